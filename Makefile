@@ -1,0 +1,73 @@
+# Two commands do everything: `make demo` sets up and runs the main job, `make test` sets up and
+# passes the tests. Both need python3 (3.11 or later), g++ and make only.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint types arrows cpp python bench format stub clean
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= python3
+NATIVE := $(shell find forestcoll/native -name '*.cpp' -o -name '*.hpp')
+BUILD := CMakeLists.txt pyproject.toml $(NATIVE)
+
+help:
+	@echo "make demo    set up, then generate schedules for A100, H100 and MI250 clusters and draw them"
+	@echo "make test    set up, then lint, type-check and test everything"
+	@echo "make bench   set up, then measure the core"
+	@echo "make format  format all sources"
+	@echo "make stub    write the types of the native module anew"
+	@echo "make clean   remove what make made"
+
+# Build tools are installed first, so that rebuilding after a change needs no network.
+$(VENV)/ready: $(BUILD)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: Python 3.11 or later is needed; set PYTHON=/path/to/it"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV) (a few minutes the first time)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'scikit-build-core>=0.10' 'nanobind>=3.1,<3.2' 'cmake>=3.26' 'ninja>=1.11'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -e '.[dev]'
+	@touch $@
+
+setup: $(VENV)/ready
+
+demo: setup
+	$(BIN)/forestcoll run experiments/quickstart.yaml --fresh
+
+test: setup lint types arrows cpp python
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(NATIVE)
+
+types: setup
+	$(BIN)/mypy
+
+arrows: setup
+	$(BIN)/lint-imports
+
+# The C++ tests twice: as released, and under AddressSanitizer and UndefinedBehaviorSanitizer.
+cpp: setup
+	@for sanitize in OFF ON; do \
+	  dir=build/tests-sanitize-$$sanitize; \
+	  $(BIN)/cmake -S . -B $$dir -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	    -DFORESTCOLL_TESTS=ON -DFORESTCOLL_SANITIZE=$$sanitize >/dev/null && \
+	  $(BIN)/cmake --build $$dir && \
+	  $(BIN)/ctest --test-dir $$dir --output-on-failure || exit 1; \
+	done
+
+python: setup
+	$(BIN)/python -m pytest -n 2
+
+bench: setup
+	$(BIN)/python benchmarks/bench_core.py
+
+# The types of the binding, after a change of forestcoll/native/src/binding.cpp.
+stub: setup
+	$(BIN)/python -m nanobind.stubgen --quiet -m forestcoll.native._core -o forestcoll/native/_core.pyi
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(NATIVE)
+
+clean:
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis
