@@ -1,0 +1,30 @@
+"""Provably throughput-optimal schedules for collective communication on any GPU network.
+
+>>> import forestcoll
+>>> forest = forestcoll.generate(forestcoll.load_topology("dgx_a100:boxes=4"))
+>>> float(forest.algbw_gb_s)
+266.6666666666667
+"""
+
+from forestcoll.bottleneck import Optimum
+from forestcoll.generate import generate, generate_timed
+from forestcoll.optimality import optimum
+from forestcoll.schedule import Forest, cost, read_schedule, verify, write_schedule
+from forestcoll.topology import Topology, load_topology, read_topology, validate, write_topology
+
+__all__ = [
+    "Forest",
+    "Optimum",
+    "Topology",
+    "cost",
+    "generate",
+    "generate_timed",
+    "load_topology",
+    "optimum",
+    "read_schedule",
+    "read_topology",
+    "validate",
+    "verify",
+    "write_schedule",
+    "write_topology",
+]

@@ -1,0 +1,343 @@
+"""The command line: parse, one library call, write.
+
+Exit codes: 0 done, 1 a check failed, 2 bad input or an unwritable file, 3 a limit was reached or
+the problem is infeasible, 130 interrupted. Other packages add commands through the entry-point
+group ``forestcoll.commands``; each entry names a function that typer can register, or a
+``typer.Typer`` with subcommands.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from functools import cache
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+from typer.core import TyperGroup
+
+from forestcoll.describe import link_classes
+from forestcoll.errors import ExportError, ForestCollError
+from forestcoll.generate import Progress as StageProgress
+from forestcoll.generate import generate_timed
+from forestcoll.optimality import optimum
+from forestcoll.report import as_json, as_text
+from forestcoll.schedule import read_schedule, verify, write_schedule
+from forestcoll.topology import FAMILIES, Family, load_topology, validate, write_topology
+from forestcoll.topology.registry import Parameter
+
+__all__ = ["app", "main"]
+
+_EPILOG = "TOPOLOGY is a family, such as dgx_a100:boxes=4 or torus:dims=4x4, or a file."
+
+
+class _Commands(TyperGroup):
+    """The core commands and those of the entry points; errors become one line and a code.
+
+    typer carries its own click or shares the installed one, depending on its version, so click's
+    classes are not named here.
+    """
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*super().list_commands(ctx), *_plugins()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        command = super().get_command(ctx, cmd_name)
+        if command is None and cmd_name in _plugins():
+            command = _as_command(cmd_name, _plugins()[cmd_name].load())
+        return command
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ForestCollError as error:
+            raise _failed(str(error), error.exit_code) from None
+        except KeyboardInterrupt:
+            raise _failed("interrupted", 130) from None
+        except MemoryError:
+            raise _failed(
+                "out of memory; it takes a smaller network or a larger machine", 3
+            ) from None
+        except BrokenPipeError:
+            _discard_output()
+            raise typer.Exit(0) from None
+        except OSError as error:
+            if error.filename is None:
+                _discard_output()
+            where = f"{error.filename}: " if error.filename else ""
+            raise _failed(f"{where}{error.strerror or error}", 2) from None
+
+
+def _discard_output() -> None:
+    """Send what stdout still buffers nowhere, lest Python complain at its exit."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError:
+        return
+
+
+@cache
+def _plugins() -> dict[str, EntryPoint]:
+    """Return the commands of other packages, loaded only when they are asked for."""
+    return {entry.name: entry for entry in entry_points(group="forestcoll.commands")}
+
+
+def _as_command(name: str, plugin: Any) -> Any:
+    """Turn a function into a command, or a typer.Typer into a group of commands."""
+    holder = typer.Typer(add_completion=False)
+    if isinstance(plugin, typer.Typer):
+        holder.add_typer(plugin, name=name)
+        return typer.main.get_group(holder).commands[name]
+    holder.command(name=name)(plugin)
+    return typer.main.get_command(holder)
+
+
+def _failed(message: str, exit_code: int) -> typer.Exit:
+    typer.echo(f"error: {' '.join(message.split())}", err=True)
+    return typer.Exit(exit_code)
+
+
+app = typer.Typer(
+    cls=_Commands,
+    help="Provably throughput-optimal collective communication on any GPU network.",
+    epilog=_EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+topology_app = typer.Typer(
+    help="List, show, export and draw networks.", epilog=_EPILOG, no_args_is_help=True
+)
+app.add_typer(topology_app, name="topology")
+
+Spec = Annotated[str, typer.Argument(metavar="TOPOLOGY", help="A family or a topology file.")]
+ScheduleFile = Annotated[Path, typer.Argument(metavar="FILE", help="A schedule file.")]
+Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.")]
+Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        try:
+            typer.echo(f"forestcoll {version('forestcoll')}")
+        except PackageNotFoundError:
+            typer.echo("forestcoll, run from its sources without installation")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Provably throughput-optimal collective communication on any GPU network."""
+
+
+@topology_app.command("list")
+def list_families(json_: Json = False) -> None:
+    """List the families of topologies and their parameters."""
+    if json_:
+        typer.echo(as_json([_family_document(family) for family in FAMILIES.values()]))
+        return
+    for family in FAMILIES.values():
+        typer.echo(f"{family.usage}\n  {family.summary}")
+        typer.echo(_as_columns(_parameter_row(parameter) for parameter in family.parameters))
+
+
+@topology_app.command()
+def show(spec: Spec, json_: Json = False) -> None:
+    """Check a network and print what it is made of."""
+    topology = load_topology(spec)
+    validate(topology)
+    into_gpus = [topology.ingress_gb_s[v] for v in topology.compute]
+    facts = {
+        "topology": topology.name,
+        "gpus": topology.num_compute,
+        "boxes": len({node.box for node in topology.nodes if node.box is not None}),
+        "switches": len(topology.switches),
+        "links": len(topology.links),
+        "least_gpu_ingress_gb_s": min(into_gpus),
+        "greatest_gpu_ingress_gb_s": max(into_gpus),
+        "link_classes": link_classes(topology, topology.links),
+    }
+    _report(facts, json_)
+
+
+@topology_app.command()
+def export(spec: Spec, output: Output, json_: Json = False) -> None:
+    """Write a network to a file, .yaml or .json."""
+    topology = load_topology(spec)
+    write_topology(topology, output)
+    _report({"topology": topology.name, "file": output}, json_)
+
+
+@topology_app.command("draw")
+def draw_network(
+    spec: Spec,
+    output: Output,
+    cut: Annotated[bool, typer.Option("--cut", help="Colour the bottleneck cut.")] = False,
+    json_: Json = False,
+) -> None:
+    """Draw a network, as .png, .pdf or .svg."""
+    from forestcoll.draw import check_format, draw_topology, save_figure  # loads matplotlib
+
+    check_format(output)
+    _expect_writable(output)
+    topology = load_topology(spec)
+    bottleneck = optimum(topology).bottleneck if cut else None
+    save_figure(draw_topology(topology, bottleneck), output)
+    _report({"topology": topology.name, "cut": bottleneck, "file": output}, json_)
+
+
+@app.command("optimum")
+def show_optimum(spec: Spec, json_: Json = False) -> None:
+    """Find the throughput optimum of a network and the bottleneck cut that proves it."""
+    best = optimum(load_topology(spec))
+    facts = {
+        "topology": best.topology.name,
+        "gpus": best.topology.num_compute,
+        "inverse_rate": best.inverse_rate,
+        "algbw_gb_s": best.algbw_gb_s,
+        "time_s_per_gb": best.time_s_per_gb,
+        "k": best.k,
+        "bottleneck_cut": best.bottleneck,
+    }
+    _report(facts, json_)
+
+
+@app.command("generate")
+def generate_schedule(
+    spec: Spec,
+    output: Output,
+    check: Annotated[
+        bool, typer.Option("--verify/--no-verify", help="Prove the schedule before writing it.")
+    ] = True,
+    json_: Json = False,
+) -> None:
+    """Generate an optimal allgather, verify it and write it to a file."""
+    _expect_writable(output)
+    topology = load_topology(spec)
+    with _progress_bars() as progress:
+        forest, seconds = generate_timed(topology, progress=progress)
+    verdict = verify(forest) if check else None
+    write_schedule(forest, output)
+    facts = {
+        "topology": topology.name,
+        "k": forest.k,
+        "trees": forest.num_trees,
+        "distinct_trees": forest.num_batches,
+        "height": int(forest.heights().max()),
+        "algbw_gb_s": forest.algbw_gb_s,
+        "verified": verdict is not None,
+        "optimal": None if verdict is None else verdict.optimal,
+        "stages_s": seconds,
+        "file": output,
+    }
+    _report(facts, json_)
+
+
+@app.command("verify")
+def verify_schedule(file: ScheduleFile, json_: Json = False) -> None:
+    """Prove that a schedule file is an allgather within its claims, or say what is wrong."""
+    verdict = verify(read_schedule(file))
+    _report({"file": file, "verified": True, **asdict(verdict)}, json_)
+
+
+@app.command("draw")
+def draw_one_tree(
+    file: ScheduleFile,
+    output: Output,
+    tree: Annotated[int, typer.Option("--tree", min=0, help="Which tree, from 0.")] = 0,
+    json_: Json = False,
+) -> None:
+    """Verify a schedule file and draw one of its trees, as .png, .pdf or .svg."""
+    from forestcoll.draw import check_format, draw_tree, save_figure  # loads matplotlib
+
+    check_format(output)
+    _expect_writable(output)
+    forest = read_schedule(file)
+    verify(forest)
+    save_figure(draw_tree(forest, tree), output)
+    _report({"schedule": file, "tree": tree, "file": output}, json_)
+
+
+def _report(facts: dict[str, Any], json_: bool) -> None:
+    typer.echo(as_json(facts) if json_ else as_text(facts))
+
+
+def _parameter_row(parameter: Parameter) -> tuple[str, str, str]:
+    default = "" if parameter.required else f"={parameter.default_text}"
+    return "   ", f"{parameter.name}{default}", f"{parameter.help}; {parameter.type}"
+
+
+def _as_columns(rows: Iterable[Sequence[str]]) -> str:
+    """Align columns within the width of the terminal, the last of them wrapped."""
+    table = Table.grid(padding=(0, 1))
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console = Console()
+    with console.capture() as lines:  # written by typer, which knows how a pipe breaks
+        console.print(table)
+    return "\n".join(line.rstrip() for line in lines.get().splitlines())
+
+
+def _family_document(family: Family) -> dict[str, Any]:
+    parameters = [
+        {
+            "name": parameter.name,
+            "help": parameter.help,
+            "type": parameter.type,
+            "required": parameter.required,
+            "default": None if parameter.required else parameter.default_text,
+        }
+        for parameter in family.parameters
+    ]
+    return {"name": family.name, "summary": family.summary, "parameters": parameters}
+
+
+def _expect_writable(output: Path) -> None:
+    """Refuse a path that cannot be written to before the long work, not after it."""
+    if output.is_dir():
+        raise ExportError(f"{output}: is a directory; name a file in it")
+    directory = Path(os.path.realpath(output)).parent
+    if not directory.is_dir():
+        raise ExportError(f"{output}: there is no directory {output.parent}; create it first")
+    new_or_replaced = output.is_file() or not output.exists()  # a device is written in place
+    if new_or_replaced and not os.access(directory, os.W_OK | os.X_OK):
+        raise ExportError(f"{output}: no permission to write in {directory}; choose another")
+
+
+@contextmanager
+def _progress_bars() -> Iterator[StageProgress]:
+    """Show a bar for each stage on stderr, if people look at it."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description:>15}"), BarColumn(), TimeElapsedColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def advance(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage)
+            bars.update(tasks[stage], completed=done, total=total)
+
+        yield advance
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    app(prog_name="forestcoll")

@@ -1,0 +1,207 @@
+"""Nodes, links and numbers in words, for people who know the machines.
+
+Problem: name a set of nodes as somebody would who stands before the boxes.
+Input:   a topology and positions of nodes, or links.
+Output:  text such as "boxes 0-2 (8 GPUs each) and switch ib"; links gathered by bandwidth.
+Cost:    one pass over the nodes.
+Source:  none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from itertools import groupby
+
+from forestcoll.topology.model import Link, Topology
+
+__all__ = ["LinkClass", "as_float", "counted", "decimal", "link_classes", "nodes_in_words"]
+
+_NAMES_SHOWN = 6
+
+
+def as_float(value: Fraction) -> float | None:
+    """Return the float nearest to an exact number; None beyond the range of floats."""
+    try:
+        near = float(value)
+    except OverflowError:
+        return None
+    return near if near or not value else None
+
+
+def decimal(value: Fraction, digits: int = 6) -> str:
+    """Write an exact number as a decimal for people, with so many significant digits.
+
+    Examples
+    --------
+    >>> decimal(Fraction(800, 3))
+    '266.667'
+    """
+    near = as_float(value)
+    if near is None:
+        return f"{Decimal(value.numerator) / Decimal(value.denominator):.{digits - 1}e}"
+    return f"{near:.{digits}g}"
+
+
+def counted(number: int, thing: str) -> str:
+    """Return "1 link" or "8 links"."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkClass:
+    """Links of one bandwidth between two kinds of places.
+
+    Parameters
+    ----------
+    count : int
+        How many links.
+    bandwidth_gb_s : Fraction
+        Of each, in its direction.
+    tails, heads : str
+        Where they leave and enter, in words.
+    """
+
+    count: int
+    bandwidth_gb_s: Fraction
+    tails: str
+    heads: str
+
+    def __str__(self) -> str:
+        each = f"{self.count} x {decimal(self.bandwidth_gb_s)} GB/s"
+        return f"{each} from {self.tails} to {self.heads}"
+
+
+def link_classes(topology: Topology, links: Iterable[Link]) -> tuple[LinkClass, ...]:
+    """Gather links by bandwidth and by the kinds of places they join, fastest first.
+
+    A place is a GPU or a switch, in a box or outside all boxes.
+    """
+
+    def place(position: int) -> tuple[bool, bool]:
+        node = topology.nodes[position]
+        return node.is_switch, node.box is None
+
+    def key(link: Link) -> tuple[Fraction, tuple[bool, bool], tuple[bool, bool]]:
+        return -link.bandwidth_gb_s, place(link.tail), place(link.head)
+
+    groups = (list(group) for _, group in groupby(sorted(links, key=key), key=key))
+    return tuple(
+        LinkClass(
+            count=len(group),
+            bandwidth_gb_s=group[0].bandwidth_gb_s,
+            tails=nodes_in_words(topology, {link.tail for link in group}),
+            heads=nodes_in_words(topology, {link.head for link in group}),
+        )
+        for group in groups
+    )
+
+
+def nodes_in_words(topology: Topology, nodes: Iterable[int]) -> str:
+    """Name a set of nodes: whole boxes first, then GPUs of boxes, other GPUs, switches.
+
+    Parameters
+    ----------
+    topology : Topology
+    nodes : iterable of int
+        Positions.
+    """
+    chosen = set(nodes)
+    boxes = _members_of_boxes(topology)
+    whole = [box for box, members in boxes.items() if members <= chosen]
+    rest = chosen.difference(*(boxes[box] for box in whole))
+    gpus = sorted(v for v in rest if not topology.nodes[v].is_switch)
+    switches = sorted(v for v in rest if topology.nodes[v].is_switch)
+    parts = [*_whole_boxes(topology, boxes, whole), *_gpus(topology, gpus)]
+    if switches:
+        parts.append(_named(topology, switches, "switch", "switches"))
+    return _joined(parts) if parts else "nothing"
+
+
+def _members_of_boxes(topology: Topology) -> dict[int, set[int]]:
+    """Return the nodes of each box that has more than a single GPU."""
+    boxes: dict[int, set[int]] = {}
+    for position, node in enumerate(topology.nodes):
+        if node.box is not None:
+            boxes.setdefault(node.box, set()).add(position)
+    return {box: members for box, members in sorted(boxes.items()) if len(members) > 1}
+
+
+def _whole_boxes(topology: Topology, boxes: dict[int, set[int]], whole: list[int]) -> list[str]:
+    """Return "box 3 (8 GPUs)", or "boxes 0-2 (8 GPUs each)" for boxes of equal size."""
+    sizes: dict[int, list[int]] = {}
+    for box in whole:
+        size = sum(not topology.nodes[v].is_switch for v in boxes[box])
+        sizes.setdefault(size, []).append(box)
+    return [
+        f"box {group[0]} ({counted(size, 'GPU')})"
+        if len(group) == 1
+        else f"boxes {_ranges(group)} ({counted(size, 'GPU')} each)"
+        for size, group in sizes.items()
+    ]
+
+
+def _gpus(topology: Topology, gpus: Sequence[int]) -> list[str]:
+    """Name GPUs: by their numbers in a box where they have them, else by name."""
+    by_box: dict[int, list[int]] = {}
+    for v in gpus:
+        node = topology.nodes[v]
+        if node.box is not None and node.index is not None:
+            by_box.setdefault(node.box, []).append(v)
+    by_numbers: dict[tuple[int, ...], list[int]] = {}
+    for box, members in by_box.items():
+        numbers = tuple(sorted(topology.nodes[v].index or 0 for v in members))
+        by_numbers.setdefault(numbers, []).append(box)
+    parts = [
+        f"{'GPU' if len(numbers) == 1 else 'GPUs'} {_ranges(numbers)} of "
+        f"{'box' if len(boxes) == 1 else 'boxes'} {_ranges(boxes)}"
+        for numbers, boxes in by_numbers.items()
+    ]
+    others = sorted(set(gpus).difference(*by_box.values()))
+    return [*parts, _named(topology, others, "GPU", "GPUs")] if others else parts
+
+
+def _named(topology: Topology, nodes: Sequence[int], one: str, many: str) -> str:
+    names = [topology.nodes[v].name for v in nodes]
+    shown = _name_runs(names)
+    if len(shown) > _NAMES_SHOWN:
+        shown = [*names[: _NAMES_SHOWN - 1], f"{len(names) - _NAMES_SHOWN + 1} more"]
+        return f"{len(names)} {many} ({_joined(shown)})"
+    return f"{one if len(names) == 1 else many} {_joined(shown)}"
+
+
+def _name_runs(names: Sequence[str]) -> list[str]:
+    """Shorten "gpu0, gpu1, gpu2" to "gpu0-gpu2"."""
+    runs: list[list[str]] = []
+    for name in names:
+        if runs and _follows(runs[-1][-1], name):
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    return [text for run in runs for text in ([f"{run[0]}-{run[-1]}"] if len(run) > 2 else run)]
+
+
+def _follows(before: str, name: str) -> bool:
+    """Whether two names count on, like "gpu9" and "gpu10"."""
+    ends = [re.fullmatch(r"(.*?)(\d+)", text) for text in (before, name)]
+    if ends[0] is None or ends[1] is None or ends[0][1] != ends[1][1]:
+        return False
+    return int(ends[1][2]) == int(ends[0][2]) + 1
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Write sorted numbers as "0-3, 7"."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

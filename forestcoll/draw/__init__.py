@@ -1,0 +1,7 @@
+"""Pictures: a topology with its bottleneck cut, and one tree of a forest."""
+
+from forestcoll.draw.canvas import check_format, save_figure
+from forestcoll.draw.topology import draw_topology
+from forestcoll.draw.tree import draw_tree
+
+__all__ = ["check_format", "draw_topology", "draw_tree", "save_figure"]

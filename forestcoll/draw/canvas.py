@@ -1,0 +1,227 @@
+"""Paper and pencils: the figure, and how a GPU, a switch and a link look on it.
+
+All text stands as it is written: names may hold dollar signs, and none of it is mathematics.
+
+Colours are Okabe and Ito's, which colour-blind readers can tell apart.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backend_bases import FigureCanvasBase
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Patch
+
+from forestcoll.draw.layout import Frame, Layout, Place
+from forestcoll.errors import ExportError
+from forestcoll.topology.model import Topology
+
+__all__ = [
+    "CROSSING",
+    "GPU_RADIUS",
+    "INK",
+    "PLAIN",
+    "QUIET",
+    "Canvas",
+    "check_format",
+    "gpu_label",
+    "save_figure",
+]
+
+INK = "#333333"
+QUIET = "#949494"
+PLAIN = "#ffffff"
+CROSSING = "#d55e00"
+"""Links that leave a cut, and tree edges from box to box."""
+
+GPU_RADIUS = 0.16  # inches, like all lengths here
+_SWITCH_HEIGHT = 0.24
+_BORDER = 0.35
+_LEAST_WIDTH = 6.0
+_LARGEST = 60.0
+_LEAST_FONT = 3.0  # points; smaller text is left out
+
+
+@dataclass(frozen=True)
+class Canvas:
+    """A figure on which one unit of a layout is one inch, or less if that would be too large."""
+
+    figure: Figure
+    axes: Axes
+    scale: float
+
+    @classmethod
+    def of(cls, layout: Layout) -> Canvas:
+        """Make a figure that holds a layout."""
+        corners = [(p.x - p.width / 2, p.y) for p in layout.places.values()]
+        corners += [(p.x + p.width / 2, p.y) for p in layout.places.values()]
+        corners += [(f.x, f.y) for f in layout.frames.values()]
+        corners += [(f.x + f.width, f.y + f.height) for f in layout.frames.values()]
+        low, high = np.min(corners, axis=0) - _BORDER, np.max(corners, axis=0) + _BORDER
+        half = np.maximum(high - low, (_LEAST_WIDTH, 0.0)) / 2
+        middle = (low + high) / 2
+        scale = min(1.0, _LARGEST / float(2 * half.max()))
+        size = (float(2 * half[0]) * scale, float(2 * half[1]) * scale)
+        figure = Figure(figsize=size, dpi=150, facecolor="white")
+        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
+        axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
+        axes.set_axis_off()
+        return cls(figure, axes, scale)
+
+    def write(self, title: str, caption: str, entries: Sequence[Line2D | Patch]) -> None:
+        """Put the title above the drawing, and the caption and the legend below it."""
+        width, height = self.figure.get_size_inches()
+        self.figure.text(
+            0.5, 1.0, title, ha="center", va="bottom", color=INK, fontsize=13, parse_math=False
+        )
+        self.figure.text(
+            *(0.5, 0.0, caption),
+            ha="center",
+            va="top",
+            color=INK,
+            fontsize=9,
+            linespacing=1.5,
+            parse_math=False,
+        )
+        if entries:
+            below = 0.2 * (caption.count("\n") + 1) if caption else 0.0
+            legend = self.figure.legend(
+                handles=list(entries),
+                loc="upper center",
+                bbox_to_anchor=(0.5, -below / height),
+                ncols=min(len(entries), max(3, int(width / 2.0))),
+                frameon=False,
+                fontsize=9,
+                labelcolor=INK,
+            )
+            for text in legend.get_texts():
+                text.set_parse_math(False)
+
+    def gpu(self, place: Place, colour: str, label: str) -> None:
+        """Draw a GPU as a disc."""
+        centre = (place.x, place.y)
+        self.axes.add_patch(Circle(centre, GPU_RADIUS, fc=colour, ec=INK, lw=0.9, zorder=4))
+        self._text(place.x, place.y, label, min(8.0, 24 / max(len(label), 1)), ha="center")
+
+    def switch(self, place: Place, colour: str, label: str) -> None:
+        """Draw a switch as a bar, its name as large as fits."""
+        corner = (place.x - place.width / 2, place.y - _SWITCH_HEIGHT / 2)
+        self._box(corner, place.width, _SWITCH_HEIGHT, 0.06, colour, INK, 4)
+        fits = 72 * 0.9 * place.width / (0.65 * max(len(label), 1))
+        self._text(place.x, place.y, label, min(8.0, fits), ha="center")
+
+    def frame(self, frame: Frame, label: str, colour: str) -> None:
+        """Draw the outline of a box."""
+        self._box((frame.x, frame.y), frame.width, frame.height, 0.15, colour, QUIET, 0)
+        y = frame.y + (frame.height - 0.14 if frame.label_on_top else 0.14)
+        self._text(frame.x + 0.1, y, label, 8.0, ha="left")
+
+    def arrow(
+        self,
+        start: Place,
+        end: Place,
+        colour: str,
+        width: float,
+        *,
+        bend: float = 0.0,
+        head: bool = True,
+    ) -> None:
+        """Draw a link, over the plain ones and with a head unless told otherwise."""
+        pointed = f"-|>,head_length={0.25 + 0.08 * width},head_width={0.13 + 0.03 * width}"
+        gap = 72 * (_SWITCH_HEIGHT / 2 if end.width else GPU_RADIUS) * self.scale + 0.5
+        self.axes.add_patch(
+            FancyArrowPatch(
+                (start.x, start.y),
+                (end.x, end.y),
+                arrowstyle=pointed if head else "-",
+                mutation_scale=14,
+                connectionstyle=f"arc3,rad={bend}",
+                shrinkA=0,
+                shrinkB=gap if head else 0,
+                color=colour,
+                linewidth=width,
+                joinstyle="miter",
+                clip_on=False,
+                zorder=3 if head else 2,
+            )
+        )
+
+    def _box(
+        self,
+        corner: tuple[float, float],
+        width: float,
+        height: float,
+        rounding: float,
+        colour: str,
+        edge: str,
+        zorder: int,
+    ) -> None:
+        style = f"round,pad=0,rounding_size={rounding}"
+        self.axes.add_patch(
+            FancyBboxPatch(
+                corner, width, height, boxstyle=style, fc=colour, ec=edge, lw=0.9, zorder=zorder
+            )
+        )
+
+    def _text(self, x: float, y: float, text: str, size: float, *, ha: str) -> None:
+        size *= self.scale
+        if size >= _LEAST_FONT:
+            self.axes.text(
+                *(x, y, text),
+                ha=ha,
+                va="center",
+                fontsize=size,
+                color=INK,
+                zorder=5,
+                parse_math=False,
+            )
+
+
+def gpu_label(topology: Topology, position: int, *, boxed: bool) -> str:
+    """Return a GPU's number: in its box (3), in the network (1.3), or the end of its name."""
+    node = topology.nodes[position]
+    if node.box is None or node.index is None:
+        numbers = re.search(r"\d[\d.]*$", node.name)
+        return numbers[0] if numbers else node.name
+    return str(node.index) if boxed else f"{node.box}.{node.index}"
+
+
+def check_format(path: str | os.PathLike[str]) -> None:
+    """Refuse a file name that does not end in a format that matplotlib writes.
+
+    Raises
+    ------
+    ExportError
+        With the formats that there are.
+    """
+    known = sorted(FigureCanvasBase.get_supported_filetypes())
+    if Path(path).suffix.lower().lstrip(".") not in known:
+        raise ExportError(
+            f"{path}: a drawing's file name ends in .png, .pdf or .svg (also {', '.join(known)})"
+        )
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write a figure in the format that the file's name ends in, trimmed to what is drawn.
+
+    Raises
+    ------
+    ExportError
+        If the name does not end in a format that matplotlib writes, or the file cannot be
+        written.
+    """
+    check_format(path)
+    try:
+        figure.savefig(path, bbox_inches="tight", pad_inches=0.15)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise ExportError(f"{path}: cannot be written: {reason}") from None

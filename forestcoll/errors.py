@@ -1,0 +1,92 @@
+"""Everything that can go wrong, as one family of exceptions.
+
+A message says what is wrong, where (file, node or link), the value found, the values allowed,
+and what to do. ``exit_code`` is what the command line returns for it.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CapacityOverflowError",
+    "DisconnectedError",
+    "ExportError",
+    "ForestCollError",
+    "InfeasibleError",
+    "InvalidExperimentError",
+    "InvalidScheduleError",
+    "InvalidTopologyError",
+    "SolverError",
+    "TimeLimitError",
+    "UnbalancedError",
+    "UnsupportedError",
+    "VerificationError",
+]
+
+
+class ForestCollError(Exception):
+    """Root of the hierarchy; catch it to catch all of ours."""
+
+    exit_code = 2
+
+
+class InvalidTopologyError(ForestCollError):
+    """A topology, or the file or family specification it comes from, is malformed."""
+
+
+class DisconnectedError(InvalidTopologyError):
+    """Some compute node cannot be reached from another."""
+
+
+class UnbalancedError(InvalidTopologyError):
+    """A switch sends more than it can receive (or receives more than it can send)."""
+
+
+class CapacityOverflowError(ForestCollError):
+    """The exact integers of this input do not fit the 64-bit core."""
+
+
+class InvalidScheduleError(ForestCollError):
+    """A schedule file is not what it says."""
+
+
+class InvalidExperimentError(ForestCollError):
+    """An experiment file has an unknown key, a bad value or an impossible combination."""
+
+
+class UnsupportedError(ForestCollError):
+    """A method does not support this topology or collective; the message says why."""
+
+
+class ExportError(ForestCollError):
+    """A schedule cannot be written in the format asked for."""
+
+
+class InfeasibleError(ForestCollError):
+    """What was asked for provably does not exist."""
+
+    exit_code = 3
+
+
+class SolverError(ForestCollError):
+    """A solver stopped without a usable answer."""
+
+    exit_code = 3
+
+
+class TimeLimitError(ForestCollError):
+    """A limit was reached; carries the best answer and the best bound known, if any."""
+
+    exit_code = 3
+
+    def __init__(
+        self, message: str, *, incumbent: object | None = None, bound: object | None = None
+    ) -> None:
+        super().__init__(message)
+        self.incumbent = incumbent
+        self.bound = bound
+
+
+class VerificationError(ForestCollError):
+    """A schedule does not do what it claims; the message is the counter-example."""
+
+    exit_code = 1

@@ -1,0 +1,116 @@
+"""The pipeline: a network in, a provably optimal forest out.
+
+Problem: allgather in the least possible time.
+Input:   a topology of GPUs and switches.
+Output:  k spanning out-trees per GPU with their physical paths, and the cut that proves that
+         nothing can be faster.
+Cost:    the sum of the four stages; generate_timed measures each.
+Source:  ForestColl section 5.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from forestcoll.edge_splitting import remove_switches
+from forestcoll.optimality import optimum, tree_capacities
+from forestcoll.routing import find_routes
+from forestcoll.schedule.forest import Forest
+from forestcoll.tight_sets import find_tight_sets
+from forestcoll.topology.model import Topology
+from forestcoll.tree_packing import pack_trees
+
+__all__ = ["STAGES", "Progress", "generate", "generate_timed"]
+
+Progress = Callable[[str, int, int], None]
+"""Told (stage, done, total) now and then; may raise to stop the work."""
+
+T = TypeVar("T")
+
+STAGES = ("optimality", "tight sets", "switch removal", "tree packing", "routing")
+
+
+def generate(topology: Topology, *, progress: Progress | None = None) -> Forest:
+    """Generate a throughput-optimal allgather.
+
+    Parameters
+    ----------
+    topology : Topology
+    progress : callable, optional
+        Told (stage, done, total); stages are :data:`STAGES`.
+
+    Returns
+    -------
+    Forest
+        With ``forest.optimum`` set: the bound it attains and the cut that proves it.
+
+    Raises
+    ------
+    InvalidTopologyError
+        Fewer than two GPUs, an unreachable GPU, or a switch that sends more than it receives.
+    CapacityOverflowError
+        If the exact whole numbers of this network do not fit 64 bits.
+
+    Examples
+    --------
+    >>> from forestcoll.topology import load_topology
+    >>> forest = generate(load_topology("ring:nodes=4"))
+    >>> forest.k, forest.time_s_per_gb == forest.optimum.time_s_per_gb
+    (2, True)
+    """
+    forest, _ = generate_timed(topology, progress=progress)
+    return forest
+
+
+def generate_timed(
+    topology: Topology, *, progress: Progress | None = None
+) -> tuple[Forest, dict[str, float]]:
+    """Generate as :func:`generate` does, and measure the wall-clock seconds of each stage."""
+    clock = _Stopwatch(progress)
+    best = clock.run("optimality", lambda report: optimum(topology, progress=report))
+    capacity = tree_capacities(topology, best.congestion)
+    trees = np.full(topology.num_compute, best.k, dtype=np.int64)
+    sets = clock.run(
+        "tight sets", lambda report: find_tight_sets(topology, capacity, trees, progress=report)
+    )
+    logical = clock.run(
+        "switch removal",
+        lambda report: remove_switches(topology, capacity, trees, sets, progress=report),
+    )
+    batches = clock.run("tree packing", lambda report: pack_trees(logical, trees, progress=report))
+    routes = clock.run("routing", lambda _: find_routes(topology, capacity, logical, batches))
+    forest = Forest(
+        topology=topology,
+        method="forestcoll",
+        k=best.k,
+        congestion=best.congestion,
+        root=batches.root,
+        multiplicity=batches.multiplicity,
+        parent=batches.parent,
+        routes=routes,
+        optimum=best,
+    )
+    return forest, clock.seconds
+
+
+class _Stopwatch:
+    """Runs the stages, reports their start and end, and keeps their times."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
+        self.seconds: dict[str, float] = {}
+
+    def run(self, stage: str, work: Callable[[Callable[[int, int], None] | None], T]) -> T:
+        report = self._progress
+        if report is not None:
+            report(stage, 0, 1)
+        start = time.perf_counter()
+        result = work(None if report is None else lambda done, total: report(stage, done, total))
+        self.seconds[stage] = time.perf_counter() - start
+        if report is not None:
+            report(stage, 1, 1)
+        return result

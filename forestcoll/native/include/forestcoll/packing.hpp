@@ -1,0 +1,44 @@
+// Spanning out-trees in a graph without switches (ForestColl 5.4, E.3).
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "forestcoll/progress.hpp"
+#include "forestcoll/types.hpp"
+
+namespace forestcoll {
+
+// `multiplicity` equal out-trees that span all nodes from the root; parent[root] is -1.
+struct Batch {
+  NodeId root;
+  Amount multiplicity;
+  std::vector<NodeId> parent;
+};
+
+// Packs trees[v] spanning out-trees rooted at every node v so that no arc carries more trees than
+// its capacity. Batches come sorted by root.
+//
+// Such a packing exists if every node set receives at least the trees rooted outside it
+// (Theorem 7); throws Infeasible where it does not.
+std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress);
+
+// Breadth-first trees, one batch a root; nothing if that does not work out. Complete results are
+// valid by construction, so this needs no connectivity test.
+std::optional<std::vector<Batch>> pack_greedily(const Graph& graph, std::span<const Amount> trees);
+
+// Shortest-path trees with local repairs; nothing if that does not work out.
+std::optional<std::vector<Batch>> pack_on_shortest_paths(const Graph& graph,
+                                                         std::span<const Amount> trees,
+                                                         Progress& progress);
+
+// Always succeeds on feasible input: an edge joins a tree only if the trees still to be built keep
+// enough capacity.
+std::vector<Batch> pack_exactly(const Graph& graph, std::span<const Amount> trees,
+                                Progress& progress);
+
+// The trees that each arc carries. Arcs must be sorted by (tail, head) and hold every tree edge.
+std::vector<Amount> loads(const std::vector<Arc>& arcs, const std::vector<Batch>& batches);
+
+}  // namespace forestcoll

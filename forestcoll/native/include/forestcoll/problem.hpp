@@ -1,0 +1,26 @@
+// Edge splitting of whole switches at once, in one set with its children contracted.
+//
+// All splits of a switch form a matrix with its in-ports as rows and its out-ports as columns. The
+// matrix is guessed, tested by one pass of flows to every target, and repaired where a cut falls
+// short; only if that does not end is it built pair by pair from exact largest splits.
+#pragma once
+
+#include "forestcoll/progress.hpp"
+#include "forestcoll/switch_removal.hpp"
+#include "forestcoll/types.hpp"
+
+namespace forestcoll {
+
+// Nodes that are neither targets nor the outside are to be removed. The outside roots the trees of
+// all other nodes; no tree has to reach it.
+struct Problem {
+  Graph graph;
+  Demand demand;
+  NodeId outside = -1;  // -1 if there is none
+};
+
+// Throws Infeasible if the graph cannot carry the demand, or a removed node sends more than it
+// receives.
+SwitchRemoval solve(const Problem& problem, const RemovalOptions& options, Progress& progress);
+
+}  // namespace forestcoll

@@ -1,0 +1,38 @@
+// The vocabulary of the core: directed capacitated graphs, and who must send how much to whom.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace forestcoll {
+
+using NodeId = std::int32_t;
+using Amount = std::int64_t;  // capacities, trees and flows, all whole numbers
+
+struct Arc {
+  NodeId tail;
+  NodeId head;
+  Amount capacity;
+
+  bool operator==(const Arc&) const = default;
+};
+
+struct Graph {
+  NodeId num_nodes = 0;
+  std::vector<Arc> arcs;
+};
+
+// Trees rooted at each node, and the nodes that every tree must reach. Nodes that are no targets
+// only forward; they root no tree.
+struct Demand {
+  std::vector<Amount> trees;
+  std::vector<std::uint8_t> is_target;
+
+  Amount total() const;
+  std::vector<NodeId> targets() const;
+};
+
+// Throws InvalidInput unless arcs, capacities and demand make sense together.
+void check(const Graph& graph, const Demand& demand);
+
+}  // namespace forestcoll

@@ -1,0 +1,181 @@
+#include "forestcoll/split_matrix.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "forestcoll/errors.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+__extension__ using Wide = __int128;
+
+// A complete exchange between more groups than this makes more logical links than it is worth.
+constexpr std::size_t kMostOffsets = 128;
+constexpr std::size_t kSparseOffsets = 32;
+
+// Ports by group, if all groups have the same number of ports and all ports the same capacity.
+std::optional<std::vector<std::vector<std::size_t>>> uniform_groups(
+    const std::vector<Port>& ports) {
+  std::map<int, std::vector<std::size_t>> by_group;
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    if (ports[i].in != ports[0].in || ports[i].out != ports[0].in) return std::nullopt;
+    by_group[ports[i].group].push_back(i);
+  }
+  std::vector<std::vector<std::size_t>> groups;
+  for (const auto& [group, members] : by_group) {
+    if (members.size() != by_group.begin()->second.size()) return std::nullopt;
+    groups.push_back(members);
+  }
+  if (groups.size() < 2) return std::nullopt;
+  return groups;
+}
+
+std::vector<std::size_t> circulant_offsets(std::size_t groups) {
+  const std::size_t all = groups - 1;
+  const std::size_t count = all > kMostOffsets ? kSparseOffsets : all;
+  std::vector<std::size_t> offsets;
+  for (std::size_t i = 0; i < count; ++i) offsets.push_back(1 + i * all / count);
+  return offsets;
+}
+
+// Cuts an amount in nearly equal parts, multiples of the quantum where there is enough of it.
+std::vector<Amount> shares(Amount amount, std::size_t parts, Amount quantum) {
+  const auto count = static_cast<Amount>(parts);
+  if (amount / quantum < count) quantum = 1;
+  const Amount units = amount / quantum;
+  std::vector<Amount> shares(parts, units / count * quantum);
+  for (Amount i = 0; i < units % count; ++i) shares[static_cast<std::size_t>(i)] += quantum;
+  shares.back() += amount % quantum;
+  return shares;
+}
+
+// Each port sends the same to the port in its own place of every other group, so that rails (GPU
+// i of one box to GPU i of another) line up.
+SplitMatrix circulant(const std::vector<std::vector<std::size_t>>& groups, Amount capacity,
+                      Amount quantum) {
+  const std::size_t width = groups.front().size();
+  SplitMatrix matrix(groups.size() * width);
+  const std::vector<std::size_t> offsets = circulant_offsets(groups.size());
+  const std::vector<Amount> share = shares(capacity, offsets.size(), quantum);
+  for (std::size_t k = 0; k < offsets.size(); ++k) {
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const auto& peer = groups[(g + offsets[k]) % groups.size()];
+      for (std::size_t i = 0; i < width; ++i) matrix.at(groups[g][i], peer[i]) += share[k];
+    }
+  }
+  return matrix;
+}
+
+// Proportional shares rounded down, then completed: between groups first, between any two ports
+// next, and back to the same port if nothing else is left.
+class ProportionalFit {
+ public:
+  explicit ProportionalFit(const std::vector<Port>& ports) : ports_(ports), matrix_(ports.size()) {
+    for (const Port& port : ports) {
+      row_left_.push_back(port.in);
+      column_left_.push_back(port.out);
+    }
+  }
+
+  SplitMatrix fit() {
+    fill_proportionally();
+    complete([this](std::size_t i, std::size_t j) { return ports_[i].group != ports_[j].group; });
+    complete([](std::size_t i, std::size_t j) { return i != j; });
+    complete([](std::size_t, std::size_t) { return true; });
+    return std::move(matrix_);
+  }
+
+ private:
+  void give(std::size_t from, std::size_t to, Amount amount) {
+    matrix_.at(from, to) += amount;
+    row_left_[from] -= amount;
+    column_left_[to] -= amount;
+  }
+
+  void fill_proportionally() {
+    Amount in = 0, out = 0;
+    std::map<int, Amount> group_in, group_out;
+    for (const Port& port : ports_) {
+      in += port.in;
+      out += port.out;
+      group_in[port.group] += port.in;
+      group_out[port.group] += port.out;
+    }
+    Amount divisor = 1;
+    for (const auto& [group, own] : group_out) divisor = std::max(divisor, out - own);
+    for (const auto& [group, own] : group_in) divisor = std::max(divisor, in - own);
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+      for (std::size_t j = 0; j < ports_.size(); ++j) {
+        if (ports_[i].group == ports_[j].group) continue;
+        give(i, j, static_cast<Amount>(Wide{ports_[i].in} * ports_[j].out / divisor));
+      }
+    }
+  }
+
+  template <typename Allowed>
+  void complete(const Allowed& allowed) {
+    const std::size_t count = ports_.size();
+    for (std::size_t j = 0; j < count; ++j) {
+      spread(j, allowed);
+      for (std::size_t step = 1; step <= count && column_left_[j] > 0; ++step) {
+        const std::size_t i = (j + step) % count;
+        if (allowed(i, j)) give(i, j, std::min(row_left_[i], column_left_[j]));
+      }
+      for (std::size_t i = 0; i < count && column_left_[j] > 0; ++i) {
+        while (row_left_[i] > 0 && column_left_[j] > 0 && exchange(i, j, allowed)) {
+        }
+      }
+    }
+  }
+
+  // What is left of a column after rounding is a few units: takes them one each from rows evenly
+  // apart.
+  template <typename Allowed>
+  void spread(std::size_t j, const Allowed& allowed) {
+    const std::size_t count = ports_.size();
+    const auto units =
+        static_cast<std::size_t>(std::min<Amount>(column_left_[j], static_cast<Amount>(count) - 1));
+    for (std::size_t step = 1; step <= units; ++step) {
+      const std::size_t i = (j + step * count / (units + 1)) % count;
+      if (row_left_[i] > 0 && allowed(i, j)) give(i, j, 1);
+    }
+  }
+
+  // Brings row i and column j together by way of one entry that both can trade with.
+  template <typename Allowed>
+  bool exchange(std::size_t i, std::size_t j, const Allowed& allowed) {
+    for (std::size_t row = 0; row < ports_.size(); ++row) {
+      if (!allowed(row, j)) continue;
+      for (std::size_t column = 0; column < ports_.size(); ++column) {
+        if (matrix_.at(row, column) == 0 || !allowed(i, column) || row == i || column == j) {
+          continue;
+        }
+        const Amount amount = std::min({matrix_.at(row, column), row_left_[i], column_left_[j]});
+        give(row, column, -amount);
+        give(row, j, amount);
+        give(i, column, amount);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const std::vector<Port>& ports_;
+  SplitMatrix matrix_;
+  std::vector<Amount> row_left_;
+  std::vector<Amount> column_left_;
+};
+
+}  // namespace
+
+SplitMatrix guess_split_matrix(const std::vector<Port>& ports, Amount quantum) {
+  if (const auto groups = uniform_groups(ports)) {
+    return circulant(*groups, ports.front().in, std::max<Amount>(quantum, 1));
+  }
+  return ProportionalFit(ports).fit();
+}
+
+}  // namespace forestcoll

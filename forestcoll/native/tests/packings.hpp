@@ -1,0 +1,37 @@
+// Whether batches are a complete packing of spanning out-trees within the capacities.
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "check.hpp"
+#include "forestcoll/packing.hpp"
+
+namespace forestcoll::testing {
+
+inline void is_packing(const Graph& graph, const std::vector<Amount>& trees,
+                       const std::vector<Batch>& batches) {
+  std::map<std::pair<NodeId, NodeId>, Amount> left;
+  for (const Arc& arc : graph.arcs) left[{arc.tail, arc.head}] += arc.capacity;
+  std::vector<Amount> built(trees.size(), 0);
+  for (const Batch& batch : batches) {
+    CHECK(batch.multiplicity > 0);
+    built[static_cast<std::size_t>(batch.root)] += batch.multiplicity;
+    for (NodeId v = 0; v < graph.num_nodes; ++v) {
+      NodeId at = v;
+      for (NodeId hops = 0; at != batch.root && hops <= graph.num_nodes; ++hops) {
+        at = batch.parent[static_cast<std::size_t>(at)];
+        if (at < 0) break;
+      }
+      CHECK(at == batch.root);
+      const NodeId parent = batch.parent[static_cast<std::size_t>(v)];
+      CHECK((parent < 0) == (v == batch.root));
+      if (parent >= 0) left[{parent, v}] -= batch.multiplicity;
+    }
+  }
+  CHECK(built == trees);
+  for (const auto& [link, capacity] : left) CHECK(capacity >= 0);
+}
+
+}  // namespace forestcoll::testing

@@ -1,0 +1,128 @@
+// Removing switches keeps condition (C) (Theorem 5), and spends no capacity twice.
+#include <map>
+
+#include "check.hpp"
+#include "forestcoll/errors.hpp"
+#include "forestcoll/optimality.hpp"
+#include "forestcoll/split_matrix.hpp"
+#include "forestcoll/switch_removal.hpp"
+#include "random_graphs.hpp"
+
+using namespace forestcoll;
+using namespace forestcoll::testing;
+
+namespace {
+
+// Capacities and trees at the optimum: U b and k.
+Demand scale_to_optimum(Graph& graph, NodeId switches) {
+  const Bottleneck best = find_bottleneck(graph, equal_demand(graph.num_nodes, switches, 1));
+  for (Arc& arc : graph.arcs) arc.capacity *= best.numerator;
+  return equal_demand(graph.num_nodes, switches, best.denominator);
+}
+
+// Replays the splits from the physical links: none may take what is not there, and the logical
+// links must be among what is left at the end.
+void splits_make_the_logical_links(const Graph& graph, const SwitchRemoval& removal) {
+  std::map<std::pair<NodeId, NodeId>, Amount> capacity;
+  for (const Arc& arc : graph.arcs) capacity[{arc.tail, arc.head}] += arc.capacity;
+  for (const Split& split : removal.splits) {
+    capacity[{split.from, split.via}] -= split.amount;
+    capacity[{split.via, split.to}] -= split.amount;
+    capacity[{split.from, split.to}] += split.amount;
+    const Amount in = capacity[{split.from, split.via}];
+    const Amount out = capacity[{split.via, split.to}];
+    CHECK(split.amount > 0 && in >= 0 && out >= 0);
+  }
+  for (const Arc& arc : removal.logical) {
+    const Amount made = capacity[{arc.tail, arc.head}];
+    CHECK(arc.capacity == made);
+  }
+}
+
+// Guessed and repaired, guessed and given up at the first shortage, never guessed.
+void removal_keeps_condition_c_and_the_physical_capacities(RemovalOptions options) {
+  Random random(5);
+  int exact = 0;
+  for (int round = 0; round < 400; ++round) {
+    const auto switches = static_cast<NodeId>(between(random, 1, 4));
+    const auto nodes = static_cast<NodeId>(switches + between(random, 2, 5));
+    Graph graph = random_graph(random, nodes, switches, 8);
+    const Demand demand = scale_to_optimum(graph, switches);
+    const Family family =
+        round % 2 == 0 ? find_tight_sets(graph, demand) : no_tight_sets(graph.num_nodes);
+    const SwitchRemoval removal = remove_switches(graph, demand, family, {}, options);
+    exact += removal.exact_switches;
+    const Graph logical{nodes, removal.logical};
+    for (const Arc& arc : logical.arcs) {
+      CHECK(demand.is_target[static_cast<std::size_t>(arc.tail)] != 0);
+      CHECK(demand.is_target[static_cast<std::size_t>(arc.head)] != 0);
+      CHECK(arc.capacity > 0);
+    }
+    CHECK(carries(logical, demand));
+    splits_make_the_logical_links(graph, removal);
+  }
+  CHECK(options.most_exchanges < 0 ? exact > 500 : exact < 100);
+  CHECK(options.most_exchanges != 0 || exact > 0);
+}
+
+void two_boxes_of_the_paper_become_rails() {
+  // Figure 6: boxes {0..3} with switch 8 and {4..7} with switch 9, joined by switch 10.
+  Graph graph{11, {}};
+  for (NodeId gpu = 0; gpu < 8; ++gpu) {
+    const NodeId box = gpu < 4 ? 8 : 9;
+    for (const auto& [a, b, c] : {std::tuple{gpu, box, 10}, {gpu, NodeId{10}, 1}}) {
+      graph.arcs.push_back({a, b, c});
+      graph.arcs.push_back({b, a, c});
+    }
+  }
+  const Demand demand = equal_demand(11, 3, 1);
+  const SwitchRemoval removal = remove_switches(graph, demand, find_tight_sets(graph, demand));
+  CHECK(removal.exact_switches == 0);
+  CHECK(carries({11, removal.logical}, demand));
+  Amount across = 0;
+  for (const Arc& arc : removal.logical)
+    across += (arc.tail < 4 && arc.head >= 4) ? arc.capacity : 0;
+  CHECK(across == 4);
+}
+
+void guess_spends_every_port_exactly() {
+  Random random(6);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<Port> ports;
+    const Amount count = between(random, 2, 9);
+    const bool equal = between(random, 0, 1) == 1;
+    for (NodeId i = 0; i < count; ++i) {
+      const Amount capacity = equal ? 12 : between(random, 0, 30);
+      ports.push_back({i, capacity, capacity, static_cast<int>(between(random, 0, 3))});
+    }
+    const SplitMatrix matrix = guess_split_matrix(ports, between(random, 1, 5));
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+      Amount row = 0, column = 0;
+      for (std::size_t j = 0; j < ports.size(); ++j) {
+        CHECK(matrix.at(i, j) >= 0);
+        row += matrix.at(i, j);
+        column += matrix.at(j, i);
+      }
+      CHECK(row == ports[i].in);
+      CHECK(column == ports[i].out);
+    }
+  }
+}
+
+void refuses_demand_that_does_not_fit() {
+  const Graph graph{3, {{0, 2, 1}, {2, 1, 1}, {1, 2, 1}, {2, 0, 1}}};
+  CHECK_THROWS(Infeasible, remove_switches(graph, equal_demand(3, 1, 2), no_tight_sets(3)));
+  CHECK(remove_switches(graph, equal_demand(3, 1, 1), no_tight_sets(3)).logical.size() == 2);
+}
+
+}  // namespace
+
+int main() {
+  for (const int most_exchanges : {100, 0, -1}) {
+    removal_keeps_condition_c_and_the_physical_capacities({most_exchanges});
+  }
+  two_boxes_of_the_paper_become_rails();
+  guess_spends_every_port_exactly();
+  refuses_demand_that_does_not_fit();
+  return check::report();
+}

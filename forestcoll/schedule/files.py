@@ -1,0 +1,183 @@
+"""Schedules in JSON files: one documented format, written whole or not at all, read strictly.
+
+The format is described in docs/schedule-format.md and docs/schedule.schema.json. Reading checks
+the form only (and what the arrays of a forest cannot hold, a GPU with two parents in one tree);
+:func:`forestcoll.schedule.verify` judges the content.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from forestcoll.errors import (
+    ExportError,
+    InvalidScheduleError,
+    InvalidTopologyError,
+    VerificationError,
+)
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.parsing import FORMAT, VERSION, parse_schedule
+from forestcoll.topology.format import topology_document
+from forestcoll.topology.model import Topology
+
+__all__ = ["read_schedule", "write_schedule"]
+
+
+def read_schedule(path: str | os.PathLike[str]) -> Forest:
+    """Read a schedule file.
+
+    Parameters
+    ----------
+    path : path
+        A JSON file as :func:`write_schedule` makes it.
+
+    Returns
+    -------
+    Forest
+        In form; whether it does what it claims is for :func:`forestcoll.schedule.verify`.
+
+    Raises
+    ------
+    InvalidScheduleError
+        If the file cannot be read or is not in the format; in one line, with the file, the
+        field, the value found and the values allowed.
+    VerificationError
+        If a tree gives a GPU two parents.
+    """
+    try:
+        return parse_schedule(Path(path).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InvalidScheduleError(f"{path}: cannot be read: {_reason(error)}") from None
+    except UnicodeDecodeError:
+        raise InvalidScheduleError(f"{path}: not text in UTF-8; save it as such") from None
+    except (InvalidScheduleError, InvalidTopologyError) as error:
+        raise InvalidScheduleError(f"{path}: {error}") from None
+    except VerificationError as error:
+        raise VerificationError(f"{path}: {error}") from None
+
+
+def write_schedule(forest: Forest, path: str | os.PathLike[str]) -> None:
+    """Write a schedule file; :func:`read_schedule` gives back an equal forest.
+
+    The same forest gives the same bytes. The file appears when it is complete: an interrupted or
+    failed write leaves what was there before.
+
+    Raises
+    ------
+    ExportError
+        If the directory does not exist or cannot be written to.
+    """
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise ExportError(f"{path}: there is no directory {path.parent}; create it first")
+    try:
+        if path.exists() and not path.is_file():
+            _write(path, forest)  # a device or a pipe: nothing to replace (a directory: an error)
+        else:
+            _replace(path.resolve(), forest)
+    except OSError as error:
+        raise ExportError(f"{path}: cannot be written: {_reason(error)}") from None
+
+
+def _replace(path: Path, forest: Forest) -> None:
+    """Write beside the file, then put the new one in its place."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        _write(draft, forest)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _write(path: Path, forest: Forest) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(_lines(forest))
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+# --- layout ------------------------------------------------------------------------------------
+
+
+def _lines(forest: Forest) -> Iterator[str]:
+    """Yield the text of the file: one field, node, link, tree or route a line."""
+    yield "{\n"
+    for key, value in (
+        ("format", FORMAT),
+        ("version", VERSION),
+        ("collective", "allgather"),
+        ("method", forest.method),
+        ("k", forest.k),
+        ("congestion", str(forest.congestion)),
+        ("congestion_decimal", float(forest.congestion)),
+    ):
+        yield f'  "{key}": {json.dumps(value)},\n'
+    yield f'  "topology": {_topology(forest.topology)},\n'
+    yield f'  "optimum": {_optimum(forest)},\n'
+    yield f'  "trees": {_list(_trees(forest), "    ")},\n'
+    yield f'  "routes": {_list(_routes(forest), "    ")}\n'
+    yield "}\n"
+
+
+def _list(entries: Iterable[str], indent: str) -> str:
+    text = ",\n".join(indent + entry for entry in entries)
+    return f"[\n{text}\n{indent[2:]}]" if text else "[]"
+
+
+def _topology(topology: Topology) -> str:
+    fields = []
+    for key, value in topology_document(topology).items():
+        entries = isinstance(value, list)
+        text = _list(map(json.dumps, value), "      ") if entries else json.dumps(value)
+        fields.append(f'    "{key}": {text}')
+    return "{\n" + ",\n".join(fields) + "\n  }"
+
+
+def _optimum(forest: Forest) -> str:
+    """Return the claim as an object whose cut has a line of its own."""
+    claim = forest.optimum
+    if claim is None:
+        return "null"
+    fields = {
+        "inverse_rate": str(claim.inverse_rate),
+        "k": claim.k,
+        "congestion": str(claim.congestion),
+        "cut": [forest.topology.nodes[i].name for i in claim.cut],
+    }
+    lines = (f'    "{key}": {json.dumps(value)}' for key, value in fields.items())
+    return "{\n" + ",\n".join(lines) + "\n  }"
+
+
+def _trees(forest: Forest) -> Iterator[str]:
+    """Yield the batches; edges run by depth, so that parents come first."""
+    order = np.argsort(forest.depths(), axis=1, kind="stable")
+    parents = np.take_along_axis(forest.parent, order, axis=1)
+    edges = np.stack([parents, order], axis=2)
+    has_parent = parents >= 0
+    heads = zip(forest.root.tolist(), forest.multiplicity.tolist(), strict=True)
+    for batch, (root, multiplicity) in enumerate(heads):
+        pairs = json.dumps(edges[batch][has_parent[batch]].tolist(), separators=(",", ":"))
+        yield f'{{"root": {root}, "multiplicity": {multiplicity}, "edges": {pairs}}}'
+
+
+def _routes(forest: Forest) -> Iterator[str]:
+    """Yield the logical links with their physical paths."""
+    routes = forest.routes
+    names = [json.dumps(node.name) for node in forest.topology.nodes]
+    hops = [names[node] for node in routes.hop.tolist()]
+    first_hop = routes.first_hop.tolist()
+    paths = [
+        f'{{"nodes": [{", ".join(hops[first_hop[j] : first_hop[j + 1]])}], "multiplicity": {m}}}'
+        for j, m in enumerate(routes.multiplicity.tolist())
+    ]
+    first_path = routes.first_path.tolist()
+    for i, (tail, head) in enumerate(zip(routes.tail.tolist(), routes.head.tolist(), strict=True)):
+        listed = ", ".join(paths[first_path[i] : first_path[i + 1]])
+        yield f'{{"from": {tail}, "to": {head}, "paths": [{listed}]}}'

@@ -1,0 +1,176 @@
+"""Tree-flow schedules: spanning out-trees rooted at every GPU, and the paths they run over.
+
+GPUs appear here by *rank* (their place among the compute nodes), so that arrays are dense;
+switches and physical links appear by their position in the topology.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.bottleneck import Optimum
+from forestcoll.topology.model import Topology
+
+__all__ = ["Forest", "Path", "Routes", "Tree"]
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A walk through the physical network that carries ``multiplicity`` trees of one logical link.
+
+    ``nodes`` are positions in the topology, both ends included.
+    """
+
+    nodes: tuple[int, ...]
+    multiplicity: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A batch of ``multiplicity`` equal trees that broadcast part of the shard of rank ``root``.
+
+    ``edges`` are (parent, child) pairs of ranks, parents first.
+    """
+
+    root: int
+    multiplicity: int
+    edges: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Routes:
+    """Physical paths of every logical link that the trees use, in compressed rows.
+
+    Logical link i runs from rank ``tail[i]`` to rank ``head[i]``; its paths are
+    ``first_path[i]`` to ``first_path[i + 1]``. Path j carries ``multiplicity[j]`` trees over the
+    nodes ``hop[first_hop[j]:first_hop[j + 1]]``, positions in the topology, both ends included.
+    Links are sorted by (tail, head).
+    """
+
+    tail: npt.NDArray[np.int32]
+    head: npt.NDArray[np.int32]
+    first_path: npt.NDArray[np.int64]
+    multiplicity: npt.NDArray[np.int64]
+    first_hop: npt.NDArray[np.int64]
+    hop: npt.NDArray[np.int32]
+
+    @classmethod
+    def from_paths(cls, paths: Mapping[tuple[int, int], Sequence[Path]]) -> Routes:
+        """Gather the paths of each logical link (tail rank, head rank)."""
+        links = sorted(paths)
+        flat = [path for link in links for path in paths[link]]
+        counts = [len(paths[link]) for link in links]
+        lengths = [len(path.nodes) for path in flat]
+        return cls(
+            tail=np.array([tail for tail, _ in links], dtype=np.int32),
+            head=np.array([head for _, head in links], dtype=np.int32),
+            first_path=np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64),
+            multiplicity=np.array([path.multiplicity for path in flat], dtype=np.int64),
+            first_hop=np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64),
+            hop=np.array([node for path in flat for node in path.nodes], dtype=np.int32),
+        )
+
+    def paths(self) -> dict[tuple[int, int], tuple[Path, ...]]:
+        """Return the paths of each logical link; the inverse of :meth:`from_paths`."""
+        hop, start = self.hop.tolist(), self.first_hop.tolist()
+        flat = [
+            Path(tuple(hop[start[j] : start[j + 1]]), int(m))
+            for j, m in enumerate(self.multiplicity)
+        ]
+        first = self.first_path.tolist()
+        ends = zip(self.tail.tolist(), self.head.tolist(), strict=True)
+        return {link: tuple(flat[first[i] : first[i + 1]]) for i, link in enumerate(ends)}
+
+
+@dataclass(frozen=True)
+class Forest:
+    """An allgather as out-trees: ``k`` trees of equal bandwidth rooted at every GPU.
+
+    Each tree carries 1/k of its root's shard, that is 1/(N k) of the data.
+
+    Parameters
+    ----------
+    topology : Topology
+    method : str
+        Who made it: "forestcoll", or a baseline's name.
+    k : int
+        Trees per root, counted with multiplicity.
+    congestion : Fraction
+        U, in trees per GB/s: no link of bandwidth b carries more than U b trees. The time for M
+        gigabytes is M U / (N k) seconds.
+    root, multiplicity : int32 and int64 arrays of length B
+        The batches of equal trees: whose shard they carry, and how many trees they stand for.
+    parent : int32 array of shape (B, N)
+        Rank of the parent of each rank in each batch; -1 at the root.
+    routes : Routes
+    optimum : Optimum, optional
+        The bound this forest attains, with the cut that proves it; None when nothing is claimed.
+    """
+
+    topology: Topology
+    method: str
+    k: int
+    congestion: Fraction
+    root: npt.NDArray[np.int32] = field(repr=False)
+    multiplicity: npt.NDArray[np.int64] = field(repr=False)
+    parent: npt.NDArray[np.int32] = field(repr=False)
+    routes: Routes = field(repr=False)
+    optimum: Optimum | None = field(default=None, repr=False)
+
+    @property
+    def num_batches(self) -> int:
+        """Number of distinct trees, B."""
+        return len(self.root)
+
+    @property
+    def num_trees(self) -> int:
+        """Number of trees counted with multiplicity, N k in a complete forest."""
+        return int(self.multiplicity.sum())
+
+    @property
+    def time_s_per_gb(self) -> Fraction:
+        """Seconds to allgather one gigabyte (in all, over all GPUs): U / (N k)."""
+        return self.congestion / (self.topology.num_compute * self.k)
+
+    @property
+    def algbw_gb_s(self) -> Fraction:
+        """Algorithmic bandwidth: data size over time, N k / U, in GB/s."""
+        return 1 / self.time_s_per_gb
+
+    def depths(self) -> npt.NDArray[np.int32]:
+        """Hops from the root to each rank in each batch, shape (B, N).
+
+        Pointer doubling: log2(height) passes over the parents. Meaningful for trees only.
+        """
+        batches, size = self.parent.shape
+        at_root = self.parent < 0
+        jump = np.where(at_root, np.arange(size, dtype=np.int32), self.parent)
+        depth = (~at_root).astype(np.int32)
+        rows = np.arange(batches)[:, None]
+        for _ in range(size.bit_length()):
+            step = depth[rows, jump]
+            if not step.any():
+                break
+            depth = depth + step
+            jump = jump[rows, jump]
+        return depth
+
+    def heights(self) -> npt.NDArray[np.int32]:
+        """Height of each batch's tree in GPU-to-GPU hops, length B."""
+        if self.parent.size == 0:
+            return np.zeros(0, dtype=np.int32)
+        return np.asarray(self.depths().max(axis=1), dtype=np.int32)
+
+    def trees(self) -> Iterator[Tree]:
+        """Yield the batches one by one, in order."""
+        depths = self.depths()
+        for batch in range(self.num_batches):
+            order = np.argsort(depths[batch], kind="stable")
+            parents = self.parent[batch]
+            edges = tuple((int(parents[v]), int(v)) for v in order if parents[v] >= 0)
+            yield Tree(int(self.root[batch]), int(self.multiplicity[batch]), edges)

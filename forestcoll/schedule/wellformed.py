@@ -1,0 +1,82 @@
+"""Whether a forest's arrays can be read at all: shapes, types, rows and ranges.
+
+The first step of :func:`forestcoll.schedule.verify`; after it, indexing is safe.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.describe import counted
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.naming import fail, link_name
+
+__all__ = ["check_arrays"]
+
+_Ints = npt.NDArray[np.integer[Any]]
+
+
+def check_arrays(forest: Forest) -> None:
+    """Arrays are integers of matching shapes, rows are in order, ids are in range."""
+    routes, ranks = forest.routes, forest.topology.num_compute
+    batches, links = np.size(forest.root), np.size(routes.tail)
+    paths, hops = np.size(routes.multiplicity), np.size(routes.hop)
+    if ranks < 2:
+        fail(f"{forest.topology.name} has {counted(ranks, 'GPU')}; an allgather needs at least two")
+    _check_array("root", forest.root, (batches,), 0, ranks - 1)
+    _check_array("multiplicity", forest.multiplicity, (batches,))
+    _check_array("parent", forest.parent, (batches, ranks), -1, ranks - 1)
+    _check_array("routes.tail", routes.tail, (links,), 0, ranks - 1)
+    _check_array("routes.head", routes.head, (links,), 0, ranks - 1)
+    _check_array("routes.multiplicity", routes.multiplicity, (paths,))
+    _check_array("routes.hop", routes.hop, (hops,), 0, len(forest.topology.nodes) - 1)
+    _check_rows("routes.first_path", routes.first_path, links, paths, least=1)
+    _check_rows("routes.first_hop", routes.first_hop, paths, hops, least=2)
+    _check_link_order(forest)
+
+
+def _check_array(
+    name: str,
+    array: _Ints,
+    shape: tuple[int, ...],
+    low: int | None = None,
+    high: int | None = None,
+) -> None:
+    """One array has the shape, signed integers, and no value outside low to high."""
+    if not isinstance(array, np.ndarray) or array.dtype.kind != "i":
+        found = getattr(array, "dtype", type(array).__name__)
+        fail(f"array {name} holds {found}; it must be a numpy array of signed integers")
+    if array.shape != shape:
+        fail(f"array {name} has shape {array.shape}; the other arrays and the topology ask {shape}")
+    if low is None or high is None or array.size == 0:
+        return
+    for extreme in (int(array.min()), int(array.max())):
+        if not low <= extreme <= high:
+            fail(f"array {name} holds {extreme}; its values lie between {low} and {high}")
+
+
+def _check_rows(name: str, first: _Ints, rows: int, entries: int, *, least: int) -> None:
+    """Compressed rows start at 0, end at the last entry, and each holds ``least`` or more."""
+    _check_array(name, first, (rows + 1,), 0, entries)
+    if first[0] != 0 or first[-1] != entries:
+        fail(f"array {name} runs from {first[0]} to {first[-1]}; it must run from 0 to {entries}")
+    short = np.flatnonzero(np.diff(first) < least)
+    if short.size:
+        row = int(short[0])
+        fail(
+            f"array {name} gives row {row} the entries {first[row]} to {first[row + 1]} (end "
+            f"excluded); every row needs at least {least}"
+        )
+
+
+def _check_link_order(forest: Forest) -> None:
+    """Logical links are sorted by (tail, head) and none is listed twice."""
+    key = forest.routes.tail.astype(np.int64) * forest.topology.num_compute + forest.routes.head
+    wrong = np.flatnonzero(np.diff(key) <= 0)
+    if wrong.size:
+        link = int(wrong[0]) + 1
+        fault = "is listed twice" if key[link] == key[link - 1] else "is out of order"
+        fail(f"logical link {link_name(forest, link)} {fault}; sort links by ranks, each once")

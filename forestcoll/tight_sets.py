@@ -1,0 +1,85 @@
+"""Where a network falls apart: the node sets that every outside tree enters exactly once.
+
+Problem: a laminar family of sets X that receive exactly the trees rooted outside them, h(X) = 0.
+Input:   a topology, the number of trees each link may carry, the trees rooted at each GPU.
+Output:  the smallest such set around every node, and around every set.
+Cost:    one warm-started max-flow pass over the GPUs per level of nesting.
+Source:  tight sets of rooted edge connectivity (Frank); see docs/architecture.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.native import _core
+from forestcoll.topology.model import Topology
+
+__all__ = ["TightSets", "find_tight_sets", "roots_and_targets"]
+
+
+@dataclass(frozen=True, slots=True)
+class TightSets:
+    """A laminar family of node sets, numbered so that inner sets come first.
+
+    Parameters
+    ----------
+    set_of : int32 array
+        The smallest set around each node.
+    parent : int32 array
+        The smallest set around each set; -1 for the last one, which holds every node.
+    """
+
+    set_of: npt.NDArray[np.int32]
+    parent: npt.NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+
+def find_tight_sets(
+    topology: Topology,
+    capacity: npt.NDArray[np.int64],
+    trees: npt.NDArray[np.int64],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> TightSets:
+    """Find the tight sets of a network.
+
+    Parameters
+    ----------
+    topology : Topology
+    capacity : int64 array, one entry a link
+        Trees that each link of ``topology.links`` may carry.
+    trees : int64 array, one entry a GPU
+        Trees rooted at each rank.
+    progress : callable, optional
+        Told (GPUs passed, nodes in all) now and then; may raise to stop.
+
+    Raises
+    ------
+    InfeasibleError
+        If the capacities cannot carry the trees.
+    """
+    links = topology.integer_capacities
+    rooted, target = roots_and_targets(topology, trees)
+    return TightSets(
+        *_core.tight_sets(
+            len(topology.nodes), links.tail, links.head, capacity, rooted, target, progress
+        )
+    )
+
+
+def roots_and_targets(
+    topology: Topology, trees: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+    """Spread over all nodes what is said of ranks: trees rooted there, 1 where they must arrive."""
+    gpus = np.array(topology.compute, dtype=np.int64)
+    rooted = np.zeros(len(topology.nodes), dtype=np.int64)
+    rooted[gpus] = trees
+    target = np.zeros(len(topology.nodes), dtype=np.uint8)
+    target[gpus] = 1
+    return rooted, target

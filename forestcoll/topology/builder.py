@@ -1,0 +1,92 @@
+"""Build a topology by naming things: ``gpu``, ``switch``, ``link``, ``arc``, then ``build``."""
+
+from __future__ import annotations
+
+import difflib
+
+from forestcoll.errors import InvalidTopologyError
+from forestcoll.topology.model import Link, Node, NodeKind, Topology
+from forestcoll.topology.numbers import Exact, exact
+
+__all__ = ["TopologyBuilder"]
+
+
+class TopologyBuilder:
+    """Collects nodes and links by name; ``build`` freezes them into a Topology.
+
+    Examples
+    --------
+    >>> builder = TopologyBuilder()
+    >>> switch = builder.switch("switch")
+    >>> for i in range(4):
+    ...     builder.link(builder.gpu(f"gpu{i}", box=0, index=i), switch, "12.5")
+    >>> topology = builder.build("four GPUs on a switch")
+    >>> topology.num_compute, len(topology.links)
+    (4, 8)
+    """
+
+    def __init__(self) -> None:
+        self._nodes: list[Node] = []
+        self._links: list[Link] = []
+        self._position: dict[str, int] = {}
+
+    def gpu(self, name: str, box: int | None = None, index: int | None = None) -> str:
+        """Add a compute node and return its name."""
+        return self._add(Node(name, NodeKind.COMPUTE, box, index))
+
+    def switch(
+        self,
+        name: str,
+        box: int | None = None,
+        index: int | None = None,
+        *,
+        multicast: bool = False,
+    ) -> str:
+        """Add a switch and return its name."""
+        return self._add(Node(name, NodeKind.SWITCH, box, index, multicast))
+
+    def arc(self, tail: str, head: str, bandwidth: Exact, latency: Exact = 0) -> None:
+        """Add a link in one direction.
+
+        Parameters
+        ----------
+        tail, head : str
+            Names of the nodes it leaves and enters.
+        bandwidth : int, Fraction or str
+            In GB/s.
+        latency : int, Fraction or str
+            In microseconds.
+        """
+        where = f"link {tail} -> {head}"
+        self._links.append(
+            Link(
+                self._find(tail),
+                self._find(head),
+                exact(bandwidth, f"{where}: bandwidth"),
+                exact(latency, f"{where}: latency"),
+            )
+        )
+
+    def link(self, a: str, b: str, bandwidth: Exact, latency: Exact = 0) -> None:
+        """Add a full-duplex link: ``bandwidth`` GB/s in each direction."""
+        self.arc(a, b, bandwidth, latency)
+        self.arc(b, a, bandwidth, latency)
+
+    def build(self, name: str) -> Topology:
+        """Return the topology; the builder can go on growing."""
+        return Topology(name, tuple(self._nodes), tuple(self._links))
+
+    def _add(self, node: Node) -> str:
+        if node.name in self._position:
+            raise InvalidTopologyError(f"two nodes are named {node.name!r}; rename one")
+        self._position[node.name] = len(self._nodes)
+        self._nodes.append(node)
+        return node.name
+
+    def _find(self, name: str) -> int:
+        try:
+            return self._position[name]
+        except KeyError:
+            near = difflib.get_close_matches(name, self._position, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "add it before its links"
+            raise InvalidTopologyError(f"no node is named {name!r}; {hint}") from None

@@ -1,0 +1,125 @@
+"""Read and write topology files, YAML or JSON by their suffix."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from forestcoll.errors import InvalidTopologyError
+from forestcoll.topology.documents import parse_json, parse_yaml
+from forestcoll.topology.format import topology_document, topology_from_document
+from forestcoll.topology.model import Topology
+
+__all__ = ["SUFFIXES", "read_topology", "topology_json", "topology_yaml", "write_topology"]
+
+SUFFIXES = (".yaml", ".yml", ".json")
+"""What the name of a topology file ends with."""
+
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")
+_NOT_PLAIN = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+_NUMBERS = ("bandwidth_gb_s", "latency_us")
+
+
+def read_topology(path: str | os.PathLike[str]) -> Topology:
+    """Read a topology file.
+
+    Parameters
+    ----------
+    path : path
+        Ends in .yaml, .yml or .json.
+
+    Raises
+    ------
+    InvalidTopologyError
+        If it cannot be read or is not in the format; in one line, with the file, the line if
+        known, the field, the value found and the remedy.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise InvalidTopologyError(f"{path}: is a directory; name a topology file in it")
+    suffix = _suffix(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidTopologyError(f"{path}: not text in UTF-8; save it as such") from None
+    except OSError as error:
+        raise InvalidTopologyError(f"{path}: cannot be read: {_reason(error)}") from None
+    parse = parse_json if suffix == ".json" else parse_yaml
+    return topology_from_document(parse(text, str(path)))
+
+
+def write_topology(topology: Topology, path: str | os.PathLike[str]) -> None:
+    """Write a topology file; :func:`read_topology` gives back an equal topology.
+
+    The same topology gives the same bytes.
+
+    Raises
+    ------
+    InvalidTopologyError
+        If the suffix is not one of SUFFIXES or the file cannot be written.
+    """
+    path = Path(path)
+    text = topology_json(topology) if _suffix(path) == ".json" else topology_yaml(topology)
+    try:
+        path.write_bytes(text.encode())
+    except OSError as error:
+        raise InvalidTopologyError(f"{path}: cannot be written: {_reason(error)}") from None
+
+
+def topology_yaml(topology: Topology) -> str:
+    """Return the topology as YAML, one line a node or link."""
+    document = topology_document(topology)
+    lines = [f"name: {_yaml_text(document['name'])}"]
+    for part in ("nodes", "links"):
+        entries = document[part]
+        lines += [f"{part}:"] if entries else [f"{part}: []"]
+        lines += [f"  - {_yaml_flow(entry)}" for entry in entries]
+    return "\n".join(lines) + "\n"
+
+
+def topology_json(topology: Topology) -> str:
+    """Return the topology as JSON, one line a node or link."""
+    document = topology_document(topology)
+    parts = [f'  "name": {json.dumps(document["name"])}']
+    for part in ("nodes", "links"):
+        entries = ",\n".join(f"    {json.dumps(entry)}" for entry in document[part])
+        parts.append(f'  "{part}": [\n{entries}\n  ]' if entries else f'  "{part}": []')
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _yaml_flow(entry: Mapping[str, Any]) -> str:
+    return "{" + ", ".join(f"{key}: {_yaml_value(key, v)}" for key, v in entry.items()) + "}"
+
+
+def _yaml_value(key: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int) or key in _NUMBERS:
+        return str(value)
+    return _yaml_text(value)
+
+
+def _yaml_text(text: str) -> str:
+    """Text as YAML, in quotes wherever some reader might take it for more than text."""
+    if _PLAIN.fullmatch(text) and text.lower() not in _NOT_PLAIN:
+        return text
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')  # names are printable
+    return f'"{escaped}"'
+
+
+def _suffix(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InvalidTopologyError(
+            f"{path}: the name has the suffix {suffix!r}; a topology file ends in "
+            f"{', '.join(SUFFIXES)}"
+        )
+    return suffix
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

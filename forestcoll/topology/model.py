@@ -1,0 +1,342 @@
+"""What a network is: compute nodes, switches, and directed links with bandwidths."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from fractions import Fraction
+from functools import cached_property
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.errors import CapacityOverflowError, InvalidTopologyError
+from forestcoll.topology.numbers import Exact, exact
+
+__all__ = ["IntegerCapacities", "Link", "Node", "NodeKind", "Topology"]
+
+
+class NodeKind(StrEnum):
+    """A compute node holds and wants data; a switch only forwards it."""
+
+    COMPUTE = "compute"
+    SWITCH = "switch"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A compute node (GPU) or a switch.
+
+    Parameters
+    ----------
+    name : str
+        Unique in its topology.
+    kind : NodeKind
+    box, index : int, optional
+        The machine it sits in, and its number there; for drawing and for people.
+    multicast : bool
+        Whether a switch can copy and reduce data itself.
+    """
+
+    name: str
+    kind: NodeKind
+    box: int | None = None
+    index: int | None = None
+    multicast: bool = False
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether the node only forwards."""
+        return self.kind is NodeKind.SWITCH
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A directed link between two nodes, given by their positions in the topology.
+
+    Parameters
+    ----------
+    tail, head : int
+        Where the link leaves and where it enters.
+    bandwidth_gb_s : Fraction
+        In this direction, in GB/s (1e9 bytes per second); positive.
+    latency_us : Fraction
+        In microseconds; not negative. Outside the throughput model, used by simulations.
+    """
+
+    tail: int
+    head: int
+    bandwidth_gb_s: Fraction
+    latency_us: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerCapacities:
+    """Links as the native core wants them: whole numbers with one common denominator.
+
+    ``capacity[i] / denominator`` is the bandwidth in GB/s of the link tail[i] -> head[i].
+    """
+
+    tail: npt.NDArray[np.int32]
+    head: npt.NDArray[np.int32]
+    capacity: npt.NDArray[np.int64]
+    denominator: int
+
+
+@dataclass(frozen=True)
+class Topology:
+    """A network: nodes in order, and the directed links between them.
+
+    Parallel links are merged by summing their bandwidths (keeping the larger latency); links are
+    kept sorted by (tail, head), so that the order in which they were given does not matter.
+
+    Parameters
+    ----------
+    name : str
+    nodes : sequence of Node
+    links : sequence of Link
+
+    Raises
+    ------
+    InvalidTopologyError
+        For a repeated, empty or unprintable name, a multicast compute node, a link to a node
+        that does not exist or from a node to itself, a bandwidth that is not positive, a
+        negative latency.
+    """
+
+    name: str
+    nodes: tuple[Node, ...]
+    links: tuple[Link, ...] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "nodes", tuple(self.nodes))
+        self._check_names()
+        object.__setattr__(self, "links", self._merge(self.links))
+
+    def _check_names(self) -> None:
+        _check_name(self.name, "the topology")
+        seen: set[str] = set()
+        for position, node in enumerate(self.nodes):
+            _check_name(node.name, f"node {position}")
+            if node.name in seen:
+                raise InvalidTopologyError(f"two nodes are named {node.name!r}; rename one")
+            if node.multicast and not node.is_switch:
+                raise InvalidTopologyError(
+                    f"compute node {node.name!r} is marked multicast, which only a switch can be"
+                )
+            seen.add(node.name)
+
+    def _merge(self, links: Iterable[Link]) -> tuple[Link, ...]:
+        merged: dict[tuple[int, int], Link] = {}
+        for link in links:
+            checked = self._checked(link)
+            known = merged.get((link.tail, link.head))
+            if known is not None:
+                checked = replace(
+                    known,
+                    bandwidth_gb_s=known.bandwidth_gb_s + checked.bandwidth_gb_s,
+                    latency_us=max(known.latency_us, checked.latency_us),
+                )
+            merged[link.tail, link.head] = checked
+        return tuple(merged[key] for key in sorted(merged))
+
+    def _checked(self, link: Link) -> Link:
+        for end in (link.tail, link.head):
+            if not 0 <= end < len(self.nodes):
+                raise InvalidTopologyError(
+                    f"a link names node {end}, but the nodes are 0 to {len(self.nodes) - 1}"
+                )
+        where = f"link {self.nodes[link.tail].name} -> {self.nodes[link.head].name}"
+        if link.tail == link.head:
+            raise InvalidTopologyError(f"{where} joins a node to itself; remove it")
+        bandwidth = exact(link.bandwidth_gb_s, f"{where}: bandwidth")
+        latency = exact(link.latency_us, f"{where}: latency")
+        if bandwidth <= 0:
+            raise InvalidTopologyError(
+                f"{where}: bandwidth is {bandwidth} GB/s; it must be positive "
+                f"(leave a dead link out)"
+            )
+        if latency < 0:
+            raise InvalidTopologyError(f"{where}: latency is {latency} us; it cannot be negative")
+        return Link(link.tail, link.head, bandwidth, latency)
+
+    @cached_property
+    def compute(self) -> tuple[int, ...]:
+        """Positions of the compute nodes, in order; a GPU's place in here is its rank."""
+        return tuple(i for i, node in enumerate(self.nodes) if not node.is_switch)
+
+    @cached_property
+    def switches(self) -> tuple[int, ...]:
+        """Positions of the switches, in order."""
+        return tuple(i for i, node in enumerate(self.nodes) if node.is_switch)
+
+    @property
+    def num_compute(self) -> int:
+        """Number of compute nodes, the papers' N."""
+        return len(self.compute)
+
+    @cached_property
+    def rank_of(self) -> Mapping[int, int]:
+        """Rank of a compute node by its position."""
+        return {node: rank for rank, node in enumerate(self.compute)}
+
+    @cached_property
+    def position_of(self) -> Mapping[str, int]:
+        """Position of a node by its name."""
+        return {node.name: i for i, node in enumerate(self.nodes)}
+
+    @cached_property
+    def link_between(self) -> Mapping[tuple[int, int], Link]:
+        """The link from one position to another, where there is one."""
+        return {(link.tail, link.head): link for link in self.links}
+
+    @cached_property
+    def ingress_gb_s(self) -> tuple[Fraction, ...]:
+        """Total bandwidth into each node."""
+        return self._totals([link.head for link in self.links])
+
+    @cached_property
+    def egress_gb_s(self) -> tuple[Fraction, ...]:
+        """Total bandwidth out of each node."""
+        return self._totals([link.tail for link in self.links])
+
+    def _totals(self, ends: Iterable[int]) -> tuple[Fraction, ...]:
+        """Sum the bandwidths of the links at each node, in whole numbers until the end."""
+        denominator, whole = self._whole_bandwidths
+        total = [0] * len(self.nodes)
+        for end, bandwidth in zip(ends, whole, strict=True):
+            total[end] += bandwidth
+        return tuple(Fraction(amount, denominator) for amount in total)
+
+    @cached_property
+    def _whole_bandwidths(self) -> tuple[int, list[int]]:
+        """The common denominator of the bandwidths, and each of them times it."""
+        exact_ones = [link.bandwidth_gb_s for link in self.links]
+        denominator = math.lcm(*{bandwidth.denominator for bandwidth in exact_ones})
+        return denominator, [b.numerator * (denominator // b.denominator) for b in exact_ones]
+
+    @cached_property
+    def integer_capacities(self) -> IntegerCapacities:
+        """The links scaled to whole numbers.
+
+        Raises
+        ------
+        CapacityOverflowError
+            If the scaled bandwidths do not fit 62 bits in sum.
+        """
+        denominator, scaled = self._whole_bandwidths
+        if sum(scaled) >= 2**62:
+            raise CapacityOverflowError(
+                f"{self.name}: in whole numbers the bandwidths add up to {sum(scaled):.3g} (their "
+                f"common denominator is {denominator:.3g}), beyond exact 64-bit arithmetic; round "
+                f"them to fewer digits or use a larger unit"
+            )
+        return IntegerCapacities(
+            tail=np.array([link.tail for link in self.links], dtype=np.int32),
+            head=np.array([link.head for link in self.links], dtype=np.int32),
+            capacity=np.array(scaled, dtype=np.int64),
+            denominator=denominator,
+        )
+
+    def reversed(self) -> Topology:
+        """Return the network with every link turned round."""
+        turned = (replace(link, tail=link.head, head=link.tail) for link in self.links)
+        return Topology(self.name, self.nodes, tuple(turned))
+
+    def scaled(self, factor: Exact) -> Topology:
+        """Return the network with every bandwidth multiplied by a positive number."""
+        by = exact(factor, "scale factor")
+        links = (replace(link, bandwidth_gb_s=link.bandwidth_gb_s * by) for link in self.links)
+        return Topology(self.name, self.nodes, tuple(links))
+
+    def relabelled(self, order: Iterable[int]) -> Topology:
+        """Return the same network with its nodes in another order.
+
+        ``order[i]`` is the present position of the node that comes to stand at i.
+        """
+        order = tuple(order)
+        if sorted(order) != list(range(len(self.nodes))):
+            raise InvalidTopologyError("relabelling needs every node exactly once")
+        place = {old: new for new, old in enumerate(order)}
+        links = (replace(e, tail=place[e.tail], head=place[e.head]) for e in self.links)
+        return Topology(self.name, tuple(self.nodes[i] for i in order), tuple(links))
+
+    def to_networkx(self) -> nx.DiGraph[str]:
+        """Return a networkx graph keyed by node names.
+
+        Nodes carry ``kind``, ``box``, ``index``, ``multicast``; links carry ``bandwidth_gb_s``
+        and ``latency_us`` as Fractions.
+        """
+        graph: nx.DiGraph[str] = nx.DiGraph(name=self.name)
+        for node in self.nodes:
+            graph.add_node(
+                node.name,
+                kind=str(node.kind),
+                box=node.box,
+                index=node.index,
+                multicast=node.multicast,
+            )
+        for link in self.links:
+            graph.add_edge(
+                self.nodes[link.tail].name,
+                self.nodes[link.head].name,
+                bandwidth_gb_s=link.bandwidth_gb_s,
+                latency_us=link.latency_us,
+            )
+        return graph
+
+    @classmethod
+    def from_networkx(cls, graph: nx.Graph[str], name: str | None = None) -> Topology:
+        """Read a networkx graph; the inverse of :meth:`to_networkx`.
+
+        ``kind`` defaults to compute. An undirected edge stands for a link each way.
+
+        Raises
+        ------
+        InvalidTopologyError
+            For an edge without ``bandwidth_gb_s``, or anything :class:`Topology` refuses.
+        """
+        place = {key: i for i, key in enumerate(graph.nodes)}
+        nodes = [_node_from_attributes(str(key), data) for key, data in graph.nodes(data=True)]
+        directed = graph if graph.is_directed() else graph.to_directed()
+        links = []
+        for tail, head, data in directed.edges(data=True):
+            if "bandwidth_gb_s" not in data:
+                raise InvalidTopologyError(f"edge {tail} -> {head} has no bandwidth_gb_s")
+            where = f"edge {tail} -> {head}"
+            links.append(
+                Link(
+                    place[tail],
+                    place[head],
+                    exact(data["bandwidth_gb_s"], f"{where}: bandwidth"),
+                    exact(data.get("latency_us", 0), f"{where}: latency"),
+                )
+            )
+        return cls(name or graph.name or "networkx graph", tuple(nodes), tuple(links))
+
+
+def _check_name(name: str, what: str) -> None:
+    """Names end up in one-line messages and files, so they are printable, without outer spaces."""
+    if not name:
+        raise InvalidTopologyError(f"{what} has an empty name; give it one")
+    if not name.isprintable() or name != name.strip():
+        raise InvalidTopologyError(
+            f"{what} is named {name!r}; use printable characters, no spaces at the ends"
+        )
+
+
+def _node_from_attributes(name: str, data: Mapping[str, object]) -> Node:
+    kind = data.get("kind", NodeKind.COMPUTE)
+    if kind not in tuple(NodeKind):
+        raise InvalidTopologyError(f"node {name}: kind is {kind!r}; it must be compute or switch")
+    box, index = data.get("box"), data.get("index")
+    return Node(
+        name=name,
+        kind=NodeKind(str(kind)),
+        box=box if isinstance(box, int) else None,
+        index=index if isinstance(index, int) else None,
+        multicast=bool(data.get("multicast", False)),
+    )

@@ -1,0 +1,100 @@
+"""Exact numbers from whatever people write them as.
+
+A bandwidth is an int, a Fraction, or text such as ``"12.5"`` or ``"25/2"``; Python floats are
+refused, because 0.1 is not a tenth.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import reprlib
+from fractions import Fraction
+
+import numpy as np
+
+from forestcoll.errors import InvalidTopologyError
+
+__all__ = ["Exact", "exact", "exact_text"]
+
+Exact = int | Fraction | str
+"""What may stand for an exact number: an int, a Fraction, or text such as "12.5" or "25/2"."""
+
+# Bounded digits and exponents: "1e999999999" must be refused, not computed.
+_NUMBER = re.compile(
+    r"[+-]?(\d{1,300}/\d{1,300}|(\d{1,300}(\.\d{0,300})?|\.\d{1,300})(e[+-]?\d{1,2})?)",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+_LARGEST = 10**100  # GB/s or us: beyond any machine, and well within the range of floats
+
+
+def exact(value: object, what: str) -> Fraction:
+    """Turn a number into a Fraction, refusing floats and whatever no machine has.
+
+    Parameters
+    ----------
+    value : int, Fraction or str
+        The number; text may be a decimal or a fraction "p/q".
+    what : str
+        What the number is, for the error message.
+
+    Raises
+    ------
+    InvalidTopologyError
+        If the value is a float, a bool, or text that is not a number; if it is not zero and its
+        size is below 1e-100, or 1e100 and more.
+
+    Examples
+    --------
+    >>> exact("12.5", "bandwidth")
+    Fraction(25, 2)
+    """
+    number = _fraction(value, what)
+    if number and not 1 <= abs(number) * _LARGEST < _LARGEST**2:
+        order = math.floor(math.log10(abs(number.numerator)) - math.log10(number.denominator))
+        raise InvalidTopologyError(
+            f"{what} is about 1e{order:+d}, which no machine has; it must be at least 1e-100 and "
+            f"below 1e100 (check the unit)"
+        )
+    return number
+
+
+def _fraction(value: object, what: str) -> Fraction:
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Fraction(value)
+    if isinstance(value, np.integer):
+        return Fraction(int(value))
+    if isinstance(value, float | np.floating):
+        raise InvalidTopologyError(
+            f'{what} is the float {value!r}, which is not exact; write "{value}" (in quotes) '
+            f"or a Fraction"
+        )
+    if isinstance(value, str):
+        digits = value.strip().replace("_", "")
+        if _NUMBER.fullmatch(digits) and not re.search("/0+$", digits):
+            return Fraction(digits)
+    raise InvalidTopologyError(
+        f"{what} is {reprlib.repr(value)}, which is not a number; "
+        f'write an integer, "12.5" or "25/2"'
+    )
+
+
+def exact_text(value: Fraction) -> str:
+    """Write a Fraction so that :func:`exact` reads it back: a decimal if it ends, else p/q.
+
+    Examples
+    --------
+    >>> exact_text(Fraction(25, 2)), exact_text(Fraction(1, 3)), exact_text(Fraction(300))
+    ('12.5', '1/3', '300')
+    """
+    for digits in range(7):
+        scaled = value * 10**digits
+        if scaled.denominator == 1:
+            whole = f"{abs(scaled.numerator):0{digits + 1}d}"
+            sign = "-" if value < 0 else ""
+            return sign + (f"{whole[:-digits]}.{whole[-digits:]}" if digits else whole)
+    return str(value)

@@ -1,0 +1,174 @@
+"""What a parameter of a topology family may be, and how its text is read.
+
+A family annotates each argument with one of these kinds, which then serves the command line
+(text in), the Python call (values in) and the help alike::
+
+    Boxes = Annotated[int, Count("number of boxes", minimum=1)]
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+from forestcoll.errors import InvalidTopologyError
+from forestcoll.topology.numbers import exact, exact_text
+
+__all__ = ["Amount", "Choice", "Count", "Flag", "Kind", "Sizes"]
+
+_WHOLE = re.compile("[0-9]{1,9}")
+
+
+class Kind(Protocol):
+    """One kind of parameter."""
+
+    @property
+    def help(self) -> str:
+        """What the parameter means, in a few words."""
+
+    @property
+    def allowed(self) -> str:
+        """What it may be, to complete "it must be ..."."""
+
+    def read(self, value: object) -> object:
+        """Turn text, or a value of the right type, into the value; ValueError if it is neither."""
+
+    def show(self, value: object) -> str:
+        """Write a value as the text that :meth:`read` takes."""
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
+        return int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise ValueError
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A whole number between two bounds."""
+
+    help: str
+    minimum: int = 1
+    maximum: int = 100_000
+
+    @property
+    def allowed(self) -> str:
+        """The bounds."""
+        return f"a whole number from {self.minimum} to {self.maximum}"
+
+    def read(self, value: object) -> int:
+        """Read ``"4"`` or 4."""
+        number = _whole(value)
+        if not self.minimum <= number <= self.maximum:
+            raise ValueError
+        return number
+
+    def show(self, value: object) -> str:
+        """Write the digits."""
+        return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Lengths of the dimensions of a grid, with a bound on their product."""
+
+    help: str
+    maximum: int = 1_000_000
+
+    @property
+    def allowed(self) -> str:
+        """The form and the bound."""
+        return f"whole numbers from 1 joined by x, such as 4x4, of at most {self.maximum} nodes"
+
+    def read(self, value: object) -> tuple[int, ...]:
+        """Read ``"4x4"``, 4 or (4, 4)."""
+        if isinstance(value, str):
+            value = value.split("x")
+        parts = value if isinstance(value, list | tuple) else [value]
+        sizes = tuple(_whole(part) for part in parts)
+        if not sizes or min(sizes) < 1 or math.prod(sizes) > self.maximum:
+            raise ValueError
+        return sizes
+
+    def show(self, value: object) -> str:
+        """Write ``4x4``."""
+        return "x".join(map(str, self.read(value)))
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A positive exact number, such as a bandwidth in GB/s."""
+
+    help: str
+
+    @property
+    def allowed(self) -> str:
+        """The forms."""
+        return "a positive exact number, such as 25, 12.5 or 25/2"
+
+    def read(self, value: object) -> Fraction:
+        """Read ``"12.5"``, ``"25/2"``, an int or a Fraction."""
+        try:
+            number = exact(value, self.help)
+        except InvalidTopologyError as error:
+            raise ValueError from error
+        if number <= 0:
+            raise ValueError
+        return number
+
+    def show(self, value: object) -> str:
+        """Write a decimal or a fraction."""
+        return exact_text(self.read(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """True or false."""
+
+    help: str
+
+    @property
+    def allowed(self) -> str:
+        """The two words."""
+        return "true or false"
+
+    def read(self, value: object) -> bool:
+        """Read ``"true"``, ``"false"`` or a bool."""
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, str) and value.lower() in ("true", "false"):
+            return value.lower() == "true"
+        raise ValueError
+
+    def show(self, value: object) -> str:
+        """Write true or false."""
+        return str(value).lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of a few values."""
+
+    help: str
+    choices: tuple[int | str, ...]
+
+    @property
+    def allowed(self) -> str:
+        """The choices."""
+        return " or ".join(map(str, self.choices))
+
+    def read(self, value: object) -> int | str:
+        """Read the text of a choice, or the choice."""
+        for choice in self.choices:
+            if not isinstance(value, bool) and value in (choice, str(choice)):
+                return choice
+        raise ValueError
+
+    def show(self, value: object) -> str:
+        """Write the choice."""
+        return str(value)

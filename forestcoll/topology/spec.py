@@ -1,0 +1,75 @@
+"""A topology from one word: a family with its parameters, or the path of a file."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from pathlib import Path
+
+from forestcoll.errors import InvalidTopologyError
+from forestcoll.topology.files import SUFFIXES, read_topology
+from forestcoll.topology.model import Topology
+from forestcoll.topology.registry import FAMILIES, Family
+
+__all__ = ["load_topology"]
+
+
+def load_topology(spec: str) -> Topology:
+    """Make the topology that a specification names.
+
+    Parameters
+    ----------
+    spec : str
+        ``family`` or ``family:parameter=value,parameter=value`` with a name in FAMILIES, or else
+        the path of a topology file.
+
+    Raises
+    ------
+    InvalidTopologyError
+        For an unknown family, parameter or value, or a file that is missing or malformed.
+
+    Examples
+    --------
+    >>> load_topology("dgx_a100:boxes=4").num_compute
+    32
+    >>> load_topology("torus:dims=3x3").name
+    'torus:dims=3x3'
+    """
+    name, _, arguments = spec.partition(":")
+    if name in FAMILIES:
+        entry = FAMILIES[name]
+        return entry.function(**_arguments(entry, spec, arguments))
+    if Path(spec).suffix.lower() in SUFFIXES or os.path.exists(spec):
+        return read_topology(spec)
+    near = difflib.get_close_matches(name, FAMILIES, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"the families are {', '.join(FAMILIES)}"
+    raise InvalidTopologyError(
+        f"{spec!r} is neither a file nor a topology family; {hint} "
+        f"(a file ends in {', '.join(SUFFIXES)})"
+    )
+
+
+def _arguments(entry: Family, spec: str, text: str) -> dict[str, object]:
+    """Split ``name=value,name=value`` and check the names; the family checks the values."""
+    known = {parameter.name: parameter for parameter in entry.parameters}
+    values: dict[str, object] = {}
+    for part in text.split(",") if text else []:
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals:
+            raise InvalidTopologyError(
+                f"{spec}: {part!r} is not parameter=value; see {entry.usage}"
+            )
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(known)}"
+            raise InvalidTopologyError(f"{spec}: {entry.name} has no parameter {name!r}; {hint}")
+        if name in values:
+            raise InvalidTopologyError(f"{spec}: {name} is given twice; remove one")
+        values[name] = value
+    for parameter in entry.parameters:
+        if parameter.required and parameter.name not in values:
+            raise InvalidTopologyError(
+                f"{spec}: {entry.name} needs {parameter.name} ({parameter.help}), "
+                f"{parameter.type}; write {entry.usage}"
+            )
+    return values
