@@ -1,0 +1,187 @@
+"""Logical links: how data gets from one GPU to another through switches.
+
+Problem: a peer that knows only GPUs says "a sends to b"; find the physical paths that carry it.
+Input:   a topology.
+Output:  the shortest paths between GPUs whose inner nodes are all switches. A GPU leaves by its
+         widest port among those that lie on a shortest path (NVLink before the NIC); switches use
+         every shortest path (equal-cost multipath), over which trees are dealt out evenly.
+Cost:    one union of bit sets of N bits per link and hop.
+Source:  ForestColl section 6.5 names no rule for its peers on switches; this is what a routed
+         fabric does. Ties beyond ``MAX_PATHS`` are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.errors import UnsupportedError
+from forestcoll.schedule import cost
+from forestcoll.schedule.forest import Forest, Path, Routes
+from forestcoll.topology.model import Topology
+
+__all__ = ["MAX_PATHS", "LogicalPaths", "Router", "build_forest", "check_size"]
+
+MAX_PATHS = 64
+"""Equal-cost paths kept between two GPUs."""
+
+LogicalPaths = dict[tuple[int, int], Sequence[Path]]
+"""The physical paths of each logical link (tail rank, head rank)."""
+
+
+@dataclass(frozen=True)
+class Router:
+    """Shortest paths between the GPUs of a topology, through switches only.
+
+    Nodes are given by their positions, and sets of GPUs as integers whose bit i stands for
+    ``gpus[i]``.
+    """
+
+    topology: Topology
+    _next_hops: dict[tuple[int, int], tuple[tuple[int, int], ...]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    @cached_property
+    def gpus(self) -> tuple[int, ...]:
+        """The GPUs in rail order: by their number in the box, then by box."""
+        nodes = self.topology.nodes
+        numbered = ((nodes[v].index or 0, nodes[v].box or 0, v) for v in self.topology.compute)
+        return tuple(v for *_, v in sorted(numbered))
+
+    @cached_property
+    def bit_of(self) -> Mapping[int, int]:
+        """The bit that stands for each GPU."""
+        return {gpu: bit for bit, gpu in enumerate(self.gpus)}
+
+    @cached_property
+    def out(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """The links out of each node, as (position in ``topology.links``, head)."""
+        leaving: list[list[tuple[int, int]]] = [[] for _ in self.topology.nodes]
+        for i, link in enumerate(self.topology.links):
+            leaving[link.tail].append((i, link.head))
+        return tuple(map(tuple, leaving))
+
+    @cached_property
+    def reach(self) -> tuple[tuple[int, ...], ...]:
+        """``reach[v][h]`` is the set of GPUs whose shortest path from v has h hops."""
+        rows = [[1 << self.bit_of[v] if v in self.bit_of else 0] for v in range(len(self.out))]
+        seen = [row[0] for row in rows]
+        for hops in range(len(self.topology.switches) + 1):
+            found = [self._one_hop_on(v, rows, hops) & ~seen[v] for v in range(len(rows))]
+            if not any(found):
+                break
+            for v, row in enumerate(rows):
+                row.append(found[v])
+                seen[v] |= found[v]
+        return tuple(map(tuple, rows))
+
+    def _one_hop_on(self, node: int, rows: list[list[int]], hops: int) -> int:
+        """Unite what the neighbours reach in ``hops`` hops; a GPU passes nothing on."""
+        union = 0
+        for _, head in self.out[node]:
+            if hops == 0 or self.topology.nodes[head].is_switch:
+                union |= rows[head][hops]
+        return union
+
+    def hops(self, node: int, gpu: int) -> int | None:
+        """Return the number of links from a node to a GPU, None if switches do not lead there."""
+        bit = 1 << self.bit_of[gpu]
+        return next((h for h, found in enumerate(self.reach[node]) if found & bit), None)
+
+    def next_hops(self, node: int, gpu: int) -> tuple[tuple[int, int], ...]:
+        """Return the links (position, head) that lead on from a node towards a GPU."""
+        key = node, gpu
+        if key not in self._next_hops:
+            self._next_hops[key] = self._find_next_hops(node, gpu)
+        return self._next_hops[key]
+
+    def _find_next_hops(self, node: int, gpu: int) -> tuple[tuple[int, int], ...]:
+        hops = self.hops(node, gpu)
+        if not hops:
+            return ()
+        bit = 1 << self.bit_of[gpu]
+        nodes, links = self.topology.nodes, self.topology.links
+        ports = [
+            (link, head)
+            for link, head in self.out[node]
+            if (head == gpu or nodes[head].is_switch) and self.reach[head][hops - 1] & bit
+        ]
+        if nodes[node].is_switch:
+            return tuple(ports)
+        widest = max(links[link].bandwidth_gb_s for link, _ in ports)
+        return tuple(port for port in ports if links[port[0]].bandwidth_gb_s == widest)
+
+    def paths(self, tail: int, head: int) -> tuple[tuple[int, ...], ...]:
+        """Return the equal-cost paths between two GPUs, as nodes with both ends, in order.
+
+        Raises
+        ------
+        UnsupportedError
+            If there is none through switches alone.
+        """
+        found = tuple(islice(self._walk(tail, head), MAX_PATHS))
+        if not found:
+            names = [self.topology.nodes[v].name for v in (tail, head)]
+            raise UnsupportedError(
+                f"unsupported: no path from {names[0]} to {names[1]} through switches alone"
+            )
+        return found
+
+    def _walk(self, node: int, gpu: int) -> Iterator[tuple[int, ...]]:
+        if node == gpu:
+            yield (gpu,)
+        for _, head in self.next_hops(node, gpu):
+            for rest in self._walk(head, gpu):
+                yield (node, *rest)
+
+    def carry(self, trees: Mapping[tuple[int, int], int]) -> LogicalPaths:
+        """Deal the trees of each logical link (tail rank, head rank) out over its paths."""
+        compute = self.topology.compute
+        return {
+            (tail, head): _deal(self.paths(compute[tail], compute[head]), count, first=tail)
+            for (tail, head), count in trees.items()
+        }
+
+
+def _deal(paths: Sequence[tuple[int, ...]], count: int, first: int) -> tuple[Path, ...]:
+    """Share trees out evenly; what is left over goes to the paths from ``first`` on."""
+    each, more = divmod(count, len(paths))
+    shares = ((way, each + ((i - first) % len(paths) < more)) for i, way in enumerate(paths))
+    return tuple(Path(way, share) for way, share in shares if share)
+
+
+def check_size(topology: Topology) -> None:
+    """Refuse a topology on which there is nothing to gather."""
+    if topology.num_compute < 2:
+        raise UnsupportedError(
+            f"unsupported: {topology.name} has {topology.num_compute} GPUs; an allgather needs two"
+        )
+
+
+def build_forest(
+    topology: Topology,
+    method: str,
+    root: npt.NDArray[np.int32],
+    multiplicity: npt.NDArray[np.int64],
+    parent: npt.NDArray[np.int32],
+    paths: LogicalPaths,
+) -> Forest:
+    """Put trees and paths together; congestion is what the paths' loads make it."""
+    forest = Forest(
+        topology=topology,
+        method=method,
+        k=int(multiplicity.sum()) // topology.num_compute,
+        congestion=Fraction(1),  # until the loads are known
+        root=root,
+        multiplicity=multiplicity,
+        parent=parent,
+        routes=Routes.from_paths(paths),
+    )
+    return replace(forest, congestion=cost(forest).time_s_per_gb * forest.num_trees)
