@@ -1,0 +1,165 @@
+"""The command ``forestcoll run``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from experiments.executors import Executor
+from experiments.plan import Plan
+from experiments.rows import Row, RowFile, Status, latest, read_rows
+from forestcoll.errors import ForestCollError, InvalidExperimentError
+
+__all__ = ["run"]
+
+ROWS = "rows.jsonl"
+_INTERRUPTED = 130
+
+
+class _Where(StrEnum):
+    LOCAL = "local"
+    DASK = "dask"
+
+
+def run(
+    experiment: Annotated[Path, typer.Argument(help="The experiment's YAML file.")],
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=1, help="Points to run side by side.")
+    ] = 1,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="Only points whose method, topology or cluster matches, as in a shell; "
+            "given again, it narrows further.",
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would run, and for how long.")
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Start over: forget the rows of earlier runs.")
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Run again what failed.")
+    ] = False,
+    executor: Annotated[_Where, typer.Option(help="Where points run.")] = _Where.LOCAL,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of the Dask scheduler: tcp://HOST:PORT.")
+    ] = None,
+    results: Annotated[
+        Path, typer.Option(help="Folder for the results, by the experiment's name.")
+    ] = Path("results"),
+    figures: Annotated[bool, typer.Option(help="Draw the figures.")] = True,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the rows and files as JSON.")
+    ] = False,
+) -> None:
+    """Run an experiment: every point in a process of its own, then the table and the figures.
+
+    Finished points are kept, so a run that was stopped goes on where it was.
+    """
+    from experiments.config import read_experiment
+    from experiments.plan import make_plan, select_points
+
+    where = _executor(executor, scheduler, jobs)
+    parsed = read_experiment(experiment)
+    points = select_points(parsed.points, only or [])
+    folder = results / parsed.experiment.name
+    title = parsed.experiment.title or parsed.experiment.name
+    again = {"fresh": fresh, "retry_failed": retry_failed}
+    if dry_run:
+        rows = read_rows(folder / ROWS) if (folder / ROWS).exists() else []
+        _preview(make_plan(points, rows, **again), rows, jobs, title, as_json=as_json)
+        return
+    # Starting over with some of the points leaves the rows of the others.
+    with RowFile(folder / ROWS, fresh=fresh and not only) as file:
+        rows = _run(make_plan(points, file.rows, **again), file, where)
+        known = latest(file.rows)
+    every = [known[point.identity] for point in parsed.points if point.identity in known]
+    kinds = parsed.experiment.figures if figures else []
+    _show(rows, _write(every, folder, kinds), title, as_json=as_json)
+    if any(row.status is Status.FAILED for row in rows):
+        raise typer.Exit(1)
+
+
+def _executor(executor: _Where, scheduler: str | None, jobs: int) -> Executor:
+    if executor is _Where.LOCAL:
+        if scheduler is not None:
+            raise InvalidExperimentError("--scheduler is for --executor dask; add that")
+        from experiments.executors.local import LocalExecutor
+
+        return LocalExecutor(jobs)
+    if scheduler is None or jobs != 1:
+        hint = "leave --jobs out" if scheduler else "add --scheduler tcp://HOST:PORT"
+        raise InvalidExperimentError(f"--executor dask runs what its workers can take; {hint}")
+    try:
+        from experiments.executors.cluster import DaskExecutor
+    except ModuleNotFoundError as error:
+        raise ForestCollError(
+            f"--executor dask needs the package {error.name!r}; "
+            f"install it with: pip install 'forestcoll[dask]'"
+        ) from error
+    return DaskExecutor(scheduler)
+
+
+def _preview(plan: Plan, rows: list[Row], jobs: int, title: str, *, as_json: bool) -> None:
+    from experiments.preview import make_preview
+
+    preview = make_preview(plan, rows, jobs)
+    if as_json:
+        typer.echo(json.dumps(preview.as_json(), indent=2))
+        return
+    console = Console()
+    console.print(preview.table(title))
+    console.print(preview.summary(), highlight=False)
+
+
+def _run(plan: Plan, file: RowFile, executor: Executor) -> list[Row]:
+    from experiments.progress import Display
+    from experiments.runner import run_points
+
+    notes = Console(stderr=True)
+    with Display(notes, plan) as display:
+        try:
+            return run_points(plan, file, executor, display)
+        except KeyboardInterrupt:
+            notes.print(f"interrupted; {display.done} of {display.total} points are kept")
+            raise typer.Exit(_INTERRUPTED) from None
+
+
+def _write(rows: list[Row], folder: Path, kinds: Sequence[str]) -> list[Path]:
+    from experiments.report import write_summary
+
+    files = [folder / ROWS, write_summary(rows, folder / "summary.csv")]
+    if kinds:
+        from experiments.figures import draw
+
+        for kind in kinds:
+            files += draw(kind, rows, folder / kind)
+    return files
+
+
+def _show(rows: list[Row], files: list[Path], title: str, *, as_json: bool) -> None:
+    from experiments.report import document, table
+    from forestcoll import report
+
+    if as_json:
+        typer.echo(report.as_json({"rows": [document(row) for row in rows], "files": files}))
+        return
+    console = Console()
+    console.print(table(rows, title))
+    for row in rows:
+        if row.status is not Status.OK:
+            console.print(
+                f"{row.status}: {row.series} on {row.topology}: {row.reason}",
+                markup=False, highlight=False, soft_wrap=True,
+            )  # fmt: skip
+    for file in files:
+        console.print(f"wrote {file}", markup=False, highlight=False, soft_wrap=True)

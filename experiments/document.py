@@ -1,0 +1,44 @@
+"""Experiment files as plain data, read as strictly as topology files are."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+from forestcoll.errors import InvalidExperimentError
+from forestcoll.topology.documents import Document, parse_yaml
+
+__all__ = ["Document", "nearest", "read_document"]
+
+
+def read_document(path: Path) -> Document:
+    """Read a YAML file; decimals stay text, and nothing is guessed.
+
+    Raises
+    ------
+    InvalidExperimentError
+        If the file cannot be read, is not YAML of plain values, or repeats a key.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidExperimentError(f"{path}: not text in UTF-8; save it as such") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InvalidExperimentError(f"{path}: cannot be read: {reason}") from None
+    return parse_yaml(text, str(path), InvalidExperimentError)
+
+
+def nearest(word: object, known: Iterable[str]) -> str:
+    """Return a remark for an error message: the likeliest known word, and all of them.
+
+    Examples
+    --------
+    >>> nearest("rnig", ["ring", "multitree"])
+    'did you mean "ring"? (known: multitree, ring)'
+    """
+    words = sorted(known)
+    close = difflib.get_close_matches(str(word), words, n=1, cutoff=0.5)
+    known_words = f"known: {', '.join(words)}"
+    return f'did you mean "{close[0]}"? ({known_words})' if close else known_words

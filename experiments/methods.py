@@ -1,0 +1,138 @@
+"""The methods an experiment can name, behind one call.
+
+``forestcoll`` is the core, other plain names are the baselines, and ``module:function`` is any
+importable function ``function(topology, **parameters) -> Forest``: the way to put a method of your
+own beside them without touching the package.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import reprlib
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from types import NoneType
+from typing import Any, get_args, get_type_hints
+
+from baselines.registry import METHODS
+from forestcoll.errors import InvalidExperimentError, InvalidTopologyError
+from forestcoll.generate import generate_timed
+from forestcoll.schedule import Forest
+from forestcoll.topology import Topology, exact
+
+__all__ = [
+    "OnStage",
+    "find_method",
+    "is_reference",
+    "method_names",
+    "parameters_of",
+    "refusal",
+    "run_method",
+]
+
+CORE = "forestcoll"
+
+_KINDS = {int: "a whole number", bool: "true or false", str: "text"}
+_NOT_FINITE = re.compile(r"[-+]?\.(inf|nan)", re.IGNORECASE)  # as YAML writes them
+
+OnStage = Callable[[str], None]
+"""Told the name of each stage as it begins."""
+
+
+def method_names() -> tuple[str, ...]:
+    """Return the plain names, the core first."""
+    return (CORE, *METHODS)
+
+
+def is_reference(name: str) -> bool:
+    """Whether a name is a ``module:function``."""
+    module, _, function = name.partition(":")
+    return bool(module and function)
+
+
+def find_method(name: str) -> Callable[..., Forest]:
+    """Return the baseline or the function behind a name, called as ``(topology, **parameters)``.
+
+    Raises
+    ------
+    InvalidExperimentError
+        If there is none.
+    """
+    if name in METHODS:
+        return METHODS[name].generate
+    if is_reference(name):
+        module, _, attribute = name.partition(":")
+        function: Callable[..., Forest] = getattr(importlib.import_module(module), attribute)
+        return function
+    raise InvalidExperimentError(f"there is no method {name!r}; known: {', '.join(method_names())}")
+
+
+def parameters_of(name: str) -> tuple[str, ...]:
+    """Return the parameters that a plainly named method takes besides the topology."""
+    _topology, *others = inspect.signature(_function(name)).parameters
+    return tuple(other for other in others if other != "progress")
+
+
+def refusal(name: str, parameter: str, value: object) -> str:
+    """Return why a method cannot take a value, as far as its signature tells; empty if it can.
+
+    Examples
+    --------
+    >>> refusal("ring", "rings", "abc"), refusal("ring", "rings", 4)
+    ("is 'abc'; it must be a whole number", '')
+    """
+    if isinstance(value, str) and _NOT_FINITE.fullmatch(value):
+        return f"is {value}; it must be a finite number"
+    if is_reference(name):
+        return ""  # imported where it runs
+    hint = get_type_hints(_function(name)).get(parameter)
+    kinds = {kind for kind in get_args(hint) or (hint,) if kind is not NoneType}
+    if Fraction in kinds:
+        return "" if _is_exact(value) else f"is {reprlib.repr(value)}; it must be a number"
+    if type(value) in kinds or not kinds <= _KINDS.keys():
+        return ""
+    allowed = " or ".join(words for kind, words in _KINDS.items() if kind in kinds)
+    return f"is {reprlib.repr(value)}; it must be {allowed}"
+
+
+def _is_exact(value: object) -> bool:
+    try:
+        exact(value, "")
+    except InvalidTopologyError:
+        return False
+    return True
+
+
+def _function(name: str) -> Callable[..., Any]:
+    return generate_timed if name == CORE else find_method(name)
+
+
+def run_method(
+    name: str, topology: Topology, parameters: Mapping[str, Any], on_stage: OnStage
+) -> tuple[Forest, dict[str, float]]:
+    """Run a method.
+
+    Returns
+    -------
+    Forest
+    dict
+        Seconds of each stage; empty where the method does not tell.
+    """
+    if name == CORE:
+        return generate_timed(topology, progress=_stages_only(on_stage), **parameters)
+    return find_method(name)(topology, **parameters), {}
+
+
+def _stages_only(on_stage: OnStage) -> Callable[[str, int, int], None]:
+    """Pass on a stage's name when it changes, and spare the rest of the progress."""
+    current = ""
+
+    def progress(stage: str, done: int, total: int) -> None:
+        nonlocal current
+        if stage != current:
+            current = stage
+            on_stage(stage)
+
+    return progress

@@ -1,0 +1,65 @@
+"""What a row was measured with: versions, host and commit."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+__all__ = ["commit", "host", "versions"]
+
+PACKAGES = ("forestcoll", "numpy", "networkx", "scipy", "highspy", "ortools")
+"""Whose versions can change a result or a time."""
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that are installed."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue  # run from the source tree, or not needed by this experiment
+    return found
+
+
+@functools.cache
+def host() -> dict[str, str | int]:
+    """Return the machine's name, kind, and number of processors that we may use."""
+    return {
+        "name": platform.node(),
+        "machine": platform.machine(),
+        "system": f"{platform.system()} {platform.release()}",
+        "processors": _processors(),
+    }
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@functools.cache
+def commit() -> str | None:
+    """Return the commit of this code, "+" if it has been changed since; None outside a clone."""
+    folder = Path(__file__).resolve().parent
+    if _git(folder, "ls-files", "--error-unmatch", __file__) is None:
+        return None  # installed somewhere inside another repository, maybe
+    head = _git(folder, "rev-parse", "--short=12", "HEAD")
+    changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    return None if head is None else f"{head}+" if changed else head
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()

@@ -1,0 +1,141 @@
+"""The commands ``forestcoll results show``, ``compare`` and ``plot``."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from experiments.results import load_results, select
+from experiments.rows import Row, Status
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Show, compare and plot results.",
+    epilog="RESULTS is a folder that `forestcoll run` wrote, or a rows file (.jsonl, .parquet).",
+    no_args_is_help=True,
+)
+
+Results = Annotated[Path, typer.Argument(metavar="RESULTS", help="A results folder or rows file.")]
+Methods = Annotated[
+    list[str] | None, typer.Option("--method", help="Only this method; * is anything; repeatable.")
+]
+Topologies = Annotated[
+    list[str] | None,
+    typer.Option("--topology", help="Only this topology or cluster; * is anything; repeatable."),
+]
+Statuses = Annotated[
+    list[Status] | None, typer.Option("--status", help="Only points that ended so; repeatable.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.")]
+Output = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FILE", help="Where to: .png, .pdf or .svg.")
+]
+
+
+@app.command()
+def show(
+    results: Results,
+    method: Methods = None,
+    topology: Topologies = None,
+    status: Statuses = None,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write a table for reading.")
+    ] = None,
+    parquet: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write all columns, typed.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Print results as a table, or write them to files."""
+    from experiments.report import document, table, write_summary
+
+    rows = select(load_results(results), method or (), topology or (), status or ())
+    files = []
+    if csv is not None:
+        files.append(write_summary(rows, csv))
+    if parquet is not None:
+        from experiments.frames import write_parquet
+
+        files.append(write_parquet(rows, parquet))
+    if as_json:
+        _print_json({"rows": [document(row) for row in rows], "files": files})
+        return
+    console = Console()
+    console.print(table(rows, str(results)))
+    _list(console, [_loss(row) for row in rows if row.status is not Status.OK])
+    _list(console, [f"wrote {file}" for file in files])
+
+
+@app.command()
+def compare(
+    a: Annotated[Path, typer.Argument(metavar="A", help="The results to compare with.")],
+    b: Annotated[Path, typer.Argument(metavar="B", help="The results that may have changed.")],
+    method: Methods = None,
+    topology: Topologies = None,
+    as_json: Json = False,
+) -> None:
+    """Compare two sets of results of one experiment, such as those of two commits."""
+    from experiments.compare import compare as compared
+    from experiments.compare_report import document, remarks, table
+
+    found = compared(load_results(a), load_results(b))
+    keep = {
+        (row.topology, row.series)
+        for row in select(
+            [row for pair in found.pairs for row in (*pair.a, *pair.b)],
+            method or (),
+            topology or (),
+        )
+    }
+    pairs = tuple(pair for pair in found.pairs if (pair.topology, pair.method) in keep)
+    found = dataclasses.replace(found, pairs=pairs)
+    if as_json:
+        _print_json(document(found))
+        return
+    console = Console()
+    console.print(table(found, f"{a} (A) and {b} (B)"))
+    _list(console, remarks(found))
+
+
+@app.command()
+def plot(
+    results: Results,
+    output: Output,
+    kind: Annotated[
+        str,
+        typer.Option(help="generation-time, pareto:y=height, ...: see docs/experiments.md."),
+    ],
+    method: Methods = None,
+    topology: Topologies = None,
+    title: Annotated[str, typer.Option(help="A line above the figure.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Draw a figure from results."""
+    from experiments.figures import plot as drawn
+
+    rows = select(load_results(results), method or (), topology or ())
+    (file,) = drawn(kind, rows, [output], title)
+    if as_json:
+        _print_json({"kind": kind, "points": len(rows), "file": file})
+    else:
+        typer.echo(f"wrote {file}")
+
+
+def _loss(row: Row) -> str:
+    return f"{row.status}: {row.series} on {row.topology}: {row.reason}"
+
+
+def _list(console: Console, lines: list[str]) -> None:
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _print_json(document: dict[str, Any]) -> None:
+    from forestcoll.report import as_json
+
+    typer.echo(as_json(document))

@@ -1,0 +1,119 @@
+"""The process of one point: load, generate, verify, measure.
+
+Forked by :mod:`experiments.keeper`. What happens goes, one JSON object a line, to a pipe of its
+own, where nothing that a method prints can get in between. An event may hold ``phase`` ("generate"
+or "check"), ``stage`` (of a method), and ``fields`` (columns of the row).
+
+Errors that mean something become a status here. All others end the process with a traceback, which
+the keeper turns into the row of a failure.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from experiments.methods import run_method
+from experiments.points import Job, Status
+from forestcoll.errors import ForestCollError, TimeLimitError, UnsupportedError, VerificationError
+from forestcoll.optimality import optimum
+from forestcoll.schedule import Forest, cost, verify
+from forestcoll.topology import Topology, load_topology
+
+__all__ = ["run_job", "work"]
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+def work(job: Job, tell: Tell) -> None:
+    """Run one point and tell what comes of it, the status last."""
+    try:
+        topology = load_topology(job["source"])
+        tell({"fields": {"gpus": topology.num_compute}, "phase": "generate"})
+        forest = _generate(job, topology, tell)
+        tell({"phase": "check"})
+        tell({"fields": _checked(forest, topology)})
+    except UnsupportedError as error:
+        tell(_ending(Status.UNSUPPORTED, str(error)))
+    except TimeLimitError as error:
+        tell(_ending(Status.TIMEOUT, str(error)))
+    except MemoryError as error:
+        tell(_ending(Status.OUT_OF_MEMORY, f"an allocation was refused: {error}".rstrip(": ")))
+    except VerificationError as error:
+        tell({"fields": {"verified": False}})
+        tell(_ending(Status.FAILED, f"VerificationError: {error}"))
+    except ForestCollError as error:
+        tell(_ending(Status.FAILED, f"{type(error).__name__}: {error}"))
+    else:
+        tell(_ending(Status.OK, ""))
+
+
+def _ending(status: Status, reason: str) -> dict[str, Any]:
+    return {"fields": {"status": str(status), "reason": reason}}
+
+
+def _generate(job: Job, topology: Topology, tell: Tell) -> Forest:
+    began = time.perf_counter()
+    forest, stages = run_method(
+        job["method"], topology, job["parameters"], lambda stage: tell({"stage": stage})
+    )
+    seconds = time.perf_counter() - began
+    fields = {"generation_s": seconds, "stages_s": stages, "peak_memory_mb": peak_memory_mb()}
+    tell({"fields": fields})
+    return forest
+
+
+def _checked(forest: Forest, topology: Topology) -> dict[str, Any]:
+    """Verify a forest against the topology that was asked for, and measure it."""
+    if forest.topology != topology:
+        raise VerificationError(
+            f"the forest is for {forest.topology.name}, which is not the topology asked for"
+        )
+    verify(forest)
+    best = optimum(topology).algbw_gb_s
+    reached = cost(forest).algbw_gb_s
+    return {
+        "verified": True,
+        "algbw_gb_s": float(reached),
+        "algbw": str(reached),
+        "optimum_gb_s": float(best),
+        "optimum": str(best),
+        "ratio": float(Fraction(reached) / best),
+        "num_trees": forest.num_trees,
+        "num_batches": forest.num_batches,
+        "height": int(forest.heights().max(initial=0)),
+        "k": forest.k,
+    }
+
+
+def peak_memory_mb() -> float:
+    """Return the largest resident memory of this process so far, in MB (1e6 bytes)."""
+    try:
+        # getrusage would count what the parent held when it started us, VmHWM does not.
+        status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+        kilobytes = next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
+    except (OSError, StopIteration):
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        kilobytes = peak // 1024 if sys.platform == "darwin" else peak
+    return round(kilobytes * 1024 / 1e6, 1)
+
+
+def run_job(job: Job, events: int) -> None:
+    """Do a job, telling what happens to a file descriptor."""
+    worker = os.getpid()
+    with os.fdopen(events, "w", encoding="utf-8") as file:
+
+        def tell(event: dict[str, Any]) -> None:
+            if os.getpid() != worker:
+                os._exit(0)  # a fork that the method left behind has come here too
+            file.write(json.dumps(event) + "\n")
+            file.flush()
+
+        work(job, tell)
