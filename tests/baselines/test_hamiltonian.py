@@ -1,0 +1,72 @@
+"""Tours over direct links: what is found visits every node once."""
+
+from itertools import pairwise, permutations
+
+import pytest
+
+from baselines.hamiltonian import Successors, find_cycle, find_paths
+from forestcoll.topology import load_topology
+
+
+def wires(spec: str) -> Successors:
+    """The links of a topology of GPUs alone."""
+    topology = load_topology(spec)
+    return tuple(
+        tuple(e.head for e in topology.links if e.tail == v) for v in range(len(topology.nodes))
+    )
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "ring:nodes=5",
+        "torus:dims=5x5",
+        "torus:dims=32x32",
+        "torus:dims=6x6,wrap=false",
+        "torus:dims=3x4x5",
+        "hypercube:dimension=8",
+        "complete:nodes=7",
+        "mi250:boxes=1",
+    ],
+)
+def test_cycles_are_hamiltonian(spec: str) -> None:
+    """Each step is a link, back to the start included, and each node is there once."""
+    graph = wires(spec)
+    cycle = find_cycle(graph)
+    assert cycle is not None
+    assert cycle[0] == 0
+    assert sorted(cycle) == list(range(len(graph)))
+    assert all(b in graph[a] for a, b in pairwise((*cycle, cycle[0])))
+
+
+def test_a_mesh_of_nine_has_no_cycle() -> None:
+    """Colour it like a chess board: a cycle alternates, and 5 fields are of one colour, 4 not."""
+    assert find_cycle(wires("torus:dims=3x3,wrap=false")) is None
+
+
+@pytest.mark.parametrize(
+    "spec", ["mi250:boxes=1,gpus_per_box=8", "ring:nodes=6,bidirectional=false", "complete:nodes=5"]
+)
+def test_all_paths_of_a_small_graph_are_found(spec: str) -> None:
+    """Exactly those orders of the nodes in which each is linked to the next."""
+    graph = wires(spec)
+    orders = permutations(range(len(graph)))
+    possible = {order for order in orders if all(b in graph[a] for a, b in pairwise(order))}
+    found = [path for start in range(len(graph)) for path in find_paths(graph, start)]
+    assert len(found) == len(set(found))
+    assert set(found) == possible
+
+
+def test_first_successors_are_tried_first() -> None:
+    """Among the 3! paths of a complete graph from node 0, the first follows the order given."""
+    graph = ((2, 1, 3), (3, 2, 0), (1, 3, 0), (0, 1, 2))
+    assert find_paths(graph, 0)[0] == (0, 2, 1, 3)
+
+
+def test_a_node_that_nothing_enters_has_no_path() -> None:
+    assert find_paths(((1,), (), (0,)), 0) == ()
+
+
+def test_the_search_stops() -> None:
+    """A mesh of 30 x 31 has more paths than can be looked at; the search gives up in time."""
+    find_paths(wires("torus:dims=30x31,wrap=false"), 0)

@@ -1,0 +1,163 @@
+"""Rings as NCCL lays them, by hand."""
+
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+
+from baselines.ring import generate, make_rings
+from forestcoll.schedule import Forest, verify
+from forestcoll.topology import Topology, TopologyBuilder, load_topology
+
+
+def places(topology: Topology, ring: tuple[int, ...]) -> list[tuple[int | None, int | None]]:
+    """The (box, index) of each GPU of a ring."""
+    return [(topology.nodes[gpu].box, topology.nodes[gpu].index) for gpu in ring]
+
+
+def trees_into(forest: Forest, box: int) -> Fraction:
+    """The part of the data that enters a box, over all links from outside it."""
+    nodes = forest.topology.nodes
+    crossings = sum(
+        path.multiplicity
+        for paths in forest.routes.paths().values()
+        for path in paths
+        for tail, head in zip(path.nodes, path.nodes[1:], strict=False)
+        if nodes[head].box == box and nodes[tail].box != box
+    )
+    return Fraction(crossings, forest.num_trees)
+
+
+def test_two_a100_boxes_are_joined_as_nccl_prints_it() -> None:
+    """NCCL on two A100 machines: "Channel 00 : 0 7 6 5 4 3 2 1 8 15 14 13 12 11 10 9"."""
+    topology = load_topology("dgx_a100:boxes=2")
+    rings = [[topology.rank_of[gpu] for gpu in ring] for ring in make_rings(topology)]
+    assert rings[0] == [0, 7, 6, 5, 4, 3, 2, 1, 8, 15, 14, 13, 12, 11, 10, 9]
+    assert rings[3] == [3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12]
+
+
+@pytest.mark.parametrize("spec", ["dgx_a100:boxes=3", "mi250:boxes=2", "dgx_h100:boxes=2"])
+def test_every_nic_is_entered_once_and_left_once(spec: str) -> None:
+    """With one ring per GPU of a box, each ring crosses into each box once, by a NIC of its own."""
+    topology = load_topology(spec)
+    entered: Counter[int] = Counter()
+    left: Counter[int] = Counter()
+    for ring in make_rings(topology):
+        assert sorted(ring) == sorted(topology.compute)
+        for tail, head in zip(ring, ring[1:] + ring[:1], strict=True):
+            if topology.nodes[tail].box != topology.nodes[head].box:
+                left[tail] += 1
+                entered[head] += 1
+    assert entered == left == dict.fromkeys(topology.compute, 1)
+
+
+def test_two_a100_boxes_by_hand() -> None:
+    """16 GPUs, 8 rings of M/8 each; a ring sends 15 of its 16 shards over each of its hops.
+
+    A NIC carries (15/16)(M/8) over 25 GB/s: algbw = 25 x 8 x 16/15 = 213.33 GB/s. A GPU sends on
+    its NVSwitch in 7 rings: 7 (15/16)(M/8) over 300 GB/s, which is less. 15/16 of the data enter
+    each box, where 8/16, the other box's shards, would do: 15/8, nearly twice (ForestColl
+    figure 2).
+    """
+    forest = generate(load_topology("dgx_a100:boxes=2"))
+    assert forest.algbw_gb_s == Fraction(640, 3)
+    assert forest.k == 8
+    assert trees_into(forest, box=0) == trees_into(forest, box=1) == Fraction(15, 16)
+
+
+@pytest.mark.parametrize(
+    ("spec", "algbw_gb_s"),
+    [
+        # B boxes with 200 GB/s of NICs: each carries (N-1)/N of the data into the box.
+        ("dgx_a100:boxes=4", Fraction(200 * 32, 31)),
+        ("dgx_a100:boxes=2,nics=nodes", Fraction(200 * 16, 15)),
+        ("dgx_a100:boxes=3,nics=nodes,ib_switches=2", Fraction(200 * 24, 23)),
+        ("dgx_h100:boxes=2", Fraction(400 * 16, 15)),
+        # 256 GB/s of NICs, and no xGMI link is worse off.
+        ("mi250:boxes=2", Fraction(256 * 32, 31)),
+        ("mi250:boxes=2,gpus_per_box=8", Fraction(128 * 16, 15)),
+        # One box on its NVSwitch: 7/8 of the data into each GPU.
+        ("dgx_a100:boxes=1", Fraction(300 * 8, 7)),
+        # The figure's example: boxes with 4b of exit.
+        ("paper_example", Fraction(4 * 8, 7)),
+        # One ring each way round: N-1 shards over each of two links into a GPU.
+        ("ring:nodes=7", Fraction(2 * 7, 6)),
+        ("ring:nodes=7,bidirectional=false", Fraction(7, 6)),
+        ("torus:dims=8x8", Fraction(2 * 64, 63)),
+        ("complete:nodes=6", Fraction(2 * 6, 5)),
+        ("fat_tree:leaves=4,hosts=4,spines=2", Fraction(16, 15)),
+    ],
+)
+def test_rates_by_hand(spec: str, algbw_gb_s: Fraction) -> None:
+    """Where the NICs (or a GPU's only links) are the limit: bandwidth x N / (N - 1)."""
+    assert generate(load_topology(spec)).algbw_gb_s == algbw_gb_s
+
+
+@pytest.mark.parametrize("rings", [1, 2, 4, 8, 16])
+def test_fewer_rings_use_fewer_nics(rings: int) -> None:
+    """R rings over 8 NICs of 25 GB/s: R x 25 x 16/15 GB/s up to R = 8, and no more at 16."""
+    topology = load_topology("dgx_a100:boxes=2")
+    forest = generate(topology, rings=rings)
+    assert forest.algbw_gb_s == min(rings, 8) * 25 * Fraction(16, 15)
+    assert forest.k == rings
+    verify(forest)
+
+
+def test_equal_rings_are_one_of_higher_multiplicity() -> None:
+    """16 rings on two boxes of 8 are the 8 rings twice."""
+    forest = generate(load_topology("dgx_a100:boxes=2"), rings=16)
+    assert forest.num_batches == 8 * 16
+    assert set(forest.multiplicity.tolist()) == {2}
+
+
+@pytest.mark.parametrize("boxes", [2, 3, 4, 5])
+def test_rings_stay_on_their_rails(boxes: int) -> None:
+    """Where only GPUs of equal number share a switch, boxes are left as the next is entered."""
+    topology = load_topology(f"rail_optimized:boxes={boxes}")
+    for ring in make_rings(topology):
+        where = places(topology, ring)
+        for (box, index), (next_box, next_index) in zip(where, where[1:] + where[:1], strict=True):
+            assert box == next_box or index == next_index
+
+
+def test_rings_follow_the_nics_to_their_switch() -> None:
+    """With even and odd NICs on different switches, GPU 0 leaves for a GPU of even number."""
+    topology = load_topology("dgx_a100:boxes=3,ib_switches=2")
+    for ring in make_rings(topology):
+        where = places(topology, ring)
+        for (box, index), (next_box, next_index) in zip(where, where[1:] + where[:1], strict=True):
+            assert index is not None
+            assert next_index is not None
+            assert box == next_box or (index - next_index) % 2 == 0
+
+
+def test_chains_run_over_direct_links() -> None:
+    """Inside an MI250 box no hop goes through the InfiniBand switch."""
+    topology = load_topology("mi250:boxes=2")
+    for ring in make_rings(topology):
+        for tail, head in zip(ring, ring[1:] + ring[:1], strict=True):
+            across = topology.nodes[tail].box != topology.nodes[head].box
+            assert across or (tail, head) in topology.link_between
+
+
+def test_each_tree_is_the_ring_from_its_root() -> None:
+    """Every tree is a path of N - 1 hops."""
+    forest = generate(load_topology("dgx_a100:boxes=2"))
+    assert set(forest.heights().tolist()) == {15}
+
+
+def test_boxes_of_unequal_size_and_gpus_without_a_box() -> None:
+    """Two GPUs, three GPUs and a GPU alone, on one switch: rings enter and leave each once.
+
+    Three rings, as many as the largest box has GPUs. The GPU alone takes in 5/6 of the data, over
+    its link of 3 GB/s: algbw = 3 x 6/5, and nothing is worse off.
+    """
+    builder = TopologyBuilder()
+    switch = builder.switch("w")
+    for box, index in [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)]:
+        builder.link(builder.gpu(f"b{box}.gpu{index}", box, index), switch, 3)
+    builder.link(builder.gpu("alone"), switch, 3)
+    forest = generate(builder.build("mixed"))
+    verify(forest)
+    assert forest.k == 3
+    assert forest.algbw_gb_s == Fraction(18, 5)

@@ -1,0 +1,93 @@
+"""Paths between GPUs through switches."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from baselines.routing import Router, build_forest
+from forestcoll.errors import UnsupportedError
+from forestcoll.schedule import Path
+from forestcoll.topology import Topology, TopologyBuilder, load_topology
+
+
+def named(topology: Topology, tail: str, head: str) -> list[list[str]]:
+    """The equal-cost paths between two GPUs by the names of their nodes."""
+    place = topology.position_of
+    paths = Router(topology).paths(place[tail], place[head])
+    return [[topology.nodes[v].name for v in path] for path in paths]
+
+
+def test_nvswitch_comes_before_the_nic() -> None:
+    """Both ways between two GPUs of a box have two hops; the GPU leaves by its widest port."""
+    topology = load_topology("dgx_a100:boxes=2")
+    assert named(topology, "b0.gpu0", "b0.gpu7") == [["b0.gpu0", "b0.nvswitch", "b0.gpu7"]]
+    assert named(topology, "b0.gpu0", "b1.gpu3") == [["b0.gpu0", "ib", "b1.gpu3"]]
+
+
+def test_fewer_hops_come_before_wider_ports() -> None:
+    """Two GPUs with a direct link of 1 GB/s use it, though a switch with 9 GB/s joins them too."""
+    builder = TopologyBuilder()
+    one, other, switch = builder.gpu("a"), builder.gpu("b"), builder.switch("w")
+    builder.link(one, other, 1)
+    builder.link(one, switch, 9)
+    builder.link(other, switch, 9)
+    assert named(builder.build("shortcut"), "a", "b") == [["a", "b"]]
+
+
+def test_all_spines_are_used() -> None:
+    """Between leaves there is one path per spine; on one leaf only the leaf."""
+    topology = load_topology("fat_tree:leaves=2,hosts=2,spines=3")
+    across = named(topology, "leaf0.gpu0", "leaf1.gpu1")
+    assert [path[2] for path in across] == ["spine0", "spine1", "spine2"]
+    assert named(topology, "leaf0.gpu0", "leaf0.gpu1") == [["leaf0.gpu0", "leaf0", "leaf0.gpu1"]]
+
+
+def test_a_gpu_forwards_nothing() -> None:
+    """On a torus only neighbours are joined, since any other path leads through a GPU."""
+    topology = load_topology("torus:dims=4x4")
+    router = Router(topology)
+    assert [router.hops(0, gpu) for gpu in (0, 1, 4, 5)] == [0, 1, 1, None]
+    with pytest.raises(UnsupportedError, match=r"no path from gpu0\.0 to gpu1\.1"):
+        router.paths(0, 5)
+
+
+def test_hops_are_counted_through_any_number_of_tiers() -> None:
+    """GPU, PCIe switch, NIC, InfiniBand, NIC, PCIe switch, GPU: 6 links, over 2 x 2 NICs."""
+    topology = load_topology("dgx_a100:boxes=2,nics=nodes")
+    place = topology.position_of
+    assert Router(topology).hops(place["b0.gpu0"], place["b1.gpu5"]) == 6
+    assert len(named(topology, "b0.gpu0", "b1.gpu5")) == 4
+
+
+def test_trees_are_dealt_out_evenly() -> None:
+    """7 trees over 3 spines: 3, 2 and 2, the odd one on the spine whose turn it is by the tail."""
+    topology = load_topology("fat_tree:leaves=2,hosts=2,spines=3")
+    carried = Router(topology).carry({(0, 2): 7, (1, 2): 7})
+    assert [path.multiplicity for path in carried[0, 2]] == [3, 2, 2]
+    assert [path.multiplicity for path in carried[1, 2]] == [2, 3, 2]
+
+
+def test_paths_without_trees_are_left_out() -> None:
+    """One tree takes one spine."""
+    topology = load_topology("fat_tree:leaves=2,hosts=2,spines=3")
+    (path,) = Router(topology).carry({(0, 2): 1})[0, 2]
+    assert path.multiplicity == 1
+
+
+def test_congestion_is_the_worst_load_over_bandwidth() -> None:
+    """Two GPUs exchange 3 trees each way, over 5 GB/s and 4 GB/s: 3/4 exceeds 3/5."""
+    builder = TopologyBuilder()
+    builder.gpu("a")
+    builder.gpu("b")
+    builder.arc("a", "b", 5)
+    builder.arc("b", "a", 4)
+    forest = build_forest(
+        builder.build("pair"),
+        "by hand",
+        root=np.array([0, 1], dtype=np.int32),
+        multiplicity=np.array([3, 3]),
+        parent=np.array([[-1, 0], [1, -1]], dtype=np.int32),
+        paths={(0, 1): [Path((0, 1), 3)], (1, 0): [Path((1, 0), 3)]},
+    )
+    assert (forest.k, forest.congestion) == (3, Fraction(3, 4))

@@ -1,0 +1,46 @@
+"""Ways to call the command line from a test."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from typer.testing import CliRunner, Result
+
+from forestcoll import cli
+
+ROOT = Path(__file__).parents[1]
+
+
+def invoke(*arguments: object) -> Result:
+    return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
+
+
+def document(*arguments: object) -> Any:
+    """Run with --json and read the one document on stdout."""
+    result = invoke(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def process(*arguments: str, code: str = "", **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run the real thing: ``python -m forestcoll``, or code that ends in main()."""
+    start = ["-c", code] if code else ["-m", "forestcoll"]
+    return subprocess.run(
+        [sys.executable, *start, *arguments],
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
+        check=False,
+        timeout=60,
+        **options,
+    )
+
+
+def assert_one_line(stderr: str, message: str) -> None:
+    assert stderr.startswith("error: ")
+    assert stderr.count("\n") == 1
+    assert message in stderr

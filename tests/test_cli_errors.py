@@ -1,0 +1,194 @@
+"""Whatever goes wrong is one line and an exit code, never a traceback."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from forestcoll import cli
+from tests.command_line import assert_one_line, document, invoke
+
+GOOD = """\
+name: pair
+nodes: [{name: a, kind: compute}, {name: b, kind: compute}]
+links: [{from: a, to: b, bandwidth_gb_s: 1, both: true}]
+"""
+
+
+def never(*_: object, **__: object) -> None:
+    raise AssertionError
+
+
+MALFORMED = {
+    "empty": ("", "the file is empty"),
+    "not a mapping": ("- 1\n- 2\n", "line 1: the file is [1, 2]; it must be a mapping"),
+    "broken YAML": ("nodes: [", "line 2: not valid YAML"),
+    "unknown key": (GOOD + "speed: 3\n", "line 4: speed is not a field of this format"),
+    "no links": ("name: x\nnodes: [{name: a, kind: compute}]\n", "links is missing; add it"),
+    "unknown kind": (GOOD.replace("compute", "router", 1), "nodes[0].kind is 'router'"),
+    "repeated name": (
+        GOOD.replace("name: b", "name: a"),
+        "nodes[1].name is 'a', as is nodes[0].name",
+    ),
+    "unknown node": (GOOD.replace("to: b", "to: c"), "links[0].to is 'c', which is no node"),
+    "self-loop": (GOOD.replace("to: b", "to: a"), "where the link comes from"),
+    "zero bandwidth": (GOOD.replace("s: 1", "s: 0"), "bandwidth_gb_s is 0; it must be positive"),
+    "negative bandwidth": (
+        GOOD.replace("s: 1", "s: -2"),
+        "bandwidth_gb_s is -2; it must be positive",
+    ),
+    "bandwidth in words": (GOOD.replace("s: 1", "s: fast"), "'fast', which is not a number"),
+    "endless bandwidth": (GOOD.replace("s: 1", f"s: {'9' * 300}"), "below 1e100"),
+    "vanishing bandwidth": (GOOD.replace("s: 1", f"s: 1/{'9' * 300}"), "at least 1e-100"),
+    "one way only": (
+        GOOD.replace("both: true", "both: false"),
+        "GPU 'b' cannot reach GPU 'a'; add the missing links",
+    ),
+    "one GPU": (
+        "name: x\nnodes: [{name: a, kind: compute}, {name: s, kind: switch}]\n"
+        "links: [{from: a, to: s, bandwidth_gb_s: 1, both: true}]\n",
+        "at least 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", MALFORMED)
+@pytest.mark.parametrize("command", ["show", "optimum"])
+def test_a_malformed_file_is_one_line_and_exit_code_2(
+    fault: str, command: str, tmp_path: Path
+) -> None:
+    """Whoever reads it: no traceback, the file or the fault named."""
+    content, message = MALFORMED[fault]
+    path = tmp_path / "cluster.yaml"
+    path.write_text(content)
+    arguments = ("topology", "show", path) if command == "show" else ("optimum", path)
+    result = invoke(*arguments)
+    assert result.exit_code == 2
+    assert_one_line(result.stderr, message)
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("dgx_a200:boxes=4", "did you mean"),
+        ("dgx_a100", "needs boxes"),
+        ("dgx_a100:boxes=four", "'four'"),
+        ("dgx_a100:boxes=0", "whole number from 1"),
+        ("dgx_a100:racks=4", "racks"),
+        ("dgx_a100:boxes=2,boxes=3", "twice"),
+        ("torus:dims=4xx4", "4xx4"),
+        ("ring:nodes=4,bandwidth=-1", "positive"),
+        ("nowhere.yaml", "nowhere.yaml"),
+        ("", "neither a file nor a topology family"),
+    ],
+)
+def test_a_malformed_specification_is_one_line_and_exit_code_2(spec: str, message: str) -> None:
+    """With the remedy, where there is one."""
+    result = invoke("optimum", spec)
+    assert result.exit_code == 2
+    assert_one_line(result.stderr, message)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["topology", "export", "ring:nodes=4"],
+        ["topology", "draw", "ring:nodes=4"],
+        ["generate", "ring:nodes=4"],
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_a_file_that_cannot_be_written_is_one_line_and_exit_code_2(
+    command: list[str], tmp_path: Path
+) -> None:
+    """A directory that is not there; a directory where the file should be."""
+    suffix = {"export": "yaml", "draw": "png"}.get(command[1], "json")
+    (tmp_path / f"taken.{suffix}").mkdir()
+    for path in (tmp_path / "nowhere" / f"x.{suffix}", tmp_path / f"taken.{suffix}"):
+        result = invoke(*command, "-o", path)
+        assert result.exit_code == 2
+        assert_one_line(result.stderr, str(path))
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ("nowhere/x.json", "there is no directory"),
+        ("taken.json", "is a directory; name a file in it"),
+        ("locked/x.json", "no permission to write in"),
+    ],
+)
+def test_generate_looks_at_the_output_before_it_works(
+    output: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is generated for a file that cannot be written."""
+    for name in ("taken.json", "locked"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(cli, "generate_timed", never)
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path).name != "locked")
+    result = invoke("generate", "ring:nodes=4", "-o", tmp_path / output)
+    assert result.exit_code == 2
+    assert_one_line(result.stderr, message)
+
+
+def test_generate_may_write_into_a_device() -> None:
+    """/dev/null is written in place, whoever may create files in /dev."""
+    assert document("generate", "ring:nodes=4", "-o", os.devnull)["file"] == os.devnull
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ("x.doc", "ends in .png, .pdf or .svg"),
+        ("nowhere/x.png", "there is no directory"),
+        ("taken.png", "is a directory"),
+    ],
+)
+@pytest.mark.parametrize("command", ["topology draw", "draw"])
+def test_drawings_look_at_the_output_before_they_work(
+    command: str, output: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither read nor drawn for a file that cannot be written."""
+    (tmp_path / "taken.png").mkdir()
+    monkeypatch.setattr(cli, "load_topology", never)
+    monkeypatch.setattr(cli, "read_schedule", never)
+    result = invoke(*command.split(), "ring:nodes=4", "-o", tmp_path / output)
+    assert result.exit_code == 2
+    assert_one_line(result.stderr, message)
+
+
+@pytest.mark.parametrize(
+    ("raised", "exit_code", "message"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (OSError(28, "No space left on device", "x.json"), 2, "x.json: No space left on device"),
+        (PermissionError(13, "Permission denied", "x.json"), 2, "x.json: Permission denied"),
+        (MemoryError(), 3, "out of memory"),
+    ],
+    ids=["Ctrl-C", "disk full", "no permission", "no memory"],
+)
+def test_interruptions_and_full_disks_have_codes(
+    raised: BaseException, exit_code: int, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """130 for Ctrl-C, 2 for a file that cannot be written, 3 without memory; one line each."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(cli, "write_topology", fail)
+    result = invoke("topology", "export", "ring:nodes=4", "-o", "x.json")
+    assert result.exit_code == exit_code
+    assert_one_line(result.stderr, message)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["optimise"], ["optimum"], ["generate", "ring:nodes=4"], ["optimum", "--fast", "ring"]],
+    ids=" ".join,
+)
+def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
+    """An unknown command, a missing argument or option, an unknown option."""
+    assert invoke(*arguments).exit_code == 2

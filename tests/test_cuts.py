@@ -1,0 +1,118 @@
+"""Cuts bound every allgather, exactly, and can be told in words."""
+
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+
+from forestcoll.cuts import Cut
+from forestcoll.errors import DisconnectedError, InvalidTopologyError
+from forestcoll.optimality import optimum
+from forestcoll.topology import Topology, TopologyBuilder, load_topology
+
+
+def all_but(topology: Topology, *names: str) -> Cut:
+    outside = {topology.position_of[name] for name in names}
+    return Cut(topology, set(range(len(topology.nodes))) - outside)
+
+
+def test_the_box_of_the_running_example() -> None:
+    """ForestColl figure 5 with b = 1: four shards leave box 1 over four links of 1 GB/s."""
+    topology = load_topology("paper_example")
+    cut = Cut(topology, [topology.position_of[n] for n in ("c1.1", "c1.2", "c1.3", "c1.4", "w1")])
+    assert (len(cut.compute), cut.exit_gb_s, cut.inverse_rate, cut.algbw_gb_s) == (4, 4, 1, 8)
+    assert cut.in_words() == (
+        "box 0 (4 GPUs): 4 shards must leave over 4 links, 4 GB/s in all (1 per GPU)"
+    )
+    assert [str(each) for each in cut.exit_classes()] == [
+        "4 x 1 GB/s from GPUs 0-3 of box 0 to switch w0"
+    ]
+
+
+def test_the_single_gpu_of_the_running_example_does_not_bind() -> None:
+    """Seven shards enter the last GPU over 10 + 1 GB/s: 7/11 < 1."""
+    topology = load_topology("paper_example")
+    cut = all_but(topology, "c2.4")
+    assert cut.inverse_rate == Fraction(7, 11)
+    assert cut.in_words() == (
+        "everything but GPU 3 of box 1: 7 shards must enter it over 2 links, 11 GB/s in all"
+    )
+
+
+def test_a_gpu_of_two_a100_boxes_takes_15_shards_over_325_gb_s() -> None:
+    """300 from the NVSwitch and 25 from InfiniBand: 15/325 = 3/65."""
+    cut = all_but(load_topology("dgx_a100:boxes=2"), "b1.gpu3")
+    assert cut.inverse_rate == Fraction(3, 65)
+    assert [str(each) for each in cut.exit_classes()] == [
+        "1 x 300 GB/s from switch b1.nvswitch to GPU 3 of box 1",
+        "1 x 25 GB/s from switch ib to GPU 3 of box 1",
+    ]
+
+
+def test_an_oam_of_two_mi250_boxes_takes_30_shards_over_332_gb_s() -> None:
+    """Two xGMI to GPU 4, four single ones, twice 16 GB/s: 100 + 200 + 32."""
+    cut = all_but(load_topology("mi250:boxes=2"), "b0.gpu0", "b0.gpu1")
+    assert cut.inverse_rate == Fraction(30, 332)
+    assert cut.in_words() == (
+        "everything but GPUs 0-1 of box 0: 30 shards must enter it over 7 links, "
+        "332 GB/s in all (166 per GPU)"
+    )
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["dgx_a100:boxes=2", "dgx_a100:boxes=4", "dgx_h100:boxes=8", "mi250:boxes=2", "torus:dims=3x3"],
+)
+def test_the_bottleneck_cut_has_the_ratio_of_the_optimum(spec: str) -> None:
+    """Theorem 1: the optimum is the largest ratio, so its cut's ratio is the optimum."""
+    best = optimum(load_topology(spec))
+    cut = best.bottleneck
+    assert cut.inverse_rate == best.inverse_rate == best.certificate()
+    assert cut.algbw_gb_s == best.algbw_gb_s
+
+
+def test_no_cut_of_a_small_network_beats_the_optimum() -> None:
+    """All cuts of a directed ring of five with one slow link are bounds below 1/x*."""
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"gpu{i}") for i in range(5)]
+    for i, gpu in enumerate(gpus):
+        builder.arc(gpu, gpus[(i + 1) % 5], 1 if i == 2 else 3)
+    topology = builder.build("slow link")
+    cuts = (Cut(topology, nodes) for size in range(1, 5) for nodes in combinations(range(5), size))
+    assert max(cut.inverse_rate for cut in cuts) == optimum(topology).inverse_rate == 4
+
+
+def test_the_order_of_the_nodes_does_not_matter() -> None:
+    """A cut is a set."""
+    topology = load_topology("ring:nodes=4")
+    assert Cut(topology, [2, 0, 2]) == Cut(topology, (0, 2))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        ((), "holds 0 of 4 GPUs"),
+        (range(4), "holds 4 of 4 GPUs"),
+        ((0, 4), "names node 4; nodes are 0 to 3"),
+    ],
+)
+def test_a_set_that_bounds_nothing_is_refused(nodes: tuple[int, ...], message: str) -> None:
+    """Some GPUs inside, some outside, all of them known."""
+    with pytest.raises(InvalidTopologyError, match=message):
+        Cut(load_topology("ring:nodes=4"), nodes)
+
+
+def test_a_lone_gpu_is_counted_in_the_singular() -> None:
+    """A network of one GPU has no cut that holds some but not all."""
+    builder = TopologyBuilder()
+    builder.gpu("a")
+    with pytest.raises(InvalidTopologyError, match="holds 1 of 1 GPU;"):
+        Cut(builder.build("alone"), [0])
+
+
+def test_a_set_without_exits_is_refused() -> None:
+    """No link leaves b, so its shard goes nowhere."""
+    builder = TopologyBuilder()
+    builder.arc(builder.gpu("a"), builder.gpu("b"), 1)
+    with pytest.raises(DisconnectedError, match="no link leaves GPU b"):
+        Cut(builder.build("one way"), [1])

@@ -1,0 +1,222 @@
+"""The whole pipeline: every forest verifies and takes exactly the time of the bound."""
+
+import itertools
+import json
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from forestcoll import cost, generate, generate_timed, read_schedule, verify, write_schedule
+from forestcoll.edge_splitting import remove_switches
+from forestcoll.errors import InfeasibleError, VerificationError
+from forestcoll.generate import STAGES
+from forestcoll.optimality import optimum, tree_capacities
+from forestcoll.tight_sets import find_tight_sets
+from forestcoll.topology import load_topology
+from forestcoll.tree_packing import pack_trees
+from tests.random_topologies import KINDS, random_topology
+from tests.reference.cuts import enumerate_optimum, violated_set
+from tests.schedule.mutations import FILE_MUTATIONS, MUTATIONS, OPTIMUM_MUTATIONS
+from tests.strategies import topologies
+
+CLUSTERS = [
+    "dgx_a100:boxes=1",
+    "dgx_a100:boxes=2",
+    "dgx_a100:boxes=4",
+    "dgx_a100:boxes=2,ib_switches=2",
+    "dgx_a100:boxes=3,nics=nodes",
+    "dgx_a100:boxes=4,nics=nodes,ib_switches=2",
+    "dgx_h100:boxes=2",
+    "dgx_h100:boxes=4",
+    "mi250:boxes=1",
+    "mi250:boxes=2",
+    "mi250:boxes=2,gpus_per_box=8",
+    "mi250:boxes=4",
+    "paper_example",
+    "ring:nodes=7",
+    "torus:dims=4x4",
+    "torus:dims=2x3x3",
+    "hypercube:dimension=4",
+    "complete:nodes=9",
+    "fat_tree:leaves=4,hosts=4,spines=2",
+    "fat_tree:leaves=3,hosts=5,spines=3,oversubscription=2",
+    "rail_optimized:boxes=4,gpus_per_box=4",
+    "rail_optimized:boxes=3,gpus_per_box=4,spines=2",
+    "docs/examples/directed.yaml",
+    "docs/examples/heterogeneous.yaml",
+    "docs/examples/single-switch.yaml",
+    "docs/examples/three-tier.yaml",
+]
+
+
+def proves_optimal(topology):
+    """Generate, verify independently, and compare the time with the bound exactly."""
+    forest = generate(topology)
+    verdict = verify(forest)
+    assert verdict.optimal
+    assert cost(forest).time_s_per_gb == forest.optimum.inverse_rate / topology.num_compute
+    return forest
+
+
+@pytest.mark.parametrize("spec", CLUSTERS)
+def test_forest_verifies_and_attains_the_bound(spec):
+    """Time = (M/N) (1/x*) on every family, on files, through one to three tiers of switches."""
+    proves_optimal(load_topology(spec))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(100))
+def test_random_forests_attain_the_worst_of_all_cuts(kind, seed):
+    """A seeded set of 300 small networks: the bound by enumeration, attained exactly."""
+    topology = random_topology(seed, kind)
+    forest = proves_optimal(topology)
+    assert forest.time_s_per_gb * topology.num_compute == enumerate_optimum(topology)[0]
+
+
+@settings(max_examples=300, deadline=None)
+@given(topologies())
+def test_whatever_hypothesis_finds_attains_the_worst_of_all_cuts(topology):
+    """The same, shrinking."""
+    forest = proves_optimal(topology)
+    assert forest.time_s_per_gb * topology.num_compute == enumerate_optimum(topology)[0]
+
+
+@settings(max_examples=200, deadline=None)
+@given(topologies())
+def test_theorem_5_switch_removal_keeps_every_cut(topology):
+    """Condition (C) on the logical links, by enumeration of all cuts."""
+    best = optimum(topology)
+    trees = np.full(topology.num_compute, best.k, dtype=np.int64)
+    capacity = tree_capacities(topology, best.congestion)
+    sets = find_tight_sets(topology, capacity, trees)
+    logical = remove_switches(topology, capacity, trees, sets)
+    ends = zip(logical.tail.tolist(), logical.head.tolist(), strict=True)
+    links = dict(zip(ends, logical.capacity.tolist(), strict=True))
+    assert violated_set(links, dict(enumerate(trees.tolist()))) is None
+
+
+def test_asking_for_more_trees_than_fit_is_infeasible():
+    """One tree more per root than the optimum's k breaks the bottleneck cut."""
+    topology = load_topology("dgx_a100:boxes=2")
+    best = optimum(topology)
+    capacity = tree_capacities(topology, best.congestion)
+    enough = np.full(topology.num_compute, best.k, dtype=np.int64)
+    with pytest.raises(InfeasibleError, match="cannot carry"):
+        find_tight_sets(topology, capacity, enough + 1)
+    sets = find_tight_sets(topology, capacity, enough)
+    with pytest.raises(InfeasibleError, match="cannot carry"):
+        remove_switches(topology, capacity, enough + 1, sets)
+    with pytest.raises(InfeasibleError, match="lacks capacity"):
+        pack_trees(remove_switches(topology, capacity, enough, sets), enough + 1)
+
+
+@pytest.mark.parametrize("mutation", [*MUTATIONS, *OPTIMUM_MUTATIONS])
+@pytest.mark.parametrize("spec", ["dgx_a100:boxes=2", "mi250:boxes=2"])
+def test_verify_rejects_a_spoilt_forest(spec, mutation):
+    """Each fault planted in a real forest is found and named."""
+    spoil, message = (MUTATIONS | OPTIMUM_MUTATIONS)[mutation]
+    with pytest.raises(VerificationError, match=message):
+        verify(spoil(generate(load_topology(spec))))
+
+
+@pytest.mark.parametrize("mutation", FILE_MUTATIONS)
+def test_reading_rejects_a_spoilt_file(mutation, tmp_path):
+    """Faults that only a file can hold are found on the way in."""
+    path = tmp_path / "schedule.json"
+    write_schedule(generate(load_topology("dgx_a100:boxes=2")), path)
+    spoil, message = FILE_MUTATIONS[mutation]
+    path.write_text(json.dumps(spoil(json.loads(path.read_text()))))
+    with pytest.raises(VerificationError, match=message):
+        read_schedule(path)
+
+
+@pytest.mark.parametrize("spec", ["dgx_a100:boxes=2", "mi250:boxes=2", "ring:nodes=5"])
+def test_a_file_holds_the_whole_proof(spec, tmp_path):
+    """Written, read back and verified, nothing but the file needed; the same bytes each time."""
+    path, again = tmp_path / "schedule.json", tmp_path / "again.json"
+    write_schedule(generate(load_topology(spec)), path)
+    write_schedule(generate(load_topology(spec)), again)
+    assert verify(read_schedule(path)).optimal
+    assert path.read_bytes() == again.read_bytes()
+
+
+@pytest.mark.parametrize("spec", ["dgx_a100:boxes=2", "mi250:boxes=2", "torus:dims=3x4"])
+def test_same_input_same_arrays(spec):
+    """Two runs, and a run on the links given in reverse order, make the same forest."""
+    topology = load_topology(spec)
+    shuffled = replace(topology, links=tuple(reversed(topology.links)))
+    first = generate(topology)
+    for again in (generate(topology), generate(shuffled)):
+        for field in ("root", "multiplicity", "parent"):
+            assert np.array_equal(getattr(first, field), getattr(again, field))
+        assert first.routes.paths() == again.routes.paths()
+
+
+def test_relabelling_and_scaling_leave_time_and_verdict():
+    """Nodes in another order, bandwidths doubled: k stays, the time is that of the bound."""
+    topology = load_topology("mi250:boxes=2,gpus_per_box=8")
+    forest = proves_optimal(topology)
+    order = sorted(range(len(topology.nodes)), key=lambda i: i * 7 % len(topology.nodes))
+    assert proves_optimal(topology.relabelled(order)).time_s_per_gb == forest.time_s_per_gb
+    doubled = proves_optimal(topology.scaled(2))
+    assert (doubled.k, doubled.time_s_per_gb) == (forest.k, forest.time_s_per_gb / 2)
+
+
+def test_box_bound_trees_cross_each_box_once():
+    """A100 x4 is bound by its boxes: every tree enters each other box exactly once."""
+    topology = load_topology("dgx_a100:boxes=4")
+    box = [topology.nodes[v].box for v in topology.compute]
+    for tree in generate(topology).trees():
+        crossings = [box[b] for a, b in tree.edges if box[a] != box[b]]
+        assert sorted(crossings) == sorted({0, 1, 2, 3} - {box[tree.root]})
+
+
+def test_multiplicities_beyond_32_bits_are_exact():
+    """Bandwidths of 2^31 + 1 and 2^31 - 1 make trees by the billion, counted exactly."""
+    topology = load_topology(f"ring:nodes=3,bandwidth={2**31 + 1}/{2**31 - 1}")
+    assert proves_optimal(topology).k == 1
+    wide = load_topology("complete:nodes=3")
+    odd = replace(
+        wide,
+        links=tuple(
+            replace(link, bandwidth_gb_s=Fraction(2**31 + link.tail * 2 + link.head))
+            for link in wide.links
+        ),
+    )
+    assert proves_optimal(odd).k > 2**31
+
+
+def test_stages_are_reported_and_timed_in_order():
+    """Progress names every stage from start to end; times come for each."""
+    seen: list[tuple[str, int, int]] = []
+    _, seconds = generate_timed(
+        load_topology("mi250:boxes=2"), progress=lambda *report: seen.append(report)
+    )
+    assert tuple(stage for stage, _ in itertools.groupby(seen, key=lambda r: r[0])) == STAGES
+    assert all(0 <= done <= total for _, done, total in seen)
+    assert tuple(seconds) == STAGES
+
+
+def test_ctrl_c_stops_native_work():
+    """SIGINT during a long packing ends the process as KeyboardInterrupt, not at its end."""
+    code = (
+        "import forestcoll; print('started', flush=True); "
+        "forestcoll.generate(forestcoll.load_topology('torus:dims=32x32x4'))"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert "KeyboardInterrupt" in errors
+    assert process.returncode != 0

@@ -1,0 +1,56 @@
+"""The random networks are what they say, and varied enough to test with."""
+
+from __future__ import annotations
+
+import networkx as nx
+import pytest
+
+from forestcoll.topology import validate
+from tests.random_topologies import KINDS, MAX_NODES, MAX_SWITCHES, random_topology
+from tests.reference.flow import integer_graph
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_are_what_their_kind_says(kind: str) -> None:
+    """All reach all; in >= out at switches, in = out everywhere where the kind promises it."""
+    for seed in range(100):
+        topology = random_topology(seed, kind)
+        assert 2 <= topology.num_compute <= len(topology.nodes) <= MAX_NODES
+        assert len(topology.switches) <= MAX_SWITCHES
+        validate(topology)
+        received, sent = topology.ingress_gb_s, topology.egress_gb_s
+        assert all(received[w] >= sent[w] for w in topology.switches)
+        assert received == sent or kind == "unbalanced"
+        if kind == "bidirectional":
+            assert topology.reversed() == topology
+        graph = topology.to_networkx()
+        gpus = {topology.nodes[v].name for v in topology.compute}
+        assert all(gpus <= {v, *nx.descendants(graph, v)} for v in gpus)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_cover_every_number_of_switches_and_sizes(kind: str) -> None:
+    """100 seeds show 0 to 4 switches, the smallest and the largest networks, and fractions."""
+    drawn = [random_topology(seed, kind) for seed in range(100)]
+    assert {len(topology.switches) for topology in drawn} == set(range(MAX_SWITCHES + 1))
+    assert {2, MAX_NODES} <= {len(topology.nodes) for topology in drawn}
+    whole = {integer_graph(topology)[1] == 1 for topology in drawn}
+    assert whole == {True, False}
+
+
+def test_unbalanced_ones_have_switches_and_gpus_out_of_balance() -> None:
+    """Some switch receives more than it sends; some GPU more, and some GPU less."""
+    drawn = [random_topology(seed, "unbalanced") for seed in range(50)]
+    surplus = [
+        (t.nodes[v].is_switch, t.ingress_gb_s[v] - t.egress_gb_s[v])
+        for t in drawn
+        for v in range(len(t.nodes))
+    ]
+    assert any(is_switch and excess > 0 for is_switch, excess in surplus)
+    assert any(not is_switch and excess > 0 for is_switch, excess in surplus)
+    assert any(not is_switch and excess < 0 for is_switch, excess in surplus)
+
+
+def test_a_seed_always_gives_the_same_network() -> None:
+    assert random_topology(3, "directed") == random_topology(3, "directed")
+    assert random_topology(3, "directed") != random_topology(4, "directed")

@@ -1,0 +1,63 @@
+"""Topologies built by naming things."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from forestcoll.errors import InvalidTopologyError
+from forestcoll.topology import Link, Node, NodeKind, TopologyBuilder
+
+
+def test_a_link_is_two_arcs_and_an_arc_is_one():
+    """gpu0 <-> switch at 12.5 is two links, switch -> gpu1 one: three in all."""
+    builder = TopologyBuilder()
+    gpu0, gpu1 = builder.gpu("gpu0", box=1, index=0), builder.gpu("gpu1")
+    switch = builder.switch("switch", multicast=True)
+    builder.link(gpu0, switch, "12.5", latency="1/3")
+    builder.arc(switch, gpu1, 7)
+    topology = builder.build("three links")
+    assert topology.nodes == (
+        Node("gpu0", NodeKind.COMPUTE, 1, 0),
+        Node("gpu1", NodeKind.COMPUTE),
+        Node("switch", NodeKind.SWITCH, multicast=True),
+    )
+    assert topology.links == (
+        Link(0, 2, Fraction(25, 2), Fraction(1, 3)),
+        Link(2, 0, Fraction(25, 2), Fraction(1, 3)),
+        Link(2, 1, Fraction(7)),
+    )
+
+
+def test_parallel_links_add_up():
+    """Two cables of 25 GB/s between the same switches are one link of 50 GB/s each way."""
+    builder = TopologyBuilder()
+    for name in ("a", "b"):
+        builder.switch(name)
+    builder.link("a", "b", 25, latency=1)
+    builder.link("b", "a", 25, latency=2)
+    links = builder.build("two cables").links
+    assert links == (Link(0, 1, Fraction(50), Fraction(2)), Link(1, 0, Fraction(50), Fraction(2)))
+
+
+def test_an_unknown_name_is_refused_with_the_nearest_one():
+    builder = TopologyBuilder()
+    builder.gpu("gpu0")
+    with pytest.raises(InvalidTopologyError, match=r"'gpu9'; did you mean 'gpu0'\?"):
+        builder.link("gpu0", "gpu9", 1)
+
+
+def test_a_name_given_twice_is_refused():
+    builder = TopologyBuilder()
+    builder.gpu("gpu0")
+    with pytest.raises(InvalidTopologyError, match="two nodes are named 'gpu0'"):
+        builder.switch("gpu0")
+
+
+def test_a_float_is_refused_with_a_hint():
+    """0.1 is not a tenth, so the message asks for text."""
+    builder = TopologyBuilder()
+    builder.gpu("a"), builder.gpu("b")
+    with pytest.raises(InvalidTopologyError, match=r'a -> b: bandwidth is the float.*"0\.1"'):
+        builder.link("a", "b", 0.1)  # type: ignore[arg-type]

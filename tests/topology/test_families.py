@@ -1,0 +1,150 @@
+"""Real machines, counted by hand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+
+from forestcoll.topology import Topology, validate
+from forestcoll.topology.constants import CONSTANTS, MI250_XGMI_LINKS
+from forestcoll.topology.families import dgx_a100, dgx_h100, mi250, paper_example
+
+
+def bandwidth(topology: Topology, tail: str, head: str) -> Fraction | None:
+    position = topology.position_of
+    link = topology.link_between.get((position[tail], position[head]))
+    return link.bandwidth_gb_s if link else None
+
+
+def ingress(topology: Topology, name: str) -> Fraction:
+    return topology.ingress_gb_s[topology.position_of[name]]
+
+
+def box_exit(topology: Topology, box: int) -> Fraction:
+    """Bandwidth of the links from the nodes of a box to the others."""
+    inside = {i for i, node in enumerate(topology.nodes) if node.box == box}
+    return sum(
+        (e.bandwidth_gb_s for e in topology.links if e.tail in inside and e.head not in inside),
+        start=Fraction(0),
+    )
+
+
+def test_dgx_a100_by_hand():
+    """4 boxes: 32 GPUs, 4 NVSwitches, 1 IB switch; a GPU has 300 + 25, a box 8 x 25 GB/s."""
+    topology = dgx_a100(4)
+    assert (topology.num_compute, len(topology.switches)) == (32, 5)
+    assert len(topology.links) == 2 * (32 + 32)
+    assert {topology.ingress_gb_s[v] for v in topology.compute} == {Fraction(325)}
+    assert {box_exit(topology, box) for box in range(4)} == {Fraction(200)}
+    assert topology.name == "dgx_a100:boxes=4"
+    gpu = topology.nodes[topology.position_of["b2.gpu5"]]
+    assert (gpu.box, gpu.index) == (2, 5)
+
+
+def test_one_box_has_no_network_outside_it():
+    """8 GPUs and an NVSwitch; 16 GPUs and only xGMI."""
+    for topology in (dgx_a100(1), dgx_a100(1, nics="nodes"), dgx_h100(1, ib_switches=2)):
+        assert [topology.nodes[w].name for w in topology.switches] == ["b0.nvswitch"]
+        assert len(topology.links) == 16
+    assert mi250(1).switches == ()
+
+
+def test_two_ib_switches_take_even_and_odd_nics():
+    """GPU 4 is on ib0 and not on ib1, GPU 5 the other way round; box exits stay 200 GB/s."""
+    topology = dgx_a100(2, ib_switches=2)
+    assert bandwidth(topology, "b0.gpu4", "ib0") == 25
+    assert bandwidth(topology, "b0.gpu4", "ib1") is None
+    assert bandwidth(topology, "b1.gpu5", "ib1") == 25
+    assert bandwidth(topology, "b1.gpu5", "ib0") is None
+    assert ingress(topology, "ib0") == ingress(topology, "ib1") == 2 * 4 * 25
+    assert box_exit(topology, 0) == 200
+
+
+@pytest.mark.parametrize("ib_switches", [1, 2])
+def test_nics_as_nodes_keep_the_bandwidth_of_gpu_and_box(ib_switches):
+    """GPUs 2 and 3 share PCIe switch 1 with NICs 2 and 3; 325 GB/s a GPU, 200 GB/s a box."""
+    topology = dgx_a100(2, ib_switches=ib_switches, nics="nodes")
+    assert len(topology.switches) == 2 * (1 + 4 + 8) + ib_switches
+    for name in ("gpu2", "gpu3", "nic2", "nic3"):
+        assert bandwidth(topology, f"b0.{name}", "b0.pcie1") == 25
+    assert bandwidth(topology, "b0.gpu2", "b0.nic2") is None
+    assert bandwidth(topology, "b0.nic3", "ib" if ib_switches == 1 else "ib1") == 25
+    assert {topology.ingress_gb_s[v] for v in topology.compute} == {Fraction(325)}
+    assert {box_exit(topology, box) for box in range(2)} == {Fraction(200)}
+
+
+def test_dgx_h100_by_hand():
+    """450 + 50 GB/s into a GPU, 400 out of a box, and an NVSwitch that can multicast."""
+    topology = dgx_h100(2)
+    assert {topology.ingress_gb_s[v] for v in topology.compute} == {Fraction(500)}
+    assert box_exit(topology, 1) == 400
+    multicast = [node.name for node in topology.nodes if node.multicast]
+    assert multicast == ["b0.nvswitch", "b1.nvswitch"]
+
+
+def test_mi250_wiring_gives_every_gpu_seven_links_to_three_or_four_others():
+    """28 pairs: 8 in an OAM with 4 links, 4 with 2, 16 with 1; 16 x 7 link ends in all."""
+    ends: Counter[int] = Counter()
+    neighbours: Counter[int] = Counter()
+    for count, pairs in MI250_XGMI_LINKS.items():
+        for a, b in pairs:
+            assert a < b
+            ends.update({a: count, b: count})
+            neighbours.update([a, b])
+    assert {count: len(pairs) for count, pairs in MI250_XGMI_LINKS.items()} == {4: 8, 2: 4, 1: 16}
+    assert ends == dict.fromkeys(range(16), 7)
+    assert set(neighbours.values()) == {3, 4}
+
+
+def test_mi250_by_hand():
+    """350 GB/s of xGMI and 16 of InfiniBand into a GPU; 256 GB/s out of a box; symmetric."""
+    topology = mi250(2)
+    assert (topology.num_compute, len(topology.switches)) == (32, 1)
+    assert len(topology.links) == 2 * (2 * 28 + 32)
+    assert {topology.ingress_gb_s[v] for v in topology.compute} == {Fraction(366)}
+    assert box_exit(topology, 0) == 256
+    assert bandwidth(topology, "b1.gpu0", "b1.gpu1") == 200
+    assert bandwidth(topology, "b1.gpu7", "b1.gpu3") == 100
+    assert bandwidth(topology, "b1.gpu9", "b1.gpu2") == 50
+    assert topology.reversed() == topology
+
+
+def test_half_of_an_mi250_box():
+    """GPUs 0 to 7; the OAM of GPUs 0 and 1 has 100 + 50 of xGMI and 32 of InfiniBand: 182."""
+    topology = mi250(2, gpus_per_box=8)
+    assert topology.num_compute == 16
+    oam = {topology.position_of[name] for name in ("b0.gpu0", "b0.gpu1")}
+    into = [e.bandwidth_gb_s for e in topology.links if e.head in oam and e.tail not in oam]
+    assert sum(into) == 182
+    assert box_exit(topology, 0) == 128
+
+
+def test_the_paper_example_by_hand():
+    """10b from GPU to box switch, b to the switch between: 11b a GPU, 4b a box."""
+    topology = paper_example("2.5")
+    assert (topology.num_compute, len(topology.switches)) == (8, 3)
+    assert bandwidth(topology, "c1.1", "w1") == bandwidth(topology, "w2", "c2.4") == 25
+    assert bandwidth(topology, "c1.1", "w2") is None
+    assert bandwidth(topology, "c2.3", "w0") == Fraction(5, 2)
+    assert box_exit(topology, 0) == 10
+
+
+def test_other_sources_numbers_are_parameters():
+    """NCCL counts 240 GB/s of NVLink on an A100; eight 200 Gb/s NICs are 12.5 GB/s a GCD."""
+    assert ingress(dgx_a100(1, nvswitch_bandwidth=240), "b0.gpu0") == 240
+    assert box_exit(mi250(2, ib_bandwidth="12.5"), 0) == 200
+
+
+def test_every_machine_validates_for_every_collective():
+    machines = [dgx_a100(2, 2, "nodes"), dgx_h100(3), mi250(2), mi250(1, 8), paper_example()]
+    for topology in machines:
+        validate(topology, "allreduce")
+
+
+def test_every_constant_has_a_unit_and_a_source():
+    for constant in CONSTANTS.values():
+        assert constant.value > 0
+        assert constant.unit == "GB/s per direction"
+        assert len(constant.source) > 20
