@@ -20,7 +20,7 @@ from forestcoll.edge_splitting import remove_switches
 from forestcoll.optimality import optimum, tree_capacities
 from forestcoll.routing import find_routes
 from forestcoll.schedule.forest import Forest
-from forestcoll.tight_sets import find_tight_sets
+from forestcoll.tight_sets import decompose
 from forestcoll.topology.model import Topology
 from forestcoll.tree_packing import pack_trees
 
@@ -74,12 +74,13 @@ def generate_timed(
     best = clock.run("optimality", lambda report: optimum(topology, progress=report))
     capacity = tree_capacities(topology, best.congestion)
     trees = np.full(topology.num_compute, best.k, dtype=np.int64)
-    sets = clock.run(
-        "tight sets", lambda report: find_tight_sets(topology, capacity, trees, progress=report)
+    parts = clock.run(
+        "tight sets", lambda report: decompose(topology, capacity, trees, progress=report)
     )
+    capacity = parts.capacity
     logical = clock.run(
         "switch removal",
-        lambda report: remove_switches(topology, capacity, trees, sets, progress=report),
+        lambda report: remove_switches(topology, capacity, trees, parts.sets, progress=report),
     )
     batches = clock.run("tree packing", lambda report: pack_trees(logical, trees, progress=report))
     routes = clock.run("routing", lambda _: find_routes(topology, capacity, logical, batches))

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "forestcoll/assembly.hpp"
+#include "forestcoll/decomposition.hpp"
 #include "forestcoll/errors.hpp"
 #include "forestcoll/optimality.hpp"
 #include "forestcoll/packing.hpp"
 #include "forestcoll/progress.hpp"
 #include "forestcoll/routing.hpp"
 #include "forestcoll/switch_removal.hpp"
-#include "forestcoll/tight_sets.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -100,13 +100,14 @@ Family family_of(const In<std::int32_t>& set_of, const In<std::int32_t>& set_par
   return {vector_of(set_of), vector_of(set_parent)};
 }
 
-auto tight_sets(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
-                In<Amount> trees, In<std::uint8_t> target, Callback progress) {
+auto decomposition(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
+                   In<Amount> trees, In<std::uint8_t> target, Callback progress) {
   const Graph graph{nodes, arcs_of(tail, head, capacity)};
   const Demand demand{vector_of(trees), vector_of(target)};
-  Family family =
-      run(progress, [&](Progress p) { return find_tight_sets(graph, demand, std::move(p)); });
-  return std::tuple(array_of(std::move(family.set_of)), array_of(std::move(family.parent)));
+  Decomposition found =
+      run(progress, [&](Progress p) { return forestcoll::decompose(graph, demand, std::move(p)); });
+  return std::tuple(array_of(std::move(found.family.set_of)),
+                    array_of(std::move(found.family.parent)), array_of(std::move(found.capacity)));
 }
 
 auto split_off_switches(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
@@ -205,9 +206,10 @@ NB_MODULE(_core, m) {
   m.def("bottleneck", &bottleneck, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a, "weight"_a,
         "target"_a, "progress"_a = nb::none(),
         "Return p, q, the cut and the Newton steps: 1/x* = p / q in units of 1/capacity.");
-  m.def("tight_sets", &tight_sets, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a, "trees"_a,
+  m.def("decompose", &decomposition, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a, "trees"_a,
         "target"_a, "progress"_a = nb::none(),
-        "Return the smallest tight set around each node, and the parent of each set (-1: none).");
+        "Return the smallest tight set around each node, the parent of each set (-1: none), and "
+        "the trimmed capacities.");
   m.def("split_off_switches", &split_off_switches, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a,
         "trees"_a, "target"_a, "set_of"_a, "set_parent"_a, "progress"_a = nb::none(),
         "Return logical links (tail, head, capacity), splits (via, from, to, amount), and how "
