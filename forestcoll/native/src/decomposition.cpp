@@ -71,12 +71,7 @@ class Decomposer {
 
   // Equal boxes are equal problems, searched once.
   const Found& search(Problem& problem) {
-    std::vector<Amount> key{problem.graph.num_nodes, problem.outside};
-    for (const Arc& arc : problem.graph.arcs) {
-      key.insert(key.end(), {arc.tail, arc.head, arc.capacity});
-    }
-    key.insert(key.end(), problem.demand.trees.begin(), problem.demand.trees.end());
-    key.insert(key.end(), problem.demand.is_target.begin(), problem.demand.is_target.end());
+    std::vector<Amount> key = content(problem);
     const auto known = searched_.find(key);
     if (known != searched_.end()) return known->second;
     Found found{minimal_tight_sets(problem, progress_), {}};

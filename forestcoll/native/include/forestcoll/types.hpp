@@ -41,6 +41,12 @@ struct Problem {
   NodeId outside = -1;
 };
 
+// All that a problem says, as numbers: equal boxes have equal ones.
+std::vector<Amount> content(const Problem& problem);
+
+// Sorts arcs by (tail, head) and adds parallel ones up.
+std::vector<Arc> merged(std::vector<Arc> arcs);
+
 // Throws InvalidInput unless arcs, capacities and demand make sense together.
 void check(const Graph& graph, const Demand& demand);
 
