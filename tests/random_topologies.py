@@ -23,7 +23,14 @@ from fractions import Fraction
 
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 
-__all__ = ["KINDS", "MAX_NODES", "MAX_SWITCHES", "build_topology", "random_topology", "sized_topology"]
+__all__ = [
+    "KINDS",
+    "MAX_NODES",
+    "MAX_SWITCHES",
+    "build_topology",
+    "random_topology",
+    "sized_topology",
+]
 
 KINDS = ("directed", "bidirectional", "unbalanced")
 MAX_NODES = 10
