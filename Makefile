@@ -59,7 +59,8 @@ python: setup
 	$(BIN)/python -m pytest -n 2
 
 bench: setup
-	$(BIN)/python benchmarks/bench_core.py
+	$(BIN)/python -m benchmarks.bench_core
+	$(BIN)/python -m benchmarks.bench_generate --runs 3 --limit 20
 
 MINUTES ?= 10
 SEED ?= 1

@@ -5,6 +5,7 @@ Shared by the benchmarks.
 
 from __future__ import annotations
 
+import itertools
 import platform
 import resource
 import statistics
@@ -33,18 +34,20 @@ def machine() -> str:
 def timings(make: Callable[[], Made], work: Callable[[Made], T]) -> Iterator[tuple[float, T]]:
     """Do the work on what is made anew each time (nothing is cached in it yet); yield seconds."""
     while True:
-        made = make()
-        start = time.perf_counter()
-        result = work(made)
-        yield time.perf_counter() - start, result
+        yield _timed(make(), work)
+
+
+def _timed(made: Made, work: Callable[[Made], T]) -> tuple[float, T]:
+    """Apart from the loop, so that a result is not held any longer while the next is made."""
+    start = time.perf_counter()
+    result = work(made)
+    return time.perf_counter() - start, result
 
 
 def median_of(runs: int, make: Callable[[], Made], work: Callable[[Made], T]) -> tuple[float, T]:
     """Return the median seconds of so many runs, and the last result."""
-    seconds = []
-    for _, (took, result) in zip(range(runs), timings(make, work), strict=False):
-        seconds.append(took)
-    return statistics.median(seconds), result
+    measured = list(itertools.islice(timings(make, work), runs))
+    return statistics.median(seconds for seconds, _ in measured), measured[-1][1]
 
 
 def peak_memory_mb() -> float:

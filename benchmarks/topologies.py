@@ -131,13 +131,13 @@ def dragonfly(
     """
     builder = TopologyBuilder()
     router = [[builder.switch(f"g{g}.r{r}", g, r) for r in range(routers)] for g in range(groups)]
-    for g, r, h in itertools.product(range(groups), range(routers), range(hosts)):
-        builder.link(builder.gpu(f"g{g}.r{r}.gpu{h}", g, r * hosts + h), router[g][r], host)
+    for g, r, i in itertools.product(range(groups), range(routers), range(hosts)):
+        builder.link(builder.gpu(f"g{g}.r{r}.gpu{i}", g, r * hosts + i), router[g][r], host)
     for group in router:
         for a, b in itertools.combinations(group, 2):
             builder.link(a, b, local)
-    for a, b in itertools.combinations(range(groups), 2):
-        builder.link(router[a][(b - 1) % routers], router[b][a % routers], between)
+    for g, h in itertools.combinations(range(groups), 2):
+        builder.link(router[g][(h - 1) % routers], router[h][g % routers], between)
     return builder.build(f"dragonfly {groups} x {routers} x {hosts}")
 
 

@@ -1,9 +1,9 @@
 """Workers with a time limit that nothing can hold up, native code included.
 
 The kernel keeps the time: a worker sets an alarm before each network and leaves the signal to its
-default, which ends the process at once. The pool notices, and starts another worker. That is what
-neither ``concurrent.futures`` nor ``multiprocessing.Pool`` can do; ``experiments.supervise`` can, at
-a second for each point, which is as much as fifty networks take.
+default, which ends the process at once. The pool notices, and starts another worker. Neither
+``concurrent.futures`` nor ``multiprocessing.Pool`` can do that; ``experiments.supervise`` can, but
+takes a second to start each point, in which a worker examines tens of networks.
 """
 
 from __future__ import annotations
