@@ -38,7 +38,7 @@ def timings(make: Callable[[], Made], work: Callable[[Made], T]) -> Iterator[tup
 
 
 def _timed(made: Made, work: Callable[[Made], T]) -> tuple[float, T]:
-    """Apart from the loop, so that a result is not held any longer while the next is made."""
+    """Work once; were this in the loop, it would hold a result while it makes the next."""
     start = time.perf_counter()
     result = work(made)
     return time.perf_counter() - start, result
