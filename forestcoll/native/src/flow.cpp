@@ -356,10 +356,7 @@ std::vector<std::vector<NodeId>> WarmFlow::source_components(NodeId without) con
                  component[static_cast<std::size_t>(u)] != components;
         });
       });
-      if (!entered) {
-        std::ranges::sort(members);
-        sources.push_back(std::move(members));
-      }
+      if (!entered) sources.push_back(std::move(members));
       ++components;
     }
   }

@@ -91,7 +91,7 @@ class WarmFlow {
   // sorted. They form the smallest set around it that receives exactly the supply outside it.
   std::vector<NodeId> reaching(NodeId node) const;
   // The strongly connected components of the residual graph without the node into which no
-  // residual arc leads, each sorted.
+  // residual arc leads, in no order.
   std::vector<std::vector<NodeId>> source_components(NodeId without) const;
 
  private:
