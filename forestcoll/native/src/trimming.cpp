@@ -42,12 +42,22 @@ class Trimmer {
     }
   }
 
+  // All candidates at once; then without those that broke a cut, until none does.
   std::vector<std::vector<NodeId>> run() {
     if (!has_switch()) return {};
     std::vector<std::vector<NodeId>> sets = find_candidates();
-    std::vector<Cuts> lost;
-    for (const auto& set : sets) lost.push_back(take(set));
-    give_back(lost);
+    while (!sets.empty()) {
+      std::vector<Cuts> lost;
+      for (const auto& set : sets) lost.push_back(take(set));
+      if (give_back(lost)) break;
+      std::vector<std::vector<NodeId>> rest;
+      for (std::size_t i = 0; i < sets.size(); ++i) {
+        for (const Cut& cut : lost[i]) lower(cut.arc, -cut.amount);
+        if (!lost[i].empty()) rest.push_back(std::move(sets[i]));
+      }
+      sets = std::move(rest);
+      std::ranges::fill(trimmed_, std::uint8_t{0});
+    }
     std::erase_if(sets, [this](const auto& set) { return surplus(set) != 0; });
     return sets;
   }
@@ -108,7 +118,7 @@ class Trimmer {
       const NodeId u = problem_.graph.arcs[arc].head;
       if (u != v && is_target(u)) core.push_back(u);
     }
-    if (core.size() == problem_.demand.targets().size()) return {v};
+    if (core.size() == 1 || core.size() == problem_.demand.targets().size()) return {v};
     core.push_back(smallest);
     return core;
   }
@@ -152,7 +162,7 @@ class Trimmer {
         all_spare += spare.back().amount;
       }
     }
-    if (wanted > all_spare) return std::nullopt;
+    if (wanted < 0 || wanted > all_spare) return std::nullopt;  // below 0: neighbours took it
     return wanted == 0 ? Cuts{} : proportional(std::move(spare), wanted, all_spare);
   }
 
@@ -220,9 +230,10 @@ class Trimmer {
     room_[at(arc.head)] -= amount;
   }
 
-  // Wherever a cut is violated now, whoever took most across it returns everything.
-  void give_back(std::vector<Cuts>& lost) {
-    if (std::ranges::all_of(lost, &Cuts::empty)) return;
+  // Wherever a cut is violated now, whoever took most across it returns everything. Returns whether
+  // none was.
+  bool give_back(std::vector<Cuts>& lost) {
+    bool none = true;
     FlowNetwork network(problem_.graph);
     WarmFlow flow(network, problem_.demand.trees);
     const std::vector<NodeId> targets = problem_.demand.targets();
@@ -237,7 +248,9 @@ class Trimmer {
         network.add(arcs()[cut.arc].tail, arcs()[cut.arc].head, cut.amount);
       }
       worst.clear();
+      none = false;
     }
+    return none;
   }
 
   // Before anything was taken no cut was violated, so somebody took across this one.
