@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import signal
 
 import pytest
 
@@ -12,6 +11,7 @@ from tests.fuzz import check
 from tests.fuzz.__main__ import plan
 from tests.fuzz.check import Outcome, examine
 from tests.fuzz.families import FAMILIES, LARGE, build, size_of
+from tests.fuzz.faults import hangs_or_dies
 from tests.fuzz.pool import Pool
 from tests.fuzz.table import summary
 
@@ -73,13 +73,19 @@ def test_what_fails_is_told_with_its_command(monkeypatch: pytest.MonkeyPatch) ->
     assert cells[-1] == ["1", "1"]
 
 
-def test_a_network_beyond_its_time_is_stopped_and_the_next_one_examined() -> None:
-    """The alarm ends the worker, another takes over; 0.2 s suffice for a small torus only."""
-    slow = next(seed for seed in itertools.count() if size_of("bidirectional", seed) > 450)
-    quick = next(seed for seed in itertools.count() if size_of("torus", seed) <= 4)
-    with Pool(jobs=1, limit_s=0.2) as pool:
-        first, second = pool.outcomes([("bidirectional", slow), ("torus", quick)])
-    assert isinstance(first, Outcome)
-    assert first.failure.startswith("slow: over 0.2 s, in ")
-    assert (second.family, second.failure) == ("torus", "")
-    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+def test_nothing_holds_up_the_pool() -> None:
+    """A worker is stopped in native code, another is killed; those in their places go on."""
+    with Pool(jobs=1, limit_s=0.5, examine=hangs_or_dies) as pool:
+        slow, dead, well = pool.outcomes([("torus", 1), ("torus", 2), ("torus", 3)])
+    assert (slow.gpus, slow.failure) == (5, "slow: over 0.5 s, in hanging")
+    assert dead.failure == "the process ended with -9, in hanging"
+    assert well == Outcome("torus", 3, gpus=5)
+
+
+def test_the_pool_examines_networks() -> None:
+    """Two workers, three families, whatever order they end in."""
+    tasks = [("torus", 2), ("regular", 2), ("directed", 2)]
+    with Pool(jobs=2, limit_s=30) as pool:
+        outcomes = list(pool.outcomes(tasks))
+    assert sorted((one.family, one.seed) for one in outcomes) == sorted(tasks)
+    assert not any(one.failure for one in outcomes)
