@@ -222,6 +222,10 @@ def show_optimum(spec: Spec, json_: Json = False) -> None:
 def generate_schedule(
     spec: Spec,
     output: Output,
+    method: Annotated[
+        str,
+        typer.Option("--method", help="forestcoll, or paper: its own, slow algorithms."),
+    ] = "forestcoll",
     check: Annotated[
         bool, typer.Option("--verify/--no-verify", help="Prove the schedule before writing it.")
     ] = True,
@@ -231,7 +235,7 @@ def generate_schedule(
     _expect_writable(output)
     topology = load_topology(spec)
     with _progress_bars() as progress:
-        forest, seconds = generate_timed(topology, progress=progress)
+        forest, seconds = generate_timed(topology, method=method, progress=progress)
     verdict = verify(forest) if check else None
     write_schedule(forest, output)
     facts = {

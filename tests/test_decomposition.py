@@ -19,7 +19,7 @@ from hypothesis import given, settings
 
 from forestcoll.edge_splitting import LogicalTopology, remove_switches
 from forestcoll.optimality import optimum, tree_capacities
-from forestcoll.tight_sets import TightSets, find_tight_sets
+from forestcoll.tight_sets import TightSets, decompose
 from forestcoll.topology import Topology, load_topology
 from tests.fuzz.families import build
 from tests.random_topologies import KINDS, random_topology
@@ -62,13 +62,13 @@ class Decomposed:
         best = optimum(topology)
         capacity = tree_capacities(topology, best.congestion)
         trees = np.full(topology.num_compute, best.k, dtype=np.int64)
-        sets = find_tight_sets(topology, capacity, trees)
-        logical = remove_switches(topology, capacity, trees, sets)
+        parts = decompose(topology, capacity, trees)
+        logical = remove_switches(topology, parts.capacity, trees, parts.sets)
         return cls(
             topology,
             dict.fromkeys(topology.compute, best.k),
-            links_of(topology, capacity),
-            sets,
+            links_of(topology, parts.capacity),
+            parts.sets,
             logical_links(topology, logical),
         )
 

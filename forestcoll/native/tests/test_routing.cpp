@@ -3,6 +3,7 @@
 #include <set>
 
 #include "check.hpp"
+#include "forestcoll/decomposition.hpp"
 #include "forestcoll/errors.hpp"
 #include "forestcoll/optimality.hpp"
 #include "forestcoll/routing.hpp"
