@@ -26,12 +26,19 @@ from forestcoll.topology.validate import validate
 __all__ = ["optimum", "optimum_of", "tree_capacities"]
 
 
-def optimum(topology: Topology, *, progress: Callable[[int, int], None] | None = None) -> Optimum:
+def optimum(
+    topology: Topology,
+    *,
+    threads: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Optimum:
     """Find the exact allgather optimum of a network and its bottleneck cut.
 
     Parameters
     ----------
     topology : Topology
+    threads : int
+        At most so many share the GPUs; the cut does not depend on their number.
     progress : callable, optional
         Told (GPUs passed, GPUs in all) now and then; may raise to stop the search.
 
@@ -75,6 +82,7 @@ def optimum(topology: Topology, *, progress: Callable[[int, int], None] | None =
         links.capacity,
         gpu.astype(np.int64),
         gpu.astype(np.uint8),
+        threads,
         progress,
     )
     return optimum_of(topology, p, q, cut)

@@ -62,6 +62,7 @@ def decompose(
     capacity: npt.NDArray[np.int64],
     trees: npt.NDArray[np.int64],
     *,
+    threads: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Decomposition:
     """Find the tight sets of a network, and trim where there are none.
@@ -73,8 +74,10 @@ def decompose(
         Trees that each link of ``topology.links`` may carry.
     trees : int64 array, one entry a GPU
         Trees rooted at each rank.
+    threads : int
+        At most so many share the GPUs; what is found does not depend on their number.
     progress : callable, optional
-        Told (GPUs passed, nodes in all) now and then; may raise to stop.
+        Told (GPUs passed, GPUs in all) now and then; may raise to stop.
 
     Raises
     ------
@@ -84,7 +87,7 @@ def decompose(
     links = topology.integer_capacities
     rooted, target = roots_and_targets(topology, trees)
     set_of, parent, trimmed = _core.decompose(
-        len(topology.nodes), links.tail, links.head, capacity, rooted, target, progress
+        len(topology.nodes), links.tail, links.head, capacity, rooted, target, threads, progress
     )
     return Decomposition(TightSets(set_of, parent), trimmed)
 

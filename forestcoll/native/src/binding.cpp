@@ -19,11 +19,11 @@ namespace forestcoll {
 namespace {
 
 auto bottleneck(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
-                In<Amount> weight, In<std::uint8_t> target, Callback progress) {
+                In<Amount> weight, In<std::uint8_t> target, int threads, Callback progress) {
   const Graph graph{nodes, arcs_of(tail, head, capacity)};
   const Demand weights{vector_of(weight), vector_of(target)};
-  Bottleneck found =
-      run(progress, [&](Progress p) { return find_bottleneck(graph, weights, std::move(p)); });
+  Bottleneck found = run(
+      progress, [&](Progress p) { return find_bottleneck(graph, weights, std::move(p), threads); });
   return std::tuple(found.numerator, found.denominator, array_of(std::move(found.cut)),
                     found.newton_steps);
 }
@@ -33,11 +33,12 @@ Family family_of(const In<std::int32_t>& set_of, const In<std::int32_t>& set_par
 }
 
 auto decomposition(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
-                   In<Amount> trees, In<std::uint8_t> target, Callback progress) {
+                   In<Amount> trees, In<std::uint8_t> target, int threads, Callback progress) {
   const Graph graph{nodes, arcs_of(tail, head, capacity)};
   const Demand demand{vector_of(trees), vector_of(target)};
-  Decomposition found =
-      run(progress, [&](Progress p) { return forestcoll::decompose(graph, demand, std::move(p)); });
+  Decomposition found = run(progress, [&](Progress p) {
+    return forestcoll::decompose(graph, demand, std::move(p), threads);
+  });
   return std::tuple(array_of(std::move(found.family.set_of)),
                     array_of(std::move(found.family.parent)), array_of(std::move(found.capacity)));
 }
@@ -122,10 +123,10 @@ NB_MODULE(_core, m) {
   m.doc() = "The exact core: optimality, switch removal, tree packing and routing on arrays.";
   nb::register_exception_translator(translate);
   m.def("bottleneck", &bottleneck, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a, "weight"_a,
-        "target"_a, "progress"_a = nb::none(),
+        "target"_a, "threads"_a = 1, "progress"_a = nb::none(),
         "Return p, q, the cut and the Newton steps: 1/x* = p / q in units of 1/capacity.");
   m.def("decompose", &decomposition, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a, "trees"_a,
-        "target"_a, "progress"_a = nb::none(),
+        "target"_a, "threads"_a = 1, "progress"_a = nb::none(),
         "Return the smallest tight set around each node, the parent of each set (-1: none), and "
         "the trimmed capacities.");
   m.def("split_off_switches", &split_off_switches, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a,

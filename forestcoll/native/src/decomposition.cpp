@@ -33,11 +33,12 @@ struct View {
 
 class Decomposer {
  public:
-  Decomposer(const Graph& graph, const Demand& demand, Progress& progress, bool trims)
+  Decomposer(const Graph& graph, const Demand& demand, Progress& progress, int threads, bool trims)
       : graph_(graph),
         demand_(demand),
         all_trees_(demand.total()),
         progress_(progress),
+        threads_(threads),
         trims_(trims),
         arcs_at_(demand.trees.size()),
         item_of_(demand.trees.size(), -1) {
@@ -74,7 +75,7 @@ class Decomposer {
     std::vector<Amount> key = content(problem);
     const auto known = searched_.find(key);
     if (known != searched_.end()) return known->second;
-    Found found{minimal_tight_sets(problem, progress_), {}};
+    Found found{minimal_tight_sets(problem, progress_, threads_), {}};
     if (found.sets.empty() && trims_) found.sets = trim(problem, progress_);
     for (const Arc& arc : problem.graph.arcs) found.capacity.push_back(arc.capacity);
     return searched_.emplace(std::move(key), std::move(found)).first->second;
@@ -211,6 +212,7 @@ class Decomposer {
   const Demand& demand_;
   Amount all_trees_;
   Progress& progress_;
+  int threads_;
   bool trims_;
   std::vector<std::vector<std::size_t>> arcs_at_;
   std::vector<NodeId> item_of_;          // scratch of view(): -1 everywhere else
@@ -218,19 +220,16 @@ class Decomposer {
   std::map<std::vector<Amount>, Found> searched_;
 };
 
-Decomposition decompose(const Graph& graph, const Demand& demand, Progress& progress, bool trims) {
-  check(graph, demand);
-  return Decomposer(graph, demand, progress, trims).run();
-}
-
 }  // namespace
 
-Decomposition decompose(const Graph& graph, const Demand& demand, Progress progress) {
-  return decompose(graph, demand, progress, true);
+Decomposition decompose(const Graph& graph, const Demand& demand, Progress progress, int threads) {
+  check(graph, demand);
+  return Decomposer(graph, demand, progress, threads, true).run();
 }
 
 Family find_tight_sets(const Graph& graph, const Demand& demand, Progress progress) {
-  return decompose(graph, demand, progress, false).family;
+  check(graph, demand);
+  return Decomposer(graph, demand, progress, 1, false).run().family;
 }
 
 }  // namespace forestcoll

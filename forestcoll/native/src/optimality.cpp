@@ -1,12 +1,15 @@
 #include "forestcoll/optimality.hpp"
 
 #include <limits>
+#include <mutex>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "forestcoll/errors.hpp"
 #include "forestcoll/flow.hpp"
+#include "forestcoll/parallel.hpp"
 
 namespace forestcoll {
 
@@ -85,39 +88,71 @@ Bottleneck weakest_ingress(const Graph& graph, const Demand& weights) {
 class Candidate {
  public:
   Candidate(const Graph& graph, const Demand& weights, const Bottleneck& at)
-      : network_(graph), supply_(weights.trees) {
-    for (int arc = 0; arc < network_.num_arcs(); ++arc) {
-      network_.set_capacity(arc, network_.capacity(arc) * at.numerator);
-    }
-    for (Amount& amount : supply_) amount *= at.denominator;
-    flow_.emplace(network_, supply_);
-  }
+      : network_(scaled(graph, at.numerator)),
+        flow_(network_, scaled(weights.trees, at.denominator)) {}
   Candidate(const Candidate&) = delete;
 
-  bool reaches(NodeId target) { return flow_->settle(target) == 0; }
-  std::vector<std::uint8_t> violated_cut() const { return flow_->source_side(); }
+  bool reaches(NodeId target) { return flow_.settle(target) == 0; }
+  std::vector<std::uint8_t> violated_cut() const { return flow_.source_side(); }
 
  private:
+  static FlowNetwork scaled(const Graph& graph, Amount by) {
+    FlowNetwork network(graph);
+    for (int arc = 0; arc < network.num_arcs(); ++arc) {
+      network.set_capacity(arc, network.capacity(arc) * by);
+    }
+    return network;
+  }
+  static std::vector<Amount> scaled(std::vector<Amount> amounts, Amount by) {
+    for (Amount& amount : amounts) amount *= by;
+    return amounts;
+  }
+
   FlowNetwork network_;
-  std::vector<Amount> supply_;
-  std::optional<WarmFlow> flow_;
+  WarmFlow flow_;
 };
+
+struct Violation {
+  std::size_t targets_before;  // that the trees can reach
+  std::vector<std::uint8_t> cut;
+};
+
+// The first target that the trees of all roots cannot reach, with the smallest cut that says so.
+std::optional<Violation> first_violation(const Graph& graph, const Demand& weights,
+                                         const Bottleneck& candidate,
+                                         std::span<const NodeId> targets, Progress& progress,
+                                         int threads) {
+  std::mutex mutex;
+  std::optional<Violation> found;
+  in_parallel(
+      threads, targets.size(), progress, [&](std::size_t first, std::size_t last, Progress& own) {
+        Candidate test(graph, weights, candidate);
+        std::size_t at = first;
+        while (at < last && test.reaches(targets[at])) {
+          own(static_cast<std::int64_t>(++at - first), static_cast<std::int64_t>(last - first));
+        }
+        const std::lock_guard lock(mutex);
+        if (at < last && (!found || at < found->targets_before)) {
+          found = Violation{at, test.violated_cut()};
+        }
+      });
+  return found;
+}
 
 }  // namespace
 
-Bottleneck find_bottleneck(const Graph& graph, const Demand& weights, Progress progress) {
+Bottleneck find_bottleneck(const Graph& graph, const Demand& weights, Progress progress,
+                           int threads) {
   check(graph, weights);
   refuse_overflow(graph, weights);
   Bottleneck best = weakest_ingress(graph, weights);
   const std::vector<NodeId> targets = weights.targets();
-  std::size_t passed = 0;
-  while (passed < targets.size() && best.numerator > 0) {
-    Candidate candidate(graph, weights, best);
-    while (passed < targets.size() && candidate.reaches(targets[passed])) {
-      progress(static_cast<std::int64_t>(++passed), static_cast<std::int64_t>(targets.size()));
-    }
-    if (passed == targets.size()) break;
-    best.cut = candidate.violated_cut();
+  for (std::size_t passed = 0; passed < targets.size() && best.numerator > 0;) {
+    const std::optional<Violation> violation = first_violation(
+        graph, weights, best, std::span(targets).subspan(passed), progress, threads);
+    if (!violation) break;
+    passed += violation->targets_before;
+    best.cut = violation->cut;
     const Ratio ratio = ratio_of(graph, weights, best.cut);
     if (!(Ratio{best.numerator, best.denominator} < ratio)) {
       throw InternalError("a violated cut does not exceed the candidate ratio");

@@ -5,32 +5,25 @@
 
 #include "forestcoll/errors.hpp"
 #include "forestcoll/flow.hpp"
+#include "forestcoll/parallel.hpp"
 
 namespace forestcoll {
 
 namespace {
 
+// The smallest tight sets around some of the targets. Which ones those are depends on the cuts of
+// the graph alone, not on the flow that they are read off.
 class Search {
  public:
   explicit Search(const Problem& problem)
-      : problem_(problem),
-        network_(problem.graph),
-        flow_(network_, problem.demand.trees),
-        taken_(problem.demand.trees.size(), 0) {}
+      : problem_(problem), network_(problem.graph), flow_(network_, problem.demand.trees) {}
 
-  std::vector<std::vector<NodeId>> run(Progress& progress) {
-    std::vector<std::vector<NodeId>> found;
-    const NodeId items = problem_.graph.num_nodes;
-    for (const NodeId v : problem_.demand.targets()) {
-      if (flow_.settle(v) != 0) {
-        throw Infeasible("the capacities cannot carry the trees asked for");
-      }
-      progress(v, items);
-      std::vector<NodeId> set = flow_.reaching(v);
-      if (set.size() == 1) set = smallest_around(v);
-      if (set.size() > 1 && set.size() < all_items()) found.push_back(std::move(set));
-    }
-    return disjoint(std::move(found));
+  // The smallest tight set of two or more items around v; nothing if there is none but the whole.
+  std::vector<NodeId> around(NodeId v) {
+    if (flow_.settle(v) != 0) throw Infeasible("the capacities cannot carry the trees asked for");
+    std::vector<NodeId> set = flow_.reaching(v);
+    if (set.size() == 1) set = beyond(v);
+    return set.size() < all_items() ? set : std::vector<NodeId>{};
   }
 
  private:
@@ -40,35 +33,39 @@ class Search {
 
   // The item v is tight by itself. Larger tight sets around it are what nothing else reaches in
   // the residual graph: v with a component that has no way in but from v.
-  std::vector<NodeId> smallest_around(NodeId v) const {
+  std::vector<NodeId> beyond(NodeId v) const {
     std::vector<NodeId> best;
     for (std::vector<NodeId>& component : flow_.source_components(v)) {
-      if (!best.empty() && component.size() + 1 >= best.size()) continue;
+      if (component.size() + 1 >= all_items()) continue;
+      if (!best.empty() && component.size() > best.size()) continue;
       if (std::ranges::find(component, problem_.outside) != component.end()) continue;
-      best = std::move(component);
-      best.push_back(v);
+      std::ranges::sort(component);
+      if (best.empty() || component.size() < best.size() || component < best) {
+        best = std::move(component);
+      }
     }
-    std::ranges::sort(best);
+    if (!best.empty()) best.insert(std::ranges::lower_bound(best, v), v);
     return best;
-  }
-
-  std::vector<std::vector<NodeId>> disjoint(std::vector<std::vector<NodeId>> sets) {
-    std::ranges::stable_sort(sets, {}, &std::vector<NodeId>::size);
-    std::vector<std::vector<NodeId>> chosen;
-    for (std::vector<NodeId>& set : sets) {
-      const auto taken = [this](NodeId v) { return taken_[static_cast<std::size_t>(v)] != 0; };
-      if (std::ranges::any_of(set, taken)) continue;
-      for (const NodeId v : set) taken_[static_cast<std::size_t>(v)] = 1;
-      chosen.push_back(std::move(set));
-    }
-    return chosen;
   }
 
   const Problem& problem_;
   FlowNetwork network_;
   WarmFlow flow_;
-  std::vector<std::uint8_t> taken_;
 };
+
+// Smaller sets first; of those that meet, the first.
+std::vector<std::vector<NodeId>> disjoint(std::vector<std::vector<NodeId>> sets, NodeId nodes) {
+  std::ranges::stable_sort(sets, {}, &std::vector<NodeId>::size);
+  std::vector<std::uint8_t> is_taken(static_cast<std::size_t>(nodes), 0);
+  std::vector<std::vector<NodeId>> chosen;
+  for (std::vector<NodeId>& set : sets) {
+    const auto taken = [&](NodeId v) { return is_taken[static_cast<std::size_t>(v)] != 0; };
+    if (std::ranges::any_of(set, taken)) continue;
+    for (const NodeId v : set) is_taken[static_cast<std::size_t>(v)] = 1;
+    chosen.push_back(std::move(set));
+  }
+  return chosen;
+}
 
 }  // namespace
 
@@ -93,8 +90,20 @@ void check(const Family& family, NodeId num_nodes) {
   }
 }
 
-std::vector<std::vector<NodeId>> minimal_tight_sets(const Problem& problem, Progress& progress) {
-  return Search(problem).run(progress);
+std::vector<std::vector<NodeId>> minimal_tight_sets(const Problem& problem, Progress& progress,
+                                                    int threads) {
+  const std::vector<NodeId> targets = problem.demand.targets();
+  std::vector<std::vector<NodeId>> found(targets.size());
+  in_parallel(
+      threads, targets.size(), progress, [&](std::size_t first, std::size_t last, Progress& own) {
+        Search search(problem);
+        for (std::size_t i = first; i < last; ++i) {
+          found[i] = search.around(targets[i]);
+          own(static_cast<std::int64_t>(i - first), static_cast<std::int64_t>(last - first));
+        }
+      });
+  std::erase_if(found, &std::vector<NodeId>::empty);
+  return disjoint(std::move(found), problem.graph.num_nodes);
 }
 
 }  // namespace forestcoll

@@ -19,7 +19,8 @@ struct Decomposition {
 // it finds nothing new, it trims. The same then happens inside every set found.
 //
 // Throws Infeasible if the graph cannot carry the demand.
-Decomposition decompose(const Graph& graph, const Demand& demand, Progress progress = {});
+Decomposition decompose(const Graph& graph, const Demand& demand, Progress progress = {},
+                        int threads = 1);
 
 // The same without trimming.
 Family find_tight_sets(const Graph& graph, const Demand& demand, Progress progress = {});

@@ -24,8 +24,12 @@ struct Bottleneck {
 // q * trees from all roots under capacities p * b. A target that cannot names a cut of larger
 // ratio, the next candidate; targets that passed stay satisfied, because x only falls.
 //
+// The targets are shared among the threads; the cut does not depend on their number, because the
+// first violation in their order counts, and of its cuts the one with the fewest nodes.
+//
 // Throws Disconnected when a target receives nothing, CapacityOverflow when p * b or q * trees
 // could leave 64 bits.
-Bottleneck find_bottleneck(const Graph& graph, const Demand& weights, Progress progress = {});
+Bottleneck find_bottleneck(const Graph& graph, const Demand& weights, Progress progress = {},
+                           int threads = 1);
 
 }  // namespace forestcoll

@@ -30,9 +30,11 @@ Family no_tight_sets(NodeId num_nodes);
 void check(const Family& family, NodeId num_nodes);
 
 // Finds tight sets of two or more items, but not all of them, smallest first; of sets that meet,
-// the first. The outside is in none of them. One pass of flows.
+// the first. The outside is in none of them. One pass of flows, shared
+// among the threads; what is found does not depend on their number.
 //
 // Throws Infeasible if the graph cannot carry the demand.
-std::vector<std::vector<NodeId>> minimal_tight_sets(const Problem& problem, Progress& progress);
+std::vector<std::vector<NodeId>> minimal_tight_sets(const Problem& problem, Progress& progress,
+                                                    int threads = 1);
 
 }  // namespace forestcoll
