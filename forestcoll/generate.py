@@ -4,7 +4,7 @@ Problem: allgather in the least possible time.
 Input:   a topology of GPUs and switches.
 Output:  k spanning out-trees per GPU with their physical paths, and the cut that proves that
          nothing can be faster.
-Cost:    the sum of the four stages; generate_timed measures each.
+Cost:    the sum of the stages; generate_timed measures each.
 Source:  ForestColl section 5.
 """
 
@@ -17,14 +17,16 @@ from typing import TypeVar
 import numpy as np
 
 from forestcoll.edge_splitting import remove_switches
+from forestcoll.expansion import expand
 from forestcoll.optimality import optimum, tree_capacities
 from forestcoll.routing import find_routes
-from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.tight_sets import find_tight_sets
 from forestcoll.topology.model import Topology
 from forestcoll.tree_packing import pack_trees
 
-__all__ = ["STAGES", "Progress", "generate", "generate_timed"]
+__all__ = ["STAGES", "Progress", "generate", "generate_factored", "generate_timed"]
 
 Progress = Callable[[str, int, int], None]
 """Told (stage, done, total) now and then; may raise to stop the work."""
@@ -46,7 +48,8 @@ def generate(topology: Topology, *, progress: Progress | None = None) -> Forest:
     Returns
     -------
     Forest
-        With ``forest.optimum`` set: the bound it attains and the cut that proves it.
+        With ``forest.optimum`` set: the bound it attains and the cut that proves it. Its
+        physical paths are found when they are first asked for.
 
     Raises
     ------
@@ -62,15 +65,35 @@ def generate(topology: Topology, *, progress: Progress | None = None) -> Forest:
     >>> forest.k, forest.time_s_per_gb == forest.optimum.time_s_per_gb
     (2, True)
     """
-    forest, _ = generate_timed(topology, progress=progress)
-    return forest
+    clock = _Stopwatch(progress)
+    factored = _factored(topology, clock)
+    return clock.run("tree packing", lambda report: expand(factored, progress=report))
+
+
+def generate_factored(topology: Topology, *, progress: Progress | None = None) -> FactoredForest:
+    """Generate as :func:`generate` does, without writing the trees out.
+
+    For networks of thousands of GPUs, whose trees fill gigabytes;
+    :mod:`forestcoll.expansion` makes them.
+    """
+    return _factored(topology, _Stopwatch(progress))
 
 
 def generate_timed(
     topology: Topology, *, progress: Progress | None = None
 ) -> tuple[Forest, dict[str, float]]:
-    """Generate as :func:`generate` does, and measure the wall-clock seconds of each stage."""
+    """Generate as :func:`generate` does, and measure the wall-clock seconds of each stage.
+
+    All stages are run, the routing too.
+    """
     clock = _Stopwatch(progress)
+    factored = _factored(topology, clock)
+    forest = clock.run("tree packing", lambda report: expand(factored, progress=report))
+    clock.run("routing", lambda _: forest.routes.hop)
+    return forest, clock.seconds
+
+
+def _factored(topology: Topology, clock: _Stopwatch) -> FactoredForest:
     best = clock.run("optimality", lambda report: optimum(topology, progress=report))
     capacity = tree_capacities(topology, best.congestion)
     trees = np.full(topology.num_compute, best.k, dtype=np.int64)
@@ -81,24 +104,22 @@ def generate_timed(
         "switch removal",
         lambda report: remove_switches(topology, capacity, trees, sets, progress=report),
     )
-    batches = clock.run("tree packing", lambda report: pack_trees(logical, trees, progress=report))
-    routes = clock.run("routing", lambda _: find_routes(topology, capacity, logical, batches))
-    forest = Forest(
+    packing = clock.run("tree packing", lambda report: pack_trees(logical, trees, progress=report))
+    return FactoredForest(
         topology=topology,
         method="forestcoll",
         k=best.k,
         congestion=best.congestion,
-        root=batches.root,
-        multiplicity=batches.multiplicity,
-        parent=batches.parent,
-        routes=routes,
+        sets=packing.sets,
+        shapes=packing.shapes,
+        links=packing.links,
+        routes=Routes.later(lambda: find_routes(topology, capacity, logical, packing.links)),
         optimum=best,
     )
-    return forest, clock.seconds
 
 
 class _Stopwatch:
-    """Runs the stages, reports their start and end, and keeps their times."""
+    """Runs the stages, reports their start and end, and adds up their times."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
@@ -110,7 +131,8 @@ class _Stopwatch:
             report(stage, 0, 1)
         start = time.perf_counter()
         result = work(None if report is None else lambda done, total: report(stage, done, total))
-        self.seconds[stage] = time.perf_counter() - start
+        spent = time.perf_counter() - start
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + spent
         if report is not None:
             report(stage, 1, 1)
         return result

@@ -205,7 +205,7 @@ class FamilyRemover {
         }
       }
     }
-    const bool whole = items.nodes.size() == items.item.size();
+    const bool whole = items.is_whole();
     Problem problem;
     problem.graph.num_nodes = items.num_items() + (whole ? 0 : 1);
     problem.outside = whole ? -1 : items.outside();

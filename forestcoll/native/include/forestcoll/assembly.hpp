@@ -1,9 +1,5 @@
-// Trees of the whole graph from trees of its tight sets.
-//
-// In a tight set X the trees rooted at a child c number q(c) plus what enters c from outside X:
-// each tree that starts in c or comes in at c spans the children of X once. A tree of the whole
-// graph is put together from the root's innermost set outwards and, along each contracted edge,
-// into the child behind it. Tight sets consume exactly what enters them, so the numbers match.
+// Trees of the whole graph from trees of its tight sets: factored.hpp packs the sets, expansion.hpp
+// puts their trees together.
 #pragma once
 
 #include <span>
