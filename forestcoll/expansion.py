@@ -25,9 +25,7 @@ _AT_A_TIME = 64  # batches fetched together where they are looked at one by one
 _ALL = 2**62
 
 
-def expand(
-    forest: FactoredForest, *, progress: Callable[[int, int], None] | None = None
-) -> Forest:
+def expand(forest: FactoredForest, *, progress: Callable[[int, int], None] | None = None) -> Forest:
     """Write all trees of a factored forest out, sorted by root.
 
     The routes are those of the factored forest, and need not have been found yet.

@@ -21,7 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.bottleneck import Optimum
+from forestcoll.schedule.exactly import exact
 from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.schedule.naming import fail
 from forestcoll.schedule.wellformed import check_arrays
 from forestcoll.topology.model import Topology
 
@@ -132,7 +134,11 @@ class FactoredForest:
         """
         check_arrays(forest)
         routes, gpus = forest.routes, forest.topology.num_compute
-        upto = np.concatenate([[0], np.cumsum(routes.multiplicity, dtype=np.int64)])
+        amounts = exact(routes.multiplicity, len(routes.multiplicity))
+        upto = np.concatenate([[0], np.cumsum(amounts)])
+        load = np.diff(upto[routes.first_path])
+        if load.dtype == object and max(load, default=0) >= 2**63:
+            fail(f"a logical link carries {max(load)} trees; 2^63 - 1 is the most to be held")
         return cls(
             topology=forest.topology,
             method=forest.method,
@@ -142,11 +148,15 @@ class FactoredForest:
             shapes=Shapes(
                 items=np.array([gpus], dtype=np.int32),
                 batches=np.array([len(forest.root)], dtype=np.int64),
-                root=forest.root,
-                multiplicity=forest.multiplicity,
-                parent=forest.parent.reshape(-1),
+                root=forest.root.astype(np.int32),
+                multiplicity=forest.multiplicity.astype(np.int64),
+                parent=forest.parent.astype(np.int32).reshape(-1),
             ),
-            links=Links(routes.tail, routes.head, np.diff(upto[routes.first_path])),
+            links=Links(
+                routes.tail.astype(np.int32),
+                routes.head.astype(np.int32),
+                load.astype(np.int64),
+            ),
             routes=routes,
             optimum=forest.optimum,
         )
