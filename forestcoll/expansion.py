@@ -10,6 +10,7 @@ Source:  docs/architecture.md, "Decomposition at tight sets".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,8 @@ __all__ = ["expand", "heights", "trees"]
 
 _AT_A_TIME = 64  # batches fetched together where they are looked at one by one
 _ALL = 2**62
+
+T = TypeVar("T", np.int32, np.int64)
 
 
 def expand(forest: FactoredForest, *, progress: Callable[[int, int], None] | None = None) -> Forest:
@@ -101,7 +104,7 @@ class _Refusal:
         pass
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, ValueError | TypeError | CapacityOverflowError):
+        if isinstance(error, ValueError | TypeError | OverflowError | CapacityOverflowError):
             raise VerificationError(f"not to be expanded: {error}") from None
 
 
@@ -109,15 +112,22 @@ def _expansion(forest: FactoredForest) -> _core.Expansion:
     sets, shapes, links = forest.sets, forest.shapes, forest.links
     return _core.Expansion(
         np.full(forest.topology.num_compute, forest.k, dtype=np.int64),
-        links.tail,
-        links.head,
-        links.load,
-        sets.set_of,
-        sets.parent,
-        sets.shape,
-        shapes.items,
-        shapes.batches,
-        shapes.root,
-        shapes.multiplicity,
-        shapes.parent,
+        _of_type(np.int32, links.tail),
+        _of_type(np.int32, links.head),
+        _of_type(np.int64, links.load),
+        _of_type(np.int32, sets.set_of),
+        _of_type(np.int32, sets.parent),
+        _of_type(np.int32, sets.shape),
+        _of_type(np.int32, shapes.items),
+        _of_type(np.int64, shapes.batches),
+        _of_type(np.int32, shapes.root),
+        _of_type(np.int64, shapes.multiplicity),
+        _of_type(np.int32, shapes.parent),
     )
+
+
+def _of_type(kind: type[T], array: npt.NDArray[T]) -> npt.NDArray[T]:
+    """Return an array as the core wants it, unless numbers might be cut off."""
+    if array.dtype != kind:
+        raise ValueError(f"an array of {array.dtype} should hold {np.dtype(kind).name}")
+    return np.ascontiguousarray(array)
