@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo` sets up and runs the main job, `make test` sets up and
 # passes the tests. Both need python3 (3.11 or later), g++ and make only.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types arrows cpp python bench format stub clean
+.PHONY: help setup demo test lint types arrows cpp python bench fuzz format stub clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -13,6 +13,7 @@ help:
 	@echo "make demo    set up, then generate schedules for A100, H100 and MI250 clusters and draw them"
 	@echo "make test    set up, then lint, type-check and test everything"
 	@echo "make bench   set up, then measure the core"
+	@echo "make fuzz    set up, then try random networks for MINUTES=10, beginning at SEED=1"
 	@echo "make format  format all sources"
 	@echo "make stub    write the types of the native module anew"
 	@echo "make clean   remove what make made"
@@ -58,7 +59,13 @@ python: setup
 	$(BIN)/python -m pytest -n 2
 
 bench: setup
-	$(BIN)/python benchmarks/bench_core.py
+	$(BIN)/python -m benchmarks.bench_core
+	$(BIN)/python -m benchmarks.bench_generate --runs 3 --limit 20
+
+MINUTES ?= 10
+SEED ?= 1
+fuzz: setup
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 
 # The types of the binding, after a change of forestcoll/native/src/binding.cpp.
 stub: setup

@@ -1,8 +1,9 @@
 """The methods an experiment can name, behind one call.
 
-``forestcoll`` is the core, other plain names are the baselines, and ``module:function`` is any
-importable function ``function(topology, **parameters) -> Forest``: the way to put a method of your
-own beside them without touching the package.
+``forestcoll`` is the core, ``forestcoll-paper`` the paper's own algorithms, other plain names are
+the baselines, and ``module:function`` is any importable function
+``function(topology, **parameters) -> Forest``: the way to put a method of your own beside them
+without touching the package.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ __all__ = [
     "run_method",
 ]
 
-CORE = "forestcoll"
+OURS = {"forestcoll": "forestcoll", "forestcoll-paper": "paper"}
+"""Methods of ``generate`` under the names that their forests bear."""
 
 _KINDS = {int: "a whole number", bool: "true or false", str: "text"}
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|nan)", re.IGNORECASE)  # as YAML writes them
@@ -43,7 +45,7 @@ OnStage = Callable[[str], None]
 
 def method_names() -> tuple[str, ...]:
     """Return the plain names, the core first."""
-    return (CORE, *METHODS)
+    return (*OURS, *METHODS)
 
 
 def is_reference(name: str) -> bool:
@@ -72,7 +74,7 @@ def find_method(name: str) -> Callable[..., Forest]:
 def parameters_of(name: str) -> tuple[str, ...]:
     """Return the parameters that a plainly named method takes besides the topology."""
     _topology, *others = inspect.signature(_function(name)).parameters
-    return tuple(other for other in others if other != "progress")
+    return tuple(other for other in others if other not in ("method", "progress"))
 
 
 def refusal(name: str, parameter: str, value: object) -> str:
@@ -106,7 +108,7 @@ def _is_exact(value: object) -> bool:
 
 
 def _function(name: str) -> Callable[..., Any]:
-    return generate_timed if name == CORE else find_method(name)
+    return generate_timed if name in OURS else find_method(name)
 
 
 def run_method(
@@ -120,8 +122,9 @@ def run_method(
     dict
         Seconds of each stage; empty where the method does not tell.
     """
-    if name == CORE:
-        return generate_timed(topology, progress=_stages_only(on_stage), **parameters)
+    if name in OURS:
+        progress = _stages_only(on_stage)
+        return generate_timed(topology, method=OURS[name], progress=progress, **parameters)
     return find_method(name)(topology, **parameters), {}
 
 

@@ -223,6 +223,10 @@ def show_optimum(spec: Spec, json_: Json = False) -> None:
 def generate_schedule(
     spec: Spec,
     output: Output,
+    method: Annotated[
+        str,
+        typer.Option("--method", help="forestcoll, or paper: its own, slow algorithms."),
+    ] = "forestcoll",
     check: Annotated[
         bool, typer.Option("--verify/--no-verify", help="Prove the schedule before writing it.")
     ] = True,
@@ -241,7 +245,7 @@ def generate_schedule(
         if factored:
             forest, seconds = generate_factored_timed(topology, progress=progress)
         else:
-            forest, seconds = generate_timed(topology, progress=progress)
+            forest, seconds = generate_timed(topology, method=method, progress=progress)
     verdict = verify(forest) if check else None
     write_schedule(forest, output)
     tall = heights(forest)[1] if isinstance(forest, FactoredForest) else forest.heights()

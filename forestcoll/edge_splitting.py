@@ -22,7 +22,7 @@ from forestcoll.native import _core
 from forestcoll.tight_sets import TightSets, roots_and_targets
 from forestcoll.topology.model import Topology
 
-__all__ = ["LogicalTopology", "Splits", "remove_switches"]
+__all__ = ["LogicalTopology", "Splits", "ranks", "remove_switches"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +107,20 @@ def remove_switches(
             progress,
         )
     )
-    gpus = np.array(topology.compute, dtype=np.int32)
-    rank = np.full(len(topology.nodes), -1, dtype=np.int32)
-    rank[gpus] = np.arange(len(gpus), dtype=np.int32)
+    rank = ranks(topology)
     return LogicalTopology(
         tail=rank[tail],
         head=rank[head],
         capacity=logical,
-        sets=TightSets(sets.set_of[gpus], sets.parent),
+        sets=TightSets(sets.set_of[rank >= 0], sets.parent),
         splits=Splits(via, from_node, to_node, amount),
         exchanges=exchanges,
         exact_switches=exact,
     )
+
+
+def ranks(topology: Topology) -> npt.NDArray[np.int32]:
+    """Return the rank of every node, -1 for switches."""
+    rank = np.full(len(topology.nodes), -1, dtype=np.int32)
+    rank[list(topology.compute)] = np.arange(topology.num_compute, dtype=np.int32)
+    return rank

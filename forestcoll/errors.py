@@ -18,6 +18,7 @@ __all__ = [
     "SolverError",
     "TimeLimitError",
     "UnbalancedError",
+    "UnknownMethodError",
     "UnsupportedError",
     "VerificationError",
 ]
@@ -51,6 +52,10 @@ class InvalidScheduleError(ForestCollError):
 
 class InvalidExperimentError(ForestCollError):
     """An experiment file has an unknown key, a bad value or an impossible combination."""
+
+
+class UnknownMethodError(ForestCollError):
+    """There is no method of that name; the message names those there are."""
 
 
 class UnsupportedError(ForestCollError):

@@ -5,7 +5,7 @@ Input:   a topology of GPUs and switches.
 Output:  k spanning out-trees per GPU with their physical paths, and the cut that proves that
          nothing can be faster.
 Cost:    the sum of the stages; generate_timed measures each.
-Source:  ForestColl section 5.
+Source:  ForestColl section 5; by the core's algorithms, or by the paper's own to compare with.
 """
 
 from __future__ import annotations
@@ -16,17 +16,21 @@ from typing import TypeVar
 
 import numpy as np
 
+from forestcoll import paper
 from forestcoll.edge_splitting import remove_switches
+from forestcoll.errors import UnknownMethodError
 from forestcoll.expansion import expand
 from forestcoll.optimality import optimum, tree_capacities
 from forestcoll.routing import find_routes
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest, Routes
-from forestcoll.tight_sets import find_tight_sets
+from forestcoll.tight_sets import decompose
 from forestcoll.topology.model import Topology
 from forestcoll.tree_packing import pack_trees
 
 __all__ = [
+    "METHODS",
+    "PAPER_STAGES",
     "STAGES",
     "Progress",
     "generate",
@@ -41,16 +45,28 @@ Progress = Callable[[str, int, int], None]
 T = TypeVar("T")
 
 STAGES = ("optimality", "tight sets", "switch removal", "tree packing", "routing")
+"""Of the method "forestcoll"."""
+
+PAPER_STAGES = ("optimality", "switch removal", "tree packing", "routing")
+"""Of the method "paper"."""
+
+METHODS = ("forestcoll", "paper")
 
 
-def generate(topology: Topology, *, progress: Progress | None = None) -> Forest:
+def generate(
+    topology: Topology, *, method: str = "forestcoll", progress: Progress | None = None
+) -> Forest:
     """Generate a throughput-optimal allgather.
 
     Parameters
     ----------
     topology : Topology
+    method : str
+        "forestcoll", the core; or "paper", the ForestColl paper's own algorithms
+        (:mod:`forestcoll.paper`), to compare with: as optimal, far slower, taller trees. The
+        forest's ``method`` is "forestcoll" or "forestcoll-paper".
     progress : callable, optional
-        Told (stage, done, total); stages are :data:`STAGES`.
+        Told (stage, done, total); stages are :data:`STAGES` or :data:`PAPER_STAGES`.
 
     Returns
     -------
@@ -64,6 +80,8 @@ def generate(topology: Topology, *, progress: Progress | None = None) -> Forest:
         Fewer than two GPUs, an unreachable GPU, or a switch that sends more than it receives.
     CapacityOverflowError
         If the exact whole numbers of this network do not fit 64 bits.
+    UnknownMethodError
+        If the method is none of :data:`METHODS`.
 
     Examples
     --------
@@ -72,30 +90,27 @@ def generate(topology: Topology, *, progress: Progress | None = None) -> Forest:
     >>> forest.k, forest.time_s_per_gb == forest.optimum.time_s_per_gb
     (2, True)
     """
-    clock = _Stopwatch(progress)
-    factored = _factored(topology, clock)
-    return clock.run("tree packing", lambda report: expand(factored, progress=report))
+    return _forest(topology, method, _Stopwatch(progress))
 
 
 def generate_factored(topology: Topology, *, progress: Progress | None = None) -> FactoredForest:
-    """Generate as :func:`generate` does, without writing the trees out.
+    """Generate as the core does, without writing the trees out.
 
     For networks of thousands of GPUs, whose trees fill gigabytes;
     :mod:`forestcoll.expansion` makes them.
     """
-    return _factored(topology, _Stopwatch(progress))
+    return _by_the_core(topology, _Stopwatch(progress))
 
 
 def generate_timed(
-    topology: Topology, *, progress: Progress | None = None
+    topology: Topology, *, method: str = "forestcoll", progress: Progress | None = None
 ) -> tuple[Forest, dict[str, float]]:
     """Generate as :func:`generate` does, and measure the wall-clock seconds of each stage.
 
     All stages are run, the routing too.
     """
     clock = _Stopwatch(progress)
-    factored = _factored(topology, clock)
-    forest = clock.run("tree packing", lambda report: expand(factored, progress=report))
+    forest = _forest(topology, method, clock)
     clock.run("routing", lambda _: forest.routes.hop)
     return forest, clock.seconds
 
@@ -108,21 +123,32 @@ def generate_factored_timed(
     All stages are run, the routing too.
     """
     clock = _Stopwatch(progress)
-    factored = _factored(topology, clock)
+    factored = _by_the_core(topology, clock)
     clock.run("routing", lambda _: factored.routes.hop)
     return factored, clock.seconds
 
 
-def _factored(topology: Topology, clock: _Stopwatch) -> FactoredForest:
+def _forest(topology: Topology, method: str, clock: _Stopwatch) -> Forest:
+    if method not in METHODS:
+        raise UnknownMethodError(f"there is no method {method!r}; known: {', '.join(METHODS)}")
+    if method == "paper":
+        return _by_the_paper(topology, clock)
+    factored = _by_the_core(topology, clock)
+    return clock.run("tree packing", lambda report: expand(factored, progress=report))
+
+
+def _by_the_core(topology: Topology, clock: _Stopwatch) -> FactoredForest:
     best = clock.run("optimality", lambda report: optimum(topology, progress=report))
     capacity = tree_capacities(topology, best.congestion)
     trees = np.full(topology.num_compute, best.k, dtype=np.int64)
-    sets = clock.run(
-        "tight sets", lambda report: find_tight_sets(topology, capacity, trees, progress=report)
+    parts = clock.run(
+        "tight sets", lambda report: decompose(topology, capacity, trees, progress=report)
     )
     logical = clock.run(
         "switch removal",
-        lambda report: remove_switches(topology, capacity, trees, sets, progress=report),
+        lambda report: remove_switches(
+            topology, parts.capacity, trees, parts.sets, progress=report
+        ),
     )
     packing = clock.run("tree packing", lambda report: pack_trees(logical, trees, progress=report))
     return FactoredForest(
@@ -133,7 +159,31 @@ def _factored(topology: Topology, clock: _Stopwatch) -> FactoredForest:
         sets=packing.sets,
         shapes=packing.shapes,
         links=packing.links,
-        routes=Routes.later(lambda: find_routes(topology, capacity, logical, packing.links)),
+        routes=Routes.later(lambda: find_routes(topology, parts.capacity, logical, packing.links)),
+        optimum=best,
+    )
+
+
+def _by_the_paper(topology: Topology, clock: _Stopwatch) -> Forest:
+    best = clock.run("optimality", lambda report: paper.optimum(topology, progress=report))
+    capacity = tree_capacities(topology, best.congestion)
+    trees = np.full(topology.num_compute, best.k, dtype=np.int64)
+    logical = clock.run(
+        "switch removal",
+        lambda report: paper.remove_switches(topology, capacity, trees, progress=report),
+    )
+    batches = clock.run(
+        "tree packing", lambda report: paper.pack_trees(logical, trees, progress=report)
+    )
+    return Forest(
+        topology=topology,
+        method="forestcoll-paper",
+        k=best.k,
+        congestion=best.congestion,
+        root=batches.root,
+        multiplicity=batches.multiplicity,
+        parent=batches.parent,
+        routes=Routes.later(lambda: find_routes(topology, capacity, logical, batches.links)),
         optimum=best,
     )
 

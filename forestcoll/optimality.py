@@ -23,7 +23,7 @@ from forestcoll.native import _core
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validate import validate
 
-__all__ = ["optimum", "tree_capacities"]
+__all__ = ["optimum", "optimum_of", "tree_capacities"]
 
 
 def optimum(topology: Topology, *, progress: Callable[[int, int], None] | None = None) -> Optimum:
@@ -77,6 +77,15 @@ def optimum(topology: Topology, *, progress: Callable[[int, int], None] | None =
         gpu.astype(np.uint8),
         progress,
     )
+    return optimum_of(topology, p, q, cut)
+
+
+def optimum_of(topology: Topology, p: int, q: int, cut: npt.NDArray[np.uint8]) -> Optimum:
+    """Return the optimum whose 1/x* is ``p / q`` in lowest terms, in units of whole capacities.
+
+    ``cut`` is 1 for the nodes of the bottleneck cut.
+    """
+    links = topology.integer_capacities
     divisor = math.gcd(q, *links.capacity.tolist())
     return Optimum(
         topology=topology,

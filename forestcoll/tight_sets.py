@@ -2,8 +2,10 @@
 
 Problem: a laminar family of sets X that receive exactly the trees rooted outside them, h(X) = 0.
 Input:   a topology, the number of trees each link may carry, the trees rooted at each GPU.
-Output:  the smallest such set around every node, and around every set.
-Cost:    one warm-started max-flow pass over the GPUs per level of nesting.
+Output:  the smallest such set around every node, and around every set; and the capacities, trimmed
+         where only surplus kept a set from being tight.
+Cost:    one warm-started max-flow pass over the GPUs per level of nesting; where there is surplus
+         a few max-flows per set more.
 Source:  tight sets of rooted edge connectivity (Frank); see docs/architecture.md.
 """
 
@@ -18,7 +20,7 @@ import numpy.typing as npt
 from forestcoll.native import _core
 from forestcoll.topology.model import Topology
 
-__all__ = ["TightSets", "find_tight_sets", "roots_and_targets"]
+__all__ = ["Decomposition", "TightSets", "decompose", "roots_and_targets"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +42,29 @@ class TightSets:
         return len(self.parent)
 
 
-def find_tight_sets(
+@dataclass(frozen=True, slots=True)
+class Decomposition:
+    """Nested tight sets, and the capacities under which they are tight.
+
+    Parameters
+    ----------
+    sets : TightSets
+    capacity : int64 array, one entry a link
+        Trees that each link may carry, less what only kept sets from being tight.
+    """
+
+    sets: TightSets
+    capacity: npt.NDArray[np.int64]
+
+
+def decompose(
     topology: Topology,
     capacity: npt.NDArray[np.int64],
     trees: npt.NDArray[np.int64],
     *,
     progress: Callable[[int, int], None] | None = None,
-) -> TightSets:
-    """Find the tight sets of a network.
+) -> Decomposition:
+    """Find the tight sets of a network, and trim where there are none.
 
     Parameters
     ----------
@@ -66,11 +83,10 @@ def find_tight_sets(
     """
     links = topology.integer_capacities
     rooted, target = roots_and_targets(topology, trees)
-    return TightSets(
-        *_core.tight_sets(
-            len(topology.nodes), links.tail, links.head, capacity, rooted, target, progress
-        )
+    set_of, parent, trimmed = _core.decompose(
+        len(topology.nodes), links.tail, links.head, capacity, rooted, target, progress
     )
+    return Decomposition(TightSets(set_of, parent), trimmed)
 
 
 def roots_and_targets(

@@ -23,7 +23,14 @@ from fractions import Fraction
 
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 
-__all__ = ["KINDS", "MAX_NODES", "MAX_SWITCHES", "build_topology", "random_topology"]
+__all__ = [
+    "KINDS",
+    "MAX_NODES",
+    "MAX_SWITCHES",
+    "build_topology",
+    "random_topology",
+    "sized_topology",
+]
 
 KINDS = ("directed", "bidirectional", "unbalanced")
 MAX_NODES = 10
@@ -39,9 +46,14 @@ def random_topology(seed: int, kind: str) -> Topology:
 
 
 def build_topology(kind: str, integer: Integer) -> Topology:
-    """Build a network from the answers of ``integer(low, high)``."""
+    """Build a small network from the answers of ``integer(low, high)``."""
     compute = integer(2, MAX_NODES - MAX_SWITCHES + 2)
     switches = integer(0, min(MAX_SWITCHES, MAX_NODES - compute))
+    return sized_topology(kind, compute, switches, integer)
+
+
+def sized_topology(kind: str, compute: int, switches: int, integer: Integer) -> Topology:
+    """Build a network of any size from the answers of ``integer(low, high)``."""
     denominators = integer(1, 4)
 
     def bandwidth() -> Fraction:
@@ -62,7 +74,7 @@ def _closed_walks(
     """One closed walk over all GPUs, switches in between, and a few cycles over any nodes."""
     links: Bandwidths = defaultdict(Fraction)
     walks = [_grand_tour(compute, switches, integer)]
-    for _ in range(integer(0, 5)):
+    for _ in range(integer(0, max(5, compute // 2))):
         walks.append(_some_of(list(range(compute + switches)), integer))
     for walk in walks:
         share = bandwidth()

@@ -18,7 +18,7 @@ from forestcoll.edge_splitting import remove_switches
 from forestcoll.errors import InfeasibleError, VerificationError
 from forestcoll.generate import STAGES
 from forestcoll.optimality import optimum, tree_capacities
-from forestcoll.tight_sets import find_tight_sets
+from forestcoll.tight_sets import decompose
 from forestcoll.topology import load_topology
 from forestcoll.tree_packing import pack_trees
 from tests.random_topologies import KINDS, random_topology
@@ -95,8 +95,8 @@ def test_theorem_5_switch_removal_keeps_every_cut(topology):
     best = optimum(topology)
     trees = np.full(topology.num_compute, best.k, dtype=np.int64)
     capacity = tree_capacities(topology, best.congestion)
-    sets = find_tight_sets(topology, capacity, trees)
-    logical = remove_switches(topology, capacity, trees, sets)
+    parts = decompose(topology, capacity, trees)
+    logical = remove_switches(topology, parts.capacity, trees, parts.sets)
     ends = zip(logical.tail.tolist(), logical.head.tolist(), strict=True)
     links = dict(zip(ends, logical.capacity.tolist(), strict=True))
     assert violated_set(links, dict(enumerate(trees.tolist()))) is None
@@ -109,12 +109,12 @@ def test_asking_for_more_trees_than_fit_is_infeasible():
     capacity = tree_capacities(topology, best.congestion)
     enough = np.full(topology.num_compute, best.k, dtype=np.int64)
     with pytest.raises(InfeasibleError, match="cannot carry"):
-        find_tight_sets(topology, capacity, enough + 1)
-    sets = find_tight_sets(topology, capacity, enough)
+        decompose(topology, capacity, enough + 1)
+    parts = decompose(topology, capacity, enough)
     with pytest.raises(InfeasibleError, match="cannot carry"):
-        remove_switches(topology, capacity, enough + 1, sets)
+        remove_switches(topology, parts.capacity, enough + 1, parts.sets)
     with pytest.raises(InfeasibleError, match="lacks capacity"):
-        pack_trees(remove_switches(topology, capacity, enough, sets), enough + 1)
+        pack_trees(remove_switches(topology, parts.capacity, enough, parts.sets), enough + 1)
 
 
 @pytest.mark.parametrize("mutation", [*MUTATIONS, *OPTIMUM_MUTATIONS])

@@ -124,7 +124,8 @@ class Forest:
     ----------
     topology : Topology
     method : str
-        Who made it: "forestcoll", or a baseline's name.
+        Who made it: "forestcoll", "forestcoll-paper" (the paper's own algorithms), or a baseline's
+        name.
     k : int
         Trees per root, counted with multiplicity.
     congestion : Fraction

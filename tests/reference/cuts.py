@@ -22,7 +22,7 @@ from forestcoll.errors import DisconnectedError
 from forestcoll.topology.model import Topology
 from tests.reference.flow import integer_graph
 
-__all__ = ["MAX_NODES", "enumerate_optimum", "violated_set", "worst_cut"]
+__all__ = ["MAX_NODES", "AllSets", "enumerate_optimum", "violated_set", "worst_cut"]
 
 MAX_NODES = 16
 """Where enumeration stops being a matter of milliseconds (10 nodes take less than one)."""
@@ -65,7 +65,7 @@ def worst_cut(
     DisconnectedError
         If data outside some X has no way in.
     """
-    sets = _Sets.of(capacity, trees, targets)
+    sets = AllSets.of(capacity, trees, targets)
     best, best_set = Fraction(0), len(sets.meets) - 1
     for wanted in np.unique(sets.wanted[sets.meets & (sets.wanted > 0)]).tolist():
         # Among the sets that want as much, only the narrowest matters.
@@ -99,17 +99,18 @@ def violated_set(
     -----
     Of several such sets it is one that lacks most.
     """
-    sets = _Sets.of(capacity, trees, targets)
-    surplus = np.where(sets.meets, sets.entering - sets.wanted, 0)
+    sets = AllSets.of(capacity, trees, targets)
+    surplus = np.where(sets.meets, sets.surplus, 0)
     worst = int(np.argmin(surplus))
     return sets.members(worst) if surplus[worst] < 0 else None
 
 
 @dataclass(frozen=True, slots=True)
-class _Sets:
+class AllSets:
     """All sets X of nodes; bit i of a set's number says whether it holds ``nodes[i]``.
 
-    Of each set: ``entering`` d(X), ``wanted`` Q - q(X), and whether it ``meets`` the targets.
+    Of each set: ``entering`` d(X), ``wanted`` Q - q(X), and whether it ``meets`` the targets. The
+    empty set and the set of all nodes are among them.
     """
 
     nodes: list[int]
@@ -123,7 +124,7 @@ class _Sets:
         capacity: Mapping[tuple[int, int], int],
         trees: Mapping[int, int],
         targets: Collection[int] | None,
-    ) -> _Sets:
+    ) -> AllSets:
         targets = trees.keys() if targets is None else targets
         nodes = sorted({end for link in capacity for end in link} | set(trees) | set(targets))
         assert len(nodes) <= MAX_NODES, f"{len(nodes)} nodes have too many cuts to enumerate"
@@ -139,6 +140,15 @@ class _Sets:
         for node in targets:
             meets |= holds[node]
         return cls(nodes, entering, wanted, meets)
+
+    @property
+    def surplus(self) -> Integers:
+        """h(X) = d(X) - (Q - q(X)) of each set; tight sets have none."""
+        return self.entering - self.wanted
+
+    def number(self, members: Collection[int]) -> int:
+        """Return the number of a set of nodes."""
+        return sum(1 << i for i, node in enumerate(self.nodes) if node in members)
 
     def members(self, number: int) -> frozenset[int]:
         return frozenset(node for i, node in enumerate(self.nodes) if number >> i & 1)

@@ -1,8 +1,5 @@
 // The Python face of the core: array functions, no graph object crosses the border.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
+#include "binding.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -15,81 +12,17 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/errors.hpp"
+#include "forestcoll/decomposition.hpp"
 #include "forestcoll/expansion.hpp"
 #include "forestcoll/factored.hpp"
 #include "forestcoll/optimality.hpp"
-#include "forestcoll/progress.hpp"
 #include "forestcoll/routing.hpp"
-#include "forestcoll/switch_removal.hpp"
-#include "forestcoll/tight_sets.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace forestcoll {
 namespace {
-
-template <typename T>
-using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <typename T>
-using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
-template <typename T>
-using OutRows = nb::ndarray<nb::numpy, T, nb::ndim<2>, nb::c_contig>;
-using Callback = std::optional<nb::typed<nb::callable, void(std::int64_t, std::int64_t)>>;
-
-template <typename T>
-std::vector<T> vector_of(const In<T>& array) {
-  return {array.data(), array.data() + array.size()};
-}
-
-template <typename T>
-nb::capsule keep(std::vector<T>* data) {
-  return nb::capsule(data, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-}
-
-template <typename T>
-Out<T> array_of(std::vector<T> values) {
-  auto* data = new std::vector<T>(std::move(values));
-  return Out<T>(data->data(), {data->size()}, keep(data));
-}
-
-template <typename T>
-OutRows<T> rows_of(std::vector<T> values, std::size_t columns) {
-  const std::size_t rows = columns == 0 ? 0 : values.size() / columns;
-  auto* data = new std::vector<T>(std::move(values));
-  return OutRows<T>(data->data(), {rows, columns}, keep(data));
-}
-
-template <typename Rows, typename Get>
-auto column(const Rows& rows, Get get) {
-  std::vector<std::decay_t<decltype(get(*rows.begin()))>> values;
-  values.reserve(rows.size());
-  for (const auto& row : rows) values.push_back(get(row));
-  return array_of(std::move(values));
-}
-
-std::vector<Arc> arcs_of(const In<NodeId>& tail, const In<NodeId>& head,
-                         const In<Amount>& capacity) {
-  if (tail.size() != head.size() || tail.size() != capacity.size()) {
-    throw InvalidInput("tail, head and capacity differ in length");
-  }
-  std::vector<Arc> arcs(tail.size());
-  for (std::size_t i = 0; i < arcs.size(); ++i) arcs[i] = {tail(i), head(i), capacity(i)};
-  return arcs;
-}
-
-// Runs without the GIL; takes it now and then to report and to see whether Ctrl-C was pressed.
-template <typename Work>
-auto run(const Callback& callback, Work work) {
-  Progress progress([&callback](std::int64_t done, std::int64_t total) {
-    nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    if (callback) (*callback)(done, total);
-  });
-  nb::gil_scoped_release release;
-  return work(std::move(progress));
-}
 
 auto bottleneck(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
                 In<Amount> weight, In<std::uint8_t> target, Callback progress) {
@@ -105,13 +38,14 @@ Family family_of(const In<std::int32_t>& set_of, const In<std::int32_t>& set_par
   return {vector_of(set_of), vector_of(set_parent)};
 }
 
-auto tight_sets(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
-                In<Amount> trees, In<std::uint8_t> target, Callback progress) {
+auto decomposition(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
+                   In<Amount> trees, In<std::uint8_t> target, Callback progress) {
   const Graph graph{nodes, arcs_of(tail, head, capacity)};
   const Demand demand{vector_of(trees), vector_of(target)};
-  Family family =
-      run(progress, [&](Progress p) { return find_tight_sets(graph, demand, std::move(p)); });
-  return std::tuple(array_of(std::move(family.set_of)), array_of(std::move(family.parent)));
+  Decomposition found =
+      run(progress, [&](Progress p) { return forestcoll::decompose(graph, demand, std::move(p)); });
+  return std::tuple(array_of(std::move(found.family.set_of)),
+                    array_of(std::move(found.family.parent)), array_of(std::move(found.capacity)));
 }
 
 auto split_off_switches(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
@@ -122,14 +56,8 @@ auto split_off_switches(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amoun
   const Family family = family_of(set_of, set_parent);
   const SwitchRemoval removal = run(
       progress, [&](Progress p) { return remove_switches(graph, demand, family, std::move(p)); });
-  return std::tuple(column(removal.logical, [](const Arc& a) { return a.tail; }),
-                    column(removal.logical, [](const Arc& a) { return a.head; }),
-                    column(removal.logical, [](const Arc& a) { return a.capacity; }),
-                    column(removal.splits, [](const Split& s) { return s.via; }),
-                    column(removal.splits, [](const Split& s) { return s.from; }),
-                    column(removal.splits, [](const Split& s) { return s.to; }),
-                    column(removal.splits, [](const Split& s) { return s.amount; }),
-                    removal.exchanges, removal.exact_switches);
+  return std::tuple_cat(removal_arrays(removal.logical, removal.splits),
+                        std::tuple(removal.exchanges, removal.exact_switches));
 }
 
 auto pack_each_set(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
@@ -325,9 +253,10 @@ NB_MODULE(_core, m) {
   m.def("bottleneck", &bottleneck, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a, "weight"_a,
         "target"_a, "progress"_a = nb::none(),
         "Return p, q, the cut and the Newton steps: 1/x* = p / q in units of 1/capacity.");
-  m.def("tight_sets", &tight_sets, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a, "trees"_a,
+  m.def("decompose", &decomposition, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a, "trees"_a,
         "target"_a, "progress"_a = nb::none(),
-        "Return the smallest tight set around each node, and the parent of each set (-1: none).");
+        "Return the smallest tight set around each node, the parent of each set (-1: none), and "
+        "the trimmed capacities.");
   m.def("split_off_switches", &split_off_switches, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a,
         "trees"_a, "target"_a, "set_of"_a, "set_parent"_a, "progress"_a = nb::none(),
         "Return logical links (tail, head, capacity), splits (via, from, to, amount), and how "
@@ -349,4 +278,5 @@ NB_MODULE(_core, m) {
   m.def("route_loads", &route_loads, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a, "via"_a,
         "from_node"_a, "to_node"_a, "amount"_a, "load_tail"_a, "load_head"_a, "load"_a,
         "Return paths of each load in compressed rows: first_path, multiplicity, first_hop, hop.");
+  bind_paper(m);
 }

@@ -1,6 +1,8 @@
 #include "forestcoll/flow.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 #include "forestcoll/errors.hpp"
 
@@ -13,6 +15,35 @@ std::uint64_t key(NodeId tail, NodeId head) {
 }
 
 }  // namespace
+
+// The slot of a key, or the free one where it would go.
+std::size_t PairIndex::place(std::uint64_t key) const {
+  const std::size_t mask = slots_.size() - 1;
+  // The upper half of a product depends on all bits of the key.
+  std::size_t at = static_cast<std::size_t>((key * 0x9E3779B97F4A7C15U) >> 32) & mask;
+  while (slots_[at].number >= 0 && slots_[at].key != key) at = (at + 1) & mask;
+  return at;
+}
+
+int PairIndex::find(NodeId tail, NodeId head) const {
+  return slots_.empty() ? -1 : slots_[place(key(tail, head))].number;
+}
+
+void PairIndex::insert(NodeId tail, NodeId head, int number) {
+  reserve(used_ + 1);
+  const std::uint64_t pair = key(tail, head);
+  slots_[place(pair)] = {pair, number};
+  ++used_;
+}
+
+void PairIndex::reserve(std::size_t pairs) {
+  if (2 * pairs <= slots_.size()) return;
+  const std::vector<Slot> old = std::move(slots_);
+  slots_.assign(std::bit_ceil(std::max<std::size_t>(4 * pairs, 16)), {0, -1});
+  for (const Slot& slot : old) {
+    if (slot.number >= 0) slots_[place(slot.key)] = slot;
+  }
+}
 
 FlowNetwork::FlowNetwork(const Graph& graph) : FlowNetwork(graph.num_nodes) {
   index_.reserve(2 * graph.arcs.size());
@@ -27,25 +58,21 @@ int FlowNetwork::add(NodeId tail, NodeId head, Amount capacity) {
     capacity_.insert(capacity_.end(), {0, 0});
     out_[static_cast<std::size_t>(tail)].push_back(arc);
     out_[static_cast<std::size_t>(head)].push_back(arc ^ 1);
-    index_.emplace(key(tail, head), arc);
-    index_.emplace(key(head, tail), arc ^ 1);
+    index_.insert(tail, head, arc);
+    index_.insert(head, tail, arc ^ 1);
   }
   capacity_[static_cast<std::size_t>(arc)] += capacity;
   return arc;
 }
 
-int FlowNetwork::find(NodeId tail, NodeId head) const {
-  const auto found = index_.find(key(tail, head));
-  return found == index_.end() ? -1 : found->second;
-}
+int FlowNetwork::find(NodeId tail, NodeId head) const { return index_.find(tail, head); }
 
 std::vector<Arc> FlowNetwork::arcs() const {
   std::vector<Arc> arcs;
   for (int a = 0; a < num_arcs(); ++a) {
     if (capacity(a) > 0) arcs.push_back({tail(a), head(a), capacity(a)});
   }
-  std::ranges::sort(arcs, {}, [](const Arc& arc) { return key(arc.tail, arc.head); });
-  return arcs;
+  return merged(std::move(arcs));
 }
 
 WarmFlow::WarmFlow(const FlowNetwork& network, std::span<const Amount> supply)
@@ -329,10 +356,7 @@ std::vector<std::vector<NodeId>> WarmFlow::source_components(NodeId without) con
                  component[static_cast<std::size_t>(u)] != components;
         });
       });
-      if (!entered) {
-        std::ranges::sort(members);
-        sources.push_back(std::move(members));
-      }
+      if (!entered) sources.push_back(std::move(members));
       ++components;
     }
   }

@@ -12,9 +12,8 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-// A complete exchange between more groups than this makes more logical links than it is worth.
-constexpr std::size_t kMostOffsets = 128;
-constexpr std::size_t kSparseOffsets = 32;
+// A complete exchange with more entries than this makes more logical links than it is worth.
+constexpr std::size_t kMostEntries = 20'000;
 
 // Ports by group, if all groups have the same number of ports and all ports the same capacity.
 std::optional<std::vector<std::vector<std::size_t>>> uniform_groups(
@@ -33,11 +32,15 @@ std::optional<std::vector<std::vector<std::size_t>>> uniform_groups(
   return groups;
 }
 
-std::vector<std::size_t> circulant_offsets(std::size_t groups) {
-  const std::size_t all = groups - 1;
-  const std::size_t count = all > kMostOffsets ? kSparseOffsets : all;
+// Every other group, or so few that any group is two steps away: a short step and a long one.
+std::vector<std::size_t> circulant_offsets(std::size_t groups, std::size_t width) {
   std::vector<std::size_t> offsets;
-  for (std::size_t i = 0; i < count; ++i) offsets.push_back(1 + i * all / count);
+  const bool all = groups * (groups - 1) * width <= kMostEntries;
+  std::size_t stride = 1;
+  while (!all && stride * stride < groups) ++stride;
+  for (std::size_t offset = 1; offset < groups; ++offset) {
+    if (all || offset <= stride || offset % stride == 0) offsets.push_back(offset);
+  }
   return offsets;
 }
 
@@ -58,7 +61,7 @@ SplitMatrix circulant(const std::vector<std::vector<std::size_t>>& groups, Amoun
                       Amount quantum) {
   const std::size_t width = groups.front().size();
   SplitMatrix matrix(groups.size() * width);
-  const std::vector<std::size_t> offsets = circulant_offsets(groups.size());
+  const std::vector<std::size_t> offsets = circulant_offsets(groups.size(), width);
   const std::vector<Amount> share = shares(capacity, offsets.size(), quantum);
   for (std::size_t k = 0; k < offsets.size(); ++k) {
     for (std::size_t g = 0; g < groups.size(); ++g) {

@@ -1,11 +1,12 @@
 #include "forestcoll/switch_removal.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <map>
+#include <span>
 
 #include "forestcoll/contraction.hpp"
 #include "forestcoll/errors.hpp"
-#include "forestcoll/flow.hpp"
 #include "forestcoll/problem.hpp"
 
 namespace forestcoll {
@@ -14,42 +15,106 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-// A real link of a switch, and what is left of it.
-struct RealPort {
-  NodeId node;
-  Amount left;
+// The real links while switches disappear. Parallel ones stay apart until the end.
+class Links {
+ public:
+  explicit Links(const Graph& graph)
+      : at_(static_cast<std::size_t>(graph.num_nodes)),
+        removed_(static_cast<std::size_t>(graph.num_nodes), 0) {
+    links_.reserve(graph.arcs.size());
+    for (const Arc& arc : graph.arcs) {
+      if (arc.capacity > 0) add(arc);
+    }
+  }
+
+  void add(const Arc& link) {
+    const std::size_t index = links_.size();
+    at_[static_cast<std::size_t>(link.tail)].push_back(index);
+    at_[static_cast<std::size_t>(link.head)].push_back(index);
+    links_.push_back(link);
+  }
+
+  // A switch disappears with all of its links.
+  void remove(NodeId node) { removed_[static_cast<std::size_t>(node)] = 1; }
+
+  // Calls visit for every link out of the node or into it.
+  template <typename Visit>
+  void each_at(NodeId node, Visit visit) const {
+    for (const std::size_t index : at_[static_cast<std::size_t>(node)]) {
+      if (is_there(links_[index])) visit(links_[index]);
+    }
+  }
+
+  // What is left, parallel links merged, sorted by (tail, head).
+  std::vector<Arc> merged() const {
+    std::vector<Arc> all;
+    for (NodeId tail = 0; tail < static_cast<NodeId>(at_.size()); ++tail) {
+      std::vector<Arc> row;
+      each_at(tail, [&](const Arc& link) {
+        if (link.tail == tail) row.push_back(link);
+      });
+      row = forestcoll::merged(std::move(row));
+      all.insert(all.end(), row.begin(), row.end());
+    }
+    return all;
+  }
+
+ private:
+  bool is_there(const Arc& link) const {
+    return !removed_[static_cast<std::size_t>(link.tail)] &&
+           !removed_[static_cast<std::size_t>(link.head)];
+  }
+
+  std::vector<Arc> links_;
+  std::vector<std::vector<std::size_t>> at_;  // by node, either end
+  std::vector<std::uint8_t> removed_;
 };
 
-// Shares the ports of one item out over the splits it takes part in, in proportion: shares[s] has
-// an amount for each port, adding up to amounts[s].
-std::vector<std::vector<Amount>> share_out(const std::vector<RealPort>& ports,
-                                           const std::vector<Amount>& amounts) {
-  Amount total = 0;
+// The real links of a switch to one item, by node, and what is left of them.
+struct Ports {
+  std::vector<NodeId> node;
   std::vector<Amount> left;
-  for (const RealPort& port : ports) {
-    total += port.left;
-    left.push_back(port.left);
+  Amount total = 0;
+
+  void add(NodeId at, Amount capacity) {
+    node.push_back(at);
+    left.push_back(capacity);
+    total += capacity;
   }
-  std::vector<std::vector<Amount>> shares;
-  for (const Amount amount : amounts) {
-    auto& share = shares.emplace_back(ports.size(), 0);
-    for (std::size_t i = 0; i < ports.size(); ++i) {
-      share[i] = static_cast<Amount>(Wide{ports[i].left} * amount / total);
-      left[i] -= share[i];
+};
+
+// Parts of amounts, a row of one width for each.
+struct Shares {
+  std::size_t width = 0;
+  std::vector<Amount> part;
+
+  Amount& at(std::size_t row, std::size_t column) { return part[row * width + column]; }
+};
+
+// Shares the ports of one item out over the splits it takes part in, in proportion: row s has an
+// amount for each port, adding up to amounts[s].
+Shares share_out(Ports& ports, const std::vector<Amount>& amounts) {
+  const std::size_t width = ports.node.size();
+  Shares shares{width, std::vector<Amount>(amounts.size() * width, 0)};
+  const std::vector<Amount> whole = ports.left;
+  std::vector<Amount> missing = amounts;
+  const auto give = [&](std::size_t row, std::size_t port, Amount part) {
+    shares.at(row, port) += part;
+    ports.left[port] -= part;
+    missing[row] -= part;
+  };
+  for (std::size_t s = 0; s < amounts.size(); ++s) {
+    for (std::size_t i = 0; i < width; ++i) {
+      give(s, i, static_cast<Amount>(Wide{whole[i]} * amounts[s] / ports.total));
     }
   }
   for (std::size_t s = 0; s < amounts.size(); ++s) {
-    Amount missing = amounts[s];
-    for (const Amount part : shares[s]) missing -= part;
-    for (std::size_t step = 0; missing > 0; ++step) {
-      const std::size_t i = (s + step) % ports.size();
+    for (std::size_t step = 0; missing[s] > 0; ++step) {
+      const std::size_t i = (s + step) % width;
       // One unit each at first, so that what was rounded off is spread; then whatever there is.
-      const Amount most = step < ports.size() ? 1 : missing;
-      const Amount part = std::min({left[i], missing, most});
-      shares[s][i] += part;
-      left[i] -= part;
-      missing -= part;
-      if (step > 2 * ports.size()) throw InternalError("a split takes more than its ports have");
+      const Amount most = step < width ? 1 : missing[s];
+      give(s, i, std::min({ports.left[i], missing[s], most}));
+      if (step > 2 * width) throw InternalError("a split takes more than its ports have");
     }
   }
   return shares;
@@ -58,66 +123,72 @@ std::vector<std::vector<Amount>> share_out(const std::vector<RealPort>& ports,
 // The splits of one switch of a contracted problem, made on the real links behind it.
 class Lift {
  public:
-  Lift(FlowNetwork& real, const Contraction& items, NodeId via)
-      : real_(real), items_(items), via_(via), in_(ports()), out_(ports()) {
-    for (const int arc : real.arcs_of(via)) {
-      const NodeId node = real.head(arc);
-      const auto item = static_cast<std::size_t>(items.item_of(node));
-      if (real.capacity(arc ^ 1) > 0) in_[item].push_back({node, real.capacity(arc ^ 1)});
-      if (real.capacity(arc) > 0) out_[item].push_back({node, real.capacity(arc)});
-    }
-    for (auto* side : {&in_, &out_}) {
-      for (auto& item : *side) std::ranges::sort(item, {}, &RealPort::node);
-    }
+  Lift(Links& links, const Contraction& items, NodeId via) : links_(links), via_(via) {
+    in_.resize(static_cast<std::size_t>(items.num_items()) + 1);
+    out_.resize(in_.size());
+    std::vector<std::pair<NodeId, Amount>> in, out;
+    links.each_at(via, [&](const Arc& link) {
+      if (link.head == via) in.emplace_back(link.tail, link.capacity);
+      if (link.tail == via) out.emplace_back(link.head, link.capacity);
+    });
+    sort_in(std::move(in), items, in_);
+    sort_in(std::move(out), items, out_);
   }
 
   // `splits` go from item to item.
   void make(const std::vector<Split>& splits, std::vector<Split>& log) {
-    const auto shares_in = shares(splits, in_, &Split::from);
-    const auto shares_out = shares(splits, out_, &Split::to);
-    for (std::size_t s = 0; s < splits.size(); ++s) {
-      join(in_[static_cast<std::size_t>(splits[s].from)], shares_in[s],
-           out_[static_cast<std::size_t>(splits[s].to)], shares_out[s], log);
-    }
+    const std::vector<Row> in = shared_out(splits, in_, &Split::from);
+    const std::vector<Row> out = shared_out(splits, out_, &Split::to);
+    for (std::size_t s = 0; s < splits.size(); ++s) join(in[s], out[s], log);
   }
 
  private:
-  using Ports = std::vector<std::vector<RealPort>>;  // by item
+  // What one split gets of the ports of an item.
+  struct Row {
+    const Ports* ports;
+    std::span<Amount> part;
+  };
 
-  Ports ports() const { return Ports(static_cast<std::size_t>(items_.num_items()) + 1); }
+  static void sort_in(std::vector<std::pair<NodeId, Amount>> links, const Contraction& items,
+                      std::vector<Ports>& by_item) {
+    std::ranges::sort(links);
+    for (const auto& [node, capacity] : links) {
+      by_item[static_cast<std::size_t>(items.item_of(node))].add(node, capacity);
+    }
+  }
 
-  std::vector<std::vector<Amount>> shares(const std::vector<Split>& splits, const Ports& ports,
-                                          NodeId Split::* end) const {
+  std::vector<Row> shared_out(const std::vector<Split>& splits, std::vector<Ports>& ports,
+                              NodeId Split::* end) {
     std::vector<std::vector<std::size_t>> of_item(ports.size());
     for (std::size_t s = 0; s < splits.size(); ++s) {
       of_item[static_cast<std::size_t>(splits[s].*end)].push_back(s);
     }
-    std::vector<std::vector<Amount>> shares(splits.size());
+    std::vector<Row> rows(splits.size());
     for (std::size_t item = 0; item < ports.size(); ++item) {
       std::vector<Amount> amounts;
       for (const std::size_t s : of_item[item]) amounts.push_back(splits[s].amount);
-      auto of_this = share_out(ports[item], amounts);
-      for (std::size_t i = 0; i < of_this.size(); ++i) {
-        shares[of_item[item][i]] = std::move(of_this[i]);
+      Shares& shares = shares_.emplace_back(share_out(ports[item], amounts));
+      for (std::size_t i = 0; i < amounts.size(); ++i) {
+        rows[of_item[item][i]] = {&ports[item],
+                                  std::span(shares.part).subspan(i * shares.width, shares.width)};
       }
     }
-    return shares;
+    return rows;
   }
 
   // Pairs equal amounts of two sides off, in the order of the nodes: rails line up.
-  void join(const std::vector<RealPort>& in, std::vector<Amount> in_share,
-            const std::vector<RealPort>& out, std::vector<Amount> out_share,
-            std::vector<Split>& log) {
+  void join(const Row& in, const Row& out, std::vector<Split>& log) {
     std::size_t i = 0, j = 0;
-    while (i < in.size() && j < out.size()) {
-      const Amount amount = std::min(in_share[i], out_share[j]);
+    while (i < in.part.size() && j < out.part.size()) {
+      const Amount amount = std::min(in.part[i], out.part[j]);
       if (amount > 0) {
-        real_.add(in[i].node, out[j].node, amount);
-        log.push_back({via_, in[i].node, out[j].node, amount});
-        in_share[i] -= amount;
-        out_share[j] -= amount;
+        const NodeId from = in.ports->node[i], to = out.ports->node[j];
+        links_.add({from, to, amount});
+        log.push_back({via_, from, to, amount});
+        in.part[i] -= amount;
+        out.part[j] -= amount;
       }
-      if (in_share[i] == 0) {
+      if (in.part[i] == 0) {
         ++i;
       } else {
         ++j;
@@ -125,17 +196,17 @@ class Lift {
     }
   }
 
-  FlowNetwork& real_;
-  const Contraction& items_;
+  Links& links_;
   NodeId via_;
-  Ports in_, out_;
+  std::vector<Ports> in_, out_;  // by item
+  std::deque<Shares> shares_;    // rows point into it
 };
 
 class FamilyRemover {
  public:
   FamilyRemover(const Graph& graph, const Demand& demand, const Family& family, Progress& progress,
                 const RemovalOptions& options)
-      : real_(graph),
+      : links_(graph),
         demand_(demand),
         all_trees_(demand.total()),
         nesting_(family),
@@ -155,7 +226,7 @@ class FamilyRemover {
       if (has_switch[static_cast<std::size_t>(set)]) remove_from(set);
       progress_(sets - set, sets);
     }
-    result_.logical = real_.arcs();
+    result_.logical = links_.merged();
     return std::move(result_);
   }
 
@@ -170,11 +241,12 @@ class FamilyRemover {
       for (; s < solution.splits.size() && solution.splits[s].via == via; ++s) {
         of_switch.push_back(solution.splits[s]);
       }
-      Lift(real_, items, items.first[static_cast<std::size_t>(via)])
-          .make(of_switch, result_.splits);
+      const NodeId real = items.first[static_cast<std::size_t>(via)];
+      Lift(links_, items, real).make(of_switch, result_.splits);
+      links_.remove(real);
     }
     for (int item = 0; item < items.num_items(); ++item) {
-      if (is_switch(items, item)) retire(items.first[static_cast<std::size_t>(item)]);
+      if (is_switch(items, item)) links_.remove(items.first[static_cast<std::size_t>(item)]);
     }
     result_.exchanges += solution.exchanges;
     result_.exact_switches += solution.exact_switches;
@@ -185,33 +257,12 @@ class FamilyRemover {
     return items.child[at] < 0 && !demand_.is_target[static_cast<std::size_t>(items.first[at])];
   }
 
-  void retire(NodeId via) {
-    for (const int arc : real_.arcs_of(via)) {
-      real_.set_capacity(arc, 0);
-      real_.set_capacity(arc ^ 1, 0);
-    }
-  }
-
   Problem contracted(const Contraction& items) const {
-    std::map<std::pair<int, int>, Amount> capacity;
-    for (const NodeId v : items.nodes) {
-      const int here = items.item_of(v);
-      for (const int arc : real_.arcs_of(v)) {
-        const int there = items.item_of(real_.head(arc));
-        if (there == here) continue;
-        if (real_.capacity(arc) > 0) capacity[{here, there}] += real_.capacity(arc);
-        if (there == items.outside() && real_.capacity(arc ^ 1) > 0) {
-          capacity[{there, here}] += real_.capacity(arc ^ 1);
-        }
-      }
-    }
     const bool whole = items.is_whole();
     Problem problem;
     problem.graph.num_nodes = items.num_items() + (whole ? 0 : 1);
     problem.outside = whole ? -1 : items.outside();
-    for (const auto& [ends, amount] : capacity) {
-      problem.graph.arcs.push_back({ends.first, ends.second, amount});
-    }
+    problem.graph.arcs = arcs_between(items);
     const auto size = static_cast<std::size_t>(problem.graph.num_nodes);
     problem.demand = {std::vector<Amount>(size, 0), std::vector<std::uint8_t>(size, 0)};
     for (const NodeId v : items.nodes) {
@@ -225,20 +276,28 @@ class FamilyRemover {
     return problem;
   }
 
+  std::vector<Arc> arcs_between(const Contraction& items) const {
+    std::vector<Arc> arcs;
+    for (const NodeId v : items.nodes) {
+      links_.each_at(v, [&](const Arc& link) {
+        const int tail = items.item_of(link.tail), head = items.item_of(link.head);
+        // Links between two items are met at both ends.
+        if (tail == head || (tail != items.outside() && v != link.tail)) return;
+        arcs.push_back({tail, head, link.capacity});
+      });
+    }
+    return merged(std::move(arcs));
+  }
+
   // Equal boxes are equal problems, solved once.
   const SwitchRemoval& solved(const Problem& problem) {
-    std::vector<Amount> key{problem.graph.num_nodes, problem.outside};
-    for (const Arc& arc : problem.graph.arcs) {
-      key.insert(key.end(), {arc.tail, arc.head, arc.capacity});
-    }
-    key.insert(key.end(), problem.demand.trees.begin(), problem.demand.trees.end());
-    key.insert(key.end(), problem.demand.is_target.begin(), problem.demand.is_target.end());
+    std::vector<Amount> key = content(problem);
     const auto known = solutions_.find(key);
     if (known != solutions_.end()) return known->second;
     return solutions_.emplace(std::move(key), solve(problem, options_, progress_)).first->second;
   }
 
-  FlowNetwork real_;
+  Links links_;
   const Demand& demand_;
   Amount all_trees_;
   Nesting nesting_;

@@ -10,80 +10,64 @@ namespace forestcoll {
 
 namespace {
 
-// The graph with the sets found so far contracted. An item is a node or a set.
-class Level {
+class Search {
  public:
-  Level(const Graph& graph, const Demand& demand, const std::vector<int>& item_of, int items)
-      : network_(merged(graph, item_of, items)),
-        supply_(static_cast<std::size_t>(items), 0),
-        is_target_(static_cast<std::size_t>(items), 0),
-        mark_(static_cast<std::size_t>(items), 0) {
-    for (std::size_t v = 0; v < item_of.size(); ++v) {
-      const auto item = static_cast<std::size_t>(item_of[v]);
-      supply_[item] += demand.trees[v];
-      is_target_[item] |= demand.is_target[v];
-    }
-  }
+  explicit Search(const Problem& problem)
+      : problem_(problem),
+        network_(problem.graph),
+        flow_(network_, problem.demand.trees),
+        taken_(problem.demand.trees.size(), 0) {}
 
-  // Minimal tight sets of two or more items, smallest first, disjoint.
-  std::vector<std::vector<int>> minimal_tight_sets(Progress& progress) {
-    std::vector<std::vector<int>> found;
-    WarmFlow flow(network_, supply_);
-    const auto items = static_cast<int>(supply_.size());
-    for (int v = 0; v < items; ++v) {
-      if (!is_target_[static_cast<std::size_t>(v)]) continue;
-      if (flow.settle(v) != 0) {
+  std::vector<std::vector<NodeId>> run(Progress& progress) {
+    std::vector<std::vector<NodeId>> found;
+    const NodeId items = problem_.graph.num_nodes;
+    for (const NodeId v : problem_.demand.targets()) {
+      if (flow_.settle(v) != 0) {
         throw Infeasible("the capacities cannot carry the trees asked for");
       }
       progress(v, items);
-      std::vector<int> set = flow.reaching(v);
-      if (set.size() == 1) set = smallest_around(flow, v);
-      if (set.size() > 1 && set.size() < supply_.size()) found.push_back(std::move(set));
+      std::vector<NodeId> set = flow_.reaching(v);
+      if (set.size() == 1) set = smallest_around(v);
+      if (set.size() > 1 && set.size() < all_items()) found.push_back(std::move(set));
     }
     return disjoint(std::move(found));
   }
 
  private:
-  static FlowNetwork merged(const Graph& graph, const std::vector<int>& item_of, int items) {
-    FlowNetwork network(items);
-    for (const Arc& arc : graph.arcs) {
-      const int tail = item_of[static_cast<std::size_t>(arc.tail)];
-      const int head = item_of[static_cast<std::size_t>(arc.head)];
-      if (tail != head) network.add(tail, head, arc.capacity);
-    }
-    return network;
+  std::size_t all_items() const {
+    return problem_.demand.trees.size() - (problem_.outside < 0 ? 0 : 1);
   }
 
   // The item v is tight by itself. Larger tight sets around it are what nothing else reaches in
   // the residual graph: v with a component that has no way in but from v.
-  std::vector<int> smallest_around(const WarmFlow& flow, int v) {
-    std::vector<int> best;
-    for (std::vector<int>& component : flow.source_components(v)) {
-      if (best.empty() || component.size() + 1 < best.size()) {
-        best = std::move(component);
-        best.push_back(v);
-      }
+  std::vector<NodeId> smallest_around(NodeId v) const {
+    std::vector<NodeId> best;
+    for (std::vector<NodeId>& component : flow_.source_components(v)) {
+      if (!best.empty() && component.size() + 1 >= best.size()) continue;
+      if (std::ranges::find(component, problem_.outside) != component.end()) continue;
+      best = std::move(component);
+      best.push_back(v);
     }
     std::ranges::sort(best);
     return best;
   }
 
-  std::vector<std::vector<int>> disjoint(std::vector<std::vector<int>> sets) {
-    std::ranges::stable_sort(sets, {}, &std::vector<int>::size);
-    std::vector<std::vector<int>> chosen;
-    for (std::vector<int>& set : sets) {
-      const auto taken = [this](int item) { return mark_[static_cast<std::size_t>(item)] != 0; };
+  std::vector<std::vector<NodeId>> disjoint(std::vector<std::vector<NodeId>> sets) {
+    std::ranges::stable_sort(sets, {}, &std::vector<NodeId>::size);
+    std::vector<std::vector<NodeId>> chosen;
+    for (std::vector<NodeId>& set : sets) {
+      const auto taken = [this](NodeId v) { return taken_[static_cast<std::size_t>(v)] != 0; };
       if (std::ranges::any_of(set, taken)) continue;
-      for (const int item : set) mark_[static_cast<std::size_t>(item)] = 1;
+      for (const NodeId v : set) taken_[static_cast<std::size_t>(v)] = 1;
       chosen.push_back(std::move(set));
     }
     return chosen;
   }
 
+  const Problem& problem_;
   FlowNetwork network_;
-  std::vector<Amount> supply_;
-  std::vector<std::uint8_t> is_target_;
-  std::vector<std::uint8_t> mark_;
+  WarmFlow flow_;
+  std::vector<std::uint8_t> taken_;
 };
 
 }  // namespace
@@ -109,50 +93,8 @@ void check(const Family& family, NodeId num_nodes) {
   }
 }
 
-Family find_tight_sets(const Graph& graph, const Demand& demand, Progress progress) {
-  check(graph, demand);
-  // Items of the present level: which one each node is in, and which set each item is (-1: a node).
-  std::vector<int> item_of(static_cast<std::size_t>(graph.num_nodes));
-  for (std::size_t v = 0; v < item_of.size(); ++v) item_of[v] = static_cast<int>(v);
-  std::vector<int> set_of_item(item_of.size(), -1);
-  Family family{std::vector<int>(item_of.size(), -1), {}};
-  for (;;) {
-    Level level(graph, demand, item_of, static_cast<int>(set_of_item.size()));
-    const auto sets = level.minimal_tight_sets(progress);
-    if (sets.empty()) break;
-    std::vector<int> into(set_of_item.size(), -1);  // the new set that takes an item
-    for (const std::vector<int>& set : sets) {
-      const int number = family.num_sets();
-      family.parent.push_back(-1);
-      for (const int item : set) {
-        into[static_cast<std::size_t>(item)] = number;
-        const int inner = set_of_item[static_cast<std::size_t>(item)];
-        if (inner >= 0) family.parent[static_cast<std::size_t>(inner)] = number;
-      }
-    }
-    std::vector<int> next_item(set_of_item.size(), -1), next_set;
-    std::vector<int> item_of_set(family.parent.size(), -1);
-    for (std::size_t item = 0; item < set_of_item.size(); ++item) {
-      int& place =
-          into[item] >= 0 ? item_of_set[static_cast<std::size_t>(into[item])] : next_item[item];
-      if (place < 0) {
-        place = static_cast<int>(next_set.size());
-        next_set.push_back(into[item] >= 0 ? into[item] : set_of_item[item]);
-      }
-      next_item[item] = place;
-    }
-    for (std::size_t v = 0; v < item_of.size(); ++v) {
-      const auto item = static_cast<std::size_t>(item_of[v]);
-      if (family.set_of[v] < 0) family.set_of[v] = into[item];
-      item_of[v] = next_item[item];
-    }
-    set_of_item = std::move(next_set);
-  }
-  const int whole = family.num_sets();
-  for (int& set : family.set_of) set = set < 0 ? whole : set;
-  for (int& parent : family.parent) parent = parent < 0 ? whole : parent;
-  family.parent.push_back(-1);
-  return family;
+std::vector<std::vector<NodeId>> minimal_tight_sets(const Problem& problem, Progress& progress) {
+  return Search(problem).run(progress);
 }
 
 }  // namespace forestcoll

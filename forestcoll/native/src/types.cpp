@@ -1,7 +1,9 @@
 #include "forestcoll/types.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "forestcoll/errors.hpp"
 
@@ -29,6 +31,32 @@ std::vector<NodeId> Demand::targets() const {
     if (is_target[v]) nodes.push_back(static_cast<NodeId>(v));
   }
   return nodes;
+}
+
+std::vector<Amount> content(const Problem& problem) {
+  const Demand& demand = problem.demand;
+  std::vector<Amount> content{problem.graph.num_nodes, problem.outside};
+  content.reserve(2 + 3 * problem.graph.arcs.size() + 2 * demand.trees.size());
+  for (const Arc& arc : problem.graph.arcs) {
+    content.insert(content.end(), {arc.tail, arc.head, arc.capacity});
+  }
+  content.insert(content.end(), demand.trees.begin(), demand.trees.end());
+  content.insert(content.end(), demand.is_target.begin(), demand.is_target.end());
+  return content;
+}
+
+std::vector<Arc> merged(std::vector<Arc> arcs) {
+  std::ranges::sort(arcs, {}, [](const Arc& arc) { return std::pair{arc.tail, arc.head}; });
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < arcs.size(); ++i) {
+    if (arcs[i].tail == arcs[last].tail && arcs[i].head == arcs[last].head) {
+      arcs[last].capacity += arcs[i].capacity;
+    } else {
+      arcs[++last] = arcs[i];
+    }
+  }
+  if (!arcs.empty()) arcs.resize(last + 1);
+  return arcs;
 }
 
 void check(const Graph& graph, const Demand& demand) {

@@ -1,6 +1,7 @@
 // Trees put together from tight sets are a complete packing.
 #include "check.hpp"
 #include "forestcoll/assembly.hpp"
+#include "forestcoll/decomposition.hpp"
 #include "forestcoll/optimality.hpp"
 #include "forestcoll/switch_removal.hpp"
 #include "packings.hpp"

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "forestcoll/decomposition.hpp"
 #include "forestcoll/errors.hpp"
 #include "forestcoll/optimality.hpp"
 #include "forestcoll/routing.hpp"

@@ -1,6 +1,7 @@
 // Every set found is tight, the sets are nested, and a box that is a bottleneck is found.
 #include "check.hpp"
 #include "forestcoll/contraction.hpp"
+#include "forestcoll/decomposition.hpp"
 #include "forestcoll/errors.hpp"
 #include "forestcoll/optimality.hpp"
 #include "forestcoll/tight_sets.hpp"

@@ -7,12 +7,33 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "forestcoll/types.hpp"
 
 namespace forestcoll {
+
+// Numbers by pairs of nodes: open addressing with linear probing, since every network begins with
+// a lookup per arc. Nothing is ever taken out.
+class PairIndex {
+ public:
+  // The number of a pair, or -1.
+  int find(NodeId tail, NodeId head) const;
+  // The pair must be new.
+  void insert(NodeId tail, NodeId head, int number);
+  void reserve(std::size_t pairs);
+
+ private:
+  struct Slot {
+    std::uint64_t key;
+    int number;  // -1: free
+  };
+
+  std::size_t place(std::uint64_t key) const;
+
+  std::vector<Slot> slots_;  // a power of two of them, at most half full
+  std::size_t used_ = 0;
+};
 
 // Capacities between nodes. Arcs come in opposite pairs, a and a ^ 1, so that one residual entry
 // serves both directions; a missing direction has capacity 0.
@@ -43,7 +64,7 @@ class FlowNetwork {
   std::vector<NodeId> head_;
   std::vector<Amount> capacity_;
   std::vector<std::vector<int>> out_;
-  std::unordered_map<std::uint64_t, int> index_;
+  PairIndex index_;
 };
 
 // A flow of supplies towards a sink. The sink may move, and capacities and supplies may change
@@ -70,7 +91,7 @@ class WarmFlow {
   // sorted. They form the smallest set around it that receives exactly the supply outside it.
   std::vector<NodeId> reaching(NodeId node) const;
   // The strongly connected components of the residual graph without the node into which no
-  // residual arc leads, each sorted.
+  // residual arc leads, in no order.
   std::vector<std::vector<NodeId>> source_components(NodeId without) const;
 
  private:

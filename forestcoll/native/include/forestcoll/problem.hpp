@@ -11,14 +11,8 @@
 
 namespace forestcoll {
 
-// Nodes that are neither targets nor the outside are to be removed. The outside roots the trees of
-// all other nodes; no tree has to reach it.
-struct Problem {
-  Graph graph;
-  Demand demand;
-  NodeId outside = -1;  // -1 if there is none
-};
-
+// Removes the nodes that are neither targets nor the outside.
+//
 // Throws Infeasible if the graph cannot carry the demand, or a removed node sends more than it
 // receives.
 SwitchRemoval solve(const Problem& problem, const RemovalOptions& options, Progress& progress);

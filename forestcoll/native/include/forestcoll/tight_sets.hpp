@@ -29,10 +29,10 @@ Family no_tight_sets(NodeId num_nodes);
 // Throws InvalidInput unless the family is laminar, of this many nodes, children before parents.
 void check(const Family& family, NodeId num_nodes);
 
-// Finds a family of tight sets. Smallest sets first: they are contracted, and the search goes on
-// in the contracted graph until it finds nothing new. One pass of flows a level.
+// Finds tight sets of two or more items, but not all of them, smallest first; of sets that meet,
+// the first. The outside is in none of them. One pass of flows.
 //
 // Throws Infeasible if the graph cannot carry the demand.
-Family find_tight_sets(const Graph& graph, const Demand& demand, Progress progress = {});
+std::vector<std::vector<NodeId>> minimal_tight_sets(const Problem& problem, Progress& progress);
 
 }  // namespace forestcoll

@@ -1,0 +1,229 @@
+"""Measure generation at the sizes that matter, beside the budget, the prototype and the paper.
+
+    python -m benchmarks.bench_generate --only torus --runs 5 --limit 120 --json rows.json
+
+Every row runs in a process of its own, with its peak of memory and within a time limit, and every
+run on a topology object made anew. The forest is verified once, after the measurement. A row that
+does not end is a row too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import math
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.machine import machine, peak_memory_mb, shown, timings
+from benchmarks.rows import ROWS, VERIFY_BUDGET_S, Row
+from forestcoll import Forest, Topology, generate_timed, optimum, verify
+from forestcoll.generate import STAGES
+
+Fields = dict[str, Any]
+
+
+# --- inside a row's process --------------------------------------------------------------------
+
+
+def measure(row: Row, runs: int, limit_s: float) -> None:
+    """Do the work again and again; print a JSON object after each run, as long as time allows."""
+    began = time.perf_counter()
+    for number, (seconds, fields) in enumerate(timings(row.make, lambda made: work(row, made))):
+        forest = fields.pop("forest", None)
+        print(json.dumps({"seconds": seconds, **fields}), flush=True)
+        if number == 0:  # the peak of one run, before anything else is held
+            details = {"peak_mb": peak_memory_mb(), **(described(forest) if forest else {})}
+            print(json.dumps(details), flush=True)
+        if number + 1 == runs or time.perf_counter() - began > limit_s / 2:
+            break
+    if forest is not None:
+        start = time.perf_counter()
+        optimal = verify(forest).optimal
+        took = time.perf_counter() - start
+        print(json.dumps({"verify_s": took, "verified": optimal}), flush=True)
+
+
+def work(row: Row, topology: Topology) -> Fields:
+    """Do what a row measures; return what there is to say about it."""
+    if row.work == "optimum":
+        best = optimum(topology)
+        return {"gpus": topology.num_compute, "k": best.k}
+    if row.work == "command":
+        with tempfile.TemporaryDirectory() as folder:
+            return command(row, Path(folder) / "schedule.json", topology.num_compute)
+    forest, stages = generate_timed(topology)
+    return {"gpus": topology.num_compute, "k": forest.k, "stages": stages, "forest": forest}
+
+
+def command(row: Row, path: Path, gpus: int) -> Fields:
+    """Run the command line on the topology's specification, which is its name."""
+    words = ["generate", row.make().name, "--output", str(path)]
+    subprocess.run([sys.executable, "-m", "forestcoll", *words], check=True, capture_output=True)
+    return {"gpus": gpus, "file_mb": path.stat().st_size / 1e6}
+
+
+def described(forest: Forest) -> Fields:
+    """Count the distinct trees and measure their heights."""
+    heights = forest.heights()
+    average = float(np.average(heights, weights=forest.multiplicity))
+    return {"trees": forest.num_batches, "height": int(heights.max()), "average_height": average}
+
+
+# --- around it ---------------------------------------------------------------------------------
+
+
+def run(row: Row, runs: int, limit_s: float) -> Fields:
+    """Measure a row in a process of its own; return its fields, ``status`` among them."""
+    arguments = ["--row", row.name, "--runs", str(runs), "--limit", str(limit_s)]
+    words = [sys.executable, "-m", "benchmarks.bench_generate", *arguments]
+    status, complaint = "ok", ""
+    try:
+        done = subprocess.run(words, capture_output=True, timeout=limit_s, check=False)
+        printed = done.stdout
+        if done.returncode:
+            status, complaint = "failed", done.stderr.decode().strip().rpartition("\n")[2]
+    except subprocess.TimeoutExpired as stopped:
+        status, printed = "timeout", stopped.stdout or b""
+    whole = printed[: printed.rfind(b"\n") + 1]
+    return collected(row, [json.loads(line) for line in whole.splitlines()]) | {
+        "status": status,
+        "complaint": complaint,
+    }
+
+
+def collected(row: Row, told: list[Fields]) -> Fields:
+    """Put together what a row's process told: medians, and the first run's details."""
+    fields: Fields = {"name": row.name}
+    for one in reversed(told):
+        fields |= one
+    times = [one["seconds"] for one in told if "seconds" in one]
+    stages = [one["stages"] for one in told if "stages" in one]
+    fields |= {"runs": len(times), "seconds": statistics.median(times) if times else None}
+    if stages:
+        fields["stages"] = {
+            name: statistics.median(one[name] for one in stages) for name in stages[0]
+        }
+    return fields
+
+
+def verdict(row: Row, fields: Fields) -> str:
+    """Say whether a row is within its budgets, and which it exceeds."""
+    if fields["seconds"] is None:
+        return str(fields["status"])
+    verify_budget = VERIFY_BUDGET_S if fields.get("gpus") == 1024 else None
+    over = [
+        name
+        for name, found, budget in (
+            ("time", fields["seconds"], row.budget_s),
+            ("height", fields.get("height"), row.budget_height),
+            ("memory", fields.get("peak_mb"), row.budget_mb),
+            ("verify", fields.get("verify_s"), verify_budget),
+        )
+        if found is not None and budget is not None and found > budget
+    ]
+    if fields["status"] != "ok":  # some runs are there, but it did not end
+        over.append(fields["status"])
+    if over == ["time"] and row.target:
+        return "over target"
+    return f"over: {', '.join(over)}" if over else "ok"
+
+
+def times_table(measured: list[tuple[Row, Fields]]) -> Table:
+    table = Table(title="Seconds, medians; stages in milliseconds")
+    table.add_column("row")
+    for name in ("GPUs", "k", "runs", "seconds", "budget", "prototype", "paper", "ratio", *STAGES):
+        table.add_column(name, justify="right")
+    table.add_column("verdict")
+    for row, fields in measured:
+        seconds, stages = fields["seconds"], fields.get("stages", {})
+        ratio = f"{row.paper_s / seconds:,.0f} x" if row.paper_s and seconds else ""
+        table.add_row(
+            *(row.name, shown(fields.get("gpus")), shown(fields.get("k")), str(fields["runs"])),
+            "" if seconds is None else digits(seconds),
+            *(shown(row.budget_s), shown(row.prototype_s), shown(row.paper_s), ratio),
+            *(digits(1000 * stages[name]) if name in stages else "" for name in STAGES),
+            fields["verdict"],
+        )
+    return table
+
+
+def forests_table(measured: list[tuple[Row, Fields]]) -> Table:
+    table = Table(title="Forests, memory of the whole process, verification")
+    table.add_column("row")
+    for name in ("trees", "prototype", "height", "(average)", "budget", "prototype"):
+        table.add_column(name, justify="right")
+    for name in ("peak MB", "budget", "verify s", "file MB"):
+        table.add_column(name, justify="right")
+    for row, fields in measured:
+        average = fields.get("average_height")
+        table.add_row(
+            *(row.name, shown(fields.get("trees")), shown(row.prototype_trees)),
+            *(shown(fields.get("height")), "" if average is None else f"{average:.1f}"),
+            *(shown(row.budget_height), shown(row.prototype_height)),
+            *(rounded(fields.get("peak_mb"), 0), shown(row.budget_mb)),
+            *(rounded(fields.get("verify_s"), 3), rounded(fields.get("file_mb"), 1)),
+        )
+    return table
+
+
+def digits(value: float) -> str:
+    """Write a time with three digits that count."""
+    if value == 0:
+        return "0"
+    return f"{value:.{max(0, 2 - math.floor(math.log10(value)))}f}"
+
+
+def rounded(value: float | None, places: int) -> str:
+    return "" if value is None else f"{value:.{places}f}"
+
+
+def main() -> None:
+    given = arguments()
+    if given.row:
+        measure(next(row for row in ROWS if row.name == given.row), given.runs, given.limit)
+        return
+    console = Console(width=max(Console().width, 190))
+    console.print(machine())
+    measured = []
+    for row in itertools.filterfalse(lambda row: row.large and not given.large, ROWS):
+        if given.only in row.name:
+            with console.status(row.name):
+                fields = run(row, given.runs, given.limit)
+            measured.append((row, fields | {"verdict": verdict(row, fields)}))
+    console.print(times_table(measured))
+    console.print(forests_table(measured))
+    for _, fields in measured:
+        if fields["complaint"]:
+            console.print(f"{fields['name']}: {fields['complaint']}", markup=False)
+    if given.json:
+        rows = [fields for _, fields in measured]
+        given.json.write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1) + "\n")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.bench_generate",
+        description=(__doc__ or "").partition("\n")[0],
+    )
+    parser.add_argument("--runs", type=int, default=5, help="of which the median is shown")
+    parser.add_argument("--only", default="", metavar="TEXT", help="rows whose name holds it")
+    parser.add_argument("--large", action="store_true", help="8192 GPUs and more, explicitly, too")
+    parser.add_argument("--limit", type=float, default=120, help="seconds for all runs of a row")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the measurements there")
+    parser.add_argument("--row", help=argparse.SUPPRESS)  # a row's own process
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

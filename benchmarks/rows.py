@@ -1,0 +1,247 @@
+"""What `bench_generate` measures, and what to hold the figures against.
+
+- budget: what this project sets itself, on two cores; a target may be missed for a reason given.
+- prototype: an earlier throwaway implementation of the same method, one thread, CPU seconds,
+  verification left out. Where a row's network is described in words only, it is built here by the
+  function named in it and need not be the same one.
+- paper: ForestColl table 3, on 128 cores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from benchmarks.topologies import (
+    dead_nics,
+    jittered_nics,
+    loose_boxes,
+    mixed_boxes,
+    pods,
+    random_regular,
+)
+from forestcoll.topology import Topology, load_topology
+
+__all__ = ["ROWS", "VERIFY_BUDGET_S", "Row", "Work"]
+
+Work = Literal["generate", "optimum", "command"]
+
+VERIFY_BUDGET_S = 0.5
+"""For an explicit forest of 1024 GPUs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A network, what is done with it, and the figures beside it; None where there is none.
+
+    Parameters
+    ----------
+    name : str
+    make : callable
+        Makes the topology object anew.
+    work : str
+        "generate" from the object to the explicit forest; "optimum", the bottleneck cut alone;
+        "command", the whole process of the command line, with the file written.
+    budget_s, prototype_s, paper_s : float, optional
+    target : bool
+        Whether the budget is one that may be missed.
+    budget_height : int, optional
+        Hops from GPU to GPU in the tallest tree.
+    budget_mb : float, optional
+        Peak of the whole process, in MB.
+    prototype_trees, prototype_height : int, optional
+        Distinct trees, and the tallest.
+    large : bool
+        Whether it is left out unless asked for.
+    """
+
+    name: str
+    make: Callable[[], Topology]
+    work: Work = "generate"
+    budget_s: float | None = None
+    prototype_s: float | None = None
+    paper_s: float | None = None
+    target: bool = False
+    budget_height: int | None = None
+    budget_mb: float | None = None
+    prototype_trees: int | None = None
+    prototype_height: int | None = None
+    large: bool = False
+
+
+def _spec(text: str) -> Callable[[], Topology]:
+    return partial(load_topology, text)
+
+
+ROWS = (
+    Row(
+        "A100 1024",
+        _spec("dgx_a100:boxes=128"),
+        budget_s=0.1,
+        prototype_s=0.056,
+        paper_s=2190,
+        budget_height=3,
+        budget_mb=300,
+        prototype_trees=1024,
+        prototype_height=2,
+    ),
+    Row(
+        "H100 1024",
+        _spec("dgx_h100:boxes=128"),
+        budget_s=0.1,
+        prototype_s=0.055,
+        budget_height=3,
+        budget_mb=300,
+        prototype_trees=1024,
+        prototype_height=2,
+    ),
+    Row(
+        "MI250 1024",
+        _spec("mi250:boxes=64"),
+        budget_s=0.1,
+        prototype_s=0.06,
+        paper_s=2262,
+        budget_height=8,
+        budget_mb=300,
+        prototype_trees=1192,
+        prototype_height=7,
+    ),
+    Row(
+        "A100 4096",
+        _spec("dgx_a100:boxes=512"),
+        budget_s=1.5,
+        prototype_s=0.98,
+        budget_height=3,
+        prototype_trees=4096,
+        prototype_height=2,
+    ),
+    Row("H100 4096", _spec("dgx_h100:boxes=512"), budget_s=1.5, budget_height=3),
+    Row(
+        "MI250 4096",
+        _spec("mi250:boxes=256"),
+        budget_s=1.5,
+        prototype_s=1.05,
+        budget_height=8,
+        prototype_trees=4226,
+        prototype_height=7,
+    ),
+    Row(
+        "A100 8192",
+        _spec("dgx_a100:boxes=1024"),
+        prototype_s=12.3,
+        budget_height=3,
+        prototype_trees=8192,
+        prototype_height=2,
+        large=True,
+    ),
+    Row(
+        "A100 16384",
+        _spec("dgx_a100:boxes=2048"),
+        budget_s=30,
+        target=True,
+        budget_height=3,
+        budget_mb=8000,
+        large=True,
+    ),
+    Row(
+        "optimum of A100 1024",
+        _spec("dgx_a100:boxes=128"),
+        work="optimum",
+        budget_s=0.02,
+        prototype_s=0.003,
+        paper_s=2.2,
+    ),
+    Row(
+        "optimum of MI250 1024",
+        _spec("mi250:boxes=64"),
+        work="optimum",
+        budget_s=0.03,
+        prototype_s=0.015,
+        paper_s=3.8,
+    ),
+    Row("optimum of A100 16384", _spec("dgx_a100:boxes=2048"), work="optimum", budget_s=2),
+    Row(
+        "torus 32x32",
+        _spec("torus:dims=32x32"),
+        budget_s=0.25,
+        prototype_s=0.18,
+        budget_height=34,
+        prototype_trees=1083,
+        prototype_height=33,
+    ),
+    Row(
+        "hypercube 1024",
+        _spec("hypercube:dimension=10"),
+        budget_s=0.5,
+        prototype_s=0.35,
+        prototype_trees=1251,
+        prototype_height=10,
+    ),
+    Row(
+        "torus 10x10x10",
+        _spec("torus:dims=10x10x10"),
+        prototype_s=0.27,
+        budget_height=17,
+        prototype_trees=1039,
+        prototype_height=15,
+    ),
+    Row(
+        "random 4-regular digraph 1024",
+        partial(random_regular, 1024, 4, seed=1),
+        budget_s=0.8,
+        prototype_s=0.62,
+        prototype_trees=1076,
+        prototype_height=7,
+    ),
+    Row(
+        "A100 1024, 40 dead NICs",
+        partial(dead_nics, 128, 40, seed=0),
+        budget_s=0.2,
+        prototype_s=0.1,
+        prototype_trees=1574,
+        prototype_height=3,
+    ),
+    Row(
+        "A100 1024, NICs of 20 to 25",
+        partial(jittered_nics, 128, 20, 25, seed=0),
+        budget_s=0.3,
+        prototype_s=0.15,
+        prototype_trees=3985,
+        prototype_height=3,
+    ),
+    Row(
+        "A100 + H100 + MI250 1024",
+        partial(mixed_boxes, 43, 43, 21),
+        budget_s=1,
+        prototype_s=0.6,
+        prototype_trees=6854,
+        prototype_height=16,
+    ),
+    Row(
+        "fat-tree 64 x 16, 8 spines",
+        _spec("fat_tree:leaves=64,hosts=16,spines=8"),
+        prototype_s=0.11,
+        prototype_trees=1024,
+        prototype_height=3,
+    ),
+    Row(
+        "pods 32 x 16 boxes of 8",
+        partial(pods, 32, 16, 8),
+        prototype_s=0.53,
+        prototype_trees=4096,
+        prototype_height=3,
+    ),
+    Row(
+        "loose boxes 1024",
+        partial(loose_boxes, 128),
+        budget_s=10,
+        target=True,
+        prototype_s=28,
+        prototype_trees=7136,
+        prototype_height=17,
+    ),
+    Row("command line, A100 1024", _spec("dgx_a100:boxes=128"), work="command", budget_s=3),
+)
+"""Names are unique; ``--only`` looks for its text in them."""

@@ -1,0 +1,27 @@
+// Where a network falls apart: nested tight sets, found bottom up and made tight where they are
+// not.
+#pragma once
+
+#include <vector>
+
+#include "forestcoll/progress.hpp"
+#include "forestcoll/tight_sets.hpp"
+#include "forestcoll/types.hpp"
+
+namespace forestcoll {
+
+struct Decomposition {
+  Family family;
+  std::vector<Amount> capacity;  // of each arc, trimmed; the family is tight under it
+};
+
+// Smallest sets first: they are contracted, and the search goes on in the contracted graph; where
+// it finds nothing new, it trims. The same then happens inside every set found.
+//
+// Throws Infeasible if the graph cannot carry the demand.
+Decomposition decompose(const Graph& graph, const Demand& demand, Progress progress = {});
+
+// The same without trimming.
+Family find_tight_sets(const Graph& graph, const Demand& demand, Progress progress = {});
+
+}  // namespace forestcoll

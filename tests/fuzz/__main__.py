@@ -1,0 +1,100 @@
+"""Fuzz the whole pipeline for some minutes, or examine one network again.
+
+    python -m tests.fuzz --minutes 10 --seed 1 --jobs 2
+    python -m tests.fuzz --family pods --seed 1000123
+
+A run's seed decides which networks it meets and in which order, and the minutes only how many. Exit
+code 0 if all is well, 1 if anything failed, 130 if interrupted (what was found till then is shown).
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import time
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from tests.fuzz.check import Outcome
+from tests.fuzz.families import FAMILIES
+from tests.fuzz.pool import Pool
+from tests.fuzz.table import summary
+
+SEEDS_PER_RUN = 1_000_000
+"""Run n has the seeds n million and up, so that different runs meet different networks."""
+
+FAILED, INTERRUPTED = 1, 130
+
+
+def main() -> int:
+    """Do what the command line says; return the exit code."""
+    given = _arguments()
+    console = Console(width=max(Console().width, 100))
+    if given.family:
+        tasks: Iterator[tuple[str, int]] = iter([(given.family, given.seed)])
+    else:
+        deadline = time.monotonic() + 60 * given.minutes
+        tasks = itertools.takewhile(lambda _: time.monotonic() < deadline, plan(given.seed))
+    found: list[Outcome] = []
+    interrupted = False
+    try:
+        with Pool(1 if given.family else given.jobs, given.limit) as pool, _bar(console) as bar:
+            whole = bar.add_task("0 networks", total=60 * given.minutes)
+            began = time.monotonic()
+            for outcome in pool.outcomes(tasks):
+                found.append(outcome)
+                failed = sum(bool(one.failure) for one in found)
+                text = f"{len(found)} networks, {failed} failed"
+                bar.update(whole, completed=time.monotonic() - began, description=text)
+                if outcome.failure or given.family:
+                    _tell(bar.console, outcome)
+    except KeyboardInterrupt:
+        interrupted = True
+    console.print(summary(found))
+    if interrupted:
+        return INTERRUPTED
+    return FAILED if any(outcome.failure for outcome in found) else 0
+
+
+def plan(run: int) -> Iterator[tuple[str, int]]:
+    """Name the networks of a run, without end: the families in turn, each with its next seed."""
+    for seed in itertools.count(run * SEEDS_PER_RUN):
+        for family in FAMILIES:
+            yield family, seed
+
+
+def _tell(console: Console, outcome: Outcome) -> None:
+    stages = ", ".join(f"{name} {seconds:.3f}" for name, seconds in outcome.stages.items())
+    verdict = f"FAILED {outcome.failure}" if outcome.failure else f"ok ({stages})"
+    console.print(
+        f"{outcome.family} {outcome.seed}: {outcome.gpus} GPUs, k = {outcome.k}, "
+        f"{outcome.seconds:.3f} s: {verdict}\n    {outcome.command}",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def _bar(console: Console) -> Progress:
+    """Return a bar of the minutes that have passed; none where the console is a file."""
+    columns = (BarColumn(bar_width=24), TextColumn("{task.description}"), TimeElapsedColumn())
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.fuzz", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--seed", type=int, default=1, help="of the run; of the network, if one")
+    parser.add_argument("--jobs", type=int, default=2, help="networks side by side")
+    parser.add_argument("--family", choices=FAMILIES, help="examine one network of this family")
+    parser.add_argument("--limit", type=float, default=30, help="seconds; beyond it, a failure")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+"""What must hold of every network: the forest verifies and attains the worst of all cuts, exactly.
+
+To check one thing more of every forest, add a function to ``CHECKS``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll import Forest, generate_timed, verify
+from tests.fuzz.families import build
+from tests.reference.cuts import enumerate_optimum
+
+__all__ = ["CHECKS", "FEW_NODES", "OnStage", "Outcome", "examine"]
+
+OnStage = Callable[[str, int], None]
+"""Told each stage as it begins, and the GPUs of the network (0 until they are known)."""
+
+FEW_NODES = 10
+"""Networks up to this size have all their cuts enumerated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one network.
+
+    Parameters
+    ----------
+    family : str
+    seed : int
+    gpus, k : int
+        GPUs, and trees rooted at each; 0 where it did not get that far.
+    seconds : float
+        Of the generation, or of all there was if that did not end.
+    stages : dict
+        Seconds of each stage.
+    failure : str
+        What does not hold; empty if all is well.
+    """
+
+    family: str
+    seed: int
+    gpus: int = 0
+    k: int = 0
+    seconds: float = 0.0
+    stages: dict[str, float] = field(default_factory=dict)
+    failure: str = ""
+
+    @property
+    def command(self) -> str:
+        """What to type to see it again."""
+        return f"python -m tests.fuzz --family {self.family} --seed {self.seed}"
+
+
+def examine(family: str, seed: int, on_stage: OnStage) -> Outcome:
+    """Generate for the network of a seed and check everything; never raises."""
+    gpus, began = 0, time.perf_counter()
+    try:
+        on_stage("building the network", gpus)
+        topology = build(family, seed)
+        gpus, began = topology.num_compute, time.perf_counter()
+        forest, stages = generate_timed(
+            topology,
+            progress=lambda stage, done, _: None if done else on_stage(stage, gpus),
+        )
+        seconds = time.perf_counter() - began
+        for check in CHECKS:
+            on_stage(check.__name__, gpus)
+            check(forest)
+    except Exception as error:  # whatever it is, it is a finding
+        failure = f"{type(error).__name__}: {error}"
+        return Outcome(family, seed, gpus, 0, time.perf_counter() - began, {}, failure)
+    return Outcome(family, seed, gpus, forest.k, seconds, stages)
+
+
+def forest_verifies(forest: Forest) -> None:
+    """Every tree spans and every link carries its trees, says the independent verifier."""
+    assert verify(forest).optimal, "no optimum is proved"
+
+
+def time_is_the_bound(forest: Forest) -> None:
+    """No tolerance: two fractions."""
+    assert forest.optimum is not None, "no optimum is claimed"
+    achieved, bound = forest.time_s_per_gb, forest.optimum.time_s_per_gb
+    assert achieved == bound, f"takes {achieved} s per GB, the bound is {bound}"
+
+
+def cut_proves_the_bound(forest: Forest) -> None:
+    """|GPUs in S| / (bandwidth out of S) = 1/x*, counted anew; some GPU is outside S."""
+    assert forest.optimum is not None, "no optimum is claimed"
+    inside = set(forest.optimum.cut)
+    shards = len(inside & set(forest.topology.compute))
+    out = sum(
+        (
+            link.bandwidth_gb_s
+            for link in forest.topology.links
+            if link.tail in inside and link.head not in inside
+        ),
+        start=Fraction(0),
+    )
+    assert 0 < shards < forest.topology.num_compute, f"{shards} GPUs in the cut"
+    ratio = shards / out
+    assert ratio == forest.optimum.inverse_rate, f"cut {ratio}, 1/x* {forest.optimum.inverse_rate}"
+
+
+def no_cut_is_worse(forest: Forest) -> None:
+    """By enumeration, where there are few nodes."""
+    assert forest.optimum is not None, "no optimum is claimed"
+    if len(forest.topology.nodes) <= FEW_NODES:
+        worst, cut = enumerate_optimum(forest.topology)
+        found = forest.optimum.inverse_rate
+        assert worst == found, f"1/x* = {found}, but the cut {cut} proves {worst}"
+
+
+CHECKS: tuple[Callable[[Forest], None], ...] = (
+    forest_verifies,
+    time_is_the_bound,
+    cut_proves_the_bound,
+    no_cut_is_worse,
+)
