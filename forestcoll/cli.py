@@ -242,10 +242,12 @@ def generate_schedule(
     topology = load_topology(spec)
     forest: Forest | FactoredForest
     with _progress_bars() as progress:
-        if factored:
+        if factored and method == "forestcoll":
             forest, seconds = generate_factored_timed(topology, progress=progress)
         else:
             forest, seconds = generate_timed(topology, method=method, progress=progress)
+    if factored and isinstance(forest, Forest):
+        forest = FactoredForest.from_forest(forest)
     verdict = verify(forest) if check else None
     write_schedule(forest, output)
     tall = heights(forest)[1] if isinstance(forest, FactoredForest) else forest.heights()
