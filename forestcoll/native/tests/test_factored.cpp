@@ -8,6 +8,7 @@
 
 #include "check.hpp"
 #include "forestcoll/contraction.hpp"
+#include "forestcoll/decomposition.hpp"
 #include "forestcoll/errors.hpp"
 #include "forestcoll/expansion.hpp"
 #include "forestcoll/factored.hpp"
