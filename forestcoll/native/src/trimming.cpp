@@ -1,11 +1,10 @@
 #include "forestcoll/trimming.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <numeric>
 #include <optional>
 
 #include "forestcoll/flow.hpp"
+#include "forestcoll/narrowest_sets.hpp"
 
 namespace forestcoll {
 
@@ -15,96 +14,13 @@ __extension__ using Wide = __int128;
 
 std::size_t at(NodeId node) { return static_cast<std::size_t>(node); }
 
-// The sets around given nodes that come nearest to being a bottleneck: Newton's method as for the
-// optimum, with one sink and sets that need not be violated, maximising (Q - q(X)) / d(X).
-class NarrowestSets {
- public:
-  explicit NarrowestSets(const Problem& problem)
-      : graph_(problem.graph),
-        trees_(problem.demand.trees),
-        all_trees_(problem.demand.total()),
-        network_(problem.graph) {
-    for (int arc = 0; arc < network_.num_arcs(); ++arc) base_.push_back(network_.capacity(arc));
-  }
-
-  // Exact 64-bit arithmetic must hold every capacity times the number of trees.
-  static bool fits(const Problem& problem) {
-    Wide capacity = 0;
-    for (const Arc& arc : problem.graph.arcs) capacity += arc.capacity;
-    const Wide trees = problem.demand.total();
-    return (capacity + trees) * (trees + capacity) < std::numeric_limits<Amount>::max() / 4;
-  }
-
-  // The smallest maximiser that holds all of `core`, ascending.
-  std::vector<NodeId> around(const std::vector<NodeId>& core) {
-    std::vector<std::uint8_t> inside(trees_.size(), 0);
-    for (const NodeId v : core) inside[at(v)] = 1;
-    for (;;) {
-      const auto [wanted, entering] = ratio(inside);
-      if (wanted == 0 || entering == 0) return {};
-      const Amount divisor = std::gcd(wanted, entering);
-      WarmFlow flow = scaled_flow(wanted / divisor, entering / divisor, core);
-      const Amount shortage = flow.settle(core.front());
-      if (shortage == 0) {
-        std::vector<NodeId> set = flow.reaching(core.front());
-        release(core);
-        return set;
-      }
-      inside = flow.source_side();
-      for (std::uint8_t& side : inside) side = side ? 0 : 1;
-      release(core);
-    }
-  }
-
- private:
-  std::pair<Amount, Amount> ratio(const std::vector<std::uint8_t>& inside) const {
-    Amount wanted = 0, entering = 0;
-    for (std::size_t v = 0; v < inside.size(); ++v) wanted += inside[v] ? 0 : trees_[v];
-    for (const Arc& arc : graph_.arcs) {
-      if (!inside[at(arc.tail)] && inside[at(arc.head)]) entering += arc.capacity;
-    }
-    return {wanted, entering};
-  }
-
-  // Nodes of the core are tied to its first: no cut comes between them.
-  WarmFlow scaled_flow(Amount p, Amount q, const std::vector<NodeId>& core) {
-    for (std::size_t arc = 0; arc < base_.size(); ++arc) {
-      network_.set_capacity(static_cast<int>(arc), base_[arc] * p);
-    }
-    for (const NodeId v : core) {
-      if (v != core.front()) network_.add(v, core.front(), all_trees_ * q);
-    }
-    std::vector<Amount> supply = trees_;
-    for (Amount& amount : supply) amount *= q;
-    return {network_, supply};
-  }
-
-  void release(const std::vector<NodeId>& core) {
-    if (core.size() == 1) return;
-    base_.resize(static_cast<std::size_t>(network_.num_arcs()), 0);
-    for (std::size_t arc = 0; arc < base_.size(); ++arc) {
-      network_.set_capacity(static_cast<int>(arc), base_[arc]);
-    }
-  }
-
-  const Graph& graph_;
-  const std::vector<Amount>& trees_;
-  Amount all_trees_;
-  FlowNetwork network_;
-  std::vector<Amount> base_;  // capacities before scaling
-};
-
 // So much off an arc.
 struct Cut {
   std::size_t arc;
   Amount amount;
 };
 
-// A set, and what makes it tight.
-struct Candidate {
-  std::vector<NodeId> set;
-  std::vector<Cut> cuts;
-};
+using Cuts = std::vector<Cut>;
 
 class Trimmer {
  public:
@@ -114,7 +30,9 @@ class Trimmer {
         in_(problem.demand.trees.size()),
         out_(problem.demand.trees.size()),
         room_(problem.demand.trees),
-        taken_(problem.demand.trees.size(), 0) {
+        taken_(problem.demand.trees.size(), 0),
+        trimmed_(problem.demand.trees.size(), 0),
+        inside_(problem.demand.trees.size(), 0) {
     const Amount all = problem.demand.total();
     for (Amount& room : room_) room -= all;
     for (std::size_t arc = 0; arc < arcs().size(); ++arc) {
@@ -124,19 +42,34 @@ class Trimmer {
     }
   }
 
+  // All candidates at once; then without those that broke a cut, until none does.
   std::vector<std::vector<NodeId>> run() {
-    if (!has_switch() || !NarrowestSets::fits(problem_)) return {};
-    const std::vector<Candidate> candidates = find_candidates();
-    return candidates.empty() ? std::vector<std::vector<NodeId>>{} : apply(candidates);
+    if (!has_switch()) return {};
+    std::vector<std::vector<NodeId>> sets = find_candidates();
+    while (!sets.empty()) {
+      std::vector<Cuts> lost;
+      for (const auto& set : sets) lost.push_back(take(set));
+      if (give_back(lost)) break;
+      std::vector<std::vector<NodeId>> rest;
+      for (std::size_t i = 0; i < sets.size(); ++i) {
+        for (const Cut& cut : lost[i]) lower(cut.arc, -cut.amount);
+        if (!lost[i].empty()) rest.push_back(std::move(sets[i]));
+      }
+      sets = std::move(rest);
+      std::ranges::fill(trimmed_, std::uint8_t{0});
+    }
+    std::erase_if(sets, [this](const auto& set) { return surplus(set) != 0; });
+    return sets;
   }
 
  private:
   std::vector<Arc>& arcs() { return problem_.graph.arcs; }
   bool is_target(NodeId v) const { return problem_.demand.is_target[at(v)] != 0; }
   bool is_switch(NodeId v) const { return !is_target(v) && v != problem_.outside; }
-  bool is_fixed(NodeId v) const { return v == problem_.outside || (is_target(v) && room(v) == 0); }
-  // h({v}) of a target.
-  Amount room(NodeId v) const { return room_[at(v)]; }
+  // Whether what enters a node must stay as it is.
+  bool is_fixed(NodeId v) const {
+    return v == problem_.outside || trimmed_[at(v)] || (is_target(v) && room_[at(v)] == 0);
+  }
 
   bool has_switch() const {
     for (NodeId v = 0; v < problem_.graph.num_nodes; ++v) {
@@ -147,9 +80,9 @@ class Trimmer {
 
   // A set of its own around every loose target; around a tight one, or one around which no larger
   // set is as narrow, with the smallest switch next to it and all that hang on that.
-  std::vector<Candidate> find_candidates() {
+  std::vector<std::vector<NodeId>> find_candidates() {
     NarrowestSets narrowest(problem_);
-    std::vector<Candidate> candidates;
+    std::vector<std::vector<NodeId>> candidates;
     int failures = 0;
     const std::vector<NodeId> targets = problem_.demand.targets();
     for (std::size_t i = 0; i < targets.size() && failures < kMostFailures; ++i) {
@@ -157,18 +90,16 @@ class Trimmer {
       progress_(static_cast<std::int64_t>(i), static_cast<std::int64_t>(targets.size()));
       if (taken_[at(v)]) continue;
       std::vector<NodeId> set{v};
-      if (room(v) > 0) set = narrowest.around({v});
+      if (room_[at(v)] > 0) set = narrowest.around({v});
       if (set.size() == 1) {
         const std::vector<NodeId> core = siblings(v);
         if (core.size() > 1) set = narrowest.around(core);
       }
-      if (auto candidate = candidate_of(std::move(set))) {
-        for (const NodeId u : candidate->set) taken_[at(u)] = 1;
-        candidates.push_back(std::move(*candidate));
-        failures = 0;
-      } else {
-        ++failures;
-      }
+      ++failures;
+      if (!is_candidate(set) || !plan(set)) continue;
+      for (const NodeId u : set) taken_[at(u)] = 1;
+      candidates.push_back(std::move(set));
+      failures = 0;
     }
     return candidates;
   }
@@ -187,36 +118,52 @@ class Trimmer {
       const NodeId u = problem_.graph.arcs[arc].head;
       if (u != v && is_target(u)) core.push_back(u);
     }
-    if (core.size() == problem_.demand.targets().size()) return {v};
+    if (core.size() == 1 || core.size() == problem_.demand.targets().size()) return {v};
     core.push_back(smallest);
     return core;
   }
 
-  // Shares h(X) out over the arcs that enter X; nothing if X is no use or its arcs cannot spare it.
-  std::optional<Candidate> candidate_of(std::vector<NodeId> set) {
-    const std::size_t items = problem_.demand.trees.size() - (problem_.outside < 0 ? 0 : 1);
-    if (set.size() < 2 || set.size() >= items) return std::nullopt;
-    std::vector<std::uint8_t> inside(problem_.demand.trees.size(), 0);
-    for (const NodeId v : set) {
-      if (v == problem_.outside || taken_[at(v)]) return std::nullopt;
-      inside[at(v)] = 1;
-    }
+  bool is_candidate(const std::vector<NodeId>& set) const {
+    const std::size_t items = taken_.size() - (problem_.outside < 0 ? 0 : 1);
+    return set.size() > 1 && set.size() < items &&
+           std::ranges::none_of(
+               set, [this](NodeId v) { return v == problem_.outside || taken_[at(v)]; });
+  }
+
+  void mark(const std::vector<NodeId>& set) {
+    std::ranges::fill(inside_, std::uint8_t{0});
+    for (const NodeId v : set) inside_[at(v)] = 1;
+  }
+
+  // h(X).
+  Amount surplus(const std::vector<NodeId>& set) {
+    mark(set);
     Amount surplus = 0;
-    for (std::size_t v = 0; v < inside.size(); ++v) {
-      surplus -= inside[v] ? 0 : problem_.demand.trees[v];
+    for (std::size_t v = 0; v < inside_.size(); ++v) {
+      surplus -= inside_[v] ? 0 : problem_.demand.trees[v];
     }
-    std::vector<Cut> spare;
+    for (const NodeId v : set) {
+      for (const std::size_t arc : in_[at(v)]) {
+        if (!inside_[at(arcs()[arc].tail)]) surplus += arcs()[arc].capacity;
+      }
+    }
+    return surplus;
+  }
+
+  // Shares h(X) out over the arcs that enter X; nothing if they cannot spare it.
+  std::optional<Cuts> plan(const std::vector<NodeId>& set) {
+    const Amount wanted = surplus(set);
+    Cuts spare;
     Amount all_spare = 0;
     for (const NodeId head : set) {
       for (const std::size_t arc : in_[at(head)]) {
-        if (inside[at(arcs()[arc].tail)]) continue;
-        surplus += arcs()[arc].capacity;
+        if (inside_[at(arcs()[arc].tail)]) continue;
         spare.push_back({arc, can_spare(arc)});
         all_spare += spare.back().amount;
       }
     }
-    if (surplus <= 0 || surplus > all_spare) return std::nullopt;
-    return Candidate{std::move(set), proportional(std::move(spare), surplus, all_spare)};
+    if (wanted < 0 || wanted > all_spare) return std::nullopt;  // below 0: neighbours took it
+    return wanted == 0 ? Cuts{} : proportional(std::move(spare), wanted, all_spare);
   }
 
   // How much an arc can give without a look at any cut beyond its ends. What a switch no longer
@@ -224,7 +171,7 @@ class Trimmer {
   Amount can_spare(std::size_t index) {
     const Arc& arc = arcs()[index];
     if (arc.tail == problem_.outside || is_fixed(arc.head)) return 0;
-    if (is_target(arc.head)) return std::min(arc.capacity, room(arc.head));
+    if (is_target(arc.head)) return std::min(arc.capacity, room_[at(arc.head)]);
     const std::optional<std::size_t> back = opposite(index);
     return back && !is_fixed(arc.tail) ? std::min(arc.capacity, arcs()[*back].capacity) : 0;
   }
@@ -237,9 +184,9 @@ class Trimmer {
     return std::nullopt;
   }
 
-  static std::vector<Cut> proportional(std::vector<Cut> spare, Amount wanted, Amount all_spare) {
+  static Cuts proportional(Cuts spare, Amount wanted, Amount all_spare) {
     Amount missing = wanted;
-    std::vector<Cut> cuts;
+    Cuts cuts;
     for (Cut& from : spare) {
       const auto share = static_cast<Amount>(Wide{from.amount} * wanted / all_spare);
       cuts.push_back({from.arc, share});
@@ -256,9 +203,19 @@ class Trimmer {
     return cuts;
   }
 
+  // Makes a set tight, if its arcs can still spare that; returns what they lost.
+  Cuts take(const std::vector<NodeId>& set) {
+    const std::optional<Cuts> planned = plan(set);
+    if (!planned) return {};
+    const Cuts cuts = both_ways(*planned);
+    for (const Cut& cut : cuts) lower(cut.arc, cut.amount);
+    for (const NodeId v : set) trimmed_[at(v)] = 1;
+    return cuts;
+  }
+
   // Both directions lose the same where both can.
-  std::vector<Cut> both_ways(const std::vector<Cut>& cuts) {
-    std::vector<Cut> all = cuts;
+  Cuts both_ways(const Cuts& cuts) {
+    Cuts all = cuts;
     for (const Cut& cut : cuts) {
       const std::optional<std::size_t> back = opposite(cut.arc);
       if (!back || is_fixed(arcs()[cut.arc].tail)) continue;
@@ -267,90 +224,45 @@ class Trimmer {
     return all;
   }
 
-  // Takes from all candidates at once and gives back to those that a violated cut points at.
-  std::vector<std::vector<NodeId>> apply(const std::vector<Candidate>& candidates) {
+  void lower(std::size_t index, Amount amount) {
+    Arc& arc = arcs()[index];
+    arc.capacity -= amount;
+    room_[at(arc.head)] -= amount;
+  }
+
+  // Wherever a cut is violated now, whoever took most across it returns everything. Returns whether
+  // none was.
+  bool give_back(std::vector<Cuts>& lost) {
+    bool none = true;
     FlowNetwork network(problem_.graph);
-    std::vector<std::vector<Cut>> lost;
-    for (const Candidate& candidate : candidates) {
-      lost.push_back(take(candidate, network));
-    }
     WarmFlow flow(network, problem_.demand.trees);
-    std::vector<NodeId> targets = problem_.demand.targets();
+    const std::vector<NodeId> targets = problem_.demand.targets();
     for (std::size_t i = 0; i < targets.size();) {
       if (flow.settle(targets[i]) == 0) {
         ++i;
         continue;
       }
-      const std::size_t worst = to_blame(lost, flow.source_side());
-      for (const Cut& cut : lost[worst]) lower(cut.arc, -cut.amount, network);
-      lost[worst].clear();
-    }
-    std::vector<std::vector<NodeId>> kept;
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      if (!lost[i].empty()) kept.push_back(candidates[i].set);
-    }
-    return kept;
-  }
-
-  // An arc may serve two candidates, as the way in and the way back; it has only so much.
-  std::vector<Cut> take(const Candidate& candidate, FlowNetwork& network) {
-    const auto has_enough = [this](const Cut& cut) {
-      return arcs()[cut.arc].capacity >= cut.amount;
-    };
-    if (surplus(candidate.set) != sum(candidate.cuts) ||
-        !std::ranges::all_of(candidate.cuts, has_enough)) {
-      return {};
-    }
-    const std::vector<Cut> cuts = both_ways(candidate.cuts);
-    for (const Cut& cut : cuts) lower(cut.arc, cut.amount, network);
-    return cuts;
-  }
-
-  static Amount sum(const std::vector<Cut>& cuts) {
-    Amount sum = 0;
-    for (const Cut& cut : cuts) sum += cut.amount;
-    return sum;
-  }
-
-  Amount surplus(const std::vector<NodeId>& set) {
-    std::vector<std::uint8_t> inside(problem_.demand.trees.size(), 0);
-    for (const NodeId v : set) inside[at(v)] = 1;
-    Amount surplus = 0;
-    for (std::size_t v = 0; v < inside.size(); ++v) {
-      surplus -= inside[v] ? 0 : problem_.demand.trees[v];
-    }
-    for (const NodeId v : set) {
-      for (const std::size_t arc : in_[at(v)]) {
-        if (!inside[at(arcs()[arc].tail)]) surplus += arcs()[arc].capacity;
+      Cuts& worst = to_blame(lost, flow.source_side());
+      for (const Cut& cut : worst) {
+        lower(cut.arc, -cut.amount);
+        network.add(arcs()[cut.arc].tail, arcs()[cut.arc].head, cut.amount);
       }
+      worst.clear();
+      none = false;
     }
-    return surplus;
+    return none;
   }
 
-  void lower(std::size_t index, Amount amount, FlowNetwork& network) {
-    Arc& arc = arcs()[index];
-    arc.capacity -= amount;
-    network.add(arc.tail, arc.head, -amount);
-  }
-
-  // The candidate that took most from the arcs across a violated cut. Before anything was taken no
-  // cut was violated, so there is one.
-  std::size_t to_blame(const std::vector<std::vector<Cut>>& lost,
-                       const std::vector<std::uint8_t>& source_side) {
-    std::size_t worst = 0;
-    Amount most = -1;
-    for (std::size_t i = 0; i < lost.size(); ++i) {
+  // Before anything was taken no cut was violated, so somebody took across this one.
+  Cuts& to_blame(std::vector<Cuts>& lost, const std::vector<std::uint8_t>& source_side) {
+    return *std::ranges::max_element(lost, {}, [&](const Cuts& cuts) {
       Amount across = 0;
-      for (const Cut& cut : lost[i]) {
+      for (const Cut& cut : cuts) {
         const Arc& arc = arcs()[cut.arc];
         if (source_side[at(arc.tail)] && !source_side[at(arc.head)]) across += cut.amount;
       }
-      if (across > most) {
-        most = across;
-        worst = i;
-      }
-    }
-    return worst;
+      return across;
+    });
   }
 
   // Networks tend to be symmetric: after so many sets in a row that are no use, the rest is none.
@@ -359,8 +271,10 @@ class Trimmer {
   Problem& problem_;
   Progress& progress_;
   std::vector<std::vector<std::size_t>> in_, out_;
-  std::vector<Amount> room_;
-  std::vector<std::uint8_t> taken_;
+  std::vector<Amount> room_;           // h({v}) of targets
+  std::vector<std::uint8_t> taken_;    // in a candidate
+  std::vector<std::uint8_t> trimmed_;  // in a set that was made tight
+  std::vector<std::uint8_t> inside_;   // the set that surplus() looked at last
 };
 
 }  // namespace
