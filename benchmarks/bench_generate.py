@@ -10,9 +10,11 @@ does not end is a row too.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import itertools
 import json
 import math
+import resource
 import statistics
 import subprocess
 import sys
@@ -25,12 +27,15 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.machine import machine, peak_memory_mb, shown, timings
+from benchmarks.machine import machine, maximum_resident_mb, peak_memory_mb, shown, timings
 from benchmarks.rows import ROWS, VERIFY_BUDGET_S, Row
 from forestcoll import Forest, Topology, generate_timed, optimum, verify
 from forestcoll.generate import STAGES
 
 Fields = dict[str, Any]
+
+MEDIANS = ("seconds", "cpu_s")
+"""Wall-clock, and of all processors together; they differ on a busy machine."""
 
 
 # --- inside a row's process --------------------------------------------------------------------
@@ -38,6 +43,7 @@ Fields = dict[str, Any]
 
 def measure(row: Row, runs: int, limit_s: float) -> None:
     """Do the work again and again; print a JSON object after each run, as long as time allows."""
+    print(json.dumps({"gpus": row.make().num_compute}), flush=True)
     began = time.perf_counter()
     for number, (seconds, fields) in enumerate(timings(row.make, lambda made: work(row, made))):
         forest = fields.pop("forest", None)
@@ -56,21 +62,30 @@ def measure(row: Row, runs: int, limit_s: float) -> None:
 
 def work(row: Row, topology: Topology) -> Fields:
     """Do what a row measures; return what there is to say about it."""
-    if row.work == "optimum":
-        best = optimum(topology)
-        return {"gpus": topology.num_compute, "k": best.k}
     if row.work == "command":
         with tempfile.TemporaryDirectory() as folder:
-            return command(row, Path(folder) / "schedule.json", topology.num_compute)
-    forest, stages = generate_timed(topology)
-    return {"gpus": topology.num_compute, "k": forest.k, "stages": stages, "forest": forest}
+            return command(topology.name, Path(folder) / "schedule.json")
+    start = time.process_time()
+    fields: Fields
+    if row.work == "optimum":
+        fields = {"k": optimum(topology).k}
+    else:
+        forest, stages = generate_timed(topology)
+        fields = {"k": forest.k, "stages": stages, "forest": forest}
+    return fields | {"cpu_s": time.process_time() - start}
 
 
-def command(row: Row, path: Path, gpus: int) -> Fields:
-    """Run the command line on the topology's specification, which is its name."""
-    words = ["generate", row.make().name, "--output", str(path)]
+def command(spec: str, path: Path) -> Fields:
+    """Run the command line on a topology's specification."""
+    words = ["generate", spec, "--output", str(path)]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-m", "forestcoll", *words], check=True, capture_output=True)
-    return {"gpus": gpus, "file_mb": path.stat().st_size / 1e6}
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {
+        "cpu_s": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+        "peak_mb": maximum_resident_mb(after),
+        "file_mb": path.stat().st_size / 1e6,
+    }
 
 
 def described(forest: Forest) -> Fields:
@@ -107,9 +122,11 @@ def collected(row: Row, told: list[Fields]) -> Fields:
     fields: Fields = {"name": row.name}
     for one in reversed(told):
         fields |= one
-    times = [one["seconds"] for one in told if "seconds" in one]
-    stages = [one["stages"] for one in told if "stages" in one]
-    fields |= {"runs": len(times), "seconds": statistics.median(times) if times else None}
+    runs = [one for one in told if "seconds" in one]
+    stages = [one["stages"] for one in runs if "stages" in one]
+    fields |= {"runs": len(runs), "seconds": None}
+    if runs:
+        fields |= {name: statistics.median(one[name] for one in runs) for name in MEDIANS}
     if stages:
         fields["stages"] = {
             name: statistics.median(one[name] for one in stages) for name in stages[0]
@@ -142,7 +159,9 @@ def verdict(row: Row, fields: Fields) -> str:
 def times_table(measured: list[tuple[Row, Fields]]) -> Table:
     table = Table(title="Seconds, medians; stages in milliseconds")
     table.add_column("row")
-    for name in ("GPUs", "k", "runs", "seconds", "budget", "prototype", "paper", "ratio", *STAGES):
+    for name in ("GPUs", "k", "runs", "seconds", "CPU", "budget", "prototype", "paper", "ratio"):
+        table.add_column(name, justify="right")
+    for name in STAGES:
         table.add_column(name, justify="right")
     table.add_column("verdict")
     for row, fields in measured:
@@ -150,7 +169,7 @@ def times_table(measured: list[tuple[Row, Fields]]) -> Table:
         ratio = f"{row.paper_s / seconds:,.0f} x" if row.paper_s and seconds else ""
         table.add_row(
             *(row.name, shown(fields.get("gpus")), shown(fields.get("k")), str(fields["runs"])),
-            "" if seconds is None else digits(seconds),
+            *(digits(fields[name]) if fields.get(name) else "" for name in MEDIANS),
             *(shown(row.budget_s), shown(row.prototype_s), shown(row.paper_s), ratio),
             *(digits(1000 * stages[name]) if name in stages else "" for name in STAGES),
             fields["verdict"],
@@ -175,6 +194,15 @@ def forests_table(measured: list[tuple[Row, Fields]]) -> Table:
             *(rounded(fields.get("verify_s"), 3), rounded(fields.get("file_mb"), 1)),
         )
     return table
+
+
+def held_against(row: Row) -> Fields:
+    """Return the figures beside a row's own, for the file."""
+    return {
+        field.name: getattr(row, field.name)
+        for field in dataclasses.fields(row)
+        if field.name.startswith(("budget", "prototype", "paper", "target"))
+    }
 
 
 def digits(value: float) -> str:
@@ -207,7 +235,7 @@ def main() -> None:
         if fields["complaint"]:
             console.print(f"{fields['name']}: {fields['complaint']}", markup=False)
     if given.json:
-        rows = [fields for _, fields in measured]
+        rows = [fields | held_against(row) for row, fields in measured]
         given.json.write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1) + "\n")
 
 

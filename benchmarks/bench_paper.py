@@ -1,6 +1,6 @@
 """Measure the paper's own algorithms beside the core, stage by stage, in one run.
 
-``python benchmarks/bench_paper.py`` takes 16 and 32 GPUs of A100 and 32 and 64 of MI250; ``--full``
+``python -m benchmarks.bench_paper`` takes 16 and 32 GPUs of A100 and 32 and 64 of MI250; ``--full``
 adds 64 and 128 GPUs of both. Both methods run here, in C++, on one thread; every forest is
 verified. Figures are medians of five runs, of one run where a run takes over five seconds. The
 paper's table 3 and the times of its public code are quoted from experiments/published/.
@@ -12,10 +12,10 @@ import argparse
 import statistics
 import time
 
-from bench_core import machine
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.machine import machine
 from experiments.published import generation_breakdowns
 from forestcoll import Forest, generate_timed, load_topology, verify
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-__all__ = ["machine", "median_of", "peak_memory_mb", "shown", "timings"]
+__all__ = ["machine", "maximum_resident_mb", "median_of", "peak_memory_mb", "shown", "timings"]
 
 T = TypeVar("T")
 Made = TypeVar("Made")
@@ -60,8 +60,12 @@ def peak_memory_mb() -> float:
     if status.exists():
         peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
         return int(peak.split()[1]) * 1024 / 1e6
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+    return maximum_resident_mb(resource.getrusage(resource.RUSAGE_SELF))
+
+
+def maximum_resident_mb(usage: resource.struct_rusage) -> float:
+    """Return the peak of memory that getrusage tells, in MB."""
+    return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
 
 
 def shown(value: float | None) -> str:

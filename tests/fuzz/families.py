@@ -127,7 +127,7 @@ def three_levels(chance: random.Random, size: int) -> Topology:
         per_box,
         nvswitch=nic * chance.choice([12, 6, 4]),
         nic=nic,
-        uplink=full / chance.choice([1, 2, 3, 8, Fraction(3, 2)]),
+        uplink=full / Fraction(chance.choice(["1", "3/2", "2", "3", "8"])),
     )
     return _jittered(topology, chance)
 
@@ -213,19 +213,20 @@ def _jittered(topology: Topology, chance: random.Random) -> Topology:
 
 
 def damaged(chance: random.Random, size: int) -> Topology:
-    """Any of the others with a few cables dead, or at half their speed, or one way at half."""
+    """Any of the others with a few cables dead, or at half their speed."""
     topology = FAMILIES[chance.choice(UNDAMAGED)](chance, size)
     cables = sorted({tuple(sorted((link.tail, link.head))) for link in topology.links})
     for ends in chance.sample(cables, min(chance.randint(1, 8), len(cables))):
-        factor = Fraction(chance.choice(["0", "0", "1/2"]))
-        hit = rescaled(
-            topology,
-            lambda link, ends=ends, factor=factor: (  # type: ignore[misc]
-                factor if {link.tail, link.head} == {*ends} else Fraction(1)
-            ),
-        )
+        hit = _hit(topology, set(ends), Fraction(chance.choice(["0", "0", "1/2"])))
         topology = hit if _possible(hit) else topology
     return topology
+
+
+def _hit(topology: Topology, ends: Collection[int], factor: Fraction) -> Topology:
+    """Slow down the links between two nodes."""
+    return rescaled(
+        topology, lambda link: factor if {link.tail, link.head} == ends else Fraction(1)
+    )
 
 
 def _possible(topology: Topology) -> bool:

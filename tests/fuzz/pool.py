@@ -13,22 +13,24 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 from typing import Self
 
 from experiments.processes import die_with_parent
-from tests.fuzz.check import Outcome, examine
+from tests.fuzz.check import OnStage, Outcome, examine
 
 __all__ = ["Pool"]
 
 Task = tuple[str, int]
 """A family and a seed."""
 
+Examine = Callable[[str, int, OnStage], Outcome]
+
 _CONTEXT = multiprocessing.get_context("spawn")
 
 
-def _serve(connection: Connection, parent: int, limit_s: float) -> None:
+def _serve(connection: Connection, parent: int, limit_s: float, examine: Examine) -> None:
     """Examine what is sent until the other side closes."""
     die_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pool decides what happens then
@@ -44,11 +46,11 @@ def _serve(connection: Connection, parent: int, limit_s: float) -> None:
 class _Worker:
     """A process, the task it is at, and how far it is with it."""
 
-    def __init__(self, limit_s: float) -> None:
+    def __init__(self, limit_s: float, examine: Examine) -> None:
         self.connection, theirs = _CONTEXT.Pipe()
         self._limit_s = limit_s
         self._process = _CONTEXT.Process(
-            target=_serve, args=(theirs, os.getpid(), limit_s), daemon=True
+            target=_serve, args=(theirs, os.getpid(), limit_s, examine), daemon=True
         )
         self._process.start()
         theirs.close()
@@ -98,11 +100,13 @@ class Pool:
         Workers.
     limit_s : float
         Wall-clock seconds for each network, building, generating and checking.
+    examine : callable
+        What the workers do; a function of a module, which they import.
     """
 
-    def __init__(self, jobs: int, limit_s: float) -> None:
-        self._limit_s = limit_s
-        self._workers = [_Worker(limit_s) for _ in range(jobs)]
+    def __init__(self, jobs: int, limit_s: float, examine: Examine = examine) -> None:
+        self._limit_s, self._examine = limit_s, examine
+        self._workers = [_Worker(limit_s, examine) for _ in range(jobs)]
 
     def outcomes(self, tasks: Iterable[Task]) -> Iterator[Outcome]:
         """Yield outcomes as they come; tasks are asked for only when a worker is free."""
@@ -128,7 +132,7 @@ class Pool:
             return worker
         worker.end()
         self._workers.remove(worker)
-        self._workers.append(_Worker(self._limit_s))
+        self._workers.append(_Worker(self._limit_s, self._examine))
         return self._workers[-1]
 
     def __enter__(self) -> Self:
