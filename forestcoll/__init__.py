@@ -7,17 +7,21 @@
 """
 
 from forestcoll.bottleneck import Optimum
-from forestcoll.generate import generate, generate_timed
+from forestcoll.expansion import expand
+from forestcoll.generate import generate, generate_factored, generate_timed
 from forestcoll.optimality import optimum
-from forestcoll.schedule import Forest, cost, read_schedule, verify, write_schedule
+from forestcoll.schedule import FactoredForest, Forest, cost, read_schedule, verify, write_schedule
 from forestcoll.topology import Topology, load_topology, read_topology, validate, write_topology
 
 __all__ = [
+    "FactoredForest",
     "Forest",
     "Optimum",
     "Topology",
     "cost",
+    "expand",
     "generate",
+    "generate_factored",
     "generate_timed",
     "load_topology",
     "optimum",

@@ -27,11 +27,12 @@ from typer.core import TyperGroup
 
 from forestcoll.describe import link_classes
 from forestcoll.errors import ExportError, ForestCollError
+from forestcoll.expansion import expand, heights
 from forestcoll.generate import Progress as StageProgress
-from forestcoll.generate import generate_timed
+from forestcoll.generate import generate_factored_timed, generate_timed
 from forestcoll.optimality import optimum
 from forestcoll.report import as_json, as_text
-from forestcoll.schedule import read_schedule, verify, write_schedule
+from forestcoll.schedule import FactoredForest, Forest, read_schedule, verify, write_schedule
 from forestcoll.topology import FAMILIES, Family, load_topology, validate, write_topology
 from forestcoll.topology.registry import Parameter
 
@@ -229,21 +230,33 @@ def generate_schedule(
     check: Annotated[
         bool, typer.Option("--verify/--no-verify", help="Prove the schedule before writing it.")
     ] = True,
+    factored: Annotated[
+        bool, typer.Option("--factored", help="Do not write the trees out (.npz only).")
+    ] = False,
     json_: Json = False,
 ) -> None:
-    """Generate an optimal allgather, verify it and write it to a file."""
+    """Generate an optimal allgather, verify it and write it to a file, .json or .npz."""
     _expect_writable(output)
+    if factored and output.suffix.lower() != ".npz":
+        raise ExportError(f"{output}: --factored needs a name that ends in .npz")
     topology = load_topology(spec)
+    forest: Forest | FactoredForest
     with _progress_bars() as progress:
-        forest, seconds = generate_timed(topology, method=method, progress=progress)
+        if factored and method == "forestcoll":
+            forest, seconds = generate_factored_timed(topology, progress=progress)
+        else:
+            forest, seconds = generate_timed(topology, method=method, progress=progress)
+    if factored and isinstance(forest, Forest):
+        forest = FactoredForest.from_forest(forest)
     verdict = verify(forest) if check else None
     write_schedule(forest, output)
+    tall = heights(forest)[1] if isinstance(forest, FactoredForest) else forest.heights()
     facts = {
         "topology": topology.name,
         "k": forest.k,
         "trees": forest.num_trees,
-        "distinct_trees": forest.num_batches,
-        "height": int(forest.heights().max()),
+        "distinct_trees": len(tall),
+        "height": int(tall.max()),
         "algbw_gb_s": forest.algbw_gb_s,
         "verified": verdict is not None,
         "optimal": None if verdict is None else verdict.optimal,
@@ -256,8 +269,11 @@ def generate_schedule(
 @app.command("verify")
 def verify_schedule(file: ScheduleFile, json_: Json = False) -> None:
     """Prove that a schedule file is an allgather within its claims, or say what is wrong."""
-    verdict = verify(read_schedule(file))
-    _report({"file": file, "verified": True, **asdict(verdict)}, json_)
+    forest = read_schedule(file)
+    facts = asdict(verify(forest))
+    if isinstance(forest, FactoredForest):
+        facts["greatest_possible_height"] = facts.pop("height")
+    _report({"file": file, "verified": True, **facts}, json_)
 
 
 @app.command("draw")
@@ -274,7 +290,8 @@ def draw_one_tree(
     _expect_writable(output)
     forest = read_schedule(file)
     verify(forest)
-    save_figure(draw_tree(forest, tree), output)
+    explicit = expand(forest) if isinstance(forest, FactoredForest) else forest
+    save_figure(draw_tree(explicit, tree), output)
     _report({"schedule": file, "tree": tree, "file": output}, json_)
 
 

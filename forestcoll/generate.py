@@ -15,20 +15,29 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from forestcoll import paper
-from forestcoll.bottleneck import Optimum
-from forestcoll.edge_splitting import LogicalTopology, remove_switches
+from forestcoll.edge_splitting import remove_switches
 from forestcoll.errors import UnknownMethodError
+from forestcoll.expansion import expand
 from forestcoll.optimality import optimum, tree_capacities
 from forestcoll.routing import find_routes
-from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.tight_sets import decompose
 from forestcoll.topology.model import Topology
-from forestcoll.tree_packing import Batches, pack_trees
+from forestcoll.tree_packing import pack_trees
 
-__all__ = ["METHODS", "PAPER_STAGES", "STAGES", "Progress", "generate", "generate_timed"]
+__all__ = [
+    "METHODS",
+    "PAPER_STAGES",
+    "STAGES",
+    "Progress",
+    "generate",
+    "generate_factored",
+    "generate_factored_timed",
+    "generate_timed",
+]
 
 Progress = Callable[[str, int, int], None]
 """Told (stage, done, total) now and then; may raise to stop the work."""
@@ -62,7 +71,8 @@ def generate(
     Returns
     -------
     Forest
-        With ``forest.optimum`` set: the bound it attains and the cut that proves it.
+        With ``forest.optimum`` set: the bound it attains and the cut that proves it. Its
+        physical paths are found when they are first asked for.
 
     Raises
     ------
@@ -80,55 +90,81 @@ def generate(
     >>> forest.k, forest.time_s_per_gb == forest.optimum.time_s_per_gb
     (2, True)
     """
-    forest, _ = generate_timed(topology, method=method, progress=progress)
-    return forest
+    return _forest(topology, method, _Stopwatch(progress))
+
+
+def generate_factored(topology: Topology, *, progress: Progress | None = None) -> FactoredForest:
+    """Generate as the core does, without writing the trees out.
+
+    For networks of thousands of GPUs, whose trees fill gigabytes;
+    :mod:`forestcoll.expansion` makes them.
+    """
+    return _by_the_core(topology, _Stopwatch(progress))
 
 
 def generate_timed(
     topology: Topology, *, method: str = "forestcoll", progress: Progress | None = None
 ) -> tuple[Forest, dict[str, float]]:
-    """Generate as :func:`generate` does, and measure the wall-clock seconds of each stage."""
-    if method not in METHODS:
-        raise UnknownMethodError(f"there is no method {method!r}; known: {', '.join(METHODS)}")
+    """Generate as :func:`generate` does, and measure the wall-clock seconds of each stage.
+
+    All stages are run, the routing too.
+    """
     clock = _Stopwatch(progress)
-    stages = _by_the_paper if method == "paper" else _by_the_core
-    best, capacity, logical, batches = stages(topology, clock)
-    routes = clock.run("routing", lambda _: find_routes(topology, capacity, logical, batches))
-    forest = Forest(
-        topology=topology,
-        method="forestcoll-paper" if method == "paper" else "forestcoll",
-        k=best.k,
-        congestion=best.congestion,
-        root=batches.root,
-        multiplicity=batches.multiplicity,
-        parent=batches.parent,
-        routes=routes,
-        optimum=best,
-    )
+    forest = _forest(topology, method, clock)
+    clock.run("routing", lambda _: forest.routes.hop)
     return forest, clock.seconds
 
 
-_Stages = tuple[Optimum, npt.NDArray[np.int64], LogicalTopology, Batches]
-"""The optimum, how many trees each link may carry, the logical links, the trees."""
+def generate_factored_timed(
+    topology: Topology, *, progress: Progress | None = None
+) -> tuple[FactoredForest, dict[str, float]]:
+    """Generate as :func:`generate_factored` does, and measure the seconds of each stage.
+
+    All stages are run, the routing too.
+    """
+    clock = _Stopwatch(progress)
+    factored = _by_the_core(topology, clock)
+    clock.run("routing", lambda _: factored.routes.hop)
+    return factored, clock.seconds
 
 
-def _by_the_core(topology: Topology, clock: _Stopwatch) -> _Stages:
+def _forest(topology: Topology, method: str, clock: _Stopwatch) -> Forest:
+    if method not in METHODS:
+        raise UnknownMethodError(f"there is no method {method!r}; known: {', '.join(METHODS)}")
+    if method == "paper":
+        return _by_the_paper(topology, clock)
+    factored = _by_the_core(topology, clock)
+    return clock.run("tree packing", lambda report: expand(factored, progress=report))
+
+
+def _by_the_core(topology: Topology, clock: _Stopwatch) -> FactoredForest:
     best = clock.run("optimality", lambda report: optimum(topology, progress=report))
     capacity = tree_capacities(topology, best.congestion)
     trees = np.full(topology.num_compute, best.k, dtype=np.int64)
     parts = clock.run(
         "tight sets", lambda report: decompose(topology, capacity, trees, progress=report)
     )
-    capacity = parts.capacity
     logical = clock.run(
         "switch removal",
-        lambda report: remove_switches(topology, capacity, trees, parts.sets, progress=report),
+        lambda report: remove_switches(
+            topology, parts.capacity, trees, parts.sets, progress=report
+        ),
     )
-    batches = clock.run("tree packing", lambda report: pack_trees(logical, trees, progress=report))
-    return best, capacity, logical, batches
+    packing = clock.run("tree packing", lambda report: pack_trees(logical, trees, progress=report))
+    return FactoredForest(
+        topology=topology,
+        method="forestcoll",
+        k=best.k,
+        congestion=best.congestion,
+        sets=packing.sets,
+        shapes=packing.shapes,
+        links=packing.links,
+        routes=Routes.later(lambda: find_routes(topology, parts.capacity, logical, packing.links)),
+        optimum=best,
+    )
 
 
-def _by_the_paper(topology: Topology, clock: _Stopwatch) -> _Stages:
+def _by_the_paper(topology: Topology, clock: _Stopwatch) -> Forest:
     best = clock.run("optimality", lambda report: paper.optimum(topology, progress=report))
     capacity = tree_capacities(topology, best.congestion)
     trees = np.full(topology.num_compute, best.k, dtype=np.int64)
@@ -139,11 +175,21 @@ def _by_the_paper(topology: Topology, clock: _Stopwatch) -> _Stages:
     batches = clock.run(
         "tree packing", lambda report: paper.pack_trees(logical, trees, progress=report)
     )
-    return best, capacity, logical, batches
+    return Forest(
+        topology=topology,
+        method="forestcoll-paper",
+        k=best.k,
+        congestion=best.congestion,
+        root=batches.root,
+        multiplicity=batches.multiplicity,
+        parent=batches.parent,
+        routes=Routes.later(lambda: find_routes(topology, capacity, logical, batches.links)),
+        optimum=best,
+    )
 
 
 class _Stopwatch:
-    """Runs the stages, reports their start and end, and keeps their times."""
+    """Runs the stages, reports their start and end, and adds up their times."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
@@ -155,7 +201,8 @@ class _Stopwatch:
             report(stage, 0, 1)
         start = time.perf_counter()
         result = work(None if report is None else lambda done, total: report(stage, done, total))
-        self.seconds[stage] = time.perf_counter() - start
+        spent = time.perf_counter() - start
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + spent
         if report is not None:
             report(stage, 1, 1)
         return result

@@ -14,6 +14,7 @@ Source:  ForestColl sections 5.2 to 5.4, Algorithms 1 to 4, Theorems 6 and 10, a
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -22,12 +23,26 @@ from forestcoll.bottleneck import Optimum
 from forestcoll.edge_splitting import LogicalTopology, Splits, ranks
 from forestcoll.native import _core
 from forestcoll.optimality import optimum_of
+from forestcoll.schedule.factored import Links
 from forestcoll.tight_sets import TightSets, roots_and_targets
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validate import validate
-from forestcoll.tree_packing import Batches
 
-__all__ = ["optimum", "pack_trees", "remove_switches"]
+__all__ = ["Batches", "optimum", "pack_trees", "remove_switches"]
+
+
+@dataclass(frozen=True, slots=True)
+class Batches:
+    """Packed trees: ``multiplicity[i]`` equal trees rooted at rank ``root[i]``.
+
+    ``parent[i]`` gives the parent's rank of every rank, -1 at the root; shape (B, N), int32.
+    ``links`` are the logical links in use.
+    """
+
+    root: npt.NDArray[np.int32]
+    multiplicity: npt.NDArray[np.int64]
+    parent: npt.NDArray[np.int32]
+    links: Links
 
 
 def optimum(topology: Topology, *, progress: Callable[[int, int], None] | None = None) -> Optimum:
@@ -135,8 +150,9 @@ def pack_trees(
     InfeasibleError
         If some set of GPUs receives less than the trees rooted outside it (Theorem 7).
     """
-    return Batches(
-        *_core.paper_pack_trees(
-            len(trees), logical.tail, logical.head, logical.capacity, trees, progress
-        )
+    root, multiplicity, parent, load = _core.paper_pack_trees(
+        len(trees), logical.tail, logical.head, logical.capacity, trees, progress
     )
+    used = load > 0
+    links = Links(logical.tail[used], logical.head[used], load[used])
+    return Batches(root, multiplicity, parent, links)

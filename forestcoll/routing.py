@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from forestcoll.edge_splitting import LogicalTopology
 from forestcoll.native import _core
+from forestcoll.schedule.factored import Links
 from forestcoll.schedule.forest import Routes
 from forestcoll.topology.model import Topology
-from forestcoll.tree_packing import Batches
 
 __all__ = ["find_routes"]
 
@@ -25,7 +25,7 @@ def find_routes(
     topology: Topology,
     capacity: npt.NDArray[np.int64],
     logical: LogicalTopology,
-    batches: Batches,
+    loads: Links,
 ) -> Routes:
     """Find physical paths for every logical link that the trees use.
 
@@ -35,10 +35,10 @@ def find_routes(
     capacity : int64 array, one entry a link
         Trees that each physical link may carry; what the splits were made of.
     logical : LogicalTopology
-    batches : Batches
+    loads : Links
+        The trees packed into them.
     """
-    used = batches.load > 0
-    tail, head, load = logical.tail[used], logical.head[used], batches.load[used]
+    tail, head = loads.tail, loads.head
     links, splits = topology.integer_capacities, logical.splits
     gpus = np.array(topology.compute, dtype=np.int32)
     first_path, multiplicity, first_hop, hop = _core.route_loads(
@@ -52,6 +52,6 @@ def find_routes(
         splits.amount,
         gpus[tail],
         gpus[head],
-        load,
+        loads.load,
     )
     return Routes(tail, head, first_path, multiplicity, first_hop, hop)

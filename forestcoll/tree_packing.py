@@ -1,10 +1,10 @@
 """Spanning out-trees rooted at every GPU of a network without switches.
 
 Problem: trees[v] out-trees rooted at each v, all spanning, no link in more trees than it carries.
-Input:   logical links with capacities, the trees rooted at each GPU.
-Output:  batches of equal trees: root, multiplicity, parent of every GPU.
-Cost:    linear in links x roots where breadth-first trees fit; else about one small max-flow
-         repair per tree edge.
+Input:   logical links with capacities, their tight sets, the trees rooted at each GPU.
+Output:  the packing of every distinct tight set, and the load of every link: a factored forest.
+Cost:    linear in links x roots of each distinct set where breadth-first trees fit; else about one
+         small max-flow repair per tree edge.
 Source:  ForestColl section 5.4, Theorems 7 to 10; one partial tree at a time stands for
          Algorithm 4's many (see docs/architecture.md).
 """
@@ -19,22 +19,18 @@ import numpy.typing as npt
 
 from forestcoll.edge_splitting import LogicalTopology
 from forestcoll.native import _core
+from forestcoll.schedule.factored import Links, Sets, Shapes
 
-__all__ = ["Batches", "pack_trees"]
+__all__ = ["Packing", "pack_trees"]
 
 
 @dataclass(frozen=True, slots=True)
-class Batches:
-    """Packed trees: ``multiplicity[i]`` equal trees rooted at rank ``root[i]``.
+class Packing:
+    """The trees of every tight set; see :mod:`forestcoll.schedule.factored`."""
 
-    ``parent[i]`` gives the parent's rank of every rank, -1 at the root; shape (B, N), int32.
-    ``load`` counts the trees on each logical link.
-    """
-
-    root: npt.NDArray[np.int32]
-    multiplicity: npt.NDArray[np.int64]
-    parent: npt.NDArray[np.int32]
-    load: npt.NDArray[np.int64]
+    sets: Sets
+    shapes: Shapes
+    links: Links
 
 
 def pack_trees(
@@ -42,8 +38,8 @@ def pack_trees(
     trees: npt.NDArray[np.int64],
     *,
     progress: Callable[[int, int], None] | None = None,
-) -> Batches:
-    """Pack spanning out-trees.
+) -> Packing:
+    """Pack spanning out-trees, set by set.
 
     Parameters
     ----------
@@ -51,14 +47,14 @@ def pack_trees(
     trees : int64 array, one entry a GPU
         Trees rooted at each rank.
     progress : callable, optional
-        Told (trees built, trees in all) now and then; may raise to stop.
+        Told (sets packed, sets in all) now and then; may raise to stop.
 
     Raises
     ------
     InfeasibleError
         If some set of GPUs receives less than the trees rooted outside it (Theorem 7).
     """
-    root, multiplicity, parent, load = _core.pack_trees(
+    tail, head, load, shape, items, batches, root, multiplicity, parent = _core.pack_sets(
         len(trees),
         logical.tail,
         logical.head,
@@ -68,4 +64,8 @@ def pack_trees(
         logical.sets.parent,
         progress,
     )
-    return Batches(root, multiplicity, parent, load)
+    return Packing(
+        Sets(logical.sets.set_of, logical.sets.parent, shape),
+        Shapes(items, batches, root, multiplicity, parent),
+        Links(tail, head, load),
+    )

@@ -114,6 +114,29 @@ def test_generate_writes_a_verified_schedule_and_a_summary(tmp_path: Path) -> No
     assert read_schedule(path).num_trees == 8
 
 
+@pytest.mark.parametrize("method", ["forestcoll", "paper"])
+def test_factored_schedules_are_written_verified_and_drawn(method: str, tmp_path: Path) -> None:
+    """The same facts as of the explicit form; the height is bounded only, and drawing expands."""
+    explicit, factored = tmp_path / "explicit.npz", tmp_path / "factored.npz"
+    made = [
+        document("generate", "paper_example", "--method", method, "-o", path, *form)
+        for path, form in ((explicit, ()), (factored, ("--factored",)))
+    ]
+    same = ("k", "trees", "distinct_trees", "height", "algbw_gb_s", "verified", "optimal")
+    assert [made[0][key] for key in same] == [made[1][key] for key in same]
+    proved = [document("verify", path) for path in (explicit, factored)]
+    assert proved[0]["congestion"] == proved[1]["congestion"]
+    assert proved[0]["height"] <= proved[1]["greatest_possible_height"]
+    assert "height" not in proved[1]
+    assert invoke("draw", factored, "-o", tmp_path / "tree.png").exit_code == 0
+
+
+def test_factored_schedules_are_binary(tmp_path: Path) -> None:
+    result = invoke("generate", "paper_example", "--factored", "-o", tmp_path / "schedule.json")
+    assert result.exit_code == 2
+    assert_one_line(result.stderr, "schedule.json: --factored needs a name that ends in .npz")
+
+
 def test_generate_verifies_before_it_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -180,7 +180,7 @@ def test_progress_can_stop_every_stage(stage):
             raise TimeoutError(at)
 
     with pytest.raises(TimeoutError, match=stage):
-        generate(load_topology("dgx_a100:boxes=2"), method="paper", progress=stop)
+        generate_timed(load_topology("dgx_a100:boxes=2"), method="paper", progress=stop)
 
 
 def test_progress_comes_from_inside_the_native_stages():

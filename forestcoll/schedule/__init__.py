@@ -1,12 +1,14 @@
 """What a schedule is, whoever made it: forests, their proof, their cost and their files."""
 
 from forestcoll.schedule.cost import Cost, cost
+from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.forest import Forest, Path, Routes, Tree
 from forestcoll.schedule.verify import Verdict, verify
 
 __all__ = [
     "Cost",
+    "FactoredForest",
     "Forest",
     "Path",
     "Routes",

@@ -1,6 +1,7 @@
-"""Schedules in JSON files: one documented format, written whole or not at all, read strictly.
+"""Schedules in files: JSON or, for large ones, numpy's npz; written whole or not at all.
 
-The format is described in docs/schedule-format.md and docs/schedule.schema.json. Reading checks
+The formats are described in docs/schedule-format.md and docs/schedule.schema.json; a name that
+ends in ".npz" asks for the binary one, which holds explicit and factored forests. Reading checks
 the form only (and what the arrays of a forest cannot hold, a GPU with two parents in one tree);
 :func:`forestcoll.schedule.verify` judges the content.
 """
@@ -11,6 +12,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,26 +22,28 @@ from forestcoll.errors import (
     InvalidTopologyError,
     VerificationError,
 )
+from forestcoll.schedule.binary import parse_binary, write_binary
+from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.parsing import FORMAT, VERSION, parse_schedule
-from forestcoll.topology.format import topology_document
-from forestcoll.topology.model import Topology
+from forestcoll.schedule.head import head_document
+from forestcoll.schedule.parsing import parse_schedule
 
 __all__ = ["read_schedule", "write_schedule"]
 
 
-def read_schedule(path: str | os.PathLike[str]) -> Forest:
+def read_schedule(path: str | os.PathLike[str]) -> Forest | FactoredForest:
     """Read a schedule file.
 
     Parameters
     ----------
     path : path
-        A JSON file as :func:`write_schedule` makes it.
+        A JSON or npz file as :func:`write_schedule` makes it.
 
     Returns
     -------
-    Forest
-        In form; whether it does what it claims is for :func:`forestcoll.schedule.verify`.
+    Forest or FactoredForest
+        As it was written; only an npz file holds a factored one. In form; whether it does what
+        it claims is for :func:`forestcoll.schedule.verify`.
 
     Raises
     ------
@@ -50,6 +54,9 @@ def read_schedule(path: str | os.PathLike[str]) -> Forest:
         If a tree gives a GPU two parents.
     """
     try:
+        if _is_binary(Path(path)):
+            with Path(path).open("rb") as file:
+                return parse_binary(file)
         return parse_schedule(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InvalidScheduleError(f"{path}: cannot be read: {_reason(error)}") from None
@@ -61,8 +68,10 @@ def read_schedule(path: str | os.PathLike[str]) -> Forest:
         raise VerificationError(f"{path}: {error}") from None
 
 
-def write_schedule(forest: Forest, path: str | os.PathLike[str]) -> None:
+def write_schedule(forest: Forest | FactoredForest, path: str | os.PathLike[str]) -> None:
     """Write a schedule file; :func:`read_schedule` gives back an equal forest.
+
+    A name that ends in ".npz" makes a binary file, any other a JSON file.
 
     The same forest gives the same bytes. The file appears when it is complete: an interrupted or
     failed write leaves what was there before.
@@ -70,33 +79,46 @@ def write_schedule(forest: Forest, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ExportError
-        If the directory does not exist or cannot be written to.
+        If the directory does not exist or cannot be written to, or a factored forest is to be
+        written as JSON.
     """
     path = Path(path)
+    if isinstance(forest, FactoredForest) and not _is_binary(path):
+        raise ExportError(f"{path}: a factored forest needs a name that ends in .npz; or expand it")
     if not path.parent.is_dir():
         raise ExportError(f"{path}: there is no directory {path.parent}; create it first")
     try:
         if path.exists() and not path.is_file():
-            _write(path, forest)  # a device or a pipe: nothing to replace (a directory: an error)
+            _write(
+                path, forest, _is_binary(path)
+            )  # a device or a pipe: nothing to replace (a directory: an error)
         else:
             _replace(path.resolve(), forest)
     except OSError as error:
         raise ExportError(f"{path}: cannot be written: {_reason(error)}") from None
 
 
-def _replace(path: Path, forest: Forest) -> None:
+def _replace(path: Path, forest: Forest | FactoredForest) -> None:
     """Write beside the file, then put the new one in its place."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        _write(draft, forest)
+        _write(draft, forest, _is_binary(path))
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
 
 
-def _write(path: Path, forest: Forest) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(_lines(forest))
+def _write(path: Path, forest: Forest | FactoredForest, binary: bool) -> None:
+    if binary:
+        with path.open("wb") as file:
+            write_binary(forest, file)
+    elif isinstance(forest, Forest):
+        with path.open("w", encoding="utf-8", newline="\n") as text:
+            text.writelines(_lines(forest))
+
+
+def _is_binary(path: Path) -> bool:
+    return path.suffix.lower() == ".npz"
 
 
 def _reason(error: OSError) -> str:
@@ -109,18 +131,14 @@ def _reason(error: OSError) -> str:
 def _lines(forest: Forest) -> Iterator[str]:
     """Yield the text of the file: one field, node, link, tree or route a line."""
     yield "{\n"
-    for key, value in (
-        ("format", FORMAT),
-        ("version", VERSION),
-        ("collective", "allgather"),
-        ("method", forest.method),
-        ("k", forest.k),
-        ("congestion", str(forest.congestion)),
-        ("congestion_decimal", float(forest.congestion)),
-    ):
-        yield f'  "{key}": {json.dumps(value)},\n'
-    yield f'  "topology": {_topology(forest.topology)},\n'
-    yield f'  "optimum": {_optimum(forest)},\n'
+    for key, value in head_document(forest).items():
+        if key == "topology":
+            text = _topology(value)
+        elif key == "optimum" and value is not None:
+            text = _optimum(value)
+        else:
+            text = json.dumps(value)
+        yield f'  "{key}": {text},\n'
     yield f'  "trees": {_list(_trees(forest), "    ")},\n'
     yield f'  "routes": {_list(_routes(forest), "    ")}\n'
     yield "}\n"
@@ -131,27 +149,18 @@ def _list(entries: Iterable[str], indent: str) -> str:
     return f"[\n{text}\n{indent[2:]}]" if text else "[]"
 
 
-def _topology(topology: Topology) -> str:
+def _topology(document: dict[str, Any]) -> str:
     fields = []
-    for key, value in topology_document(topology).items():
+    for key, value in document.items():
         entries = isinstance(value, list)
         text = _list(map(json.dumps, value), "      ") if entries else json.dumps(value)
         fields.append(f'    "{key}": {text}')
     return "{\n" + ",\n".join(fields) + "\n  }"
 
 
-def _optimum(forest: Forest) -> str:
+def _optimum(claim: dict[str, Any]) -> str:
     """Return the claim as an object whose cut has a line of its own."""
-    claim = forest.optimum
-    if claim is None:
-        return "null"
-    fields = {
-        "inverse_rate": str(claim.inverse_rate),
-        "k": claim.k,
-        "congestion": str(claim.congestion),
-        "cut": [forest.topology.nodes[i].name for i in claim.cut],
-    }
-    lines = (f'    "{key}": {json.dumps(value)}' for key, value in fields.items())
+    lines = (f'    "{key}": {json.dumps(value)}' for key, value in claim.items())
     return "{\n" + ",\n".join(lines) + "\n  }"
 
 

@@ -6,9 +6,10 @@ switches and physical links appear by their position in the topology.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +61,13 @@ class Routes:
     hop: npt.NDArray[np.int32]
 
     @classmethod
+    def later(cls, find: Callable[[], Routes]) -> Routes:
+        """Return routes that are found when an array of theirs is first asked for."""
+        routes = object.__new__(_RoutesLater)
+        object.__setattr__(routes, "_find", find)
+        return routes
+
+    @classmethod
     def from_paths(cls, paths: Mapping[tuple[int, int], Sequence[Path]]) -> Routes:
         """Gather the paths of each logical link (tail rank, head rank)."""
         links = sorted(paths)
@@ -85,6 +93,25 @@ class Routes:
         first = self.first_path.tolist()
         ends = zip(self.tail.tolist(), self.head.tolist(), strict=True)
         return {link: tuple(flat[first[i] : first[i + 1]]) for i, link in enumerate(ends)}
+
+
+class _RoutesLater(Routes):
+    """Routes whose arrays are missing at first; whatever asks for one has all of them found."""
+
+    _find: Callable[[], Routes]
+
+    def __getattr__(self, name: str) -> Any:
+        names = [array.name for array in fields(Routes)]
+        if name not in names:
+            raise AttributeError(f"routes have no attribute {name!r}")
+        found = self._find()
+        for array in names:
+            object.__setattr__(self, array, getattr(found, array))
+        object.__delattr__(self, "_find")  # it may hold on to much
+        return getattr(self, name)
+
+    def __reduce__(self) -> tuple[type[Routes], tuple[Any, ...]]:
+        return Routes, tuple(getattr(self, array.name) for array in fields(Routes))
 
 
 @dataclass(frozen=True)

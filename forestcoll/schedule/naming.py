@@ -3,16 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NoReturn
+from fractions import Fraction
+from typing import NoReturn, Protocol
 
 import numpy as np
 
+from forestcoll.bottleneck import Optimum
 from forestcoll.errors import VerificationError
-from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.topology.model import Topology
 
-__all__ = ["fail", "gpu_name", "link_name", "path_name", "tree_name", "walk"]
+__all__ = ["Schedule", "arrows", "fail", "gpu_name", "link_name", "path_name", "tree_name", "walk"]
 
 _SHOWN_NODES = 8  # of a long cycle or path
+
+
+class Schedule(Protocol):
+    """What explicit and factored forests have in common."""
+
+    @property
+    def topology(self) -> Topology:
+        """The network."""
+
+    @property
+    def method(self) -> str:
+        """Who made it."""
+
+    @property
+    def k(self) -> int:
+        """Trees per root."""
+
+    @property
+    def congestion(self) -> Fraction:
+        """Claimed, in trees per GB/s."""
+
+    @property
+    def routes(self) -> Routes:
+        """Physical paths of the logical links."""
+
+    @property
+    def optimum(self) -> Optimum | None:
+        """The bound that is claimed to be attained."""
 
 
 def fail(message: str) -> NoReturn:
@@ -20,14 +51,14 @@ def fail(message: str) -> NoReturn:
     raise VerificationError(message)
 
 
-def gpu_name(forest: Forest, rank: int) -> str:
+def gpu_name(forest: Schedule, rank: int) -> str:
     """Name the GPU of a rank."""
     return forest.topology.nodes[forest.topology.compute[rank]].name
 
 
-def walk(forest: Forest, ranks: Iterable[int]) -> str:
+def walk(forest: Schedule, ranks: Iterable[int]) -> str:
     """Name a sequence of ranks: "gpu0 -> gpu1 -> gpu2"."""
-    return _arrows([gpu_name(forest, rank) for rank in ranks])
+    return arrows(gpu_name(forest, rank) for rank in ranks)
 
 
 def tree_name(forest: Forest, batch: int) -> str:
@@ -35,21 +66,23 @@ def tree_name(forest: Forest, batch: int) -> str:
     return f"tree {batch}, rooted at {gpu_name(forest, int(forest.root[batch]))}"
 
 
-def link_name(forest: Forest, link: int) -> str:
+def link_name(forest: Schedule, link: int) -> str:
     """Name a logical link by its two GPUs."""
     return walk(forest, (int(forest.routes.tail[link]), int(forest.routes.head[link])))
 
 
-def path_name(forest: Forest, path: int) -> str:
+def path_name(forest: Schedule, path: int) -> str:
     """Name a path by its nodes and the logical link it serves."""
     routes = forest.routes
     link = int(np.searchsorted(routes.first_path, path, side="right")) - 1
     nodes = routes.hop[routes.first_hop[path] : routes.first_hop[path + 1]].tolist()
-    names = _arrows([forest.topology.nodes[i].name for i in nodes])
+    names = arrows(forest.topology.nodes[i].name for i in nodes)
     return f"path {names} of logical link {link_name(forest, link)}"
 
 
-def _arrows(names: list[str]) -> str:
-    if len(names) > _SHOWN_NODES:
-        names = [*names[: _SHOWN_NODES - 1], "...", names[-1]]
-    return " -> ".join(names)
+def arrows(names: Iterable[str]) -> str:
+    """Join names as a walk, long ones cut short."""
+    listed = list(names)
+    if len(listed) > _SHOWN_NODES:
+        listed = [*listed[: _SHOWN_NODES - 1], "...", listed[-1]]
+    return " -> ".join(listed)

@@ -14,6 +14,7 @@ import reprlib
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, chain
 from typing import Any, NoReturn
@@ -28,14 +29,14 @@ from forestcoll.topology.documents import Document
 from forestcoll.topology.format import topology_from_document
 from forestcoll.topology.model import Topology
 
-__all__ = ["FORMAT", "VERSION", "parse_schedule"]
+__all__ = ["FORMAT", "VERSION", "Head", "parse_head", "parse_schedule"]
 
 FORMAT = "forestcoll-schedule"
 VERSION = 1
 
-_FIELDS = (
+_HEAD = (
     *("format", "version", "collective", "method", "k", "congestion", "congestion_decimal"),
-    *("topology", "optimum", "trees", "routes"),
+    *("topology", "optimum"),
 )
 _OPTIMUM = ("inverse_rate", "k", "congestion", "cut")
 _TREE = ("root", "multiplicity", "edges")
@@ -70,7 +71,43 @@ def parse_schedule(text: str) -> Forest:
     VerificationError
         If a tree gives a GPU two parents.
     """
-    document = _document(text)
+    document = _document(text, (*_HEAD, "trees", "routes"))
+    head = _head(document)
+    topology = head.topology
+    root, multiplicity, parent = _trees(_one(document, "trees", list), topology)
+    return Forest(
+        **vars(head),
+        root=root,
+        multiplicity=multiplicity,
+        parent=parent,
+        routes=_routes(_one(document, "routes", list), topology),
+    )
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a schedule says apart from its trees and routes, as the fields of a forest."""
+
+    topology: Topology
+    method: str
+    k: int
+    congestion: Fraction
+    optimum: Optimum | None
+
+
+def parse_head(text: str) -> tuple[Head, str]:
+    """Read the head of a binary schedule file; return it and the form of its trees.
+
+    Raises
+    ------
+    InvalidScheduleError, InvalidTopologyError
+        As :func:`parse_schedule` does.
+    """
+    document = _document(text, (*_HEAD, "form"))
+    return _head(document), _one(document, "form", str)
+
+
+def _head(document: _Record) -> Head:
     collective = _one(document, "collective", str)
     if collective != "allgather":
         _wrong("collective", collective, '"allgather"')
@@ -80,24 +117,14 @@ def parse_schedule(text: str) -> Forest:
         _wrong("method", method, "the printable name of who made the schedule")
     congestion = _fraction(document, "congestion")
     _check_decimal(document, congestion)
-    root, multiplicity, parent = _trees(_one(document, "trees", list), topology)
-    return Forest(
-        topology=topology,
-        method=method,
-        k=_whole(document, "k"),
-        congestion=congestion,
-        root=root,
-        multiplicity=multiplicity,
-        parent=parent,
-        routes=_routes(_one(document, "routes", list), topology),
-        optimum=_optimum(document, topology),
-    )
+    k = _whole(document, "k")
+    return Head(topology, method, k, congestion, _optimum(document, topology))
 
 
 # --- the document ------------------------------------------------------------------------------
 
 
-def _document(text: str) -> _Record:
+def _document(text: str, fields: Collection[str]) -> _Record:
     """Parse the JSON and check that it is a schedule of the version we read."""
     try:
         with _collector_paused():
@@ -114,7 +141,7 @@ def _document(text: str) -> _Record:
         _refuse(f'not a schedule; a schedule is a JSON object with "format": "{FORMAT}"')
     if data.get("version") != VERSION or isinstance(data["version"], bool):
         _wrong("version", data.get("version"), f"{VERSION}, the version this release reads")
-    _check_fields([data], _FIELDS, lambda _: "")
+    _check_fields([data], fields, lambda _: "")
     return data
 
 

@@ -2,7 +2,8 @@
 
 Problem: does every tree span, does every shard reach every GPU, is load(e) <= U b(e) on every
          link e, and is the time the optimum where that is claimed?
-Input:   a forest: batches of out-trees over the GPUs, and the physical paths of their edges.
+Input:   a forest, explicit or factored: batches of out-trees over the GPUs or over the items of
+         tight sets, and the physical paths of their edges.
 Output:  a verdict with the congestion measured exactly, or the first violation, by name.
 Cost:    O(log height) passes over the B x N parents for B batches over N GPUs, and one sort-free
          look-up per hop of a path; 0.1 s for 1024 GPUs.
@@ -13,7 +14,7 @@ Source:  ForestColl sections 2 and 4: out-trees that span the compute nodes, the
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -22,16 +23,20 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.bottleneck import Optimum
+from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.naming import fail, gpu_name, link_name, path_name, tree_name, walk
-from forestcoll.schedule.wellformed import check_arrays
+from forestcoll.schedule.naming import Schedule, fail
+from forestcoll.schedule.verify_factored import (
+    check_factored_arrays,
+    check_sets,
+    loads_over_routes,
+)
+from forestcoll.schedule.verify_paths import check_congestion, check_loads, check_paths, measure
+from forestcoll.schedule.verify_trees import check_roots, check_trees, tree_loads
+from forestcoll.schedule.wellformed import check_arrays, check_routes
 from forestcoll.topology.model import Topology
 
 __all__ = ["Verdict", "verify"]
-
-_BLOCK_ENTRIES = 2**18  # parents looked at together: few enough to stay in the cache
-
-_Ints = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,8 @@ class Verdict:
     k : int
         Trees per root, counted with multiplicity.
     batches, trees : int
-        Distinct trees, and trees counted with multiplicity.
+        Distinct trees, and trees counted with multiplicity. Of a factored forest the distinct
+        trees of its shapes.
     tree_edges : int
         Edges of the distinct trees.
     logical_links, paths : int
@@ -56,7 +62,8 @@ class Verdict:
         (shard, GPU) pairs for which it was proved that the whole shard reaches the GPU: each of
         the N shards travels in k trees that span, so each reaches the N - 1 other GPUs.
     height : int
-        Hops from GPU to GPU in the tallest tree.
+        Hops from GPU to GPU in the tallest tree; of a factored forest a bound that no tree of
+        it exceeds.
     congestion : Fraction
         Measured: the largest load / bandwidth of a link, in trees per GB/s.
     busiest_link : tuple of str
@@ -85,13 +92,14 @@ class Verdict:
     optimal: bool
 
 
-def verify(forest: Forest) -> Verdict:
+def verify(forest: Forest | FactoredForest) -> Verdict:
     """Prove that a forest is an allgather within its claims.
 
     Parameters
     ----------
-    forest : Forest
-        From anywhere: nothing in it is believed.
+    forest : Forest or FactoredForest
+        From anywhere: nothing in it is believed. A factored forest is proved as it is, not
+        expanded; its verdict is that of the forest it stands for.
 
     Returns
     -------
@@ -108,16 +116,11 @@ def verify(forest: Forest) -> Verdict:
     Checked in this order: arrays, roots and multiplicities, trees, paths, the paths' multiplicities
     against the trees, link loads against the claimed congestion, the claimed optimum.
     """
-    check_arrays(forest)
-    _check_claims(forest)
-    _check_roots(forest)
-    height = _check_trees(forest)
-    _check_ends(forest)
-    _check_interior(forest)
-    links = _check_hops(forest)
-    _check_tree_loads(forest)
-    congestion, busiest = _measure(forest.topology, _link_loads(forest, links))
-    _check_congestion(forest, congestion, busiest)
+    trees = _check_factored(forest) if isinstance(forest, FactoredForest) else _check(forest)
+    hops = check_paths(forest)
+    check_loads(forest, trees.needed())
+    congestion, busiest = measure(forest, hops)
+    check_congestion(forest, congestion, busiest)
     optimal = forest.optimum is not None and _check_optimum(forest, forest.optimum, congestion)
     gpus = forest.topology.num_compute
     time = congestion / (gpus * forest.k)
@@ -126,13 +129,13 @@ def verify(forest: Forest) -> Verdict:
         gpus=gpus,
         roots=gpus,
         k=forest.k,
-        batches=len(forest.root),
+        batches=trees.batches,
         trees=gpus * forest.k,
-        tree_edges=len(forest.root) * (gpus - 1),
+        tree_edges=trees.edges,
         logical_links=len(forest.routes.tail),
         paths=len(forest.routes.multiplicity),
         deliveries=gpus * (gpus - 1),
-        height=height,
+        height=trees.height,
         congestion=congestion,
         busiest_link=busiest,
         time_s_per_gb=time,
@@ -141,10 +144,38 @@ def verify(forest: Forest) -> Verdict:
     )
 
 
-# --- roots and trees ---------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _Trees:
+    """What was proved about trees, and how to count those over each link of the routes."""
+
+    batches: int
+    edges: int
+    height: int
+    needed: Callable[[], npt.NDArray[Any]]
 
 
-def _check_claims(forest: Forest) -> None:
+def _check(forest: Forest) -> _Trees:
+    """The arrays are sound and the trees span."""
+    check_arrays(forest)
+    _check_claims(forest)
+    check_roots(forest)
+    height = check_trees(forest)
+    batches = len(forest.root)
+    edges = batches * (forest.topology.num_compute - 1)
+    return _Trees(batches, edges, height, lambda: tree_loads(forest))
+
+
+def _check_factored(forest: FactoredForest) -> _Trees:
+    """The arrays are sound, the trees of all sets span, and their numbers match."""
+    check_factored_arrays(forest)
+    check_routes(forest)
+    _check_claims(forest)
+    height = check_sets(forest)
+    edges = int((forest.shapes.batches * (forest.shapes.items.astype(np.int64) - 1)).sum())
+    return _Trees(len(forest.shapes.root), edges, height, lambda: loads_over_routes(forest))
+
+
+def _check_claims(forest: Schedule) -> None:
     """The number of trees and the congestion claimed are positive exact numbers."""
     if not isinstance(forest.k, int) or isinstance(forest.k, bool) or forest.k < 1:
         fail(f"k is {forest.k!r}; it must be a positive int, the number of trees per root")
@@ -152,200 +183,10 @@ def _check_claims(forest: Forest) -> None:
         fail(f"the congestion claimed is {forest.congestion!r}; it must be a positive Fraction")
 
 
-def _check_roots(forest: Forest) -> None:
-    """Every GPU roots trees, of positive multiplicities that add up to k."""
-    if (batch := _first(forest.multiplicity < 1)) is not None:
-        tree, found = tree_name(forest, batch), forest.multiplicity[batch]
-        fail(f"{tree}: multiplicity is {found}; it must be positive")
-    amounts = _exact(forest.multiplicity, len(forest.root))
-    total = np.zeros(forest.topology.num_compute, dtype=amounts.dtype)
-    np.add.at(total, forest.root, amounts)
-    if (rank := _first(total != forest.k)) is None:
-        return
-    gpu = gpu_name(forest, rank)
-    if total[rank] == 0:
-        fail(f"{gpu} is the root of no tree, so its shard is never sent")
-    fail(
-        f"the multiplicities of the trees rooted at {gpu} add up to {total[rank]}; "
-        f"they must add up to k = {forest.k}"
-    )
-
-
-def _check_trees(forest: Forest) -> int:
-    """Every batch is a spanning out-tree from its root; return the greatest height."""
-    height = 0
-    for start, parent in _blocks(forest):
-        root = forest.root[start : start + len(parent)]
-        _check_parents(forest, start, parent, root)
-        height = max(height, _check_cycles(forest, start, parent, root))
-    return height
-
-
-def _check_parents(forest: Forest, start: int, parent: _Ints, root: _Ints) -> None:
-    """In every tree, the root and only the root is without a parent."""
-    orphans = np.count_nonzero(parent < 0, axis=1)
-    row = _first((orphans != 1) | (parent[np.arange(len(root)), root] >= 0))
-    if row is None:
-        return
-    source = int(root[row])
-    tree, above = tree_name(forest, start + row), int(parent[row, source])
-    lost = [gpu_name(forest, v) for v in np.flatnonzero(parent[row] < 0).tolist() if v != source]
-    if above < 0:
-        fail(f"{tree}: {lost[0]} has no parent, so the shard does not reach it")
-    also = f", while {lost[0]} has none: the tree carries another GPU's shard" if lost else ""
-    fail(f"{tree}: the root has the parent {gpu_name(forest, above)}{also}")
-
-
-def _check_cycles(forest: Forest, start: int, parent: _Ints, root: _Ints) -> int:
-    """Every GPU's ancestors end at the root (by pointer doubling); return the greatest height."""
-    rows, ranks = parent.shape
-    row = np.arange(rows, dtype=np.intp)[:, None] * ranks
-    goal = row + root[:, None]
-    jump = np.where(parent < 0, goal, row + parent)
-    depth = (parent >= 0).astype(np.int32)
-    for _ in range(ranks.bit_length()):
-        if (jump == goal).all():
-            break
-        depth += depth.take(jump)
-        jump = jump.take(jump)
-    if (lost := _first(jump != goal)) is not None:
-        batch, rank = divmod(lost, ranks)
-        tree, ring = tree_name(forest, start + batch), _cycle(parent[batch].tolist(), rank)
-        fail(f"{tree}: {walk(forest, ring)} is a cycle, which the root does not reach")
-    return int(depth.max())
-
-
-def _cycle(parent: list[int], rank: int) -> list[int]:
-    """Return the cycle that the ancestors of a rank run into, in the data's direction."""
-    for _ in parent:
-        rank = parent[rank]
-    cycle = [rank]
-    while parent[cycle[-1]] != rank:
-        cycle.append(parent[cycle[-1]])
-    return [rank, *reversed(cycle)]
-
-
-# --- paths -------------------------------------------------------------------------------------
-
-
-def _check_ends(forest: Forest) -> None:
-    """Every path has a positive multiplicity and joins the two GPUs of its logical link."""
-    routes, compute = forest.routes, np.array(forest.topology.compute)
-    if (path := _first(routes.multiplicity < 1)) is not None:
-        name, found = path_name(forest, path), routes.multiplicity[path]
-        fail(f"{name}: multiplicity is {found}; it must be positive")
-    paths = np.diff(routes.first_path)
-    for verb, rank, node in (
-        ("starts", routes.tail, routes.hop[routes.first_hop[:-1]]),
-        ("ends", routes.head, routes.hop[routes.first_hop[1:] - 1]),
-    ):
-        right = np.repeat(compute[rank], paths)
-        if (path := _first(node != right)) is not None:
-            there, due = (forest.topology.nodes[i[path]].name for i in (node, right))
-            fail(f"{path_name(forest, path)} {verb} at {there}; it must {verb[:-1]} at {due}")
-
-
-def _check_interior(forest: Forest) -> None:
-    """Between its ends a path visits switches only."""
-    routes = forest.routes
-    is_gpu = np.array([not node.is_switch for node in forest.topology.nodes])
-    through = is_gpu[routes.hop]
-    through[routes.first_hop[:-1]] = False
-    through[routes.first_hop[1:] - 1] = False
-    if (hop := _first(through)) is not None:
-        name = path_name(forest, _path_of(forest, hop))
-        gpu = forest.topology.nodes[routes.hop[hop]].name
-        fail(f"{name} passes through {gpu}, which is a GPU; between its ends only switches may be")
-
-
-def _check_hops(forest: Forest) -> _Ints:
-    """Every hop of a path is a link of the topology; return the links, hop by hop."""
-    routes, topology = forest.routes, forest.topology
-    size = len(topology.nodes)
-    known = np.array([link.tail * size + link.head for link in topology.links], dtype=np.int64)
-    start = np.delete(np.arange(len(routes.hop)), routes.first_hop[1:] - 1)
-    wanted = routes.hop[start].astype(np.int64) * size + routes.hop[start + 1]
-    place = np.searchsorted(known, wanted)
-    if (missing := _first(np.append(known, -1)[place] != wanted)) is not None:
-        hop = int(start[missing])
-        name = path_name(forest, _path_of(forest, hop))
-        tail, head = (topology.nodes[i].name for i in routes.hop[hop : hop + 2].tolist())
-        fail(f"{name} hops from {tail} to {head}, but {topology.name} has no such link")
-    return place
-
-
-# --- loads -------------------------------------------------------------------------------------
-
-
-def _check_tree_loads(forest: Forest) -> None:
-    """As many paths as trees run over every logical link, counted with multiplicity."""
-    needed = _tree_loads(forest)
-    carried = _exact(forest.routes.multiplicity, len(forest.routes.multiplicity))
-    upto = np.concatenate([[0], np.cumsum(carried)])
-    given = upto[forest.routes.first_path[1:]] - upto[forest.routes.first_path[:-1]]
-    if (link := _first(needed != given)) is not None:
-        where = f"logical link {link_name(forest, link)}"
-        if needed[link] == 0:
-            fail(f"{where} has physical paths, but no tree uses it; leave it out")
-        fail(f"{where} carries {needed[link]} trees, but its paths carry {given[link]}")
-
-
-def _tree_loads(forest: Forest) -> npt.NDArray[Any]:
-    """Count the trees over each logical link, with multiplicity."""
-    routes, ranks = forest.routes, forest.topology.num_compute
-    link_of = np.full(ranks * ranks, -1, dtype=np.int32)
-    link_of[routes.tail.astype(np.int64) * ranks + routes.head] = np.arange(len(routes.tail))
-    amounts = _exact(forest.multiplicity, len(forest.root))
-    load = np.zeros(len(routes.tail), dtype=amounts.dtype)
-    for start, parent in _blocks(forest):
-        edge = (parent.astype(np.intp) * ranks + np.arange(ranks))[parent >= 0]
-        link = link_of[edge]
-        if link.size and link.min() < 0:
-            at = int(np.argmin(link))
-            tail, head = divmod(int(edge[at]), ranks)
-            tree = tree_name(forest, start + at // (ranks - 1))
-            fail(f"{tree}: the edge {walk(forest, (tail, head))} has no physical path")
-        np.add.at(load, link, np.repeat(amounts[start : start + len(parent)], ranks - 1))
-    return load
-
-
-def _link_loads(forest: Forest, links: _Ints) -> npt.NDArray[Any]:
-    """Add up the trees over each physical link, given the link of every hop."""
-    routes = forest.routes
-    amounts = _exact(routes.multiplicity, len(links))
-    load = np.zeros(len(forest.topology.links), dtype=amounts.dtype)
-    np.add.at(load, links, np.repeat(amounts, np.diff(routes.first_hop) - 1))
-    return load
-
-
-def _measure(topology: Topology, load: npt.NDArray[Any]) -> tuple[Fraction, tuple[str, str]]:
-    """Return the largest load / bandwidth and the first link that has it, exactly."""
-    most, per, busiest = 0, 1, topology.links[0]
-    for link, trees in zip(topology.links, load.tolist(), strict=True):
-        above = trees * link.bandwidth_gb_s.denominator
-        below = link.bandwidth_gb_s.numerator
-        if above * per > most * below:
-            most, per, busiest = above, below, link
-    ends = (topology.nodes[busiest.tail].name, topology.nodes[busiest.head].name)
-    return Fraction(most, per), ends
-
-
-def _check_congestion(forest: Forest, congestion: Fraction, busiest: tuple[str, str]) -> None:
-    """No link carries more than U trees per GB/s of its bandwidth."""
-    if congestion > forest.congestion:
-        tail, head = (forest.topology.position_of[name] for name in busiest)
-        bandwidth = forest.topology.link_between[tail, head].bandwidth_gb_s
-        fail(
-            f"link {busiest[0]} -> {busiest[1]} is overloaded: {congestion * bandwidth} trees over "
-            f"{bandwidth} GB/s make {congestion} trees per GB/s; the congestion claimed is "
-            f"{forest.congestion}"
-        )
-
-
 # --- optimality --------------------------------------------------------------------------------
 
 
-def _check_optimum(forest: Forest, claim: Optimum, congestion: Fraction) -> Literal[True]:
+def _check_optimum(forest: Schedule, claim: Optimum, congestion: Fraction) -> Literal[True]:
     """The claimed cut proves the claimed bound, and the forest attains it."""
     if claim.topology != forest.topology:
         fail(f"the optimum claimed is that of another topology, {claim.topology.name}")
@@ -393,30 +234,3 @@ def _cut_ratio(topology: Topology, cut: Iterable[int]) -> Fraction:
     if bandwidth == 0:
         fail("the optimum's cut has no link that leaves it, so it proves nothing")
     return len(gpus & inside) / bandwidth
-
-
-# --- helpers -----------------------------------------------------------------------------------
-
-
-def _blocks(forest: Forest) -> Iterator[tuple[int, _Ints]]:
-    """Cut the parents into runs of whole batches: the first batch's number, and the rows."""
-    rows = max(1, _BLOCK_ENTRIES // forest.parent.shape[1])
-    for start in range(0, len(forest.parent), rows):
-        yield start, forest.parent[start : start + rows]
-
-
-def _first(wrong: npt.NDArray[np.bool_]) -> int | None:
-    """Return the flat index of the first True, if there is one."""
-    at = int(wrong.argmax()) if wrong.size else 0
-    return at if wrong.size and wrong.flat[at] else None
-
-
-def _path_of(forest: Forest, hop: int) -> int:
-    """Return the path that a place in ``routes.hop`` belongs to."""
-    return int(np.searchsorted(forest.routes.first_hop, hop, side="right")) - 1
-
-
-def _exact(amounts: _Ints, terms: int) -> npt.NDArray[Any]:
-    """Return positive amounts in a type in which ``terms`` of them add up without overflow."""
-    fits = not amounts.size or int(amounts.max()) * max(terms, 1) < 2**63
-    return amounts.astype(np.int64 if fits else object)

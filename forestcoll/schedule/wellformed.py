@@ -12,33 +12,43 @@ import numpy.typing as npt
 
 from forestcoll.describe import counted
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.naming import fail, link_name
+from forestcoll.schedule.naming import Schedule, fail, walk
 
-__all__ = ["check_arrays"]
+__all__ = ["check_array", "check_arrays", "check_link_order", "check_ranks", "check_routes"]
 
 _Ints = npt.NDArray[np.integer[Any]]
 
 
 def check_arrays(forest: Forest) -> None:
-    """Arrays are integers of matching shapes, rows are in order, ids are in range."""
-    routes, ranks = forest.routes, forest.topology.num_compute
-    batches, links = np.size(forest.root), np.size(routes.tail)
-    paths, hops = np.size(routes.multiplicity), np.size(routes.hop)
-    if ranks < 2:
+    """Arrays of an explicit forest are integers of matching shapes, with ids in range."""
+    ranks, batches = forest.topology.num_compute, np.size(forest.root)
+    check_ranks(forest)
+    check_array("root", forest.root, (batches,), 0, ranks - 1)
+    check_array("multiplicity", forest.multiplicity, (batches,))
+    check_array("parent", forest.parent, (batches, ranks), -1, ranks - 1)
+    check_routes(forest)
+
+
+def check_ranks(forest: Schedule) -> None:
+    """There are two GPUs or more."""
+    if (ranks := forest.topology.num_compute) < 2:
         fail(f"{forest.topology.name} has {counted(ranks, 'GPU')}; an allgather needs at least two")
-    _check_array("root", forest.root, (batches,), 0, ranks - 1)
-    _check_array("multiplicity", forest.multiplicity, (batches,))
-    _check_array("parent", forest.parent, (batches, ranks), -1, ranks - 1)
-    _check_array("routes.tail", routes.tail, (links,), 0, ranks - 1)
-    _check_array("routes.head", routes.head, (links,), 0, ranks - 1)
-    _check_array("routes.multiplicity", routes.multiplicity, (paths,))
-    _check_array("routes.hop", routes.hop, (hops,), 0, len(forest.topology.nodes) - 1)
+
+
+def check_routes(forest: Schedule) -> None:
+    """Arrays of routes are integers of matching shapes, with rows in order and ids in range."""
+    routes, ranks = forest.routes, forest.topology.num_compute
+    links, paths, hops = np.size(routes.tail), np.size(routes.multiplicity), np.size(routes.hop)
+    check_array("routes.tail", routes.tail, (links,), 0, ranks - 1)
+    check_array("routes.head", routes.head, (links,), 0, ranks - 1)
+    check_array("routes.multiplicity", routes.multiplicity, (paths,))
+    check_array("routes.hop", routes.hop, (hops,), 0, len(forest.topology.nodes) - 1)
     _check_rows("routes.first_path", routes.first_path, links, paths, least=1)
     _check_rows("routes.first_hop", routes.first_hop, paths, hops, least=2)
-    _check_link_order(forest)
+    check_link_order(forest, routes.tail, routes.head)
 
 
-def _check_array(
+def check_array(
     name: str,
     array: _Ints,
     shape: tuple[int, ...],
@@ -60,7 +70,7 @@ def _check_array(
 
 def _check_rows(name: str, first: _Ints, rows: int, entries: int, *, least: int) -> None:
     """Compressed rows start at 0, end at the last entry, and each holds ``least`` or more."""
-    _check_array(name, first, (rows + 1,), 0, entries)
+    check_array(name, first, (rows + 1,), 0, entries)
     if first[0] != 0 or first[-1] != entries:
         fail(f"array {name} runs from {first[0]} to {first[-1]}; it must run from 0 to {entries}")
     short = np.flatnonzero(np.diff(first) < least)
@@ -72,11 +82,12 @@ def _check_rows(name: str, first: _Ints, rows: int, entries: int, *, least: int)
         )
 
 
-def _check_link_order(forest: Forest) -> None:
+def check_link_order(forest: Schedule, tail: _Ints, head: _Ints) -> None:
     """Logical links are sorted by (tail, head) and none is listed twice."""
-    key = forest.routes.tail.astype(np.int64) * forest.topology.num_compute + forest.routes.head
+    key = tail.astype(np.int64) * forest.topology.num_compute + head
     wrong = np.flatnonzero(np.diff(key) <= 0)
     if wrong.size:
         link = int(wrong[0]) + 1
         fault = "is listed twice" if key[link] == key[link - 1] else "is out of order"
-        fail(f"logical link {link_name(forest, link)} {fault}; sort links by ranks, each once")
+        name = walk(forest, (int(tail[link]), int(head[link])))
+        fail(f"logical link {name} {fault}; sort links by ranks, each once")

@@ -289,7 +289,7 @@ def test_trees_keep_their_numbers_when_looked_at_in_blocks(
     """A message does not depend on how many trees are looked at together."""
     mutate, _ = MUTATIONS[name]
     together = rejected(mutate(make()))
-    module = importlib.import_module("forestcoll.schedule.verify")
+    module = importlib.import_module("forestcoll.schedule.verify_trees")
     monkeypatch.setattr(module, "_BLOCK_ENTRIES", 1)
     assert verify(make()).optimal
     assert rejected(mutate(make())) == together

@@ -258,7 +258,7 @@ class FamilyRemover {
   }
 
   Problem contracted(const Contraction& items) const {
-    const bool whole = items.nodes.size() == items.item.size();
+    const bool whole = items.is_whole();
     Problem problem;
     problem.graph.num_nodes = items.num_items() + (whole ? 0 : 1);
     problem.outside = whole ? -1 : items.outside();

@@ -1,4 +1,5 @@
-// Whether batches are a complete packing of spanning out-trees within the capacities.
+// Whether batches are a complete packing of spanning out-trees within the capacities, and the
+// batches that a factored forest stands for.
 #pragma once
 
 #include <map>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "forestcoll/expansion.hpp"
 #include "forestcoll/packing.hpp"
 
 namespace forestcoll::testing {
@@ -32,6 +34,15 @@ inline void is_packing(const Graph& graph, const std::vector<Amount>& trees,
   }
   CHECK(built == trees);
   for (const auto& [link, capacity] : left) CHECK(capacity >= 0);
+}
+
+inline std::vector<Batch> expanded(const FactoredForest& forest) {
+  std::vector<Batch> batches;
+  for (Expander trees(forest); trees.next();) {
+    batches.push_back(
+        {trees.root(), trees.multiplicity(), {trees.parents().begin(), trees.parents().end()}});
+  }
+  return batches;
 }
 
 }  // namespace forestcoll::testing

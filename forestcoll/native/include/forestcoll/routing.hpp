@@ -1,6 +1,7 @@
 // Logical links back to physical paths (ForestColl E.2, E.3).
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "forestcoll/switch_removal.hpp"
@@ -8,15 +9,14 @@
 
 namespace forestcoll {
 
-// The paths that carry `capacity` trees of one logical link.
-struct PhysicalPath {
-  std::vector<NodeId> nodes;  // both ends included
-  Amount multiplicity;
-};
-
-struct Route {
-  Arc link;  // its capacity is the number of trees it carries
-  std::vector<PhysicalPath> paths;
+// The paths of some logical links, in compressed rows: those of link i are first_path[i] to
+// first_path[i + 1]. Path j carries multiplicity[j] trees over the nodes hop[first_hop[j]] to
+// hop[first_hop[j + 1] - 1], both ends included.
+struct Routes {
+  std::vector<std::int64_t> first_path{0};
+  std::vector<Amount> multiplicity;
+  std::vector<std::int64_t> first_hop{0};
+  std::vector<NodeId> hop;
 };
 
 // Finds physical paths for the load of each logical link, by replaying the splits: each unit of a
@@ -24,7 +24,7 @@ struct Route {
 // Shortest paths are used first, and a path that passes a switch twice is cut short.
 //
 // Throws InvalidInput if a load exceeds its logical link.
-std::vector<Route> route(const Graph& physical, const std::vector<Split>& splits,
-                         const std::vector<Arc>& loads);
+Routes route(const Graph& physical, const std::vector<Split>& splits,
+             const std::vector<Arc>& loads);
 
 }  // namespace forestcoll

@@ -1,0 +1,183 @@
+"""Schedules in numpy's npz files: for networks whose trees would fill gigabytes as JSON.
+
+Every array is a member of its own, integers in the narrowest type that holds them; ``head`` is the
+text of a JSON document. Nothing is pickled, and nothing compressed: a member is as long as its
+own header says, so that a small file never asks for much memory.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+import tokenize
+from dataclasses import fields
+from typing import IO, Any, NoReturn
+from zipfile import ZIP_STORED, BadZipFile, ZipFile
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.errors import InvalidScheduleError
+from forestcoll.schedule.factored import FactoredForest, Links, Sets, Shapes
+from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.schedule.head import head_document
+from forestcoll.schedule.parsing import parse_head
+
+__all__ = ["parse_binary", "write_binary"]
+
+_ROUTES = {
+    "routes.tail": np.int32,
+    "routes.head": np.int32,
+    "routes.first_path": np.int64,
+    "routes.multiplicity": np.int64,
+    "routes.first_hop": np.int64,
+    "routes.hop": np.int32,
+}
+_ARRAYS: dict[str, dict[str, type]] = {
+    "explicit": {"root": np.int32, "multiplicity": np.int64, "parent": np.int32, **_ROUTES},
+    "factored": {
+        "sets.set_of": np.int32,
+        "sets.parent": np.int32,
+        "sets.shape": np.int32,
+        "shapes.items": np.int32,
+        "shapes.batches": np.int64,
+        "shapes.root": np.int32,
+        "shapes.multiplicity": np.int64,
+        "shapes.parent": np.int32,
+        "links.tail": np.int32,
+        "links.head": np.int32,
+        "links.load": np.int64,
+        **_ROUTES,
+    },
+}
+"""Arrays of each form, with the types they have in memory."""
+
+_UNREADABLE = (
+    *(BadZipFile, EOFError, NotImplementedError, OverflowError, RuntimeError, SyntaxError),
+    *(ValueError, struct.error, tokenize.TokenError),
+)
+
+_Array = npt.NDArray[np.integer[Any]]
+
+
+def write_binary(forest: Forest | FactoredForest, file: IO[bytes]) -> None:
+    """Write a forest; the same forest gives the same bytes."""
+    form = "factored" if isinstance(forest, FactoredForest) else "explicit"
+    head = json.dumps({**head_document(forest), "form": form}).encode()
+    arrays: dict[str, Any] = {}
+    for name in _ARRAYS[form]:
+        value: Any = forest
+        for part in name.split("."):
+            value = getattr(value, part)
+        arrays[name] = _narrowed(value)
+    np.savez(file, head=np.frombuffer(head, dtype=np.uint8), **arrays)
+
+
+def _narrowed(array: _Array) -> _Array:
+    """Return the array in the narrowest type of signed integers that holds it."""
+    low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)
+    kinds = (np.int8, np.int16, np.int32, np.int64)
+    kind = next(k for k in kinds if np.iinfo(k).min <= low and high <= np.iinfo(k).max)
+    return array.astype(kind, copy=False)
+
+
+def parse_binary(file: IO[bytes]) -> Forest | FactoredForest:
+    """Read a forest.
+
+    Raises
+    ------
+    InvalidScheduleError
+        If the file is not in the format; names the array, what was found and what is allowed.
+    InvalidTopologyError
+        If the topology inside is not valid.
+    """
+    try:
+        with ZipFile(file) as archive:
+            members = _members(archive)
+    except _UNREADABLE as error:
+        _refuse(f"not a complete npz file: {error}")
+    if "head" not in members:
+        _refuse("not a schedule; array head is missing")
+    head, form = parse_head(_text(members.pop("head")))
+    if form not in _ARRAYS:
+        _refuse(f"form is {form!r}; it must be one of {', '.join(map(repr, _ARRAYS))}")
+    for name in sorted(members.keys() ^ _ARRAYS[form].keys()):
+        fault = "is missing" if name in _ARRAYS[form] else "is not in the format"
+        _refuse(f"array {name} {fault}; the arrays of this form are {', '.join(_ARRAYS[form])}")
+    arrays = {name: _typed(name, members[name], kind) for name, kind in _ARRAYS[form].items()}
+    routes = _part(Routes, "routes", arrays)
+    if form == "explicit":
+        shape = (len(arrays["root"]), head.topology.num_compute)
+        if arrays["parent"].shape != shape:
+            _refuse(f"array parent has shape {arrays['parent'].shape}; it must have {shape}")
+        trees: dict[str, Any] = {name: arrays[name] for name in ("root", "multiplicity", "parent")}
+        return Forest(**vars(head), **trees, routes=routes)
+    return FactoredForest(
+        **vars(head),
+        sets=_part(Sets, "sets", arrays),
+        shapes=_part(Shapes, "shapes", arrays),
+        links=_part(Links, "links", arrays),
+        routes=routes,
+    )
+
+
+def _part(kind: Any, prefix: str, arrays: dict[str, _Array]) -> Any:
+    return kind(**{field.name: arrays[f"{prefix}.{field.name}"] for field in fields(kind)})
+
+
+def _members(archive: ZipFile) -> dict[str, _Array]:
+    """Return all arrays by name."""
+    members = {}
+    for info in archive.infolist():
+        name = info.filename.removesuffix(".npy")
+        if name in members:
+            _refuse(f"array {name} is there twice")
+        if info.compress_type != ZIP_STORED:
+            _refuse(f"array {name} is compressed; write it with numpy.savez, which does not")
+        with archive.open(info) as member:
+            members[name] = _array(name, member, info.file_size)
+    return members
+
+
+def _array(name: str, member: IO[bytes], size: int) -> _Array:
+    """Read an array whose header agrees with the size of the member."""
+    version = np.lib.format.read_magic(member)
+    if version == (1, 0):
+        shape, by_columns, kind = np.lib.format.read_array_header_1_0(member)
+    else:
+        shape, by_columns, kind = np.lib.format.read_array_header_2_0(member)
+    if kind.kind not in "iu" or (by_columns and len(shape) > 1):
+        _refuse(f"array {name} holds {kind}; it must hold integers, row by row")
+    due, given = math.prod(shape) * kind.itemsize, size - member.tell()
+    if due != given:
+        _refuse(f"array {name} has {given} bytes of data; its shape {shape} asks for {due}")
+    array: _Array = np.frombuffer(member.read(), dtype=kind).reshape(shape)
+    return array
+
+
+def _text(array: _Array) -> str:
+    if array.dtype != np.uint8:
+        _refuse(f"array head holds {array.dtype}; it must hold the bytes of a text, uint8")
+    try:
+        return array.tobytes().decode()
+    except UnicodeDecodeError:
+        _refuse("array head is not text in UTF-8")
+
+
+def _typed(name: str, array: _Array, kind: type) -> _Array:
+    """Return an array in its type in memory, if it has the dimensions and its values fit."""
+    dimensions = 2 if name == "parent" else 1
+    if array.ndim != dimensions:
+        _refuse(f"array {name} has {array.ndim} dimensions; it must have {dimensions}")
+    if array.dtype.kind != "i":
+        _refuse(f"array {name} holds {array.dtype}; it must hold signed integers")
+    limits = np.iinfo(kind)
+    for extreme in (int(array.min()), int(array.max())) if array.size else ():
+        if not limits.min <= extreme <= limits.max:
+            _refuse(f"array {name} holds {extreme}; it must fit {np.dtype(kind).name}")
+    return array.astype(kind)
+
+
+def _refuse(problem: str) -> NoReturn:
+    raise InvalidScheduleError(problem)

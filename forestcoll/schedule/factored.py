@@ -1,0 +1,187 @@
+"""Forests in factored form: the trees of every tight set by itself, and the links between them.
+
+A family of nested sets of GPUs; the items of a set are the GPUs it holds directly and its child
+sets, numbered by the smallest rank in each. Every set has a packing of out-trees that span its
+items; equal sets share one, their *shape*. A logical link belongs to the smallest set that holds
+both of its ends, where it joins two items. A tree of the whole forest takes, in the set of all
+GPUs and then in every set that it enters, one tree of the set's packing rooted at the item where
+it starts or comes in, and one unit of a link's load for every edge of that tree.
+
+The numbers say all: loads of links, congestion and time are exact without expansion, and
+:func:`forestcoll.schedule.verify` proves a factored forest as it is. Which trees result is up to
+:mod:`forestcoll.expansion`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.bottleneck import Optimum
+from forestcoll.schedule.exactly import exact
+from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.schedule.naming import fail
+from forestcoll.schedule.wellformed import check_arrays
+from forestcoll.topology.model import Topology
+
+__all__ = ["FactoredForest", "Links", "Sets", "Shapes"]
+
+
+@dataclass(frozen=True)
+class Sets:
+    """A family of nested sets of ranks, inner sets first.
+
+    Parameters
+    ----------
+    set_of : int32 array, one entry a rank
+        The smallest set around each rank.
+    parent : int32 array, one entry a set
+        The smallest set around each set; -1 for the last one, which holds every rank.
+    shape : int32 array, one entry a set
+        The packing of each set.
+    """
+
+    set_of: npt.NDArray[np.int32]
+    parent: npt.NDArray[np.int32]
+    shape: npt.NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """Packings of out-trees that span the items of a set.
+
+    Parameters
+    ----------
+    items, batches : int32 and int64 arrays, one entry a shape
+        Number of items, and of batches of equal trees.
+    root, multiplicity : int32 and int64 arrays, one entry a batch
+        The item the trees are rooted at, and how many they are; shape after shape.
+    parent : int32 array
+        The parent of each item in each batch, -1 at the root: a row of ``items`` entries a batch.
+    """
+
+    items: npt.NDArray[np.int32]
+    batches: npt.NDArray[np.int64]
+    root: npt.NDArray[np.int32]
+    multiplicity: npt.NDArray[np.int64]
+    parent: npt.NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+@dataclass(frozen=True)
+class Links:
+    """Logical links in use: from rank ``tail[i]`` to ``head[i]`` run ``load[i]`` trees.
+
+    int32, int32 and int64 arrays, sorted by (tail, head), each link once.
+    """
+
+    tail: npt.NDArray[np.int32]
+    head: npt.NDArray[np.int32]
+    load: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.tail)
+
+
+@dataclass(frozen=True)
+class FactoredForest:
+    """An allgather as out-trees, ``k`` of equal bandwidth rooted at every GPU, not written out.
+
+    Parameters
+    ----------
+    topology : Topology
+    method : str
+        Who made it.
+    k : int
+        Trees per root, counted with multiplicity.
+    congestion : Fraction
+        U, in trees per GB/s, as of :class:`forestcoll.schedule.Forest`.
+    sets : Sets
+    shapes : Shapes
+    links : Links
+    routes : Routes
+        The physical paths of the links.
+    optimum : Optimum, optional
+        The bound this forest attains, with the cut that proves it; None when nothing is claimed.
+    """
+
+    topology: Topology
+    method: str
+    k: int
+    congestion: Fraction
+    sets: Sets = field(repr=False)
+    shapes: Shapes = field(repr=False)
+    links: Links = field(repr=False)
+    routes: Routes = field(repr=False)
+    optimum: Optimum | None = field(default=None, repr=False)
+
+    @classmethod
+    def from_forest(cls, forest: Forest) -> FactoredForest:
+        """Hold an explicit forest in factored form: one set of all GPUs.
+
+        Raises
+        ------
+        VerificationError
+            If the arrays of the forest cannot be read.
+        """
+        check_arrays(forest)
+        routes, gpus = forest.routes, forest.topology.num_compute
+        amounts = exact(routes.multiplicity, len(routes.multiplicity))
+        upto = np.concatenate([[0], np.cumsum(amounts)])
+        load = np.diff(upto[routes.first_path])
+        if load.dtype == object and max(load, default=0) >= 2**63:
+            fail(f"a logical link carries {max(load)} trees; 2^63 - 1 is the most to be held")
+        return cls(
+            topology=forest.topology,
+            method=forest.method,
+            k=forest.k,
+            congestion=forest.congestion,
+            sets=Sets(np.zeros(gpus, np.int32), np.full(1, -1, np.int32), np.zeros(1, np.int32)),
+            shapes=Shapes(
+                items=np.array([gpus], dtype=np.int32),
+                batches=np.array([len(forest.root)], dtype=np.int64),
+                root=forest.root.astype(np.int32),
+                multiplicity=forest.multiplicity.astype(np.int64),
+                parent=forest.parent.astype(np.int32).reshape(-1),
+            ),
+            links=Links(
+                routes.tail.astype(np.int32),
+                routes.head.astype(np.int32),
+                load.astype(np.int64),
+            ),
+            routes=routes,
+            optimum=forest.optimum,
+        )
+
+    @property
+    def num_trees(self) -> int:
+        """Number of trees counted with multiplicity, N k in a complete forest.
+
+        Every tree passes the set of all GPUs once, so its packing has as many.
+        """
+        batches = self.shapes.batches
+        last = np.repeat(np.arange(len(batches)), batches) == self.sets.shape[-1]
+        return int(self.shapes.multiplicity[last].sum())
+
+    @property
+    def num_packed(self) -> int:
+        """Number of batches held: a few for every distinct set, not one for every tree."""
+        return len(self.shapes.root)
+
+    @property
+    def time_s_per_gb(self) -> Fraction:
+        """Seconds to allgather one gigabyte (in all, over all GPUs): U / (N k)."""
+        return self.congestion / (self.topology.num_compute * self.k)
+
+    @property
+    def algbw_gb_s(self) -> Fraction:
+        """Algorithmic bandwidth: data size over time, N k / U, in GB/s."""
+        return 1 / self.time_s_per_gb

@@ -1,0 +1,225 @@
+"""Binary schedule files: an exact round trip of both forms; anything else is clearly refused."""
+
+import io
+import random
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from forestcoll.errors import (
+    ExportError,
+    ForestCollError,
+    InvalidScheduleError,
+    VerificationError,
+)
+from forestcoll.generate import generate_factored
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.files import read_schedule, write_schedule
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.verify import verify
+from forestcoll.topology import load_topology
+from tests.schedule.hand import FORESTS, leaves4
+
+Arrays = dict[str, Any]
+
+
+def arrays_of(forest: object) -> dict[str, Any]:
+    """All arrays that a forest holds, by name."""
+    parts: dict[str, Any] = {}
+    for name, value in vars(forest).items():
+        if isinstance(value, np.ndarray):
+            parts[name] = value
+        elif name in ("sets", "shapes", "links", "routes"):
+            parts |= {f"{name}.{key}": array for key, array in arrays_of(value).items()}
+    return parts
+
+
+def assert_equal(one: Any, other: Any) -> None:
+    """Everything the forests hold is the same, to the type of their arrays."""
+    assert type(one) is type(other)
+    for name in ("topology", "method", "k", "congestion", "optimum"):
+        assert getattr(one, name) == getattr(other, name), name
+    mine, yours = arrays_of(one), arrays_of(other)
+    assert mine.keys() == yours.keys()
+    for name, array in mine.items():
+        assert array.dtype == yours[name].dtype, name
+        assert np.array_equal(array, yours[name]), name
+
+
+def spoil(path: Path, change: Callable[[Arrays], object], save: Any = np.savez) -> Path:
+    """Write the leaves' schedule with a change to its arrays."""
+    write_schedule(leaves4(), path)
+    with np.load(path) as members:
+        arrays = dict(members)
+    change(arrays)
+    save(path, **arrays)
+    return path
+
+
+def refused(path: Path, kind: type[ForestCollError] = InvalidScheduleError) -> str:
+    """Read a file, which must fail in one line that starts with its name; return the rest."""
+    with pytest.raises(kind) as caught:
+        read_schedule(path)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith(f"{path}: ")
+    return message.removeprefix(f"{path}: ")
+
+
+@pytest.mark.parametrize("make", FORESTS.values(), ids=FORESTS)
+def test_round_trip_is_exact(make: Callable[[], Forest], tmp_path: Path) -> None:
+    """Explicit and factored, what is read is what was written."""
+    path = tmp_path / "schedule.npz"
+    for forest in (make(), FactoredForest.from_forest(make())):
+        write_schedule(forest, path)
+        again = read_schedule(path)
+        assert_equal(forest, again)
+        assert verify(again) == verify(forest)
+
+
+@pytest.mark.parametrize("spec", ["dgx_a100:boxes=3", "mi250:boxes=2"])
+def test_factored_forests_come_back(spec: str, tmp_path: Path) -> None:
+    forest = generate_factored(load_topology(spec))
+    write_schedule(forest, tmp_path / "one.npz")
+    again = read_schedule(tmp_path / "one.npz")
+    assert_equal(forest, again)
+    assert verify(again) == verify(forest)
+    write_schedule(again, tmp_path / "other.npz")
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "other.npz").read_bytes()
+
+
+def test_numbers_of_any_size_come_back(tmp_path: Path) -> None:
+    """Types are as narrow as the numbers allow: 127 fits a byte, 128 and -129 do not."""
+    for largest in (127, 128, 2**15, 2**31, 2**63 - 1):
+        forest = leaves4()
+        forest.multiplicity[:] = [largest, -largest - 1, 0, 1]
+        write_schedule(forest, tmp_path / "schedule.npz")
+        assert_equal(forest, read_schedule(tmp_path / "schedule.npz"))
+
+
+def drop(name: str) -> Callable[[Arrays], object]:
+    return lambda arrays: arrays.pop(name)
+
+
+def put(name: str, value: Any) -> Callable[[Arrays], object]:
+    return lambda arrays: arrays.update({name: np.asarray(value)})
+
+
+def head(old: bytes, new: bytes) -> Callable[[Arrays], object]:
+    """Change the text of the head."""
+
+    def change(arrays: Arrays) -> None:
+        text = arrays["head"].tobytes()
+        assert old in text
+        arrays["head"] = np.frombuffer(text.replace(old, new), dtype=np.uint8)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (drop("head"), "not a schedule; array head is missing"),
+        (drop("routes.hop"), "array routes.hop is missing; the arrays of this form are root, "),
+        (put("extra", [1]), "array extra is not in the format; the arrays of this form are root, "),
+        (put("root", [0.5] * 4), "array root holds float64; it must hold integers, row by row"),
+        (put("root", np.ones(4, np.uint8)), "array root holds uint8; it must hold signed integers"),
+        (put("root", [[0, 1, 2, 3]]), "array root has 2 dimensions; it must have 1"),
+        (put("root", [0, 1, 2, 2**31]), "array root holds 2147483648; it must fit int32"),
+        (put("root", [0, 1, 2]), "array parent has shape (4, 4); it must have (3, 4)"),
+        (put("parent", [0] * 16), "array parent has 1 dimensions; it must have 2"),
+        (
+            put("parent", np.asfortranarray(np.zeros((4, 4), np.int8))),
+            "array parent holds int8; it must hold integers, row by row",
+        ),
+        (put("head", np.arange(3)), "array head holds int64; it must hold the bytes of a text"),
+        (put("head", np.full(3, 255, np.uint8)), "array head is not text in UTF-8"),
+        (head(b"explicit", b"expanded"), "form is 'expanded'; it must be one of 'explicit', "),
+        (head(b'"explicit"', b"7"), "form is 7; it must be text"),
+        (head(b'"version": 1', b'"version": 2'), "version is 2; it must be 1"),
+        (head(b'"k": 1', b'"k": 0'), "k is 0; it must be positive"),
+        (head(b'"method"', b'"maker"'), "method is missing; add it"),
+        (head(b"{", b""), "line 1: not JSON: "),
+        (head(b'"compute"', b'"gpu"'), "topology"),
+        (head(b'"explicit"', b'"factored"'), "array links.head is missing; the arrays of this"),
+    ],
+)
+def test_what_is_not_in_the_format_is_refused(
+    change: Callable[[Arrays], object], message: str, tmp_path: Path
+) -> None:
+    assert refused(spoil(tmp_path / "spoiled.npz", change)).startswith(message)
+
+
+def test_compressed_and_pickled_arrays_are_refused(tmp_path: Path) -> None:
+    """A small file must not ask for much memory, and none runs code."""
+    path = spoil(tmp_path / "small.npz", lambda arrays: None, save=np.savez_compressed)
+    assert refused(path) == "array head is compressed; write it with numpy.savez, which does not"
+    path = spoil(tmp_path / "pickled.npz", put("root", np.array([{}], dtype=object)))
+    assert refused(path) == "array root holds object; it must hold integers, row by row"
+
+
+def test_a_header_that_asks_for_more_than_there_is_is_refused(tmp_path: Path) -> None:
+    """A thousand gigabytes, says the header of a member of a few bytes."""
+    path = tmp_path / "large.npz"
+    header = io.BytesIO()
+    large = {"descr": "<i4", "fortran_order": False, "shape": (2**38,)}
+    np.lib.format.write_array_header_1_0(header, large)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("root.npy", header.getvalue() + b"1234")
+    assert refused(path) == (
+        "array root has 4 bytes of data; its shape (274877906944,) asks for 1099511627776"
+    )
+
+
+def test_twice_the_same_array_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "twice.npz"
+    array = io.BytesIO()
+    np.save(array, np.zeros(3, np.int32))
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("root.npy", array.getvalue())
+        archive.writestr("root", array.getvalue())
+    assert refused(path) == "array root is there twice"
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "text.npz"
+    path.write_text("{}")
+    assert refused(path) == "not a complete npz file: File is not a zip file"
+    assert refused(tmp_path / "missing.npz").startswith("cannot be read: no such file")
+
+
+@pytest.mark.parametrize("factored", [False, True])
+def test_damaged_files_are_refused_or_judged(factored: bool, tmp_path: Path) -> None:
+    """Cut off anywhere or with a few bytes changed: one typed error, or a forest to be judged."""
+    path = tmp_path / "damaged.npz"
+    forest = leaves4()
+    write_schedule(FactoredForest.from_forest(forest) if factored else forest, path)
+    whole = path.read_bytes()
+    refusals = 0
+    for seed in range(300):
+        draw = random.Random(seed)
+        data = bytearray(whole)
+        if seed % 2:
+            del data[draw.randrange(len(data)) :]
+        else:
+            for _ in range(draw.randrange(1, 4)):
+                data[draw.randrange(len(data))] = draw.randrange(256)
+        path.write_bytes(data)
+        try:
+            verify(read_schedule(path))
+        except (InvalidScheduleError, VerificationError) as error:
+            refusals += 1
+            message = str(error)
+            assert "\n" not in message
+    assert refusals > 200
+
+
+def test_factored_forests_are_not_written_as_json(tmp_path: Path) -> None:
+    forest = FactoredForest.from_forest(leaves4())
+    with pytest.raises(ExportError, match=r"a factored forest needs a name that ends in \.npz"):
+        write_schedule(forest, tmp_path / "schedule.json")
+    assert not list(tmp_path.iterdir())
