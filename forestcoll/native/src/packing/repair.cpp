@@ -1,0 +1,243 @@
+#include "repair.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace forestcoll {
+
+namespace {
+
+class NodeRepair {
+ public:
+  NodeRepair(Draft& draft, NodeId node, const Rule& rule)
+      : draft_(draft), node_(node), rule_(rule), arcs_(draft.in_arcs(node)), on_(arcs_.size()) {
+    for (int batch = 0; batch < draft.num_batches(); ++batch) {
+      if (const int arc = draft.via(batch, node); arc >= 0 && draft.multiplicity(batch) > 0) {
+        on_[static_cast<std::size_t>(draft.place_of(arc))].push_back(batch);
+      }
+    }
+    for (auto& batches : on_) std::ranges::sort(batches, larger());
+  }
+
+  bool run() {
+    bool all = true;
+    for (std::size_t place = 0; place < arcs_.size(); ++place) {
+      while (left(place) < 0 && relieve(place)) {
+      }
+      all = all && left(place) >= 0;
+    }
+    return all;
+  }
+
+ private:
+  struct Step {
+    std::size_t place;
+    std::size_t before;  // position in steps
+    int batch;           // that came from there
+  };
+
+  // Large batches first; ties by number keep the result deterministic.
+  struct Larger {
+    const Draft* draft;
+    bool operator()(int a, int b) const {
+      return std::pair{-draft->multiplicity(a), a} < std::pair{-draft->multiplicity(b), b};
+    }
+  };
+  Larger larger() const { return {&draft_}; }
+
+  Amount left(std::size_t place) const { return draft_.left(arcs_[place]); }
+  Amount most_room() const {
+    Amount most = 0;
+    for (std::size_t place = 0; place < arcs_.size(); ++place) most = std::max(most, left(place));
+    return most;
+  }
+
+  bool may_move(int batch, std::size_t to) const {
+    const NodeId tail = draft_.arc(arcs_[to]).tail;
+    const int rise = draft_.depth(batch, tail) + 1 - draft_.depth(batch, node_);
+    if (rise <= 0) return true;
+    switch (rule_.change) {
+      case Rule::Change::kNotDeeper:
+        return false;
+      case Rule::Change::kLeaves:
+        return draft_.depth(batch, tail) < rule_.max_height && draft_.is_leaf(batch, node_);
+      case Rule::Change::kAny:
+        if (draft_.is_leaf(batch, node_)) return draft_.depth(batch, tail) < rule_.max_height;
+        return draft_.height(batch) + rise <= rule_.max_height &&
+               !draft_.is_below(batch, tail, node_);
+    }
+    return false;
+  }
+
+  bool relieve(std::size_t from) {
+    const Amount room = most_room();
+    if (room == 0) return false;
+    Amount last = 0;
+    // By copy, because a chain changes the list; it returns then.
+    for (const int batch : on_[from]) {
+      const Amount size = draft_.multiplicity(batch);
+      if (size == last || size > room) continue;
+      last = size;
+      if (chain(from, size)) return true;
+    }
+    return swap(from) || (rule_.may_split && split_chain(from));
+  }
+
+  void move(int batch, std::size_t from, std::size_t to) {
+    auto& source = on_[from];
+    source.erase(std::ranges::lower_bound(source, batch, larger()));
+    auto& target = on_[to];
+    target.insert(std::ranges::lower_bound(target, batch, larger()), batch);
+    draft_.move(batch, arcs_[to]);
+  }
+
+  // Passes a batch of this size on from arc to arc until one has room for it.
+  bool chain(std::size_t start, Amount size) {
+    const bool found = search(start, size, [&](std::size_t from, std::size_t to) {
+      return movable(from, to, size);
+    });
+    if (!found) return false;
+    for (std::size_t at = steps_.size() - 1; at > 0; at = steps_[at].before) {
+      move(steps_[at].batch, steps_[steps_[at].before].place, steps_[at].place);
+    }
+    return true;
+  }
+
+  // Breadth first from an in-arc to one with room; the last step is the one that has it.
+  template <typename Choose>
+  bool search(std::size_t start, Amount room, Choose choose) {
+    steps_.assign(1, {start, 0, -1});
+    std::vector<std::size_t> open;
+    for (std::size_t place = 0; place < arcs_.size(); ++place) {
+      if (place != start) open.push_back(place);
+    }
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      std::size_t kept = 0;
+      for (const std::size_t to : open) {
+        const int batch = choose(steps_[i].place, to);
+        if (batch < 0) {
+          open[kept++] = to;
+          continue;
+        }
+        steps_.push_back({to, i, batch});
+        if (left(to) >= room) return true;
+      }
+      open.resize(kept);
+    }
+    return false;
+  }
+
+  // The first batch of this size that may change its in-arc, or -1.
+  int movable(std::size_t from, std::size_t to, Amount size) const {
+    const auto& batches = on_[from];
+    const auto by_size = [this](int batch) { return -draft_.multiplicity(batch); };
+    for (auto at = std::ranges::lower_bound(batches, -size, {}, by_size);
+         at != batches.end() && draft_.multiplicity(*at) == size; ++at) {
+      if (may_move(*at, to)) return *at;
+    }
+    return -1;
+  }
+
+  // Exchanges a batch for a smaller one, on an arc that has room for the difference.
+  bool swap(std::size_t from) {
+    for (std::size_t to = 0; to < arcs_.size(); ++to) {
+      if (to == from || left(to) <= 0) continue;
+      for (const int large : on_[from]) {
+        const Amount size = draft_.multiplicity(large);
+        // Smaller than the large one, yet large enough to leave room for the difference.
+        const Amount least = size - left(to);
+        if (on_[to].empty() || draft_.multiplicity(on_[to].back()) >= size) continue;
+        if (!may_move(large, to)) continue;
+        for (std::size_t i = on_[to].size(); i-- > 0;) {
+          const int small = on_[to][i];
+          if (draft_.multiplicity(small) >= size) break;
+          if (draft_.multiplicity(small) < least || !may_move(small, from)) continue;
+          move(large, from, to);
+          move(small, to, from);
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  // Finds a chain of batches of any size and splits what is too large for it.
+  bool split_chain(std::size_t start) {
+    const bool found = search(start, 1, [&](std::size_t from, std::size_t to) {
+      return smallest_movable(from, to);
+    });
+    if (!found) return false;
+    Amount amount = std::min(-left(start), left(steps_.back().place));
+    for (std::size_t at = steps_.size() - 1; at > 0; at = steps_[at].before) {
+      amount = std::min(amount, draft_.multiplicity(steps_[at].batch));
+    }
+    for (std::size_t at = steps_.size() - 1; at > 0; at = steps_[at].before) {
+      const std::size_t from = steps_[steps_[at].before].place;
+      move(part_of(steps_[at].batch, from, amount), from, steps_[at].place);
+    }
+    return true;
+  }
+
+  int smallest_movable(std::size_t from, std::size_t to) const {
+    const auto& batches = on_[from];
+    for (std::size_t i = batches.size(); i-- > 0;) {
+      if (may_move(batches[i], to)) return batches[i];
+    }
+    return -1;
+  }
+
+  // A batch of exactly this amount, split off if need be.
+  int part_of(int batch, std::size_t place, Amount amount) {
+    if (draft_.multiplicity(batch) == amount) return batch;
+    auto& batches = on_[place];
+    batches.erase(std::ranges::lower_bound(batches, batch, larger()));
+    const int part = draft_.split(batch, amount);
+    for (const int piece : {batch, part}) {
+      batches.insert(std::ranges::lower_bound(batches, piece, larger()), piece);
+    }
+    return part;
+  }
+
+  Draft& draft_;
+  NodeId node_;
+  Rule rule_;
+  std::span<const int> arcs_;
+  std::vector<std::vector<int>> on_;  // the batches on each in-arc, large ones first
+  std::vector<Step> steps_;
+};
+
+}  // namespace
+
+bool repair(Draft& draft, NodeId node, const Rule& rule) {
+  if (!draft.is_overloaded(node)) return true;
+  return NodeRepair(draft, node, rule).run();
+}
+
+bool repair(Draft& draft, Progress& progress) {
+  using enum Rule::Change;
+  const NodeId nodes = draft.num_nodes();
+  const int height = draft.height();
+  std::vector<NodeId> unsettled;
+  for (NodeId v = 0; v < nodes; ++v) {
+    if (draft.is_overloaded(v)) unsettled.push_back(v);
+  }
+  const auto apply = [&](const Rule& rule) {
+    std::erase_if(unsettled, [&](NodeId v) {
+      progress(nodes - static_cast<NodeId>(unsettled.size()), nodes);
+      return repair(draft, v, rule);
+    });
+    return unsettled.empty();
+  };
+  for (int max_height = height; !unsettled.empty(); ++max_height) {
+    for (const bool may_split : {false, true}) {
+      for (const auto change : {kNotDeeper, kLeaves, kAny}) {
+        if (apply({change, max_height, may_split})) return true;
+      }
+    }
+    if (max_height > 2 * height + 4) return false;
+  }
+  return true;
+}
+
+}  // namespace forestcoll
