@@ -34,7 +34,8 @@ class NodeRepair {
   struct Step {
     std::size_t place;
     std::size_t before;  // position in steps
-    int batch;           // that came from there
+    int batch;           // that comes from there
+    int back;            // that goes there in exchange, or -1
   };
 
   // Large batches first; ties by number keep the result deterministic.
@@ -81,7 +82,11 @@ class NodeRepair {
       last = size;
       if (chain(from, size)) return true;
     }
-    return swap(from) || (rule_.may_split && split_chain(from));
+    if (swap(from)) return true;
+    for (Amount amount = std::min(-left(from), room); amount > 0; amount /= 2) {
+      if (exchange(from, amount)) return true;
+    }
+    return rule_.may_split && split_chain(from);
   }
 
   void move(int batch, std::size_t from, std::size_t to) {
@@ -94,20 +99,52 @@ class NodeRepair {
 
   // Passes a batch of this size on from arc to arc until one has room for it.
   bool chain(std::size_t start, Amount size) {
-    const bool found = search(start, size, [&](std::size_t from, std::size_t to) {
-      return movable(from, to, size);
+    const bool found = search(start, size, [&](const Step& step, std::size_t to) {
+      return std::pair{movable(step.place, to, size), -1};
     });
-    if (!found) return false;
+    if (found) follow_steps();
+    return found;
+  }
+
+  // As chain, where a batch may also be exchanged for one that is smaller by the amount.
+  bool exchange(std::size_t start, Amount amount) {
+    const bool found = search(start, amount, [&](const Step& step, std::size_t to) {
+      return exchangeable(step, to, amount);
+    });
+    if (found) follow_steps();
+    return found;
+  }
+
+  void follow_steps() {
     for (std::size_t at = steps_.size() - 1; at > 0; at = steps_[at].before) {
-      move(steps_[at].batch, steps_[steps_[at].before].place, steps_[at].place);
+      const Step& step = steps_[at];
+      const std::size_t from = steps_[step.before].place;
+      move(step.batch, from, step.place);
+      if (step.back >= 0) move(step.back, step.place, from);
     }
-    return true;
+  }
+
+  std::pair<int, int> exchangeable(const Step& step, std::size_t to, Amount amount) const {
+    const auto movable_but = [&](Amount size) {
+      return movable(step.place, to, size, step.back);
+    };
+    if (const int batch = movable_but(amount); batch >= 0) return {batch, -1};
+    Amount last = 0;
+    for (std::size_t i = on_[to].size(); i-- > 0;) {
+      const Amount size = draft_.multiplicity(on_[to][i]);
+      if (size == last) continue;
+      const int back = movable(to, step.place, size);
+      last = size;
+      if (back < 0) continue;
+      if (const int batch = movable_but(size + amount); batch >= 0) return {batch, back};
+    }
+    return {-1, -1};
   }
 
   // Breadth first from an in-arc to one with room; the last step is the one that has it.
   template <typename Choose>
   bool search(std::size_t start, Amount room, Choose choose) {
-    steps_.assign(1, {start, 0, -1});
+    steps_.assign(1, {start, 0, -1, -1});
     std::vector<std::size_t> open;
     for (std::size_t place = 0; place < arcs_.size(); ++place) {
       if (place != start) open.push_back(place);
@@ -115,12 +152,12 @@ class NodeRepair {
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       std::size_t kept = 0;
       for (const std::size_t to : open) {
-        const int batch = choose(steps_[i].place, to);
+        const auto [batch, back] = choose(steps_[i], to);
         if (batch < 0) {
           open[kept++] = to;
           continue;
         }
-        steps_.push_back({to, i, batch});
+        steps_.push_back({to, i, batch, back});
         if (left(to) >= room) return true;
       }
       open.resize(kept);
@@ -129,12 +166,12 @@ class NodeRepair {
   }
 
   // The first batch of this size that may change its in-arc, or -1.
-  int movable(std::size_t from, std::size_t to, Amount size) const {
+  int movable(std::size_t from, std::size_t to, Amount size, int but = -1) const {
     const auto& batches = on_[from];
     const auto by_size = [this](int batch) { return -draft_.multiplicity(batch); };
     for (auto at = std::ranges::lower_bound(batches, -size, {}, by_size);
          at != batches.end() && draft_.multiplicity(*at) == size; ++at) {
-      if (may_move(*at, to)) return *at;
+      if (*at != but && may_move(*at, to)) return *at;
     }
     return -1;
   }
@@ -164,19 +201,21 @@ class NodeRepair {
 
   // Finds a chain of batches of any size and splits what is too large for it.
   bool split_chain(std::size_t start) {
-    const bool found = search(start, 1, [&](std::size_t from, std::size_t to) {
-      return smallest_movable(from, to);
+    const bool found = search(start, 1, [&](const Step& step, std::size_t to) {
+      return std::pair{smallest_movable(step.place, to), -1};
     });
     if (!found) return false;
     Amount amount = std::min(-left(start), left(steps_.back().place));
     for (std::size_t at = steps_.size() - 1; at > 0; at = steps_[at].before) {
       amount = std::min(amount, draft_.multiplicity(steps_[at].batch));
     }
+    bool refined = false;
     for (std::size_t at = steps_.size() - 1; at > 0; at = steps_[at].before) {
-      const std::size_t from = steps_[steps_[at].before].place;
-      move(part_of(steps_[at].batch, from, amount), from, steps_[at].place);
+      if (draft_.multiplicity(steps_[at].batch) == amount) continue;
+      refine(steps_[at].batch, steps_[steps_[at].before].place);
+      refined = true;
     }
-    return true;
+    return refined;
   }
 
   int smallest_movable(std::size_t from, std::size_t to) const {
@@ -187,16 +226,17 @@ class NodeRepair {
     return -1;
   }
 
-  // A batch of exactly this amount, split off if need be.
-  int part_of(int batch, std::size_t place, Amount amount) {
-    if (draft_.multiplicity(batch) == amount) return batch;
+  // Splits a batch into 1, 2, 4, .. trees and the rest: from such parts any amount can be made.
+  void refine(int batch, std::size_t place) {
     auto& batches = on_[place];
     batches.erase(std::ranges::lower_bound(batches, batch, larger()));
-    const int part = draft_.split(batch, amount);
-    for (const int piece : {batch, part}) {
-      batches.insert(std::ranges::lower_bound(batches, piece, larger()), piece);
+    std::vector<int> parts{batch};
+    for (Amount part = 1; part < draft_.multiplicity(batch); part *= 2) {
+      parts.push_back(draft_.split(batch, part));
     }
-    return part;
+    for (const int part : parts) {
+      batches.insert(std::ranges::lower_bound(batches, part, larger()), part);
+    }
   }
 
   Draft& draft_;
