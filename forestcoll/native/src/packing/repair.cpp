@@ -8,6 +8,9 @@ namespace forestcoll {
 
 namespace {
 
+// How many batches of similar size an exchange looks at.
+constexpr std::ptrdiff_t kWindow = 32;
+
 class NodeRepair {
  public:
   NodeRepair(Draft& draft, NodeId node, const Rule& rule)
@@ -34,8 +37,8 @@ class NodeRepair {
   struct Step {
     std::size_t place;
     std::size_t before;  // position in steps
-    int batch;           // that comes from there
-    int back;            // that goes there in exchange, or -1
+    std::vector<int> forth;  // batches that come from there
+    std::vector<int> back;   // batches that go there in exchange
   };
 
   // Large batches first; ties by number keep the result deterministic.
@@ -82,7 +85,6 @@ class NodeRepair {
       last = size;
       if (chain(from, size)) return true;
     }
-    if (swap(from)) return true;
     for (Amount amount = std::min(-left(from), room); amount > 0; amount /= 2) {
       if (exchange(from, amount)) return true;
     }
@@ -99,17 +101,19 @@ class NodeRepair {
 
   // Passes a batch of this size on from arc to arc until one has room for it.
   bool chain(std::size_t start, Amount size) {
-    const bool found = search(start, size, [&](const Step& step, std::size_t to) {
-      return std::pair{movable(step.place, to, size), -1};
+    const bool found = search(start, size, [&](const Step& from, Step& step) {
+      const int batch = movable(from.place, step.place, size);
+      if (batch >= 0) step.forth.assign(1, batch);
+      return batch >= 0;
     });
     if (found) follow_steps();
     return found;
   }
 
-  // As chain, where a batch may also be exchanged for one that is smaller by the amount.
+  // As chain, where each step moves some batches forth and some back, the amount on balance.
   bool exchange(std::size_t start, Amount amount) {
-    const bool found = search(start, amount, [&](const Step& step, std::size_t to) {
-      return exchangeable(step, to, amount);
+    const bool found = search(start, amount, [&](const Step& from, Step& step) {
+      return balance(from, step, amount);
     });
     if (found) follow_steps();
     return found;
@@ -119,32 +123,57 @@ class NodeRepair {
     for (std::size_t at = steps_.size() - 1; at > 0; at = steps_[at].before) {
       const Step& step = steps_[at];
       const std::size_t from = steps_[step.before].place;
-      move(step.batch, from, step.place);
-      if (step.back >= 0) move(step.back, step.place, from);
+      for (const int batch : step.forth) move(batch, from, step.place);
+      for (const int batch : step.back) move(batch, step.place, from);
     }
   }
 
-  std::pair<int, int> exchangeable(const Step& step, std::size_t to, Amount amount) const {
-    const auto movable_but = [&](Amount size) {
-      return movable(step.place, to, size, step.back);
-    };
-    if (const int batch = movable_but(amount); batch >= 0) return {batch, -1};
-    Amount last = 0;
-    for (std::size_t i = on_[to].size(); i-- > 0;) {
-      const Amount size = draft_.multiplicity(on_[to][i]);
-      if (size == last) continue;
-      const int back = movable(to, step.place, size);
-      last = size;
-      if (back < 0) continue;
-      if (const int batch = movable_but(size + amount); batch >= 0) return {batch, back};
+  // Fills a step: the largest batch that is not too large, while there is one; else the next
+  // larger, and what is too much comes back the same way.
+  bool balance(const Step& from, Step& step, Amount amount) const {
+    bool forth = true;
+    for (int moves = 0; amount > 0 && moves < 12; ++moves) {
+      const std::size_t source = forth ? from.place : step.place;
+      const std::size_t target = forth ? step.place : from.place;
+      auto& chosen = forth ? step.forth : step.back;
+      const int batch = nearest(source, target, amount, chosen, forth ? from.back : step.forth);
+      if (batch < 0) return false;
+      chosen.push_back(batch);
+      amount -= draft_.multiplicity(batch);
+      if (amount < 0) {
+        amount = -amount;
+        forth = !forth;
+      }
     }
-    return {-1, -1};
+    return amount == 0;
+  }
+
+  // Of the batches that may move and are not taken, the largest up to the amount, or else the
+  // smallest above it; -1 if there is none nearby.
+  int nearest(std::size_t from, std::size_t to, Amount amount, const std::vector<int>& taken,
+              const std::vector<int>& gone) const {
+    const auto& batches = on_[from];
+    const auto usable = [&](int batch) {
+      return std::ranges::find(taken, batch) == taken.end() &&
+             std::ranges::find(gone, batch) == gone.end() && may_move(batch, to);
+    };
+    const auto by_size = [this](int batch) { return -draft_.multiplicity(batch); };
+    const auto middle = std::ranges::lower_bound(batches, -amount, {}, by_size);
+    const auto smaller_end = batches.end() - middle > kWindow ? middle + kWindow : batches.end();
+    const auto found = std::find_if(middle, smaller_end, usable);
+    if (found != smaller_end) return *found;
+    const auto larger_end =
+        middle - batches.begin() > kWindow ? middle - kWindow : batches.begin();
+    for (auto at = middle; at != larger_end;) {
+      if (usable(*--at)) return *at;
+    }
+    return -1;
   }
 
   // Breadth first from an in-arc to one with room; the last step is the one that has it.
   template <typename Choose>
   bool search(std::size_t start, Amount room, Choose choose) {
-    steps_.assign(1, {start, 0, -1, -1});
+    steps_.assign(1, {start, 0, {}, {}});
     std::vector<std::size_t> open;
     for (std::size_t place = 0; place < arcs_.size(); ++place) {
       if (place != start) open.push_back(place);
@@ -152,12 +181,12 @@ class NodeRepair {
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       std::size_t kept = 0;
       for (const std::size_t to : open) {
-        const auto [batch, back] = choose(steps_[i], to);
-        if (batch < 0) {
+        Step step{to, i, {}, {}};
+        if (!choose(steps_[i], step)) {
           open[kept++] = to;
           continue;
         }
-        steps_.push_back({to, i, batch, back});
+        steps_.push_back(std::move(step));
         if (left(to) >= room) return true;
       }
       open.resize(kept);
@@ -166,62 +195,40 @@ class NodeRepair {
   }
 
   // The first batch of this size that may change its in-arc, or -1.
-  int movable(std::size_t from, std::size_t to, Amount size, int but = -1) const {
+  int movable(std::size_t from, std::size_t to, Amount size) const {
     const auto& batches = on_[from];
     const auto by_size = [this](int batch) { return -draft_.multiplicity(batch); };
     for (auto at = std::ranges::lower_bound(batches, -size, {}, by_size);
          at != batches.end() && draft_.multiplicity(*at) == size; ++at) {
-      if (*at != but && may_move(*at, to)) return *at;
+      if (may_move(*at, to)) return *at;
     }
     return -1;
   }
 
-  // Exchanges a batch for a smaller one, on an arc that has room for the difference.
-  bool swap(std::size_t from) {
-    for (std::size_t to = 0; to < arcs_.size(); ++to) {
-      if (to == from || left(to) <= 0) continue;
-      for (const int large : on_[from]) {
-        const Amount size = draft_.multiplicity(large);
-        // Smaller than the large one, yet large enough to leave room for the difference.
-        const Amount least = size - left(to);
-        if (on_[to].empty() || draft_.multiplicity(on_[to].back()) >= size) continue;
-        if (!may_move(large, to)) continue;
-        for (std::size_t i = on_[to].size(); i-- > 0;) {
-          const int small = on_[to][i];
-          if (draft_.multiplicity(small) >= size) break;
-          if (draft_.multiplicity(small) < least || !may_move(small, from)) continue;
-          move(large, from, to);
-          move(small, to, from);
-          return true;
-        }
-      }
-    }
-    return false;
-  }
-
   // Finds a chain of batches of any size and splits what is too large for it.
   bool split_chain(std::size_t start) {
-    const bool found = search(start, 1, [&](const Step& step, std::size_t to) {
-      return std::pair{smallest_movable(step.place, to), -1};
+    const bool found = search(start, 1, [&](const Step& from, Step& step) {
+      const int batch = any_movable(from.place, step.place);
+      if (batch >= 0) step.forth.assign(1, batch);
+      return batch >= 0;
     });
     if (!found) return false;
     Amount amount = std::min(-left(start), left(steps_.back().place));
     for (std::size_t at = steps_.size() - 1; at > 0; at = steps_[at].before) {
-      amount = std::min(amount, draft_.multiplicity(steps_[at].batch));
+      amount = std::min(amount, draft_.multiplicity(steps_[at].forth.front()));
     }
     bool refined = false;
     for (std::size_t at = steps_.size() - 1; at > 0; at = steps_[at].before) {
-      if (draft_.multiplicity(steps_[at].batch) == amount) continue;
-      refine(steps_[at].batch, steps_[steps_[at].before].place);
+      if (draft_.multiplicity(steps_[at].forth.front()) == amount) continue;
+      refine(steps_[at].forth.front(), steps_[steps_[at].before].place);
       refined = true;
     }
     return refined;
   }
 
-  int smallest_movable(std::size_t from, std::size_t to) const {
-    const auto& batches = on_[from];
-    for (std::size_t i = batches.size(); i-- > 0;) {
-      if (may_move(batches[i], to)) return batches[i];
+  int any_movable(std::size_t from, std::size_t to) const {
+    for (const int batch : on_[from]) {
+      if (may_move(batch, to)) return batch;
     }
     return -1;
   }
