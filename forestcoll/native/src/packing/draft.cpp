@@ -5,6 +5,26 @@
 
 namespace forestcoll {
 
+namespace {
+
+// Equal trees become one batch: parts of a split batch may have stayed alike.
+std::vector<Batch> merged(std::vector<Batch> batches) {
+  std::vector<Batch> merged;
+  for (Batch& batch : batches) {
+    const auto twin = std::ranges::find_if(merged, [&](const Batch& other) {
+      return other.root == batch.root && other.parent == batch.parent;
+    });
+    if (twin == merged.end()) {
+      merged.push_back(std::move(batch));
+    } else {
+      twin->multiplicity += batch.multiplicity;
+    }
+  }
+  return merged;
+}
+
+}  // namespace
+
 Draft::Draft(const Graph& graph)
     : graph_(&graph),
       in_(static_cast<std::size_t>(graph.num_nodes)),
@@ -82,6 +102,16 @@ void Draft::shift_subtree(int batch, NodeId top, int by) {
   }
 }
 
+void Draft::uproot(int batch) {
+  unload(batch, multiplicity(batch));
+  for (NodeTrees& node : trees_) {
+    node.via[static_cast<std::size_t>(batch)] = -1;
+    node.depth[static_cast<std::size_t>(batch)] = 0;
+    node.children[static_cast<std::size_t>(batch)] = 0;
+  }
+  heights_[static_cast<std::size_t>(batch)] = 0;
+}
+
 int Draft::split(int batch, Amount part) {
   const auto from = static_cast<std::size_t>(batch);
   roots_.push_back(roots_[from]);
@@ -97,10 +127,14 @@ int Draft::split(int batch, Amount part) {
 }
 
 void Draft::drop(int batch, Amount trees) {
+  unload(batch, trees);
+  multiplicity_[static_cast<std::size_t>(batch)] -= trees;
+}
+
+void Draft::unload(int batch, Amount trees) {
   for (NodeId v = 0; v < num_nodes(); ++v) {
     if (const int arc = via(batch, v); arc >= 0) load_[static_cast<std::size_t>(arc)] -= trees;
   }
-  multiplicity_[static_cast<std::size_t>(batch)] -= trees;
 }
 
 std::vector<Batch> Draft::batches() const {
@@ -120,7 +154,7 @@ std::vector<Batch> Draft::batches() const {
       if (arc_of >= 0) batches[i].parent[v] = arc(arc_of).tail;
     }
   }
-  return batches;
+  return merged(std::move(batches));
 }
 
 }  // namespace forestcoll

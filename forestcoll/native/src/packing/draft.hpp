@@ -58,6 +58,8 @@ class Draft {
   void attach(int batch, int arc);
   // Exchanges the in-arc of a node for another; its tail must not be below the node.
   void move(int batch, int to);
+  // Takes all edges out of a tree; depths are to be set anew.
+  void uproot(int batch);
   // Makes `part` of the batch a batch of its own, which is the same tree.
   int split(int batch, Amount part);
   // Takes trees out of a batch.
@@ -74,6 +76,7 @@ class Draft {
   int& children(int batch, NodeId node) {
     return trees_[static_cast<std::size_t>(node)].children[static_cast<std::size_t>(batch)];
   }
+  void unload(int batch, Amount trees);
   void shift_subtree(int batch, NodeId top, int by);
 
   const Graph* graph_;

@@ -227,8 +227,9 @@ class NodeRepair {
   }
 
   int any_movable(std::size_t from, std::size_t to) const {
-    for (const int batch : on_[from]) {
-      if (may_move(batch, to)) return batch;
+    const auto& batches = on_[from];
+    for (std::size_t i = batches.size(); i-- > 0;) {
+      if (may_move(batches[i], to)) return batches[i];
     }
     return -1;
   }
@@ -261,30 +262,22 @@ bool repair(Draft& draft, NodeId node, const Rule& rule) {
   return NodeRepair(draft, node, rule).run();
 }
 
-bool repair(Draft& draft, Progress& progress) {
+bool repair(Draft& draft, int max_height, Progress& progress) {
   using enum Rule::Change;
   const NodeId nodes = draft.num_nodes();
-  const int height = draft.height();
   std::vector<NodeId> unsettled;
   for (NodeId v = 0; v < nodes; ++v) {
     if (draft.is_overloaded(v)) unsettled.push_back(v);
   }
-  const auto apply = [&](const Rule& rule) {
-    std::erase_if(unsettled, [&](NodeId v) {
-      progress(nodes - static_cast<NodeId>(unsettled.size()), nodes);
-      return repair(draft, v, rule);
-    });
-    return unsettled.empty();
-  };
-  for (int max_height = height; !unsettled.empty(); ++max_height) {
-    for (const bool may_split : {false, true}) {
-      for (const auto change : {kNotDeeper, kLeaves, kAny}) {
-        if (apply({change, max_height, may_split})) return true;
-      }
+  for (const bool may_split : {false, true}) {
+    for (const auto change : {kNotDeeper, kLeaves, kAny}) {
+      std::erase_if(unsettled, [&](NodeId v) {
+        progress(nodes - static_cast<NodeId>(unsettled.size()), nodes);
+        return repair(draft, v, {change, max_height, may_split});
+      });
     }
-    if (max_height > 2 * height + 4) return false;
   }
-  return true;
+  return unsettled.empty();
 }
 
 }  // namespace forestcoll

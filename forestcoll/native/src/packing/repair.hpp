@@ -29,6 +29,6 @@ bool repair(Draft& draft, NodeId node, const Rule& rule);
 
 // Relieves all nodes, with the gentlest rules that will do; true if no arc is overloaded any more.
 // Whatever the outcome, every tree stays a spanning tree and no arc gets a greater overload.
-bool repair(Draft& draft, Progress& progress);
+bool repair(Draft& draft, int max_height, Progress& progress);
 
 }  // namespace forestcoll
