@@ -1,18 +1,26 @@
+// The cascade: cheap methods first. Any complete result within the capacities is a packing, so they
+// need no proof that they work; the exact packer is left with what none of them can place.
 #include <algorithm>
 #include <string>
 #include <utility>
 
+#include "draft.hpp"
 #include "forestcoll/errors.hpp"
 #include "forestcoll/flow.hpp"
 #include "forestcoll/packing.hpp"
+#include "hybrid.hpp"
+#include "negotiate.hpp"
+#include "repair.hpp"
+#include "starts.hpp"
 
 namespace forestcoll {
 
-std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress) {
-  check(graph, {{trees.begin(), trees.end()},
-                std::vector<std::uint8_t>(static_cast<std::size_t>(graph.num_nodes), 1)});
-  if (auto batches = pack_greedily(graph, trees)) return std::move(*batches);
-  if (auto batches = pack_on_shortest_paths(graph, trees, progress)) return std::move(*batches);
+namespace {
+
+// Rounds of negotiation for each height; more make trees lower, and take longer.
+constexpr int kRounds = 3;
+
+void check_feasible(const Graph& graph, std::span<const Amount> trees) {
   const FlowNetwork network(graph);
   WarmFlow flow(network, trees);
   for (NodeId v = 0; v < graph.num_nodes; ++v) {
@@ -21,7 +29,47 @@ std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progr
                        std::to_string(shortage) + " trees");
     }
   }
-  return pack_exactly(graph, trees, progress);
+}
+
+// Allows the trees more and more height, from that of the start on.
+bool negotiate_height(Draft& draft, int lowest, Progress& progress) {
+  const int highest = std::min(2 * lowest + 8, draft.num_nodes() - 1);
+  for (int height = lowest; height <= highest; ++height) {
+    if (negotiate(draft, height, kRounds, progress)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<std::vector<Batch>> pack_on_shortest_paths(const Graph& graph,
+                                                         std::span<const Amount> trees,
+                                                         Progress& progress) {
+  Draft draft(graph);
+  if (!start_on_shortest_paths(draft, trees, progress)) return std::nullopt;
+  if (!negotiate_height(draft, draft.height(), progress)) return std::nullopt;
+  return draft.batches();
+}
+
+std::optional<std::vector<Batch>> pack_with_prim(const Graph& graph, std::span<const Amount> trees,
+                                                 Progress& progress) {
+  Draft draft(graph);
+  if (!start_with_prim(draft, trees, progress)) return std::nullopt;
+  if (!negotiate_height(draft, draft.height(), progress)) return std::nullopt;
+  return draft.batches();
+}
+
+std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress) {
+  check(graph, {{trees.begin(), trees.end()},
+                std::vector<std::uint8_t>(static_cast<std::size_t>(graph.num_nodes), 1)});
+  if (auto batches = pack_greedily(graph, trees)) return std::move(*batches);
+  Draft draft(graph);
+  if (!start_on_shortest_paths(draft, trees, progress)) check_feasible(graph, trees);
+  if (!repair(draft, draft.height(), progress)) {
+    check_feasible(graph, trees);
+    if (!negotiate_height(draft, draft.height(), progress)) return complete(draft, progress);
+  }
+  return draft.batches();
 }
 
 std::vector<Amount> loads(const std::vector<Arc>& arcs, const std::vector<Batch>& batches) {

@@ -74,11 +74,11 @@ class NodeRepair {
     return false;
   }
 
+  // Takes some load off an in-arc; false if nothing can.
   bool relieve(std::size_t from) {
+    if (!find_way(from)) return false;
     const Amount room = most_room();
-    if (room == 0) return false;
     Amount last = 0;
-    // By copy, because a chain changes the list; it returns then.
     for (const int batch : on_[from]) {
       const Amount size = draft_.multiplicity(batch);
       if (size == last || size > room) continue;
@@ -88,7 +88,7 @@ class NodeRepair {
     for (Amount amount = std::min(-left(from), room); amount > 0; amount /= 2) {
       if (exchange(from, amount)) return true;
     }
-    return rule_.may_split && split_chain(from);
+    return rule_.may_split && find_way(from) && split_steps();
   }
 
   void move(int batch, std::size_t from, std::size_t to) {
@@ -178,6 +178,8 @@ class NodeRepair {
     for (std::size_t place = 0; place < arcs_.size(); ++place) {
       if (place != start) open.push_back(place);
     }
+    // Where there is room the search ends, so look there first.
+    std::ranges::stable_partition(open, [&](std::size_t place) { return left(place) >= room; });
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       std::size_t kept = 0;
       for (const std::size_t to : open) {
@@ -205,15 +207,18 @@ class NodeRepair {
     return -1;
   }
 
-  // Finds a chain of batches of any size and splits what is too large for it.
-  bool split_chain(std::size_t start) {
-    const bool found = search(start, 1, [&](const Step& from, Step& step) {
+  // Finds a chain of batches of any size.
+  bool find_way(std::size_t start) {
+    return search(start, 1, [&](const Step& from, Step& step) {
       const int batch = any_movable(from.place, step.place);
       if (batch >= 0) step.forth.assign(1, batch);
       return batch >= 0;
     });
-    if (!found) return false;
-    Amount amount = std::min(-left(start), left(steps_.back().place));
+  }
+
+  // Splits the batches of the steps that are larger than the smallest of them or than the room.
+  bool split_steps() {
+    Amount amount = std::min(-left(steps_.front().place), left(steps_.back().place));
     for (std::size_t at = steps_.size() - 1; at > 0; at = steps_[at].before) {
       amount = std::min(amount, draft_.multiplicity(steps_[at].forth.front()));
     }

@@ -5,9 +5,6 @@
 // the distances, and at last with any parents.
 #include <algorithm>
 
-#include "draft.hpp"
-#include "forestcoll/packing.hpp"
-#include "negotiate.hpp"
 #include "repair.hpp"
 #include "starts.hpp"
 
@@ -84,18 +81,6 @@ bool start_on_shortest_paths(Draft& draft, std::span<const Amount> trees, Progre
     repair(draft, v, {Rule::Change::kNotDeeper, 0, true});
   }
   return true;
-}
-
-std::optional<std::vector<Batch>> pack_on_shortest_paths(const Graph& graph,
-                                                         std::span<const Amount> trees,
-                                                         Progress& progress) {
-  Draft draft(graph);
-  if (!start_on_shortest_paths(draft, trees, progress)) return std::nullopt;
-  const int height = draft.height();
-  for (int max_height = height; max_height < 2 * height + 4; ++max_height) {
-    if (negotiate(draft, max_height, 8, progress)) return draft.batches();
-  }
-  return std::nullopt;
 }
 
 }  // namespace forestcoll
