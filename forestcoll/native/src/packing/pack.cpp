@@ -20,6 +20,9 @@ namespace {
 // Rounds of negotiation for each height; more make trees lower, and take longer.
 constexpr int kRounds = 3;
 
+// Trees that do not fit with this many hops more than the lowest are left to the exact packer.
+constexpr int kMostExtraHops = 8;
+
 void check_feasible(const Graph& graph, std::span<const Amount> trees) {
   const FlowNetwork network(graph);
   WarmFlow flow(network, trees);
@@ -33,7 +36,7 @@ void check_feasible(const Graph& graph, std::span<const Amount> trees) {
 
 // Allows the trees more and more height, from that of the start on.
 bool negotiate_height(Draft& draft, int lowest, Progress& progress) {
-  const int highest = std::min(2 * lowest + 8, draft.num_nodes() - 1);
+  const int highest = std::min(lowest + kMostExtraHops, draft.num_nodes() - 1);
   for (int height = lowest; height <= highest; ++height) {
     if (negotiate(draft, height, kRounds, progress)) return true;
   }
