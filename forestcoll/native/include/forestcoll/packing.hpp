@@ -15,6 +15,8 @@ struct Batch {
   NodeId root;
   Amount multiplicity;
   std::vector<NodeId> parent;
+
+  bool operator==(const Batch&) const = default;
 };
 
 // Packs trees[v] spanning out-trees rooted at every node v so that no arc carries more trees than

@@ -40,9 +40,7 @@ Draft::Draft(const Graph& graph)
   }
 }
 
-int Draft::height() const {
-  return heights_.empty() ? 0 : *std::ranges::max_element(heights_);
-}
+int Draft::height() const { return heights_.empty() ? 0 : *std::ranges::max_element(heights_); }
 
 bool Draft::is_below(int batch, NodeId node, NodeId ancestor) const {
   // An ancestor is less deep than what is below it.

@@ -10,7 +10,7 @@
 #include "hybrid.hpp"
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
 #include "forestcoll/errors.hpp"
 #include "forestcoll/flow.hpp"
@@ -18,6 +18,8 @@
 namespace forestcoll {
 
 namespace {
+
+__extension__ using Wide = __int128;
 
 class Completion {
  public:
@@ -29,12 +31,14 @@ class Completion {
 
   std::vector<Batch> run() {
     relieve_overload();
-    for (const Arc& arc : draft_.graph().arcs) arc_in_.push_back(network_.add(arc.tail, arc.head, 0));
+    for (const Arc& arc : draft_.graph().arcs)
+      arc_in_.push_back(network_.add(arc.tail, arc.head, 0));
     update_network();
     cover_cuts();
     auto batches = draft_.batches();
     const Graph rest{draft_.num_nodes(), network_.arcs()};
-    for (Batch& batch : pack_exactly(rest, dropped_, progress_)) batches.push_back(std::move(batch));
+    for (Batch& batch : pack_exactly(rest, dropped_, progress_))
+      batches.push_back(std::move(batch));
     std::ranges::stable_sort(batches, {}, &Batch::root);
     return batches;
   }
@@ -55,9 +59,12 @@ class Completion {
     }
   }
 
+  // Arcs between the same nodes share one of the network.
   void update_network() {
+    for (const int arc : arc_in_) network_.set_capacity(arc, 0);
     for (std::size_t arc = 0; arc < arc_in_.size(); ++arc) {
-      network_.set_capacity(arc_in_[arc], draft_.left(static_cast<int>(arc)));
+      const Amount left = draft_.left(static_cast<int>(arc));
+      network_.set_capacity(arc_in_[arc], network_.capacity(arc_in_[arc]) + left);
     }
   }
 
@@ -97,7 +104,7 @@ class Completion {
     }
     int best = 0;
     const auto worth = [&](int batch) {
-      return gain[static_cast<std::size_t>(batch)] * draft_.multiplicity(batch);
+      return Wide{gain[static_cast<std::size_t>(batch)]} * draft_.multiplicity(batch);
     };
     for (int batch = 1; batch < draft_.num_batches(); ++batch) {
       if (worth(batch) > worth(best)) best = batch;

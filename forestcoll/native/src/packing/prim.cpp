@@ -81,7 +81,8 @@ bool start_with_prim(Draft& draft, std::span<const Amount> trees, Progress& prog
   for (std::size_t root = 0; root < trees.size(); ++root) {
     progress(static_cast<std::int64_t>(root), static_cast<std::int64_t>(trees.size()));
     if (trees[root] == 0) continue;
-    if (!prim.grow(draft.add(static_cast<NodeId>(root), trees[root]), draft.num_nodes())) return false;
+    if (!prim.grow(draft.add(static_cast<NodeId>(root), trees[root]), draft.num_nodes()))
+      return false;
   }
   return true;
 }

@@ -1,7 +1,6 @@
 #include "repair.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
 namespace forestcoll {
@@ -36,7 +35,7 @@ class NodeRepair {
  private:
   struct Step {
     std::size_t place;
-    std::size_t before;  // position in steps
+    std::size_t before;      // position in steps
     std::vector<int> forth;  // batches that come from there
     std::vector<int> back;   // batches that go there in exchange
   };
@@ -112,9 +111,8 @@ class NodeRepair {
 
   // As chain, where each step moves some batches forth and some back, the amount on balance.
   bool exchange(std::size_t start, Amount amount) {
-    const bool found = search(start, amount, [&](const Step& from, Step& step) {
-      return balance(from, step, amount);
-    });
+    const bool found = search(
+        start, amount, [&](const Step& from, Step& step) { return balance(from, step, amount); });
     if (found) follow_steps();
     return found;
   }
@@ -162,8 +160,7 @@ class NodeRepair {
     const auto smaller_end = batches.end() - middle > kWindow ? middle + kWindow : batches.end();
     const auto found = std::find_if(middle, smaller_end, usable);
     if (found != smaller_end) return *found;
-    const auto larger_end =
-        middle - batches.begin() > kWindow ? middle - kWindow : batches.begin();
+    const auto larger_end = middle - batches.begin() > kWindow ? middle - kWindow : batches.begin();
     for (auto at = middle; at != larger_end;) {
       if (usable(*--at)) return *at;
     }

@@ -52,8 +52,7 @@ void place(Draft& draft, NodeId node) {
   };
   std::vector<std::vector<int>> by_choices(arcs.size() + 1);
   for (int batch = 0; batch < draft.num_batches(); ++batch) {
-    const auto choices =
-        std::ranges::count_if(arcs, [&](int arc) { return usable(arc, batch); });
+    const auto choices = std::ranges::count_if(arcs, [&](int arc) { return usable(arc, batch); });
     by_choices[static_cast<std::size_t>(choices)].push_back(batch);
   }
   by_choices[0].clear();  // the batches rooted here
