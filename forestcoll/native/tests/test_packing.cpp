@@ -1,8 +1,16 @@
 // Every feasible demand is packed completely and within the capacities (Theorems 7 to 10).
+#include <algorithm>
+
 #include "check.hpp"
 #include "forestcoll/errors.hpp"
 #include "forestcoll/optimality.hpp"
 #include "forestcoll/packing.hpp"
+#include "packing/draft.hpp"
+#include "packing/hybrid.hpp"
+#include "packing/negotiate.hpp"
+#include "packing/prim.hpp"
+#include "packing/repair.hpp"
+#include "packing/starts.hpp"
 #include "packings.hpp"
 #include "random_graphs.hpp"
 
@@ -13,20 +21,193 @@ namespace {
 
 Progress quiet;
 
+struct Problem {
+  Graph graph;
+  std::vector<Amount> trees;
+};
+
+// Random capacities and demand, scaled so that the demand just fits.
+Problem random_problem(Random& random, NodeId most_nodes, Amount least_trees) {
+  const auto nodes = static_cast<NodeId>(between(random, 2, most_nodes));
+  Graph graph = random_graph(random, nodes, 0, 9);
+  Demand weights = equal_demand(nodes, 0, 1);
+  for (Amount& weight : weights.trees) weight = between(random, least_trees, 3);
+  weights.trees[0] = 1;
+  const Bottleneck best = find_bottleneck(graph, weights);
+  for (Arc& arc : graph.arcs) arc.capacity *= best.numerator;
+  for (Amount& trees : weights.trees) trees *= best.denominator;
+  return {std::move(graph), std::move(weights.trees)};
+}
+
+// A ring by a ring, links both ways, with the least capacities that carry four trees from each
+// node.
+Problem torus(NodeId side) {
+  Problem torus{{side * side, {}}, std::vector<Amount>(static_cast<std::size_t>(side * side), 4)};
+  const auto link = [&](NodeId a, NodeId b) {
+    torus.graph.arcs.push_back({a, b, side * side - 1});
+    torus.graph.arcs.push_back({b, a, side * side - 1});
+  };
+  for (NodeId x = 0; x < side; ++x) {
+    for (NodeId y = 0; y < side; ++y) {
+      link(x * side + y, x * side + (y + 1) % side);
+      link(x * side + y, (x + 1) % side * side + y);
+    }
+  }
+  return torus;
+}
+
+Amount overload(const Draft& draft) {
+  Amount overload = 0;
+  for (NodeId v = 0; v < draft.num_nodes(); ++v) {
+    for (const int arc : draft.in_arcs(v)) overload += std::max<Amount>(0, -draft.left(arc));
+  }
+  return overload;
+}
+
+// What a draft keeps beside its trees is what the trees say, and they are the demand's.
+void is_consistent(const Draft& draft, const std::vector<Amount>& trees) {
+  std::vector<Amount> left;
+  for (const Arc& arc : draft.graph().arcs) left.push_back(arc.capacity);
+  std::vector<Amount> built(trees.size(), 0);
+  for (int batch = 0; batch < draft.num_batches(); ++batch) {
+    built[static_cast<std::size_t>(draft.root(batch))] += draft.multiplicity(batch);
+    for (NodeId v = 0; v < draft.num_nodes(); ++v) {
+      CHECK((draft.via(batch, v) < 0) == (v == draft.root(batch)));
+      CHECK(draft.depth(batch, v) <= draft.height(batch));
+      int hops = 0;
+      for (NodeId at = v; at != draft.root(batch) && hops <= draft.num_nodes(); ++hops) {
+        at = draft.arc(draft.via(batch, at)).tail;
+      }
+      CHECK(hops == draft.depth(batch, v));
+      if (const int arc = draft.via(batch, v); arc >= 0) {
+        left[static_cast<std::size_t>(arc)] -= draft.multiplicity(batch);
+      }
+    }
+  }
+  CHECK(built == trees);
+  for (std::size_t arc = 0; arc < left.size(); ++arc) {
+    CHECK(left[arc] == draft.left(static_cast<int>(arc)));
+  }
+}
+
+using Start = bool (*)(Draft&, std::span<const Amount>, Progress&);
+
 void exact_packer_packs_whatever_is_feasible() {
   Random random(7);
   for (int round = 0; round < 300; ++round) {
-    const auto nodes = static_cast<NodeId>(between(random, 2, 8));
-    Graph graph = random_graph(random, nodes, 0, 9);
-    Demand weights = equal_demand(nodes, 0, 1);
-    for (Amount& weight : weights.trees) weight = between(random, round % 2, 3);
-    weights.trees[0] = 1;
-    const Bottleneck best = find_bottleneck(graph, weights);
-    for (Arc& arc : graph.arcs) arc.capacity *= best.numerator;
-    for (Amount& trees : weights.trees) trees *= best.denominator;
-    is_packing(graph, weights.trees, pack_exactly(graph, weights.trees, quiet));
-    is_packing(graph, weights.trees, pack(graph, weights.trees, quiet));
+    const auto [graph, trees] = random_problem(random, 8, round % 2);
+    is_packing(graph, trees, pack_exactly(graph, trees, quiet));
   }
+}
+
+void cascade_packs_whatever_is_feasible() {
+  Random random(13);
+  for (int round = 0; round < 300; ++round) {
+    const auto [graph, trees] = random_problem(random, 12, round % 2);
+    const auto batches = pack(graph, trees, quiet);
+    is_packing(graph, trees, batches);
+    CHECK(std::ranges::is_sorted(batches, {}, &Batch::root));
+  }
+}
+
+void starts_span_and_repairs_only_relieve() {
+  using enum Rule::Change;
+  Random random(17);
+  Amount relieved = 0;
+  for (int round = 0; round < 200; ++round) {
+    const auto [graph, trees] = random_problem(random, 10, round % 2);
+    for (const Start start : {&start_on_shortest_paths, &start_with_prim}) {
+      Draft draft(graph);
+      CHECK(start(draft, trees, quiet));
+      is_consistent(draft, trees);
+      for (const bool may_split : {false, true}) {
+        for (const auto change : {kNotDeeper, kLeaves, kAny}) {
+          const Amount before = overload(draft);
+          const int height = draft.height();
+          for (NodeId v = 0; v < graph.num_nodes; ++v) {
+            const bool settled = repair(draft, v, {change, height, may_split});
+            CHECK(settled == !draft.is_overloaded(v));
+          }
+          is_consistent(draft, trees);
+          CHECK(overload(draft) <= before);
+          CHECK(draft.height() <= height);
+          relieved += before - overload(draft);
+        }
+      }
+    }
+  }
+  CHECK(relieved > 0);
+}
+
+void negotiation_keeps_trees_and_their_height() {
+  Random random(19);
+  int helped = 0;
+  for (int round = 0; round < 200; ++round) {
+    const auto [graph, trees] = random_problem(random, 10, 0);
+    Draft draft(graph);
+    CHECK(start_on_shortest_paths(draft, trees, quiet));
+    const int height = draft.height();
+    const bool repaired = repair(draft, height, quiet);
+    const bool fits = negotiate(draft, height, 4, quiet);
+    is_consistent(draft, trees);
+    CHECK(fits == (overload(draft) == 0));
+    for (const Batch& batch : draft.batches()) {
+      for (NodeId v = 0; v < graph.num_nodes; ++v) {
+        int hops = 0;
+        for (NodeId at = v; at != batch.root; ++hops) {
+          at = batch.parent[static_cast<std::size_t>(at)];
+        }
+        CHECK(hops <= height);
+      }
+    }
+    helped += fits && !repaired ? 1 : 0;
+  }
+  CHECK(helped > 0);
+}
+
+void prim_goes_round_full_arcs() {
+  // Two ways from 0 to 2: the second tree takes the one that the first left free.
+  const Graph graph{3, {{0, 1, 2}, {0, 2, 1}, {1, 2, 1}}};
+  Draft draft(graph);
+  Prim prim(draft);
+  const int first = draft.add(0, 1);
+  CHECK(prim.grow(first, 2));
+  CHECK(draft.via(first, 2) == 1);
+  const int second = draft.add(0, 1);
+  CHECK(prim.grow(second, 2));
+  CHECK(draft.via(second, 2) == 2);
+  // Within one hop it has to share.
+  CHECK(prim.grow(second, 1));
+  CHECK(draft.via(second, 2) == 1);
+  CHECK(draft.left(1) == -1);
+}
+
+void split_batches_stay_apart_only_if_they_differ() {
+  const Graph graph{3, {{0, 1, 2}, {0, 2, 2}, {1, 2, 2}}};
+  Draft draft(graph);
+  const std::vector<Amount> trees{2, 0, 0};
+  CHECK(start_on_shortest_paths(draft, trees, quiet));
+  const int part = draft.split(0, 1);
+  CHECK(draft.batches().size() == 1);
+  CHECK(draft.batches().front().multiplicity == 2);
+  draft.move(part, 2);
+  is_consistent(draft, trees);
+  CHECK(draft.batches().size() == 2);
+}
+
+void completion_packs_whatever_a_start_leaves() {
+  Random random(23);
+  int incomplete = 0;
+  for (int round = 0; round < 300; ++round) {
+    const auto [graph, trees] = random_problem(random, 9, round % 2);
+    for (const Start start : {&start_on_shortest_paths, &start_with_prim}) {
+      Draft draft(graph);
+      CHECK(start(draft, trees, quiet));
+      incomplete += overload(draft) > 0 ? 1 : 0;
+      is_packing(graph, trees, complete(draft, quiet));
+    }
+  }
+  CHECK(incomplete > 100);
 }
 
 void greedy_trees_are_breadth_first_where_they_fit() {
@@ -47,26 +228,54 @@ void greedy_trees_are_breadth_first_where_they_fit() {
   }
 }
 
-void shortest_path_trees_are_a_packing_where_they_fit() {
+void low_trees_are_a_packing_where_they_fit() {
   Random random(11);
   int fits = 0;
   for (int round = 0; round < 300; ++round) {
-    const auto nodes = static_cast<NodeId>(between(random, 3, 9));
-    Graph graph = random_graph(random, nodes, 0, 9);
-    const Bottleneck best = find_bottleneck(graph, equal_demand(nodes, 0, 1));
-    for (Arc& arc : graph.arcs) arc.capacity *= best.numerator;
-    const std::vector<Amount> trees(static_cast<std::size_t>(nodes), best.denominator);
-    if (const auto batches = pack_on_shortest_paths(graph, trees, quiet)) {
-      is_packing(graph, trees, *batches);
-      ++fits;
+    const auto [graph, trees] = random_problem(random, 9, 1);
+    for (const auto packer : {&pack_on_shortest_paths, &pack_with_prim}) {
+      if (const auto batches = packer(graph, trees, quiet)) {
+        is_packing(graph, trees, *batches);
+        ++fits;
+      }
     }
   }
-  CHECK(fits > 100);
+  CHECK(fits > 500);
+}
+
+void torus_trees_are_as_low_as_the_diameter() {
+  for (const NodeId side : {4, 5, 8}) {
+    const auto [graph, trees] = torus(side);
+    const auto batches = pack(graph, trees, quiet);
+    is_packing(graph, trees, batches);
+    CHECK(batches == pack(graph, trees, quiet));
+    Draft draft(graph);
+    CHECK(start_on_shortest_paths(draft, trees, quiet));
+    CHECK(draft.height() == side / 2 * 2);
+    CHECK(overload(draft) == 0);
+  }
+}
+
+void progress_can_stop_the_work() {
+  struct Stop {};
+  const auto [graph, trees] = torus(5);
+  const Progress stop([](std::int64_t, std::int64_t) { throw Stop{}; });
+  for (const auto packer : {&pack, &pack_exactly}) {
+    Progress progress = stop;
+    CHECK_THROWS(Stop, packer(graph, trees, progress));
+  }
+  Progress progress = stop;
+  CHECK_THROWS(Stop, pack_with_prim(graph, trees, progress));
 }
 
 void refuses_demand_that_does_not_fit() {
   const std::vector<Amount> two{2, 2};
-  CHECK_THROWS(Infeasible, pack({2, {{0, 1, 1}, {1, 0, 2}}}, two, quiet));
+  const Graph narrow{2, {{0, 1, 1}, {1, 0, 2}}};
+  CHECK_THROWS(Infeasible, pack(narrow, two, quiet));
+  Draft draft(narrow);
+  CHECK(start_with_prim(draft, two, quiet));
+  CHECK_THROWS(Infeasible, complete(draft, quiet));
+  CHECK_THROWS(Infeasible, pack({2, {{0, 1, 2}}}, two, quiet));
   const std::vector<Amount> negative{1, -1};
   CHECK_THROWS(InvalidInput, pack({2, {{0, 1, 1}, {1, 0, 1}}}, negative, quiet));
 }
@@ -75,8 +284,16 @@ void refuses_demand_that_does_not_fit() {
 
 int main() {
   exact_packer_packs_whatever_is_feasible();
+  cascade_packs_whatever_is_feasible();
+  starts_span_and_repairs_only_relieve();
+  negotiation_keeps_trees_and_their_height();
+  prim_goes_round_full_arcs();
+  split_batches_stay_apart_only_if_they_differ();
+  completion_packs_whatever_a_start_leaves();
   greedy_trees_are_breadth_first_where_they_fit();
-  shortest_path_trees_are_a_packing_where_they_fit();
+  low_trees_are_a_packing_where_they_fit();
+  torus_trees_are_as_low_as_the_diameter();
+  progress_can_stop_the_work();
   refuses_demand_that_does_not_fit();
   return check::report();
 }

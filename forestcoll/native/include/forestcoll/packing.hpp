@@ -15,6 +15,8 @@ struct Batch {
   NodeId root;
   Amount multiplicity;
   std::vector<NodeId> parent;
+
+  bool operator==(const Batch&) const = default;
 };
 
 // Packs trees[v] spanning out-trees rooted at every node v so that no arc carries more trees than
@@ -28,10 +30,14 @@ std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progr
 // valid by construction, so this needs no connectivity test.
 std::optional<std::vector<Batch>> pack_greedily(const Graph& graph, std::span<const Amount> trees);
 
-// Shortest-path trees with local repairs; nothing if that does not work out.
+// Shortest-path trees, repaired and negotiated as low as they will fit; nothing if they do not.
 std::optional<std::vector<Batch>> pack_on_shortest_paths(const Graph& graph,
                                                          std::span<const Amount> trees,
                                                          Progress& progress);
+
+// The same from trees grown by Prim's algorithm over congestion.
+std::optional<std::vector<Batch>> pack_with_prim(const Graph& graph, std::span<const Amount> trees,
+                                                 Progress& progress);
 
 // Always succeeds on feasible input: an edge joins a tree only if the trees still to be built keep
 // enough capacity.

@@ -7,8 +7,12 @@
 // unstarted trees can still reach y: one flow. Where only mu < m units are safe, the tree goes on
 // with mu, and m - mu trees return to the demand and give their edges back; no auxiliary nodes
 // are ever needed (compare Theorem 10).
+//
+// Each node keeps the flow of its last test and a position in the log of what has changed since,
+// so that a test only repairs what those changes broke.
 #include <algorithm>
 #include <memory>
+#include <queue>
 #include <tuple>
 
 #include "forestcoll/errors.hpp"
@@ -20,9 +24,23 @@ namespace forestcoll {
 namespace {
 
 struct Candidate {
+  Amount whole;     // of the partial tree, as far as this edge is known to be safe
+  int depth;        // of the new node
+  Amount capacity;  // left on the arc
   int arc;
-  int depth;     // of the new node
   Amount bound;  // no more than this is safe, for as long as the tree grows
+
+  // Whole trees first, then low ones, then those that leave most.
+  bool operator<(const Candidate& other) const {
+    return std::tuple{whole, -depth, capacity, -arc} <
+           std::tuple{other.whole, -other.depth, other.capacity, -other.arc};
+  }
+};
+
+// A capacity that fell or a supply that changed.
+struct Change {
+  bool is_arc;
+  int index;
 };
 
 class ExactPacker {
@@ -31,32 +49,32 @@ class ExactPacker {
       : progress_(progress),
         network_(graph),
         unstarted_(trees.begin(), trees.end()),
-        flow_to_(trees.size()) {}
+        flow_to_(trees.size()),
+        seen_(trees.size(), 0) {}
 
   std::vector<Batch> run() {
     for (const Amount trees : unstarted_) waiting_ += trees;
     const Amount all = waiting_;
     for (std::size_t root = 0; root < unstarted_.size(); ++root) {
       while (unstarted_[root] > 0) {
-        grow(static_cast<NodeId>(root));
-        progress_(all - waiting_, all);
+        grow(static_cast<NodeId>(root), all);
       }
     }
     return std::move(batches_);
   }
 
  private:
-  void grow(NodeId root) {
+  void grow(NodeId root, Amount all) {
     tree_ = {root, unstarted_[static_cast<std::size_t>(root)],
              std::vector<NodeId>(unstarted_.size(), -1)};
-    unstarted_[static_cast<std::size_t>(root)] = 0;
-    waiting_ -= tree_.multiplicity;
+    change_unstarted(root, -tree_.multiplicity);
     depth_.assign(unstarted_.size(), -1);
     edges_.clear();
-    candidates_.clear();
+    candidates_ = {};
     enter(root, 0);
     bool forgave = false;
     while (edges_.size() + 1 < unstarted_.size()) {
+      progress_(all - waiting_, all);
       if (extend()) continue;
       // Giving edges back can make a rejected edge safe again; once is enough.
       if (forgave) throw InternalError("no edge can extend a tree");
@@ -72,59 +90,81 @@ class ExactPacker {
   }
 
   void consider(int arc, int depth) {
-    if (network_.capacity(arc) > 0 && depth_[static_cast<std::size_t>(network_.head(arc))] < 0) {
-      candidates_.push_back({arc, depth, network_.capacity(arc)});
-    }
+    if (is_outside(network_.head(arc))) offer(arc, depth, network_.capacity(arc));
+  }
+
+  bool is_outside(NodeId node) const { return depth_[static_cast<std::size_t>(node)] < 0; }
+
+  void offer(int arc, int depth, Amount bound) {
+    const Amount capacity = network_.capacity(arc);
+    bound = std::min(bound, capacity);
+    if (bound == 0) return;
+    candidates_.push({std::min(bound, tree_.multiplicity), depth, capacity, arc, bound});
   }
 
   void reconsider() {
-    candidates_.clear();
+    candidates_ = {};
     for (std::size_t v = 0; v < depth_.size(); ++v) {
       if (depth_[v] >= 0) enter(static_cast<NodeId>(v), depth_[v]);
     }
   }
 
-  // Adds the best safe edge to the tree. Bounds only fall while a tree grows, so the best
-  // candidate by its bound is the best if the test confirms it.
+  // Adds the best safe edge to the tree. While a tree grows, candidates only get worse, so the best
+  // by what was known of it is the best if that still holds and the test confirms it.
   bool extend() {
-    for (;;) {
-      std::erase_if(candidates_, [this](Candidate& candidate) {
-        candidate.bound = std::min(candidate.bound, network_.capacity(candidate.arc));
-        return candidate.bound == 0 ||
-               depth_[static_cast<std::size_t>(network_.head(candidate.arc))] >= 0;
-      });
-      if (candidates_.empty()) return false;
-      Candidate& best = *std::ranges::max_element(candidates_, {}, [this](const Candidate& c) {
-        const Amount whole = std::min(c.bound, tree_.multiplicity);
-        return std::tuple{whole, -c.depth, network_.capacity(c.arc)};
-      });
-      const Amount hoped = std::min(best.bound, tree_.multiplicity);
-      best.bound = safe_amount(best.arc, hoped);
-      if (best.bound < hoped) continue;
-      add(best.arc, best.depth, hoped);
-      return true;
+    while (!candidates_.empty()) {
+      const Candidate best = candidates_.top();
+      candidates_.pop();
+      if (!is_outside(network_.head(best.arc))) continue;
+      if (best.whole > tree_.multiplicity || best.capacity > network_.capacity(best.arc)) {
+        offer(best.arc, best.depth, best.bound);
+        continue;
+      }
+      const Amount safe = safe_amount(best.arc, best.whole);
+      if (safe == best.whole) {
+        add(best.arc, best.depth, safe);
+        return true;
+      }
+      offer(best.arc, best.depth, safe);
     }
+    return false;
   }
 
   // The most that the edge can carry of the partial tree, up to `hoped`.
   Amount safe_amount(int arc, Amount hoped) {
     const NodeId head = network_.head(arc);
-    auto& flow = flow_to_[static_cast<std::size_t>(head)];
-    if (!flow) flow = std::make_unique<WarmFlow>(network_, unstarted_);
-    for (std::size_t v = 0; v < unstarted_.size(); ++v) {
-      flow->set_supply(static_cast<NodeId>(v), unstarted_[v]);
-    }
+    WarmFlow& flow = current_flow(head);
     const Amount capacity = network_.capacity(arc);
     network_.set_capacity(arc, capacity - hoped);
-    flow->clip_all();
-    const Amount shortage = flow->settle(head);
+    flow.clip(arc);
+    const Amount shortage = flow.settle(head);
     network_.set_capacity(arc, capacity);
     return hoped - std::min(shortage, hoped);
+  }
+
+  // The flow to a node, told of what has changed since its last use.
+  WarmFlow& current_flow(NodeId node) {
+    auto& flow = flow_to_[static_cast<std::size_t>(node)];
+    std::size_t& seen = seen_[static_cast<std::size_t>(node)];
+    if (!flow) {
+      flow = std::make_unique<WarmFlow>(network_, unstarted_);
+      seen = log_.size();
+    }
+    for (; seen < log_.size(); ++seen) {
+      const auto [is_arc, index] = log_[seen];
+      if (is_arc) {
+        flow->clip(index);
+      } else {
+        flow->set_supply(index, unstarted_[static_cast<std::size_t>(index)]);
+      }
+    }
+    return *flow;
   }
 
   void add(int arc, int depth, Amount amount) {
     if (amount < tree_.multiplicity) give_back(tree_.multiplicity - amount);
     network_.set_capacity(arc, network_.capacity(arc) - amount);
+    log_.push_back({true, arc});
     const NodeId head = network_.head(arc);
     tree_.parent[static_cast<std::size_t>(head)] = network_.tail(arc);
     edges_.push_back(arc);
@@ -133,20 +173,27 @@ class ExactPacker {
 
   void give_back(Amount trees) {
     for (const int arc : edges_) network_.set_capacity(arc, network_.capacity(arc) + trees);
-    unstarted_[static_cast<std::size_t>(tree_.root)] += trees;
-    waiting_ += trees;
+    change_unstarted(tree_.root, trees);
     tree_.multiplicity -= trees;
+  }
+
+  void change_unstarted(NodeId root, Amount by) {
+    unstarted_[static_cast<std::size_t>(root)] += by;
+    waiting_ += by;
+    log_.push_back({false, root});
   }
 
   Progress& progress_;
   FlowNetwork network_;            // what is left of the capacities
   std::vector<Amount> unstarted_;  // trees to be started, by root
   std::vector<std::unique_ptr<WarmFlow>> flow_to_;
+  std::vector<Change> log_;
+  std::vector<std::size_t> seen_;  // of the log, by the flow to each node
   Amount waiting_ = 0;
   Batch tree_;              // the partial tree
   std::vector<int> depth_;  // of its nodes; -1 outside
   std::vector<int> edges_;
-  std::vector<Candidate> candidates_;
+  std::priority_queue<Candidate> candidates_;
   std::vector<Batch> batches_;
 };
 

@@ -1,18 +1,33 @@
+// The cascade: cheap methods first. Any complete result within the capacities is a packing, so they
+// need no proof that they work; the exact packer is left with what none of them can place.
 #include <algorithm>
 #include <string>
 #include <utility>
 
+#include "draft.hpp"
 #include "forestcoll/errors.hpp"
 #include "forestcoll/flow.hpp"
 #include "forestcoll/packing.hpp"
+#include "hybrid.hpp"
+#include "negotiate.hpp"
+#include "repair.hpp"
+#include "starts.hpp"
 
 namespace forestcoll {
 
-std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress) {
-  check(graph, {{trees.begin(), trees.end()},
-                std::vector<std::uint8_t>(static_cast<std::size_t>(graph.num_nodes), 1)});
-  if (auto batches = pack_greedily(graph, trees)) return std::move(*batches);
-  if (auto batches = pack_on_shortest_paths(graph, trees, progress)) return std::move(*batches);
+namespace {
+
+// Rounds of negotiation for each height; more make trees lower, and take longer.
+constexpr int kRounds = 4;
+
+// Trees that do not fit with this many hops more than the lowest are left to the exact packer.
+constexpr int kMostExtraHops = 8;
+
+// A second start for problems of at most so many nodes: it can lower trees by some hops (of three
+// MI250 boxes from 13 to 11), and doubles the time.
+constexpr NodeId kSmall = 32;
+
+void check_feasible(const Graph& graph, std::span<const Amount> trees) {
   const FlowNetwork network(graph);
   WarmFlow flow(network, trees);
   for (NodeId v = 0; v < graph.num_nodes; ++v) {
@@ -21,7 +36,70 @@ std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progr
                        std::to_string(shortage) + " trees");
     }
   }
-  return pack_exactly(graph, trees, progress);
+}
+
+// Allows the trees more and more height; returns the height at which they fit, if they do.
+std::optional<int> negotiate_height(Draft& draft, int lowest, int highest, Progress& progress) {
+  for (int height = lowest; height <= highest; ++height) {
+    if (negotiate(draft, height, kRounds, progress)) return height;
+  }
+  return std::nullopt;
+}
+
+int highest_from(const Draft& start) {
+  return std::min(start.height() + kMostExtraHops, start.num_nodes() - 1);
+}
+
+std::optional<std::vector<Batch>> pack_from(Draft start, Progress& progress) {
+  const int lowest = start.height();
+  if (!negotiate_height(start, lowest, highest_from(start), progress)) return std::nullopt;
+  return start.batches();
+}
+
+// What the repairs leave: negotiation, from a second start too if the problem is small, and the
+// lower trees; or else what fits, and the rest packed exactly.
+std::vector<Batch> pack_hard(Draft draft, int lowest, std::span<const Amount> trees,
+                             Progress& progress) {
+  const int highest = highest_from(draft);
+  const auto height = negotiate_height(draft, lowest, highest, progress);
+  if (draft.num_nodes() <= kSmall) {
+    Draft other(draft.graph());
+    start_with_prim(other, trees, progress);
+    if (negotiate_height(other, lowest, height ? *height - 1 : highest, progress)) {
+      return other.batches();
+    }
+  }
+  return height ? draft.batches() : complete(draft, progress);
+}
+
+}  // namespace
+
+std::optional<std::vector<Batch>> pack_on_shortest_paths(const Graph& graph,
+                                                         std::span<const Amount> trees,
+                                                         Progress& progress) {
+  Draft draft(graph);
+  if (!start_on_shortest_paths(draft, trees, progress)) return std::nullopt;
+  return pack_from(std::move(draft), progress);
+}
+
+std::optional<std::vector<Batch>> pack_with_prim(const Graph& graph, std::span<const Amount> trees,
+                                                 Progress& progress) {
+  Draft draft(graph);
+  if (!start_with_prim(draft, trees, progress)) return std::nullopt;
+  return pack_from(std::move(draft), progress);
+}
+
+std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress) {
+  check(graph, {{trees.begin(), trees.end()},
+                std::vector<std::uint8_t>(static_cast<std::size_t>(graph.num_nodes), 1)});
+  if (auto batches = pack_greedily(graph, trees)) return std::move(*batches);
+  Draft draft(graph);
+  // An unreachable node is one that lacks capacity.
+  if (!start_on_shortest_paths(draft, trees, progress)) check_feasible(graph, trees);
+  const int lowest = draft.height();
+  if (repair(draft, lowest, progress)) return draft.batches();
+  check_feasible(graph, trees);
+  return pack_hard(std::move(draft), lowest, trees, progress);
 }
 
 std::vector<Amount> loads(const std::vector<Arc>& arcs, const std::vector<Batch>& batches) {

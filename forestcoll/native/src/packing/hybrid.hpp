@@ -1,0 +1,15 @@
+// A packing from a draft with overloaded arcs: most of its trees stay, the rest is packed exactly.
+#pragma once
+
+#include <vector>
+
+#include "draft.hpp"
+#include "forestcoll/progress.hpp"
+
+namespace forestcoll {
+
+// Drops trees until what was dropped fits into the capacities that the others leave, and packs it
+// there exactly. The draft's trees must be spanning and its demand feasible.
+std::vector<Batch> complete(Draft& draft, Progress& progress);
+
+}  // namespace forestcoll

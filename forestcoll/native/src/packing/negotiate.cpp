@@ -1,0 +1,41 @@
+// Repairs settle one node at a time; what they leave overloaded needs changes at several. So the
+// trees on overloaded arcs are taken out and grown anew around the congestion, and the nodes are
+// repaired again. An arc that stays overloaded gets dearer from round to round, so that the trees
+// that can do without it give way to those that cannot.
+#include "negotiate.hpp"
+
+#include "prim.hpp"
+#include "repair.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+bool uses_overloaded_arc(const Draft& draft, int batch) {
+  for (NodeId v = 0; v < draft.num_nodes(); ++v) {
+    if (const int arc = draft.via(batch, v); arc >= 0 && draft.left(arc) < 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool negotiate(Draft& draft, int max_height, int rounds, Progress& progress) {
+  if (repair(draft, max_height, progress)) return true;
+  Prim prim(draft);
+  const auto arcs = static_cast<int>(draft.graph().arcs.size());
+  for (int round = 0; round < rounds; ++round) {
+    for (int arc = 0; arc < arcs; ++arc) {
+      if (draft.left(arc) < 0) prim.add_surcharge(arc);
+    }
+    for (int batch = 0; batch < draft.num_batches(); ++batch) {
+      progress(batch, draft.num_batches());
+      if (draft.multiplicity(batch) == 0 || !uses_overloaded_arc(draft, batch)) continue;
+      prim.grow(batch, max_height);
+    }
+    if (repair(draft, max_height, progress)) return true;
+  }
+  return false;
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,14 @@
+// Repairs, and regrowth of the trees that they cannot fit in.
+#pragma once
+
+#include "draft.hpp"
+#include "forestcoll/progress.hpp"
+
+namespace forestcoll {
+
+// Repairs the draft with trees no deeper than the limit where possible, then regrows trees on
+// overloaded arcs and repairs again, so many rounds at most; true if no arc is overloaded any more.
+// Every tree stays a spanning tree.
+bool negotiate(Draft& draft, int max_height, int rounds, Progress& progress);
+
+}  // namespace forestcoll
