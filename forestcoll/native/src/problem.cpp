@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <string>
 #include <tuple>
 
@@ -51,6 +52,18 @@ class Remover {
   void group(std::vector<Port>& ports, NodeId via) const;
   std::vector<int> components_without(const std::vector<std::uint8_t>& removed) const;
 
+  // The matrix of a switch that has been split by it.
+  struct Guess {
+    NodeId via;
+    std::vector<Port> ports;
+    SplitMatrix matrix;
+  };
+
+  void remove_alike(std::span<const NodeId> switches);
+  Guess guess(NodeId via);
+  void take_back(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix);
+  static void check_balance(NodeId via, const std::vector<Port>& ports);
+  void retire(NodeId via, const std::vector<Port>& ports);
   void remove(NodeId via);
   bool remove_by_guess(NodeId via, const std::vector<Port>& ports);
   bool repair(const std::vector<Port>& ports, SplitMatrix& matrix);
@@ -86,9 +99,13 @@ class Remover {
 SwitchRemoval Remover::run() {
   if (!carries_demand()) throw Infeasible("the capacities cannot carry the trees asked for");
   const std::vector<NodeId> order = removal_order();
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    remove(order[i]);
-    progress_(static_cast<std::int64_t>(i + 1), static_cast<std::int64_t>(order.size()));
+  for (std::size_t first = 0, last; first < order.size(); first = last) {
+    const auto of_class = [this](NodeId v) { return class_[static_cast<std::size_t>(v)]; };
+    for (last = first; last < order.size() && of_class(order[last]) == of_class(order[first]);) {
+      ++last;
+    }
+    remove_alike(std::span(order).subspan(first, last - first));
+    progress_(static_cast<std::int64_t>(last), static_cast<std::int64_t>(order.size()));
   }
   result_.logical = network_.arcs();
   return std::move(result_);
@@ -190,8 +207,25 @@ std::vector<int> Remover::components_without(const std::vector<std::uint8_t>& re
   return component;
 }
 
-void Remover::remove(NodeId via) {
-  const std::vector<Port> ports = ports_of(via);
+// Switches of one tier and size are all guessed before the first test: where they are as alike as
+// they look, one pass of flows does for all. If it fails they are taken back and go one by one.
+void Remover::remove_alike(std::span<const NodeId> switches) {
+  if (switches.size() > 1 && options_.most_exchanges >= 0) {
+    std::vector<Guess> guesses;
+    for (const NodeId via : switches) guesses.push_back(guess(via));
+    if (carries_demand()) {
+      for (const Guess& guess : guesses) log(guess.via, guess.ports, guess.matrix);
+      return;
+    }
+    while (!guesses.empty()) {
+      take_back(guesses.back().via, guesses.back().ports, guesses.back().matrix);
+      guesses.pop_back();
+    }
+  }
+  for (const NodeId via : switches) remove(via);
+}
+
+void Remover::check_balance(NodeId via, const std::vector<Port>& ports) {
   Amount in = 0, out = 0;
   for (const Port& port : ports) {
     in += port.in;
@@ -201,16 +235,41 @@ void Remover::remove(NodeId via) {
     throw Infeasible("node " + std::to_string(via) + " sends " + std::to_string(out) +
                      " but receives only " + std::to_string(in));
   }
-  if (!remove_by_guess(via, ports)) {
-    ++result_.exact_switches;
-    remove_exactly(via, ports);
-  }
-  // What the switch receives beyond what it sends serves nobody.
+}
+
+// What a switch receives beyond what it sends serves nobody.
+void Remover::retire(NodeId via, const std::vector<Port>& ports) {
   for (const Port& port : ports) {
     const int arc = network_.find(port.node, via);
     network_.set_capacity(arc, 0);
     flow_.clip(arc);
   }
+}
+
+Remover::Guess Remover::guess(NodeId via) {
+  std::vector<Port> ports = ports_of(via);
+  check_balance(via, ports);
+  SplitMatrix matrix = guess_split_matrix(ports, quantum_);
+  split_all(via, ports, matrix, 1);
+  retire(via, ports);
+  return {via, std::move(ports), std::move(matrix)};
+}
+
+void Remover::take_back(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix) {
+  split_all(via, ports, matrix, -1);
+  for (const Port& port : ports) {
+    network_.set_capacity(network_.find(port.node, via), port.in);  // also what nobody used
+  }
+}
+
+void Remover::remove(NodeId via) {
+  const std::vector<Port> ports = ports_of(via);
+  check_balance(via, ports);
+  if (!remove_by_guess(via, ports)) {
+    ++result_.exact_switches;
+    remove_exactly(via, ports);
+  }
+  retire(via, ports);
 }
 
 void Remover::split_all(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix,
@@ -239,10 +298,7 @@ bool Remover::remove_by_guess(NodeId via, const std::vector<Port>& ports) {
     log(via, ports, matrix);
     return true;
   }
-  split_all(via, ports, matrix, -1);
-  for (const Port& port : ports) {
-    network_.set_capacity(network_.find(port.node, via), port.in);  // also what repairs drew on
-  }
+  take_back(via, ports, matrix);
   return false;
 }
 
