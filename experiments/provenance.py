@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
-import os
 import platform
 import subprocess
 from pathlib import Path
+
+from forestcoll.generate import usable_cores
 
 __all__ = ["commit", "host", "versions"]
 
@@ -34,14 +35,8 @@ def host() -> dict[str, str | int]:
         "name": platform.node(),
         "machine": platform.machine(),
         "system": f"{platform.system()} {platform.release()}",
-        "processors": _processors(),
+        "processors": usable_cores(),
     }
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @functools.cache

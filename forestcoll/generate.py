@@ -10,6 +10,7 @@ Source:  ForestColl section 5; by the core's algorithms, or by the paper's own t
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -37,6 +38,7 @@ __all__ = [
     "generate_factored",
     "generate_factored_timed",
     "generate_timed",
+    "usable_cores",
 ]
 
 Progress = Callable[[str, int, int], None]
@@ -54,7 +56,11 @@ METHODS = ("forestcoll", "paper")
 
 
 def generate(
-    topology: Topology, *, method: str = "forestcoll", progress: Progress | None = None
+    topology: Topology,
+    *,
+    method: str = "forestcoll",
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> Forest:
     """Generate a throughput-optimal allgather.
 
@@ -65,6 +71,9 @@ def generate(
         "forestcoll", the core; or "paper", the ForestColl paper's own algorithms
         (:mod:`forestcoll.paper`), to compare with: as optimal, far slower, taller trees. The
         forest's ``method`` is "forestcoll" or "forestcoll-paper".
+    threads : int, optional
+        At most so many; all cores that this process may use if not given. The forest does not
+        depend on their number. The method "paper" uses one.
     progress : callable, optional
         Told (stage, done, total); stages are :data:`STAGES` or :data:`PAPER_STAGES`.
 
@@ -90,59 +99,76 @@ def generate(
     >>> forest.k, forest.time_s_per_gb == forest.optimum.time_s_per_gb
     (2, True)
     """
-    return _forest(topology, method, _Stopwatch(progress))
+    return _forest(topology, method, threads, _Stopwatch(progress))
 
 
-def generate_factored(topology: Topology, *, progress: Progress | None = None) -> FactoredForest:
+def generate_factored(
+    topology: Topology, *, threads: int | None = None, progress: Progress | None = None
+) -> FactoredForest:
     """Generate as the core does, without writing the trees out.
 
     For networks of thousands of GPUs, whose trees fill gigabytes;
     :mod:`forestcoll.expansion` makes them.
     """
-    return _by_the_core(topology, _Stopwatch(progress))
+    return _by_the_core(topology, threads, _Stopwatch(progress))
 
 
 def generate_timed(
-    topology: Topology, *, method: str = "forestcoll", progress: Progress | None = None
+    topology: Topology,
+    *,
+    method: str = "forestcoll",
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Forest, dict[str, float]]:
     """Generate as :func:`generate` does, and measure the wall-clock seconds of each stage.
 
     All stages are run, the routing too.
     """
     clock = _Stopwatch(progress)
-    forest = _forest(topology, method, clock)
+    forest = _forest(topology, method, threads, clock)
     clock.run("routing", lambda _: forest.routes.hop)
     return forest, clock.seconds
 
 
 def generate_factored_timed(
-    topology: Topology, *, progress: Progress | None = None
+    topology: Topology, *, threads: int | None = None, progress: Progress | None = None
 ) -> tuple[FactoredForest, dict[str, float]]:
     """Generate as :func:`generate_factored` does, and measure the seconds of each stage.
 
     All stages are run, the routing too.
     """
     clock = _Stopwatch(progress)
-    factored = _by_the_core(topology, clock)
+    factored = _by_the_core(topology, threads, clock)
     clock.run("routing", lambda _: factored.routes.hop)
     return factored, clock.seconds
 
 
-def _forest(topology: Topology, method: str, clock: _Stopwatch) -> Forest:
+def usable_cores() -> int:
+    """Return the number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _forest(topology: Topology, method: str, threads: int | None, clock: _Stopwatch) -> Forest:
     if method not in METHODS:
         raise UnknownMethodError(f"there is no method {method!r}; known: {', '.join(METHODS)}")
     if method == "paper":
         return _by_the_paper(topology, clock)
-    factored = _by_the_core(topology, clock)
+    factored = _by_the_core(topology, threads, clock)
     return clock.run("tree packing", lambda report: expand(factored, progress=report))
 
 
-def _by_the_core(topology: Topology, clock: _Stopwatch) -> FactoredForest:
-    best = clock.run("optimality", lambda report: optimum(topology, progress=report))
+def _by_the_core(topology: Topology, threads: int | None, clock: _Stopwatch) -> FactoredForest:
+    threads = usable_cores() if threads is None else threads
+    best = clock.run(
+        "optimality", lambda report: optimum(topology, threads=threads, progress=report)
+    )
     capacity = tree_capacities(topology, best.congestion)
     trees = np.full(topology.num_compute, best.k, dtype=np.int64)
     parts = clock.run(
-        "tight sets", lambda report: decompose(topology, capacity, trees, progress=report)
+        "tight sets",
+        lambda report: decompose(topology, capacity, trees, threads=threads, progress=report),
     )
     logical = clock.run(
         "switch removal",

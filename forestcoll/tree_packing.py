@@ -4,8 +4,8 @@ Problem: trees[v] out-trees rooted at each v, all spanning, no link in more tree
 Input:   logical links with capacities, their tight sets, the trees rooted at each GPU.
 Output:  the packing of every distinct tight set, and the load of every link: a factored forest.
 Cost:    linear in links x roots of each distinct set where breadth-first or repaired shortest-path
-         trees fit; else some rounds of regrowth, and about one small max-flow repair per edge of the
-         trees left.
+         trees fit; else some rounds of regrowth, and about one small max-flow repair per edge of
+         the trees left.
 Source:  ForestColl section 5.4, Theorems 7 to 10; one partial tree at a time stands for
          Algorithm 4's many (see docs/architecture.md).
 """

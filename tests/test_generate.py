@@ -8,11 +8,13 @@ import sys
 import time
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from benchmarks.topologies import dead_nics, jittered_nics, random_regular
 from forestcoll import cost, generate, generate_timed, read_schedule, verify, write_schedule
 from forestcoll.edge_splitting import remove_switches
 from forestcoll.errors import InfeasibleError, VerificationError
@@ -53,6 +55,14 @@ CLUSTERS = [
     "docs/examples/heterogeneous.yaml",
     "docs/examples/single-switch.yaml",
     "docs/examples/three-tier.yaml",
+]
+
+THREADED = [
+    partial(load_topology, "mi250:boxes=25"),
+    partial(load_topology, "torus:dims=20x20"),
+    partial(random_regular, 400, 4, 1),
+    partial(dead_nics, 50, 9, 1),
+    partial(jittered_nics, 50, 20, 25, 1),
 ]
 
 
@@ -100,6 +110,18 @@ def test_theorem_5_switch_removal_keeps_every_cut(topology):
     ends = zip(logical.tail.tolist(), logical.head.tolist(), strict=True)
     links = dict(zip(ends, logical.capacity.tolist(), strict=True))
     assert violated_set(links, dict(enumerate(trees.tolist()))) is None
+
+
+@pytest.mark.parametrize("make", THREADED)
+def test_the_number_of_threads_changes_nothing(make):
+    """Networks large enough to be shared out, with slack, tight and flat parts."""
+    topology = make()
+    one, *others = (generate(topology, threads=threads) for threads in (1, 2, 3))
+    for other in others:
+        assert other.optimum.cut == one.optimum.cut
+        for array in ("root", "multiplicity", "parent"):
+            assert np.array_equal(getattr(other, array), getattr(one, array))
+        assert np.array_equal(other.routes.hop, one.routes.hop)
 
 
 def test_asking_for_more_trees_than_fit_is_infeasible():
