@@ -84,6 +84,8 @@ class WarmFlow {
   // Routes all supply to the sink and returns the amount that cannot reach it. Where that is
   // positive, source_side() is a minimum cut: it lacks that much capacity towards the sink.
   Amount settle(NodeId sink);
+  // What flows over an arc, negative if it flows the other way.
+  Amount flow(int arc) const { return flow_[static_cast<std::size_t>(arc)]; }
   // Nodes that unrouted supply can still reach, after a settle that fell short.
   std::vector<std::uint8_t> source_side() const;
 

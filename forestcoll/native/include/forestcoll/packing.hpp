@@ -26,6 +26,11 @@ struct Batch {
 // (Theorem 7); throws Infeasible where it does not.
 std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress);
 
+// One tree of least depth, turned to every root; nothing if the graph is no circulant, the roots
+// differ in their trees, or no such tree fits unsplit.
+std::optional<std::vector<Batch>> pack_by_turning(const Graph& graph,
+                                                  std::span<const Amount> trees);
+
 // Breadth-first trees, one batch a root; nothing if that does not work out. Complete results are
 // valid by construction, so this needs no connectivity test.
 std::optional<std::vector<Batch>> pack_greedily(const Graph& graph, std::span<const Amount> trees);

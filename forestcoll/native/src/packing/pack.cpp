@@ -92,6 +92,7 @@ std::optional<std::vector<Batch>> pack_with_prim(const Graph& graph, std::span<c
 std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress) {
   check(graph, {{trees.begin(), trees.end()},
                 std::vector<std::uint8_t>(static_cast<std::size_t>(graph.num_nodes), 1)});
+  if (auto batches = pack_by_turning(graph, trees)) return std::move(*batches);
   if (auto batches = pack_greedily(graph, trees)) return std::move(*batches);
   Draft draft(graph);
   // An unreachable node is one that lacks capacity.
