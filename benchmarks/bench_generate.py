@@ -187,8 +187,8 @@ def closing(measured: list[tuple[Row, Fields]]) -> str:
     """Name the rows over a budget, over three times one, and those that did not end."""
 
     def named(least: float) -> str:
-        over = [row.name for row, fields in measured if worst(row, fields) > least]
-        return "; ".join(over) or "none"
+        over = [row for row, fields in measured if worst(row, fields) > least]
+        return "; ".join(row.name + " (target)" * row.target for row in over) or "none"
 
     ended = f"rows over budget: {named(1)}. Over three times: {named(FAR)}."
     not_ended = "; ".join(row.name for row, fields in measured if fields["status"] != "ok")
