@@ -12,7 +12,7 @@ BUILD := CMakeLists.txt pyproject.toml $(NATIVE)
 help:
 	@echo "make demo    set up, then generate schedules for A100, H100 and MI250 clusters and draw them"
 	@echo "make test    set up, then lint, type-check and test everything"
-	@echo "make bench   set up, then measure the core"
+	@echo "make bench   set up, then measure the core and the paper's algorithms beside it (minutes)"
 	@echo "make fuzz    set up, then try random networks for MINUTES=10, beginning at SEED=1"
 	@echo "make format  format all sources"
 	@echo "make stub    write the types of the native module anew"
@@ -60,6 +60,7 @@ python: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks.bench_core
+	$(BIN)/python -m benchmarks.bench_paper
 	$(BIN)/python -m benchmarks.bench_generate --runs 3 --limit 20
 
 MINUTES ?= 10

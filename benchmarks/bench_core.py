@@ -1,8 +1,9 @@
 """Measure the generation of small clusters, beside the public implementation.
 
 Run with ``make bench``; `bench_generate` measures large ones. Every figure is the median of five
-runs, each on a topology object made anew; the public implementation's figures are quoted (see
-experiments/published/), its A100 boxes have even and odd NICs on two InfiniBand switches.
+runs on all cores, each on a topology object made anew; the public implementation's figures are
+quoted (see experiments/published/), its A100 boxes have even and odd NICs on two InfiniBand
+switches.
 """
 
 from __future__ import annotations

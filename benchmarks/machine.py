@@ -28,7 +28,7 @@ def machine() -> str:
     if info.exists():
         models = [line for line in info.read_text().splitlines() if line.startswith("model name")]
         cpu = f"{len(models)} x {models[0].partition(': ')[2]}" if models else cpu
-    return f"{cpu}, {platform.system()}, Python {platform.python_version()}; one thread"
+    return f"{cpu}, {platform.system()}, Python {platform.python_version()}"
 
 
 def timings(make: Callable[[], Made], work: Callable[[Made], T]) -> Iterator[tuple[float, T]]:

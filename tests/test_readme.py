@@ -1,20 +1,28 @@
-"""The README shows what really happens."""
+"""The README and the page on large networks show what really happens."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+import pytest
+
+FOLDER = Path(__file__).parents[1]
 
 
-def test_example_prints_what_the_readme_says(tmp_path):
-    """The ten lines, run as they stand, print the block below them."""
+@pytest.mark.parametrize(
+    ("page", "written"),
+    [("README.md", "allgather.json"), ("docs/large-networks.md", "allgather.npz")],
+)
+def test_example_prints_what_the_page_says(page, written, tmp_path):
+    """The Python example, run as it stands, prints the block below it and writes its file."""
     code, printed = re.search(
-        r"```python\n(.*?)```\n\nprints\n\n```\n(.*?)```", README, re.S
+        r"```python\n(.*?)```\n\nprints\n\n```\n(.*?)```",
+        (FOLDER / page).read_text(encoding="utf-8"),
+        re.S,
     ).groups()
     result = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert result.stdout == printed
-    assert (tmp_path / "allgather.json").is_file()
+    assert (tmp_path / written).is_file()

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from forestcoll import Forest, generate_timed, verify
+import numpy as np
+
+from forestcoll import Forest, expand, generate_factored, generate_timed, verify
 from tests.fuzz.families import build
 from tests.reference.cuts import enumerate_optimum
 
@@ -21,6 +23,9 @@ OnStage = Callable[[str, int], None]
 
 FEW_NODES = 10
 """Networks up to this size have all their cuts enumerated."""
+
+FEW_GPUS = 256
+"""Networks up to this size are generated once more, factored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +120,28 @@ def no_cut_is_worse(forest: Forest) -> None:
         assert worst == found, f"1/x* = {found}, but the cut {cut} proves {worst}"
 
 
+def factored_is_the_same(forest: Forest) -> None:
+    """The factored form verifies as it is, expands to the same trees and bounds their height.
+
+    It is made on one thread, the forest on all there are.
+    """
+    if forest.topology.num_compute > FEW_GPUS:
+        return
+    factored = generate_factored(forest.topology, threads=1)
+    verdict = verify(factored)
+    assert verdict.optimal, "no optimum is proved of the factored form"
+    expanded = expand(factored)
+    for name in ("root", "multiplicity", "parent"):
+        same = np.array_equal(getattr(forest, name), getattr(expanded, name))
+        assert same, f"the expansion has other trees: {name} differs"
+    tallest = forest.heights().max()
+    assert tallest <= verdict.height, f"height {tallest}, the bound is {verdict.height}"
+
+
 CHECKS: tuple[Callable[[Forest], None], ...] = (
     forest_verifies,
     time_is_the_bound,
     cut_proves_the_bound,
     no_cut_is_worse,
+    factored_is_the_same,
 )

@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 
+from forestcoll import generate
 from forestcoll.topology import validate
 from tests.fuzz import check
 from tests.fuzz.__main__ import plan
@@ -84,6 +85,14 @@ def test_what_fails_is_told_with_its_command(monkeypatch: pytest.MonkeyPatch) ->
     cells = [list(column.cells) for column in summary([outcome]).columns]
     assert cells[0] == ["torus", "all"]
     assert cells[-1] == ["1", "1"]
+
+
+def test_other_trees_than_the_factored_ones_are_found() -> None:
+    """The paper's forest of the same network is as good, but not the expansion."""
+    topology = build("dgx", 0)
+    check.factored_is_the_same(generate(topology))
+    with pytest.raises(AssertionError, match="other trees"):
+        check.factored_is_the_same(generate(topology, method="paper"))
 
 
 def test_nothing_holds_up_the_pool() -> None:
