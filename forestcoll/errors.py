@@ -13,6 +13,7 @@ __all__ = [
     "ForestCollError",
     "InfeasibleError",
     "InvalidExperimentError",
+    "InvalidParameterError",
     "InvalidScheduleError",
     "InvalidTopologyError",
     "SolverError",
@@ -52,6 +53,10 @@ class InvalidScheduleError(ForestCollError):
 
 class InvalidExperimentError(ForestCollError):
     """An experiment file has an unknown key, a bad value or an impossible combination."""
+
+
+class InvalidParameterError(ForestCollError):
+    """A parameter of a method is out of its range."""
 
 
 class UnknownMethodError(ForestCollError):

@@ -19,7 +19,7 @@ import numpy as np
 
 from forestcoll import paper
 from forestcoll.edge_splitting import remove_switches
-from forestcoll.errors import UnknownMethodError
+from forestcoll.errors import InvalidParameterError, UnknownMethodError
 from forestcoll.expansion import expand
 from forestcoll.optimality import optimum, tree_capacities
 from forestcoll.routing import find_routes
@@ -91,6 +91,8 @@ def generate(
         If the exact whole numbers of this network do not fit 64 bits.
     UnknownMethodError
         If the method is none of :data:`METHODS`.
+    InvalidParameterError
+        If there are fewer than one thread.
 
     Examples
     --------
@@ -161,6 +163,8 @@ def _forest(topology: Topology, method: str, threads: int | None, clock: _Stopwa
 
 def _by_the_core(topology: Topology, threads: int | None, clock: _Stopwatch) -> FactoredForest:
     threads = usable_cores() if threads is None else threads
+    if threads < 1:
+        raise InvalidParameterError(f"threads is {threads}; it must be at least 1")
     best = clock.run(
         "optimality", lambda report: optimum(topology, threads=threads, progress=report)
     )

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from benchmarks.topologies import dead_nics, jittered_nics, random_regular
 from forestcoll import cost, generate, generate_timed, read_schedule, verify, write_schedule
 from forestcoll.edge_splitting import remove_switches
-from forestcoll.errors import InfeasibleError, VerificationError
+from forestcoll.errors import InfeasibleError, InvalidParameterError, VerificationError
 from forestcoll.generate import STAGES
 from forestcoll.optimality import optimum, tree_capacities
 from forestcoll.tight_sets import decompose
@@ -122,6 +122,12 @@ def test_the_number_of_threads_changes_nothing(make):
         for array in ("root", "multiplicity", "parent"):
             assert np.array_equal(getattr(other, array), getattr(one, array))
         assert np.array_equal(other.routes.hop, one.routes.hop)
+
+
+def test_no_threads_are_too_few():
+    """Nobody would do the work."""
+    with pytest.raises(InvalidParameterError, match="threads is 0; it must be at least 1"):
+        generate(load_topology("ring:nodes=3"), threads=0)
 
 
 def test_asking_for_more_trees_than_fit_is_infeasible():

@@ -238,10 +238,10 @@ def test_the_command_line_takes_the_method(tmp_path):
 
 
 def test_experiments_can_name_it():
-    """As "forestcoll-paper", the name its forests bear; it takes no parameters."""
+    """As "forestcoll-paper", the name its forests bear, with the core's parameters."""
     stages: list[str] = []
     topology = load_topology("dgx_a100:boxes=2")
     forest, seconds = run_method("forestcoll-paper", topology, {}, stages.append)
     assert forest.method == "forestcoll-paper" in method_names()
-    assert parameters_of("forestcoll-paper") == parameters_of("forestcoll") == ()
+    assert parameters_of("forestcoll-paper") == parameters_of("forestcoll") == ("threads",)
     assert tuple(stages) == tuple(seconds) == PAPER_STAGES

@@ -25,8 +25,8 @@ struct Abandoned {};
 // at their next report. The exception of the first part that failed is thrown again.
 template <typename Work>
 void in_parallel(int threads, std::size_t count, Progress& progress, Work work) {
-  const std::size_t parts =
-      std::clamp<std::size_t>(count / kTargetsPerPart, 1, static_cast<std::size_t>(threads));
+  const std::size_t parts = std::clamp<std::size_t>(count / kTargetsPerPart, 1,
+                                                    static_cast<std::size_t>(std::max(threads, 1)));
   std::atomic<bool> abandoned = false;
   std::vector<std::exception_ptr> failures(parts);
   const auto run = [&](std::size_t part, Progress& own) {
