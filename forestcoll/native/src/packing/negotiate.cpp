@@ -2,7 +2,12 @@
 // trees on overloaded arcs are taken out and grown anew around the congestion, and the nodes are
 // repaired again. An arc that stays overloaded gets dearer from round to round, so that the trees
 // that can do without it give way to those that cannot.
+//
+// Repairs can move a few trees on every link, not a good part of them: where regrown trees are far
+// off, they are too low, and no time is lost on their repair.
 #include "negotiate.hpp"
+
+#include <algorithm>
 
 #include "prim.hpp"
 #include "repair.hpp"
@@ -18,10 +23,27 @@ bool uses_overloaded_arc(const Draft& draft, int batch) {
   return false;
 }
 
+// Problems of so many nodes are small: they are worth every try.
+constexpr NodeId kSmall = 32;
+
+// Whether more than a sixteenth of the tree edges must go elsewhere. Trees that have not been split
+// yet may overload any link, so they tell nothing.
+bool is_far_off(const Draft& draft) {
+  constexpr Amount kPart = 16;
+  const NodeId nodes = draft.num_nodes();
+  if (nodes <= kSmall || draft.num_batches() <= nodes) return false;
+  Amount overload = 0, edges = 0;
+  for (int arc = 0; arc < static_cast<int>(draft.graph().arcs.size()); ++arc) {
+    overload += std::max<Amount>(0, -draft.left(arc));
+    edges += draft.arc(arc).capacity - draft.left(arc);
+  }
+  return overload > edges / kPart;
+}
+
 }  // namespace
 
 bool negotiate(Draft& draft, int max_height, int rounds, Progress& progress) {
-  if (repair(draft, max_height, progress)) return true;
+  if (!is_far_off(draft) && repair(draft, max_height, progress)) return true;
   Prim prim(draft);
   const auto arcs = static_cast<int>(draft.graph().arcs.size());
   for (int round = 0; round < rounds; ++round) {
@@ -33,6 +55,7 @@ bool negotiate(Draft& draft, int max_height, int rounds, Progress& progress) {
       if (draft.multiplicity(batch) == 0 || !uses_overloaded_arc(draft, batch)) continue;
       prim.grow(batch, max_height);
     }
+    if (is_far_off(draft)) return false;
     if (repair(draft, max_height, progress)) return true;
   }
   return false;
