@@ -51,6 +51,10 @@ class Draft {
   bool is_below(int batch, NodeId node, NodeId ancestor) const;
   bool is_overloaded(NodeId node) const;
 
+  // Whether batches have been split into so many parts for each node that low trees are too dear:
+  // the exact packer makes taller ones out of fewer batches.
+  bool is_shattered() const { return num_batches() > 64 * num_nodes(); }
+
   // A new batch, with no edges yet.
   int add(NodeId root, Amount multiplicity);
   void set_depth(int batch, NodeId node, int depth);

@@ -40,7 +40,7 @@ void check_feasible(const Graph& graph, std::span<const Amount> trees) {
 
 // Allows the trees more and more height; returns the height at which they fit, if they do.
 std::optional<int> negotiate_height(Draft& draft, int lowest, int highest, Progress& progress) {
-  for (int height = lowest; height <= highest; ++height) {
+  for (int height = lowest; height <= highest && !draft.is_shattered(); ++height) {
     if (negotiate(draft, height, kRounds, progress)) return height;
   }
   return std::nullopt;
@@ -57,7 +57,8 @@ std::optional<std::vector<Batch>> pack_from(Draft start, Progress& progress) {
 }
 
 // What the repairs leave: negotiation, from a second start too if the problem is small, and the
-// lower trees; or else what fits, and the rest packed exactly.
+// lower trees; or else what fits, and the rest packed exactly; or all of it, if the parts are
+// small.
 std::vector<Batch> pack_hard(Draft draft, int lowest, std::span<const Amount> trees,
                              Progress& progress) {
   const int highest = highest_from(draft);
@@ -69,7 +70,9 @@ std::vector<Batch> pack_hard(Draft draft, int lowest, std::span<const Amount> tr
       return other.batches();
     }
   }
-  return height ? draft.batches() : complete(draft, progress);
+  if (height) return draft.batches();
+  if (draft.is_shattered()) return pack_exactly(draft.graph(), trees, progress);
+  return complete(draft, progress);
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ class NodeRepair {
     for (Amount amount = std::min(-left(from), room); amount > 0 && effort_ > 0; amount /= 2) {
       if (exchange(from, amount)) return true;
     }
-    return rule_.may_split && find_way(from) && split_steps();
+    return rule_.may_split && !draft_.is_shattered() && find_way(from) && split_steps();
   }
 
   void move(int batch, std::size_t from, std::size_t to) {
