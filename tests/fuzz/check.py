@@ -12,7 +12,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll import Forest, expand, generate_factored, generate_timed, verify
+from forestcoll import FactoredForest, Forest, expand, generate_factored, verify
+from forestcoll.generate import generate_factored_timed
 from tests.fuzz.families import build
 from tests.reference.cuts import enumerate_optimum
 
@@ -24,8 +25,8 @@ OnStage = Callable[[str, int], None]
 FEW_NODES = 10
 """Networks up to this size have all their cuts enumerated."""
 
-FEW_GPUS = 256
-"""Networks up to this size are generated once more, factored."""
+SHARED_GPUS = range(256, 513)
+"""Networks of so many are generated once more, on one thread: smaller ones are not shared out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,33 +68,34 @@ def examine(family: str, seed: int, on_stage: OnStage) -> Outcome:
         on_stage("building the network", gpus)
         topology = build(family, seed)
         gpus, began = topology.num_compute, time.perf_counter()
-        forest, stages = generate_timed(
+        factored, stages = generate_factored_timed(
             topology,
             progress=lambda stage, done, _: None if done else on_stage(stage, gpus),
         )
+        forest = expand(factored)
         seconds = time.perf_counter() - began
         for check in CHECKS:
             on_stage(check.__name__, gpus)
-            check(forest)
+            check(forest, factored)
     except Exception as error:  # whatever it is, it is a finding
         failure = f"{type(error).__name__}: {error}"
         return Outcome(family, seed, gpus, 0, time.perf_counter() - began, {}, failure)
     return Outcome(family, seed, gpus, forest.k, seconds, stages)
 
 
-def forest_verifies(forest: Forest) -> None:
+def forest_verifies(forest: Forest, _: FactoredForest) -> None:
     """Every tree spans and every link carries its trees, says the independent verifier."""
     assert verify(forest).optimal, "no optimum is proved"
 
 
-def time_is_the_bound(forest: Forest) -> None:
+def time_is_the_bound(forest: Forest, _: FactoredForest) -> None:
     """No tolerance: two fractions."""
     assert forest.optimum is not None, "no optimum is claimed"
     achieved, bound = forest.time_s_per_gb, forest.optimum.time_s_per_gb
     assert achieved == bound, f"takes {achieved} s per GB, the bound is {bound}"
 
 
-def cut_proves_the_bound(forest: Forest) -> None:
+def cut_proves_the_bound(forest: Forest, _: FactoredForest) -> None:
     """|GPUs in S| / (bandwidth out of S) = 1/x*, counted anew; some GPU is outside S."""
     assert forest.optimum is not None, "no optimum is claimed"
     inside = set(forest.optimum.cut)
@@ -111,7 +113,7 @@ def cut_proves_the_bound(forest: Forest) -> None:
     assert ratio == forest.optimum.inverse_rate, f"cut {ratio}, 1/x* {forest.optimum.inverse_rate}"
 
 
-def no_cut_is_worse(forest: Forest) -> None:
+def no_cut_is_worse(forest: Forest, _: FactoredForest) -> None:
     """By enumeration, where there are few nodes."""
     assert forest.optimum is not None, "no optimum is claimed"
     if len(forest.topology.nodes) <= FEW_NODES:
@@ -120,28 +122,29 @@ def no_cut_is_worse(forest: Forest) -> None:
         assert worst == found, f"1/x* = {found}, but the cut {cut} proves {worst}"
 
 
-def factored_is_the_same(forest: Forest) -> None:
-    """The factored form verifies as it is, expands to the same trees and bounds their height.
-
-    It is made on one thread, the forest on all there are.
-    """
-    if forest.topology.num_compute > FEW_GPUS:
-        return
-    factored = generate_factored(forest.topology, threads=1)
+def factored_form_agrees(forest: Forest, factored: FactoredForest) -> None:
+    """It verifies as it is, and bounds the height of the trees that it expands to."""
     verdict = verify(factored)
     assert verdict.optimal, "no optimum is proved of the factored form"
-    expanded = expand(factored)
-    for name in ("root", "multiplicity", "parent"):
-        same = np.array_equal(getattr(forest, name), getattr(expanded, name))
-        assert same, f"the expansion has other trees: {name} differs"
     tallest = forest.heights().max()
     assert tallest <= verdict.height, f"height {tallest}, the bound is {verdict.height}"
 
 
-CHECKS: tuple[Callable[[Forest], None], ...] = (
+def threads_change_nothing(forest: Forest, factored: FactoredForest) -> None:
+    """The same trees on one thread."""
+    if factored.topology.num_compute not in SHARED_GPUS:
+        return
+    alone = expand(generate_factored(factored.topology, threads=1))
+    for name in ("root", "multiplicity", "parent"):
+        same = np.array_equal(getattr(forest, name), getattr(alone, name))
+        assert same, f"one thread makes other trees: {name} differs"
+
+
+CHECKS: tuple[Callable[[Forest, FactoredForest], None], ...] = (
     forest_verifies,
     time_is_the_bound,
     cut_proves_the_bound,
     no_cut_is_worse,
-    factored_is_the_same,
+    factored_form_agrees,
+    threads_change_nothing,
 )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
-from forestcoll import generate
-from forestcoll.topology import validate
+from forestcoll import expand, generate_factored
+from forestcoll.topology import load_topology, validate
 from tests.fuzz import check
 from tests.fuzz.__main__ import plan
 from tests.fuzz.check import Outcome, examine
@@ -75,7 +76,7 @@ def test_more_than_half_of_a_run_is_large() -> None:
 def test_what_fails_is_told_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """A check that does not hold becomes the outcome, whatever it raises."""
 
-    def nothing_is_right(forest: object) -> None:
+    def nothing_is_right(*forms: object) -> None:
         raise ZeroDivisionError("1 / 0")
 
     monkeypatch.setattr(check, "CHECKS", (nothing_is_right,))
@@ -87,12 +88,13 @@ def test_what_fails_is_told_with_its_command(monkeypatch: pytest.MonkeyPatch) ->
     assert cells[-1] == ["1", "1"]
 
 
-def test_other_trees_than_the_factored_ones_are_found() -> None:
-    """The paper's forest of the same network is as good, but not the expansion."""
-    topology = build("dgx", 0)
-    check.factored_is_the_same(generate(topology))
-    with pytest.raises(AssertionError, match="other trees"):
-        check.factored_is_the_same(generate(topology, method="paper"))
+def test_other_trees_than_on_one_thread_are_found() -> None:
+    """A network that is shared out, with its trees in another order."""
+    factored = generate_factored(load_topology("torus:dims=16x16"))
+    forest = expand(factored)
+    check.threads_change_nothing(forest, factored)
+    with pytest.raises(AssertionError, match="other trees: parent"):
+        check.threads_change_nothing(replace(forest, parent=forest.parent[::-1]), factored)
 
 
 def test_nothing_holds_up_the_pool() -> None:
