@@ -59,7 +59,7 @@ class Remover {
     SplitMatrix matrix;
   };
 
-  void remove_alike(std::span<const NodeId> switches);
+  void remove_tier(std::span<const NodeId> switches);
   Guess guess(NodeId via);
   void take_back(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix);
   static void check_balance(NodeId via, const std::vector<Port>& ports);
@@ -100,11 +100,11 @@ SwitchRemoval Remover::run() {
   if (!carries_demand()) throw Infeasible("the capacities cannot carry the trees asked for");
   const std::vector<NodeId> order = removal_order();
   for (std::size_t first = 0, last; first < order.size(); first = last) {
-    const auto of_class = [this](NodeId v) { return class_[static_cast<std::size_t>(v)]; };
-    for (last = first; last < order.size() && of_class(order[last]) == of_class(order[first]);) {
+    const auto tier_of = [this](NodeId v) { return class_[static_cast<std::size_t>(v)].first; };
+    for (last = first; last < order.size() && tier_of(order[last]) == tier_of(order[first]);) {
       ++last;
     }
-    remove_alike(std::span(order).subspan(first, last - first));
+    remove_tier(std::span(order).subspan(first, last - first));
     progress_(static_cast<std::int64_t>(last), static_cast<std::int64_t>(order.size()));
   }
   result_.logical = network_.arcs();
@@ -207,22 +207,25 @@ std::vector<int> Remover::components_without(const std::vector<std::uint8_t>& re
   return component;
 }
 
-// Switches of one tier and size are all guessed before the first test: where they are as alike as
-// they look, one pass of flows does for all. If it fails they are taken back and go one by one.
-void Remover::remove_alike(std::span<const NodeId> switches) {
-  if (switches.size() > 1 && options_.most_exchanges >= 0) {
-    std::vector<Guess> guesses;
-    for (const NodeId via : switches) guesses.push_back(guess(via));
-    if (carries_demand()) {
-      for (const Guess& guess : guesses) log(guess.via, guess.ports, guess.matrix);
-      return;
-    }
-    while (!guesses.empty()) {
-      take_back(guesses.back().via, guesses.back().ports, guesses.back().matrix);
-      guesses.pop_back();
-    }
+// Switches of one tier are all guessed before the first test: mostly one pass of flows does for
+// all. If it fails they are taken back and go in two halves.
+void Remover::remove_tier(std::span<const NodeId> switches) {
+  if (switches.size() == 1 || options_.most_exchanges < 0) {
+    for (const NodeId via : switches) remove(via);
+    return;
   }
-  for (const NodeId via : switches) remove(via);
+  std::vector<Guess> guesses;
+  for (const NodeId via : switches) guesses.push_back(guess(via));
+  if (carries_demand()) {
+    for (const Guess& guess : guesses) log(guess.via, guess.ports, guess.matrix);
+    return;
+  }
+  while (!guesses.empty()) {
+    take_back(guesses.back().via, guesses.back().ports, guesses.back().matrix);
+    guesses.pop_back();
+  }
+  remove_tier(switches.first(switches.size() / 2));
+  remove_tier(switches.subspan(switches.size() / 2));
 }
 
 void Remover::check_balance(NodeId via, const std::vector<Port>& ports) {

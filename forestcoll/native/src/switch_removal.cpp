@@ -76,9 +76,13 @@ struct Ports {
   std::vector<Amount> left;
   Amount total = 0;
 
+  // Nodes come in order; parallel links are one port.
   void add(NodeId at, Amount capacity) {
-    node.push_back(at);
-    left.push_back(capacity);
+    if (node.empty() || node.back() != at) {
+      node.push_back(at);
+      left.push_back(0);
+    }
+    left.back() += capacity;
     total += capacity;
   }
 };
