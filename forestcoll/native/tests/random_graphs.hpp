@@ -75,6 +75,20 @@ void each_cut(const Graph& graph, const Demand& demand, Visit visit) {
   }
 }
 
+// h(X): the capacity into X less the trees rooted outside it.
+inline Amount surplus(const Graph& graph, const Demand& demand, const std::vector<NodeId>& set) {
+  std::vector<std::uint8_t> inside(static_cast<std::size_t>(graph.num_nodes), 0);
+  for (const NodeId v : set) inside[static_cast<std::size_t>(v)] = 1;
+  Amount surplus = 0;
+  for (const Arc& arc : graph.arcs) {
+    const bool enters = inside[static_cast<std::size_t>(arc.tail)] == 0 &&
+                        inside[static_cast<std::size_t>(arc.head)] != 0;
+    surplus += enters ? arc.capacity : 0;
+  }
+  for (std::size_t v = 0; v < inside.size(); ++v) surplus -= inside[v] ? 0 : demand.trees[v];
+  return surplus;
+}
+
 // Condition (C): every cut receives the trees rooted outside it.
 inline bool carries(const Graph& graph, const Demand& demand) {
   bool carries = true;

@@ -11,20 +11,6 @@ using namespace forestcoll::testing;
 
 namespace {
 
-// d(X) less the trees rooted outside X.
-Amount surplus(const Graph& graph, const Demand& demand, const std::vector<NodeId>& set) {
-  std::vector<std::uint8_t> inside(static_cast<std::size_t>(graph.num_nodes), 0);
-  for (const NodeId v : set) inside[static_cast<std::size_t>(v)] = 1;
-  Amount surplus = 0;
-  for (const Arc& arc : graph.arcs) {
-    const bool enters = inside[static_cast<std::size_t>(arc.tail)] == 0 &&
-                        inside[static_cast<std::size_t>(arc.head)] != 0;
-    surplus += enters ? arc.capacity : 0;
-  }
-  for (std::size_t v = 0; v < inside.size(); ++v) surplus -= inside[v] ? 0 : demand.trees[v];
-  return surplus;
-}
-
 bool a_switch_sends_too_much(const Graph& graph, const Demand& demand) {
   std::vector<Amount> kept(demand.trees.size(), 0);
   for (const Arc& arc : graph.arcs) {

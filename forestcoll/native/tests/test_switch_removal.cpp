@@ -51,16 +51,7 @@ Family trimmed(Graph& graph, const Demand& demand) {
 void sets_stay_tight(const Graph& logical, const Demand& demand, const Family& family) {
   const Nesting nesting(family);
   for (int set = 0; set < family.num_sets(); ++set) {
-    std::vector<std::uint8_t> inside(demand.trees.size(), 0);
-    for (const NodeId v : nesting.nodes_inside(set)) inside[static_cast<std::size_t>(v)] = 1;
-    Amount surplus = 0;
-    for (std::size_t v = 0; v < inside.size(); ++v) surplus -= inside[v] ? 0 : demand.trees[v];
-    for (const Arc& arc : logical.arcs) {
-      const bool enters = inside[static_cast<std::size_t>(arc.tail)] == 0 &&
-                          inside[static_cast<std::size_t>(arc.head)] != 0;
-      surplus += enters ? arc.capacity : 0;
-    }
-    CHECK(surplus == 0);
+    CHECK(surplus(logical, demand, nesting.nodes_inside(set)) == 0);
   }
 }
 

@@ -12,19 +12,6 @@ using namespace forestcoll::testing;
 
 namespace {
 
-Amount surplus(const Graph& graph, const Demand& demand, const std::vector<NodeId>& set) {
-  std::vector<std::uint8_t> inside(static_cast<std::size_t>(graph.num_nodes), 0);
-  for (const NodeId v : set) inside[static_cast<std::size_t>(v)] = 1;
-  Amount surplus = 0;
-  for (const Arc& arc : graph.arcs) {
-    const bool enters = inside[static_cast<std::size_t>(arc.tail)] == 0 &&
-                        inside[static_cast<std::size_t>(arc.head)] != 0;
-    surplus += enters ? arc.capacity : 0;
-  }
-  for (std::size_t v = 0; v < inside.size(); ++v) surplus -= inside[v] ? 0 : demand.trees[v];
-  return surplus;
-}
-
 void every_set_is_tight_and_holds_a_target() {
   Random random(9);
   int found = 0;
