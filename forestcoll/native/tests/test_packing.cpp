@@ -7,6 +7,7 @@
 #include "forestcoll/packing.hpp"
 #include "packing/draft.hpp"
 #include "packing/hybrid.hpp"
+#include "packing/known_cuts.hpp"
 #include "packing/negotiate.hpp"
 #include "packing/prim.hpp"
 #include "packing/repair.hpp"
@@ -97,6 +98,54 @@ void exact_packer_packs_whatever_is_feasible() {
   for (int round = 0; round < 300; ++round) {
     const auto [graph, trees] = random_problem(random, 8, round % 2);
     is_packing(graph, trees, pack_exactly(graph, trees, quiet));
+  }
+}
+
+// Known cuts forbid nothing at first, so trees have to be taken back again and again.
+void guided_packer_packs_whatever_is_feasible() {
+  Random random(41);
+  for (int round = 0; round < 600; ++round) {
+    const auto [graph, trees] = random_problem(random, 4 + round % 9, round % 2);
+    const auto batches = pack_guided(graph, trees, quiet);
+    is_packing(graph, trees, batches);
+    CHECK(batches == pack_guided(graph, trees, quiet));
+  }
+}
+
+// The surplus of a set is what it receives beyond its need, whatever trees were packed.
+void known_cuts_keep_the_surplus_of_their_sets() {
+  Random random(43);
+  for (int round = 0; round < 200; ++round) {
+    const auto [graph, trees] = random_problem(random, 7, round % 2);
+    const auto batches = pack_exactly(graph, trees, quiet);
+    NodeSet set(trees.size());
+    for (auto& in : set) in = between(random, 0, 1) == 1;
+    set[0] = 1;
+    const auto in = [&](NodeId v) { return set[static_cast<std::size_t>(v)] != 0; };
+    Amount surplus = 0;
+    for (std::size_t v = 0; v < trees.size(); ++v) surplus -= set[v] ? 0 : trees[v];
+    for (const Arc& arc : graph.arcs) surplus += in(arc.head) && !in(arc.tail) ? arc.capacity : 0;
+    KnownCuts cuts(graph.num_nodes);
+    cuts.add(set, surplus);
+    for (const Batch& batch : batches) {
+      cuts.begin(batch.root);
+      Amount entries = 0;
+      std::vector<NodeId> order{batch.root};
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        for (NodeId v = 0; v < graph.num_nodes; ++v) {
+          if (batch.parent[static_cast<std::size_t>(v)] != order[i]) continue;
+          const bool enters = in(v) && !in(order[i]);
+          const bool again = enters && (entries > 0 || in(batch.root));
+          constexpr Amount kAny = 1000000;
+          CHECK(cuts.safe(order[i], v, kAny) == (again ? std::min(surplus, kAny) : kAny));
+          cuts.enter(order[i], v, batch.multiplicity);
+          entries += enters;
+          if (again) surplus -= batch.multiplicity;
+          order.push_back(v);
+        }
+      }
+      CHECK(surplus >= 0);
+    }
   }
 }
 
@@ -260,7 +309,7 @@ void progress_can_stop_the_work() {
   struct Stop {};
   const auto [graph, trees] = torus(5);
   const Progress stop([](std::int64_t, std::int64_t) { throw Stop{}; });
-  for (const auto packer : {&pack, &pack_exactly}) {
+  for (const auto packer : {&pack, &pack_guided, &pack_exactly}) {
     Progress progress = stop;
     CHECK_THROWS(Stop, packer(graph, trees, progress));
   }
@@ -284,6 +333,8 @@ void refuses_demand_that_does_not_fit() {
 
 int main() {
   exact_packer_packs_whatever_is_feasible();
+  guided_packer_packs_whatever_is_feasible();
+  known_cuts_keep_the_surplus_of_their_sets();
   cascade_packs_whatever_is_feasible();
   starts_span_and_repairs_only_relieve();
   negotiation_keeps_trees_and_their_height();

@@ -7,13 +7,16 @@ namespace forestcoll {
 
 namespace {
 
-// Equal trees become one batch: parts of a split batch may have stayed alike.
+// Equal trees become one batch: parts of a split batch may have stayed alike. Batches are sorted by
+// root.
 std::vector<Batch> merged(std::vector<Batch> batches) {
   std::vector<Batch> merged;
+  std::size_t of_root = 0;  // where the batches of this root begin
   for (Batch& batch : batches) {
-    const auto twin = std::ranges::find_if(merged, [&](const Batch& other) {
-      return other.root == batch.root && other.parent == batch.parent;
-    });
+    if (merged.empty() || merged.back().root != batch.root) of_root = merged.size();
+    const auto twin =
+        std::find_if(merged.begin() + static_cast<std::ptrdiff_t>(of_root), merged.end(),
+                     [&](const Batch& other) { return other.parent == batch.parent; });
     if (twin == merged.end()) {
       merged.push_back(std::move(batch));
     } else {
@@ -51,6 +54,14 @@ bool Draft::is_below(int batch, NodeId node, NodeId ancestor) const {
 
 bool Draft::is_overloaded(NodeId node) const {
   return std::ranges::any_of(in_arcs(node), [this](int arc) { return left(arc) < 0; });
+}
+
+Amount Draft::overload() const {
+  Amount overload = 0;
+  for (int arc = 0; arc < static_cast<int>(load_.size()); ++arc) {
+    overload += std::max<Amount>(0, -left(arc));
+  }
+  return overload;
 }
 
 int Draft::add(NodeId root, Amount multiplicity) {

@@ -50,10 +50,15 @@ class Draft {
   // Whether the path from the root to `node` passes `ancestor`.
   bool is_below(int batch, NodeId node, NodeId ancestor) const;
   bool is_overloaded(NodeId node) const;
+  // What must go elsewhere, over all arcs.
+  Amount overload() const;
+
+  // Problems of so few nodes are worth every try.
+  bool is_small() const { return num_nodes() <= 32; }
 
   // Whether batches have been split into so many parts for each node that low trees are too dear:
-  // the exact packer makes taller ones out of fewer batches.
-  bool is_shattered() const { return num_batches() > 64 * num_nodes(); }
+  // trees packed one by one are taller, of fewer batches.
+  bool is_shattered() const { return num_batches() > 16 * num_nodes(); }
 
   // A new batch, with no edges yet.
   int add(NodeId root, Amount multiplicity);

@@ -55,10 +55,10 @@ class ExactPacker {
   std::vector<Batch> run() {
     for (const Amount trees : unstarted_) waiting_ += trees;
     const Amount all = waiting_;
-    for (std::size_t root = 0; root < unstarted_.size(); ++root) {
-      while (unstarted_[root] > 0) {
-        grow(static_cast<NodeId>(root), all);
-      }
+    // Roots take turns: the last of a row of finished roots would be left with crumbs.
+    while (waiting_ > 0) {
+      const auto largest = std::ranges::max_element(unstarted_);
+      grow(static_cast<NodeId>(largest - unstarted_.begin()), all);
     }
     return std::move(batches_);
   }

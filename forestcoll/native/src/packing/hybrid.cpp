@@ -37,8 +37,7 @@ class Completion {
     cover_cuts();
     auto batches = draft_.batches();
     const Graph rest{draft_.num_nodes(), network_.arcs()};
-    for (Batch& batch : pack_exactly(rest, dropped_, progress_))
-      batches.push_back(std::move(batch));
+    for (Batch& batch : pack_guided(rest, dropped_, progress_)) batches.push_back(std::move(batch));
     std::ranges::stable_sort(batches, {}, &Batch::root);
     return batches;
   }

@@ -23,24 +23,17 @@ bool uses_overloaded_arc(const Draft& draft, int batch) {
   return false;
 }
 
-// Problems of so many nodes are small: they are worth every try.
-constexpr NodeId kSmall = 32;
+}  // namespace
 
-// Whether more than a sixteenth of the tree edges must go elsewhere. Trees that have not been split
-// yet may overload any link, so they tell nothing.
 bool is_far_off(const Draft& draft) {
   constexpr Amount kPart = 16;
-  const NodeId nodes = draft.num_nodes();
-  if (nodes <= kSmall || draft.num_batches() <= nodes) return false;
-  Amount overload = 0, edges = 0;
+  if (draft.is_small() || draft.num_batches() <= draft.num_nodes()) return false;
+  Amount edges = 0;
   for (int arc = 0; arc < static_cast<int>(draft.graph().arcs.size()); ++arc) {
-    overload += std::max<Amount>(0, -draft.left(arc));
     edges += draft.arc(arc).capacity - draft.left(arc);
   }
-  return overload > edges / kPart;
+  return draft.overload() > edges / kPart;
 }
-
-}  // namespace
 
 bool negotiate(Draft& draft, int max_height, int rounds, Progress& progress) {
   if (!is_far_off(draft) && repair(draft, max_height, progress)) return true;

@@ -6,6 +6,10 @@
 
 namespace forestcoll {
 
+// Whether more than a sixteenth of the tree edges must go elsewhere, which is too much for repairs.
+// Trees that have not been split yet may overload any link, so they tell nothing.
+bool is_far_off(const Draft& draft);
+
 // Repairs the draft with trees no deeper than the limit where possible, then regrows trees on
 // overloaded arcs and repairs again, so many rounds at most, fewer if the trees are far too low to
 // be repaired; true if no arc is overloaded any more. Every tree stays a spanning tree.

@@ -1,6 +1,7 @@
 // The cascade: cheap methods first. Any complete result within the capacities is a packing, so they
-// need no proof that they work; the exact packer is left with what none of them can place.
+// need no proof that they work; what none of them can place is packed tree by tree.
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -20,12 +21,11 @@ namespace {
 // Rounds of negotiation for each height; more make trees lower, and take longer.
 constexpr int kRounds = 4;
 
-// Trees that do not fit with this many hops more than the lowest are left to the exact packer.
+// Trees that do not fit with this many hops more than the lowest are packed one by one.
 constexpr int kMostExtraHops = 8;
 
-// A second start for problems of at most so many nodes: it can lower trees by some hops (of three
-// MI250 boxes from 13 to 11), and doubles the time.
-constexpr NodeId kSmall = 32;
+// Heights at which few trees are left to place; what remains then needs taller ones.
+constexpr int kCloseTries = 2;
 
 void check_feasible(const Graph& graph, std::span<const Amount> trees) {
   const FlowNetwork network(graph);
@@ -38,10 +38,17 @@ void check_feasible(const Graph& graph, std::span<const Amount> trees) {
   }
 }
 
-// Allows the trees more and more height; returns the height at which they fit, if they do.
+// Allows the trees more and more height; returns the height at which they fit, if they do. Gives
+// up where more height does not help by an eighth.
 std::optional<int> negotiate_height(Draft& draft, int lowest, int highest, Progress& progress) {
+  int close_tries = 0;
+  Amount overload = std::numeric_limits<Amount>::max();
   for (int height = lowest; height <= highest && !draft.is_shattered(); ++height) {
     if (negotiate(draft, height, kRounds, progress)) return height;
+    if (draft.is_small()) continue;
+    const Amount before = std::exchange(overload, draft.overload());
+    if (overload > before - before / 8) return std::nullopt;
+    if (!is_far_off(draft) && ++close_tries == kCloseTries) return std::nullopt;
   }
   return std::nullopt;
 }
@@ -56,14 +63,14 @@ std::optional<std::vector<Batch>> pack_from(Draft start, Progress& progress) {
   return start.batches();
 }
 
-// What the repairs leave: negotiation, from a second start too if the problem is small, and the
-// lower trees; or else what fits, and the rest packed exactly; or all of it, if the parts are
-// small.
+// What the repairs leave: negotiation, from a second start too if the problem is small (it can
+// lower trees by some hops, of three MI250 boxes from 13 to 11), and the lower trees; or else what
+// fits, and the rest tree by tree; or all of it, if the parts are small or little fits.
 std::vector<Batch> pack_hard(Draft draft, int lowest, std::span<const Amount> trees,
                              Progress& progress) {
   const int highest = highest_from(draft);
   const auto height = negotiate_height(draft, lowest, highest, progress);
-  if (draft.num_nodes() <= kSmall) {
+  if (draft.is_small()) {
     Draft other(draft.graph());
     start_with_prim(other, trees, progress);
     if (negotiate_height(other, lowest, height ? *height - 1 : highest, progress)) {
@@ -71,7 +78,7 @@ std::vector<Batch> pack_hard(Draft draft, int lowest, std::span<const Amount> tr
     }
   }
   if (height) return draft.batches();
-  if (draft.is_shattered()) return pack_exactly(draft.graph(), trees, progress);
+  if (draft.is_shattered() || is_far_off(draft)) return pack_guided(draft.graph(), trees, progress);
   return complete(draft, progress);
 }
 

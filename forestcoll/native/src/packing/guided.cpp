@@ -1,0 +1,308 @@
+// One tree at a time, edge by edge, as in exact.cpp; but whether an edge is safe is asked of the
+// cuts that are known, not of a flow. What an unknown cut would have forbidden shows later: after
+// some trees one pass of flows over all nodes tells whether the rest can still be packed. If not,
+// the pass gives cuts that are overdrawn. They are known from then on, and the trees since the
+// first that overdrew one are taken back. So a pass serves many trees, and in dense networks few
+// cuts ever matter.
+//
+// Invariant: the rest after the first `checked_` trees can be packed; of every known cut KnownCuts
+// holds the surplus.
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "forestcoll/errors.hpp"
+#include "forestcoll/flow.hpp"
+#include "forestcoll/packing.hpp"
+#include "known_cuts.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+// An edge into a node that the partial tree may take.
+struct Edge {
+  Amount whole;     // of the partial tree, as far as the edge is known to be safe
+  int depth;        // of the new node
+  Amount capacity;  // left on the arc
+  int arc;          // -1: none
+
+  // Whole trees first, then low ones, then those that leave most.
+  bool operator<(const Edge& other) const {
+    return std::tuple{whole, -depth, capacity, -arc} <
+           std::tuple{other.whole, -other.depth, other.capacity, -other.arc};
+  }
+};
+
+constexpr Edge kNoEdge{0, 0, 0, -1};
+
+// Entries of a tree into a set that it need not make.
+Amount further_entries(const Batch& tree, const NodeSet& set) {
+  Amount entries = set[static_cast<std::size_t>(tree.root)] ? 0 : -1;
+  for (std::size_t v = 0; v < tree.parent.size(); ++v) {
+    const NodeId parent = tree.parent[v];
+    if (parent >= 0 && set[v] && !set[static_cast<std::size_t>(parent)]) ++entries;
+  }
+  return entries;
+}
+
+class GuidedPacker {
+ public:
+  GuidedPacker(const Graph& graph, std::span<const Amount> trees, Progress& progress)
+      : progress_(progress),
+        arcs_(merged(graph.arcs)),
+        first_out_(trees.size() + 1, 0),
+        in_(trees.size()),
+        unstarted_(trees.begin(), trees.end()),
+        waiting_(std::accumulate(trees.begin(), trees.end(), Amount{0})),
+        cuts_(graph.num_nodes),
+        window_(trees.size()) {
+    for (std::size_t arc = 0; arc < arcs_.size(); ++arc) {
+      ++first_out_[static_cast<std::size_t>(arcs_[arc].tail) + 1];
+      in_[static_cast<std::size_t>(arcs_[arc].head)].push_back(static_cast<int>(arc));
+    }
+    std::partial_sum(first_out_.begin(), first_out_.end(), first_out_.begin());
+  }
+
+  std::vector<Batch> run() {
+    const Amount all = waiting_;
+    std::size_t failures = 0;
+    while (waiting_ > 0) {
+      progress_(all - waiting_, all);
+      // Roots take turns: the last of a row of finished roots would be left with crumbs.
+      const auto largest = std::ranges::max_element(unstarted_);
+      const bool spans = grow(static_cast<NodeId>(largest - unstarted_.begin()));
+      if (spans && (waiting_ == 0 || trees_.size() < checked_ + window_)) continue;
+      if (check()) {
+        checked_ = trees_.size();
+        window_ = std::min(2 * window_, 4 * unstarted_.size());
+      } else {
+        window_ = std::max<std::size_t>(1, window_ / 2);
+        if (++failures > 4 * (trees_.size() + unstarted_.size())) break;
+      }
+    }
+    if (waiting_ > 0) pack_rest();
+    return std::move(trees_);
+  }
+
+ private:
+  void pack_rest() {
+    while (trees_.size() > checked_) take_back_last();
+    for (Batch& tree : pack_exactly({num_nodes(), arcs_}, unstarted_, progress_)) {
+      trees_.push_back(std::move(tree));
+    }
+  }
+
+  NodeId num_nodes() const { return static_cast<NodeId>(unstarted_.size()); }
+  bool is_partial() const { return edges_.size() + 1 < unstarted_.size(); }
+  bool is_outside(NodeId node) const { return depth_[static_cast<std::size_t>(node)] < 0; }
+  Arc& arc(int index) { return arcs_[static_cast<std::size_t>(index)]; }
+
+  // --- growing a tree ---
+
+  // False if no known cut lets the tree span; it stays partial then.
+  bool grow(NodeId root) {
+    tree_ = {root, unstarted_[static_cast<std::size_t>(root)],
+             std::vector<NodeId>(unstarted_.size(), -1)};
+    start(root, tree_.multiplicity);
+    depth_.assign(unstarted_.size(), -1);
+    edges_.clear();
+    best_.assign(unstarted_.size(), kNoEdge);
+    cuts_.begin(root);
+    enter(root, 0);
+    while (is_partial()) {
+      if (!extend()) return false;
+    }
+    trees_.push_back(tree_);
+    return true;
+  }
+
+  void start(NodeId root, Amount trees) {
+    unstarted_[static_cast<std::size_t>(root)] -= trees;
+    waiting_ -= trees;
+  }
+
+  void enter(NodeId node, int depth) {
+    depth_[static_cast<std::size_t>(node)] = depth;
+    const auto at = static_cast<std::size_t>(node);
+    for (std::size_t i = first_out_[at]; i < first_out_[at + 1]; ++i) {
+      const auto& [_, head, capacity] = arcs_[i];
+      if (!is_outside(head) || capacity == 0) continue;
+      Edge& best = best_[static_cast<std::size_t>(head)];
+      best = std::max(clipped(best), clipped({capacity, depth + 1, capacity, static_cast<int>(i)}));
+    }
+  }
+
+  Edge clipped(Edge edge) const {
+    edge.whole = std::min(edge.whole, tree_.multiplicity);
+    return edge;
+  }
+
+  // Adds the best edge to the tree; false if the known cuts allow none. An edge only gets worse
+  // while a tree grows, so one that is found to be as good as it was thought is the best.
+  bool extend() {
+    for (;;) {
+      NodeId head = -1;
+      Edge best = kNoEdge;
+      for (NodeId v = 0; v < num_nodes(); ++v) {
+        if (!is_outside(v)) continue;
+        const Edge edge = clipped(best_[static_cast<std::size_t>(v)]);
+        if (edge.whole == 0 || !(best < edge)) continue;
+        best = edge;
+        head = v;
+      }
+      if (head < 0) return false;
+      if (safe(best.arc) == best.whole) {
+        add(best);
+        return true;
+      }
+      best_[static_cast<std::size_t>(head)] = best_into(head);
+    }
+  }
+
+  // The most of the partial tree that the known cuts let an arc carry.
+  Amount safe(int index) const {
+    const auto& [tail, head, capacity] = arcs_[static_cast<std::size_t>(index)];
+    return cuts_.safe(tail, head, std::min(tree_.multiplicity, capacity));
+  }
+
+  Edge best_into(NodeId head) {
+    Edge best = kNoEdge;
+    for (const int index : in_[static_cast<std::size_t>(head)]) {
+      const auto& [tail, _, capacity] = arc(index);
+      if (is_outside(tail)) continue;
+      const Edge edge{safe(index), depth_[static_cast<std::size_t>(tail)] + 1, capacity, index};
+      if (edge.whole > 0) best = std::max(best, edge);
+    }
+    return best;
+  }
+
+  void add(const Edge& edge) {
+    if (edge.whole < tree_.multiplicity) give_back(tree_.multiplicity - edge.whole);
+    auto& [tail, head, capacity] = arc(edge.arc);
+    capacity -= edge.whole;
+    cuts_.enter(tail, head, edge.whole);
+    tree_.parent[static_cast<std::size_t>(head)] = tail;
+    edges_.push_back(edge.arc);
+    enter(head, edge.depth);
+  }
+
+  void give_back(Amount trees) {
+    for (const int index : edges_) arc(index).capacity += trees;
+    cuts_.give_back(trees);
+    start(tree_.root, -trees);
+    tree_.multiplicity -= trees;
+  }
+
+  // --- looking for unknown cuts ---
+
+  // Whether the rest, with the partial tree if there is one, can still be packed. If not, or if
+  // the tree is partial, it is taken back, and so are all trees that overdrew a cut.
+  bool check() {
+    const std::vector<NodeSet> overdrawn = overdrawn_sets();
+    const bool partial = is_partial();
+    if (partial) give_back(tree_.multiplicity);
+    if (overdrawn.empty() && !partial) return true;
+    std::vector<Amount> surplus;
+    for (const NodeSet& set : overdrawn) surplus.push_back(surplus_of(set));
+    while (std::ranges::any_of(surplus, [](Amount amount) { return amount < 0; })) {
+      if (trees_.size() == checked_) throw InternalError("a cut of a feasible rest is overdrawn");
+      for (std::size_t i = 0; i < overdrawn.size(); ++i) {
+        surplus[i] += trees_.back().multiplicity * further_entries(trees_.back(), overdrawn[i]);
+      }
+      take_back_last();
+    }
+    for (std::size_t i = 0; i < overdrawn.size(); ++i) cuts_.add(overdrawn[i], surplus[i]);
+    return false;
+  }
+
+  // Sets that receive too little, one for each node that a flow does not fill at most. The partial
+  // tree is a node of its own that reaches all of its nodes.
+  std::vector<NodeSet> overdrawn_sets() const {
+    FlowNetwork network(num_nodes() + 1);
+    for (const auto& [tail, head, capacity] : arcs_) {
+      if (capacity > 0) network.add(tail, head, capacity);
+    }
+    std::vector<Amount> supply = unstarted_;
+    const bool partial = is_partial();
+    supply.push_back(partial ? tree_.multiplicity : 0);
+    for (NodeId v = 0; partial && v < num_nodes(); ++v) {
+      if (!is_outside(v)) network.add(num_nodes(), v, tree_.multiplicity);
+    }
+    WarmFlow flow(network, supply);
+    std::vector<NodeSet> sets;
+    for (NodeId v = 0; v < num_nodes(); ++v) {
+      if (flow.settle(v) == 0) continue;
+      NodeSet set = flow.source_side();
+      set.pop_back();
+      for (auto& in : set) in = in == 0;
+      if (std::ranges::find(sets, set) == sets.end()) sets.push_back(std::move(set));
+    }
+    return sets;
+  }
+
+  Amount surplus_of(const NodeSet& set) const {
+    Amount surplus = 0;
+    for (std::size_t v = 0; v < set.size(); ++v) {
+      if (!set[v]) surplus -= unstarted_[v];
+    }
+    for (const auto& [tail, head, capacity] : arcs_) {
+      if (set[static_cast<std::size_t>(head)] && !set[static_cast<std::size_t>(tail)]) {
+        surplus += capacity;
+      }
+    }
+    return surplus;
+  }
+
+  void take_back_last() {
+    const Batch tree = std::move(trees_.back());
+    trees_.pop_back();
+    cuts_.begin(tree.root);
+    std::vector<std::vector<NodeId>> children(tree.parent.size());
+    for (NodeId v = 0; v < num_nodes(); ++v) {
+      const NodeId parent = tree.parent[static_cast<std::size_t>(v)];
+      if (parent >= 0) children[static_cast<std::size_t>(parent)].push_back(v);
+    }
+    std::vector<NodeId> order{tree.root};
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      for (const NodeId child : children[static_cast<std::size_t>(order[i])]) {
+        arc_between(order[i], child).capacity += tree.multiplicity;
+        cuts_.enter(order[i], child, -tree.multiplicity);
+        order.push_back(child);
+      }
+    }
+    start(tree.root, -tree.multiplicity);
+  }
+
+  Arc& arc_between(NodeId tail, NodeId head) {
+    const auto at = static_cast<std::size_t>(tail);
+    const auto row = std::span(arcs_).subspan(first_out_[at], first_out_[at + 1] - first_out_[at]);
+    return *std::ranges::lower_bound(row, head, {}, &Arc::head);
+  }
+
+  Progress& progress_;
+  std::vector<Arc> arcs_;  // by tail and head, with what is left of the capacities
+  std::vector<std::size_t> first_out_;
+  std::vector<std::vector<int>> in_;
+  std::vector<Amount> unstarted_;  // trees to be started, by root
+  Amount waiting_;                 // the sum of these
+  std::vector<Batch> trees_;
+  std::size_t checked_ = 0;  // trees after which the rest is known to be feasible
+  KnownCuts cuts_;
+  std::size_t window_;  // trees between two passes
+
+  Batch tree_;              // the partial tree
+  std::vector<int> depth_;  // of its nodes; -1 outside
+  std::vector<int> edges_;
+  std::vector<Edge> best_;  // into each node outside
+};
+
+}  // namespace
+
+std::vector<Batch> pack_guided(const Graph& graph, std::span<const Amount> trees,
+                               Progress& progress) {
+  return GuidedPacker(graph, trees, progress).run();
+}
+
+}  // namespace forestcoll
