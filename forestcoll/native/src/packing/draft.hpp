@@ -58,7 +58,7 @@ class Draft {
 
   // Whether batches have been split into so many parts for each node that low trees are too dear:
   // trees packed one by one are taller, of fewer batches.
-  bool is_shattered() const { return num_batches() > 16 * num_nodes(); }
+  bool is_shattered() const { return num_batches() > 8 * num_nodes(); }
 
   // A new batch, with no edges yet.
   int add(NodeId root, Amount multiplicity);

@@ -35,6 +35,10 @@ struct Edge {
   }
 };
 
+// Where so many cuts in a row had to be learned for one tree, the rest is small and tight, and the
+// exact packer is done sooner.
+constexpr int kMostStalled = 32;
+
 constexpr Edge kNoEdge{0, 0, 0, -1};
 
 // Entries of a tree into a set that it need not make.
@@ -67,7 +71,7 @@ class GuidedPacker {
 
   std::vector<Batch> run() {
     const Amount all = waiting_;
-    std::size_t failures = 0;
+    int stalled = 0;  // passes in a row that did not get on
     while (waiting_ > 0) {
       progress_(all - waiting_, all);
       // Roots take turns: the last of a row of finished roots would be left with crumbs.
@@ -76,10 +80,11 @@ class GuidedPacker {
       if (spans && (waiting_ == 0 || trees_.size() < checked_ + window_)) continue;
       if (check()) {
         checked_ = trees_.size();
+        stalled = 0;
         window_ = std::min(2 * window_, 4 * unstarted_.size());
       } else {
         window_ = std::max<std::size_t>(1, window_ / 2);
-        if (++failures > 4 * (trees_.size() + unstarted_.size())) break;
+        if (++stalled > kMostStalled) break;
       }
     }
     if (waiting_ > 0) pack_rest();

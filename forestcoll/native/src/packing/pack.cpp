@@ -68,6 +68,7 @@ std::optional<std::vector<Batch>> pack_from(Draft start, Progress& progress) {
 // fits, and the rest tree by tree; or all of it, if the parts are small or little fits.
 std::vector<Batch> pack_hard(Draft draft, int lowest, std::span<const Amount> trees,
                              Progress& progress) {
+  if (is_far_off(draft)) return pack_guided(draft.graph(), trees, progress);
   const int highest = highest_from(draft);
   const auto height = negotiate_height(draft, lowest, highest, progress);
   if (draft.is_small()) {
