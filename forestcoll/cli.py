@@ -9,10 +9,12 @@ group ``forestcoll.commands``; each entry names a function that typer can regist
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from enum import StrEnum
 from functools import cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from pathlib import Path
@@ -25,16 +27,36 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperGroup
 
+from forestcoll.demand import Weights, read_weights, weights_for
 from forestcoll.describe import link_classes
-from forestcoll.errors import ExportError, ForestCollError
+from forestcoll.errors import ExportError, ForestCollError, UnsupportedError
 from forestcoll.expansion import expand, heights
 from forestcoll.generate import Progress as StageProgress
 from forestcoll.generate import generate_factored_timed, generate_timed
 from forestcoll.optimality import optimum
 from forestcoll.report import as_json, as_text
-from forestcoll.schedule import FactoredForest, Forest, read_schedule, verify, write_schedule
-from forestcoll.topology import FAMILIES, Family, load_topology, validate, write_topology
+from forestcoll.schedule import (
+    Allreduce,
+    AllreduceVerdict,
+    FactoredForest,
+    Forest,
+    read_schedule,
+    verify,
+    write_schedule,
+)
+from forestcoll.schedule.collectives import AnySchedule
+from forestcoll.topology import (
+    FAMILIES,
+    Family,
+    Topology,
+    group,
+    load_topology,
+    members_from_text,
+    validate,
+    write_topology,
+)
 from forestcoll.topology.registry import Parameter
+from forestcoll.topology.validate import COLLECTIVES
 
 __all__ = ["app", "main"]
 
@@ -126,6 +148,36 @@ Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to s
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write.")]
 
 
+CollectiveName = Annotated[
+    str, typer.Option("--collective", help=f"One of {', '.join(COLLECTIVES)}.")
+]
+Root = Annotated[
+    str | None,
+    typer.Option("--root", metavar="GPU", help="Of a broadcast, reduce or allreduce; or its rank."),
+]
+WeightsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--weights", metavar="FILE", help="How much data each GPU has: a list or GPU: number."
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        metavar="GPUS",
+        help="Who takes part (the others forward): names, or BOXES/INDICES like 0-15/* or */0.",
+    ),
+]
+
+
+class Phase(StrEnum):
+    """Of an allreduce."""
+
+    REDUCE = "reduce"
+    GATHER = "gather"
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
         try:
@@ -204,11 +256,25 @@ def draw_network(
 
 
 @app.command("optimum")
-def show_optimum(spec: Spec, json_: Json = False) -> None:
+def show_optimum(
+    spec: Spec,
+    collective: CollectiveName = "allgather",
+    root: Root = None,
+    weights: WeightsFile = None,
+    members: Group = None,
+    json_: Json = False,
+) -> None:
     """Find the throughput optimum of a network and the bottleneck cut that proves it."""
-    best = optimum(load_topology(spec))
+    topology = _network(spec, members)
+    if collective == "allreduce":
+        raise UnsupportedError(
+            "an allreduce has two optima: ask for those of reduce-scatter and of allgather"
+        )
+    whole = weights_for(topology, collective, root=_root(topology, root), weights=_read(weights))
+    best = optimum(topology, weights=whole, reduction=collective in ("reduce-scatter", "reduce"))
     facts = {
         "topology": best.topology.name,
+        "collective": best.collective,
         "gpus": best.topology.num_compute,
         "inverse_rate": best.inverse_rate,
         "algbw_gb_s": best.algbw_gb_s,
@@ -223,6 +289,10 @@ def show_optimum(spec: Spec, json_: Json = False) -> None:
 def generate_schedule(
     spec: Spec,
     output: Output,
+    collective: CollectiveName = "allgather",
+    root: Root = None,
+    weights: WeightsFile = None,
+    members: Group = None,
     method: Annotated[
         str,
         typer.Option("--method", help="forestcoll, or paper: its own, slow algorithms."),
@@ -235,29 +305,27 @@ def generate_schedule(
     ] = False,
     json_: Json = False,
 ) -> None:
-    """Generate an optimal allgather, verify it and write it to a file, .json or .npz."""
+    """Generate an optimal schedule, verify it and write it to a file, .json or .npz."""
     _expect_writable(output)
     if factored and output.suffix.lower() != ".npz":
         raise ExportError(f"{output}: --factored needs a name that ends in .npz")
-    topology = load_topology(spec)
-    forest: Forest | FactoredForest
+    topology = _network(spec, members)
     with _progress_bars() as progress:
-        if factored and method == "forestcoll":
-            forest, seconds = generate_factored_timed(topology, progress=progress)
-        else:
-            forest, seconds = generate_timed(topology, method=method, progress=progress)
-    if factored and isinstance(forest, Forest):
-        forest = FactoredForest.from_forest(forest)
-    verdict = verify(forest) if check else None
-    write_schedule(forest, output)
-    tall = heights(forest)[1] if isinstance(forest, FactoredForest) else forest.heights()
+        schedule, seconds = (generate_factored_timed if factored else generate_timed)(
+            topology,
+            collective=collective,
+            root=_root(topology, root),
+            weights=_read(weights),
+            method=method,
+            progress=progress,
+        )
+    verdict = verify(schedule) if check else None
+    write_schedule(schedule, output)
     facts = {
         "topology": topology.name,
-        "k": forest.k,
-        "trees": forest.num_trees,
-        "distinct_trees": len(tall),
-        "height": int(tall.max()),
-        "algbw_gb_s": forest.algbw_gb_s,
+        "collective": schedule.collective,
+        **_tree_facts(schedule),
+        "algbw_gb_s": schedule.algbw_gb_s if schedule.time_s_per_gb else None,
         "verified": verdict is not None,
         "optimal": None if verdict is None else verdict.optimal,
         "stages_s": seconds,
@@ -266,14 +334,60 @@ def generate_schedule(
     _report(facts, json_)
 
 
+def _network(spec: str, members: str | None) -> Topology:
+    topology = load_topology(spec)
+    return topology if members is None else group(topology, members_from_text(topology, members))
+
+
+def _root(topology: Topology, text: str | None) -> str | int | None:
+    """Read a root: a name, or a rank where no node has that name."""
+    if text is None or text in topology.position_of or not re.fullmatch(r"\d{1,9}", text):
+        return text
+    return int(text)
+
+
+def _read(weights: Path | None) -> Weights | None:
+    return None if weights is None else read_weights(weights)
+
+
+def _tree_facts(schedule: AnySchedule) -> dict[str, Any]:
+    """Return what there is to say of the trees, for each phase of an allreduce by itself."""
+    if isinstance(schedule, Allreduce):
+        phases = {"reduce": schedule.reduce, "gather": schedule.gather}
+        return {name: {"by": part.collective, **_tree_facts(part)} for name, part in phases.items()}
+    tall = heights(schedule)[1] if isinstance(schedule, FactoredForest) else schedule.heights()
+    return {
+        "k": schedule.k,
+        "trees": schedule.num_trees,
+        "distinct_trees": len(tall),
+        "height": int(tall.max(initial=0)),
+    }
+
+
 @app.command("verify")
 def verify_schedule(file: ScheduleFile, json_: Json = False) -> None:
-    """Prove that a schedule file is an allgather within its claims, or say what is wrong."""
-    forest = read_schedule(file)
-    facts = asdict(verify(forest))
-    if isinstance(forest, FactoredForest):
-        facts["greatest_possible_height"] = facts.pop("height")
+    """Prove that a schedule file does what it claims, or say what is wrong."""
+    schedule = read_schedule(file)
+    verdict = verify(schedule)
+    if isinstance(verdict, AllreduceVerdict) and isinstance(schedule, Allreduce):
+        facts = {
+            "collective": verdict.collective,
+            "reduce": _verdict_facts(verdict.reduce, schedule.reduce),
+            "gather": _verdict_facts(verdict.gather, schedule.gather),
+            "time_s_per_gb": verdict.time_s_per_gb,
+            "algbw_gb_s": verdict.algbw_gb_s,
+            "optimal": verdict.optimal,
+        }
+    else:
+        facts = _verdict_facts(verdict, schedule)
     _report({"file": file, "verified": True, **facts}, json_)
+
+
+def _verdict_facts(verdict: Any, schedule: object) -> dict[str, Any]:
+    facts = asdict(verdict)
+    if isinstance(schedule, FactoredForest):
+        facts["greatest_possible_height"] = facts.pop("height")
+    return facts
 
 
 @app.command("draw")
@@ -281,6 +395,9 @@ def draw_one_tree(
     file: ScheduleFile,
     output: Output,
     tree: Annotated[int, typer.Option("--tree", min=0, help="Which tree, from 0.")] = 0,
+    phase: Annotated[
+        Phase, typer.Option("--phase", help="Which phase of an allreduce.")
+    ] = Phase.REDUCE,
     json_: Json = False,
 ) -> None:
     """Verify a schedule file and draw one of its trees, as .png, .pdf or .svg."""
@@ -288,8 +405,13 @@ def draw_one_tree(
 
     check_format(output)
     _expect_writable(output)
-    forest = read_schedule(file)
-    verify(forest)
+    schedule = read_schedule(file)
+    verify(schedule)
+    forest: Forest | FactoredForest
+    if isinstance(schedule, Allreduce):
+        forest = schedule.reduce if phase == "reduce" else schedule.gather
+    else:
+        forest = schedule
     explicit = expand(forest) if isinstance(forest, FactoredForest) else forest
     save_figure(draw_tree(explicit, tree), output)
     _report({"schedule": file, "tree": tree, "file": output}, json_)
