@@ -296,7 +296,7 @@ class _Task:
     @property
     def unequal(self) -> tuple[int, ...] | None:
         """The weights, unless they are all the same."""
-        return None if set(self.weights) == {1} else self.weights
+        return None if set(self.weights) <= {1} else self.weights
 
     @property
     def network(self) -> Topology:
