@@ -127,7 +127,7 @@ class Cut:
             rest = set(range(len(self.topology.nodes))).difference(self.nodes)
             where = f"everything but {nodes_in_words(self.topology, rest)}"
         entering = (inside > outside) != self.reduction
-        crossing = "enter it" if entering else "leave it" if inside > outside else "leave"
+        crossing = "enter it" if entering else "leave"
         smaller = min(inside, outside)
         each = f" ({decimal(self.exit_gb_s / smaller)} per GPU)" if smaller > 1 else ""
         return (
