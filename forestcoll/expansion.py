@@ -116,8 +116,9 @@ class _Refusal:
 def _expansion(forest: FactoredForest) -> _core.Expansion:
     sets, shapes = forest.sets, forest.shapes
     links = turned_links(forest.links) if forest.reduction else forest.links  # parent to child
+    k = forest.k if forest.topology.num_compute > 1 else 0  # a single GPU needs no tree
     return _core.Expansion(
-        forest.k * np.array(forest.weights, dtype=np.int64),
+        k * np.array(forest.weights, dtype=np.int64),
         _of_type(np.int32, links.tail),
         _of_type(np.int32, links.head),
         _of_type(np.int64, links.load),

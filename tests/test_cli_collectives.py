@@ -87,6 +87,12 @@ def test_a_group_is_told_by_names_or_boxes(tmp_path: Path) -> None:
     assert (alone["trees"], alone["height"], alone["algbw_gb_s"]) == (0, 0, None)
     assert document("verify", path)["optimal"] is True
     assert invoke("verify", path).exit_code == 0
+    empty = tmp_path / "empty.npz"
+    one = ["dgx_a100:boxes=2", "--group", "b0.gpu0", "--factored"]
+    assert document("generate", *one, "-o", empty)["distinct_trees"] == 0
+    undrawn = invoke("draw", empty, "-o", tmp_path / "tree.png")
+    assert undrawn.exit_code == 2
+    assert "tree 0 does not exist; the schedule is empty" in undrawn.stderr
 
 
 @pytest.mark.parametrize(

@@ -47,9 +47,9 @@ def draw_tree(forest: Forest, batch: int) -> Figure:
         If the forest has no such tree.
     """
     if not 0 <= batch < forest.num_batches:
-        raise InvalidScheduleError(
-            f"tree {batch} does not exist; the schedule's trees are 0 to {forest.num_batches - 1}"
-        )
+        last = forest.num_batches - 1
+        known = f"the schedule's trees are 0 to {last}" if last >= 0 else "the schedule is empty"
+        raise InvalidScheduleError(f"tree {batch} does not exist; {known}")
     topology, parents = forest.topology, forest.parent[batch].tolist()
     boxes = [topology.nodes[v].box for v in topology.compute]
     colours = _box_colours(boxes)
