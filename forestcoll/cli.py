@@ -25,9 +25,11 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperGroup
 
+from forestcoll.best_k import best_k
 from forestcoll.describe import link_classes
-from forestcoll.errors import ExportError, ForestCollError
+from forestcoll.errors import ExportError, ForestCollError, InvalidParameterError
 from forestcoll.expansion import expand, heights
+from forestcoll.fixed_k import FixedK, fixed_k
 from forestcoll.generate import Progress as StageProgress
 from forestcoll.generate import generate_factored_timed, generate_timed
 from forestcoll.optimality import optimum
@@ -204,9 +206,19 @@ def draw_network(
 
 
 @app.command("optimum")
-def show_optimum(spec: Spec, json_: Json = False) -> None:
+def show_optimum(
+    spec: Spec,
+    k: Annotated[
+        int | None, typer.Option("--k", help="The best with so many trees per GPU.")
+    ] = None,
+    json_: Json = False,
+) -> None:
     """Find the throughput optimum of a network and the bottleneck cut that proves it."""
-    best = optimum(load_topology(spec))
+    topology = load_topology(spec)
+    if k is not None:
+        _report(_best_with(fixed_k(topology, k)), json_)
+        return
+    best = optimum(topology)
     facts = {
         "topology": best.topology.name,
         "gpus": best.topology.num_compute,
@@ -219,10 +231,37 @@ def show_optimum(spec: Spec, json_: Json = False) -> None:
     _report(facts, json_)
 
 
+def _best_with(found: FixedK) -> dict[str, Any]:
+    """Return what is known of the best with a fixed number of trees per GPU."""
+    return {
+        "topology": found.optimum.topology.name,
+        "gpus": found.optimum.topology.num_compute,
+        "k": found.k,
+        "congestion": found.congestion,
+        "algbw_gb_s": found.algbw_gb_s,
+        "time_s_per_gb": found.time_s_per_gb,
+        "exact": found.exact,
+        "greatest_possible_algbw_gb_s": None if found.exact else found.bound_algbw_gb_s,
+        "any_k_algbw_gb_s": found.optimum.algbw_gb_s,
+        "limiting_cut": found.witness,
+        "trees_lacking_below": found.certificate(),
+    }
+
+
 @app.command("generate")
 def generate_schedule(
     spec: Spec,
     output: Output,
+    k: Annotated[
+        int | None,
+        typer.Option("--k", help="Trees per GPU; by default the least that are optimal."),
+    ] = None,
+    max_k: Annotated[
+        int | None,
+        typer.Option(
+            "--best-k", metavar="MAX", help="The fastest number of trees per GPU up to this one."
+        ),
+    ] = None,
     method: Annotated[
         str,
         typer.Option("--method", help="forestcoll, or paper: its own, slow algorithms."),
@@ -239,13 +278,19 @@ def generate_schedule(
     _expect_writable(output)
     if factored and output.suffix.lower() != ".npz":
         raise ExportError(f"{output}: --factored needs a name that ends in .npz")
+    if k is not None and max_k is not None:
+        raise InvalidParameterError("--k and --best-k exclude each other; give one of them")
     topology = load_topology(spec)
     forest: Forest | FactoredForest
+    tried = None
     with _progress_bars() as progress:
+        if max_k is not None:
+            tried = best_k(topology, max_k, method=method)
+            k = tried.fastest.k
         if factored and method == "forestcoll":
-            forest, seconds = generate_factored_timed(topology, progress=progress)
+            forest, seconds = generate_factored_timed(topology, k=k, progress=progress)
         else:
-            forest, seconds = generate_timed(topology, method=method, progress=progress)
+            forest, seconds = generate_timed(topology, k=k, method=method, progress=progress)
     if factored and isinstance(forest, Forest):
         forest = FactoredForest.from_forest(forest)
     verdict = verify(forest) if check else None
@@ -253,6 +298,7 @@ def generate_schedule(
     tall = heights(forest)[1] if isinstance(forest, FactoredForest) else forest.heights()
     facts = {
         "topology": topology.name,
+        "tried": None if tried is None else [asdict(choice) for choice in tried.choices],
         "k": forest.k,
         "trees": forest.num_trees,
         "distinct_trees": len(tall),

@@ -1,8 +1,8 @@
 """The best congestion for a given number of trees per root, with the cut that proves it.
 
-Problem: the least U at which k trees per root fit where a link of bandwidth b carries at most
-         floor(U b) of them: maximal data rate when the optimal k is too large to be used.
-Input:   a topology and k.
+Problem: the least U at which k trees per root (k w of a root of weight w) fit where a link of
+         bandwidth b carries at most floor(U b) of them, for when the optimal k is too large.
+Input:   a topology and k; weights, a direction.
 Output:  the exact U*, and a cut whose links carry too few trees at any smaller U; capacities under
          which such trees can be packed.
 Cost:    one max-flow pass over the GPUs per cut on the way (1 to 4 in practice), and what balancing
@@ -31,8 +31,9 @@ import numpy.typing as npt
 from forestcoll.balance import balanced
 from forestcoll.bottleneck import Optimum
 from forestcoll.cuts import Cut
-from forestcoll.errors import InvalidParameterError
-from forestcoll.optimality import optimum, tree_capacities
+from forestcoll.demand import Weights
+from forestcoll.errors import CapacityOverflowError, InvalidParameterError
+from forestcoll.optimality import optimum, roots_and_targets, tree_capacities
 from forestcoll.topology.model import Topology
 from forestcoll.violation import violated_cut
 
@@ -48,19 +49,20 @@ class FixedK:
     Parameters
     ----------
     optimum : Optimum
-        The best with any number of trees.
+        The best with any number of trees; of the same weights and direction.
     k : int
-        Trees per root.
+        Trees per unit of weight: per root, if all GPUs root as much.
     bound : Fraction
-        No forest with k trees per root has a smaller congestion, in trees per GB/s.
+        No forest with this k has a smaller congestion, in trees per GB/s.
     cut : tuple of int
-        Positions of the nodes of a cut S whose exit links carry fewer trees than are rooted in it,
-        each link floor(U b) of them, at every U < ``bound``.
+        Positions of the nodes of a cut S. At every U < ``bound`` its exit links (in a reduction,
+        its entry links), floor(U b) trees each, carry fewer trees than are rooted in it.
     congestion : Fraction
         U for which ``capacity`` was found: ``bound`` if ``exact``, else a little more.
     capacity : int64 array, one entry a link
         Trees that each link may carry, at most U b: all cuts hold, no switch sends more than it
-        receives, so k trees per root can be packed.
+        receives, so the trees can be packed. In a reduction the links are those of the reversed
+        topology, on which out-trees are packed.
     """
 
     optimum: Optimum
@@ -82,27 +84,24 @@ class FixedK:
 
     @property
     def time_s_per_gb(self) -> Fraction:
-        """Seconds per gigabyte of data in all, U / (N k)."""
-        return self.congestion / self.k / self._parts
+        """Seconds per gigabyte of data in all, U / (W k), W the sum of the weights."""
+        return self.congestion / (self.k * sum(self.optimum.weights))
 
     @property
     def algbw_gb_s(self) -> Fraction:
-        """Algorithmic bandwidth N k / U, in GB/s."""
+        """Algorithmic bandwidth W k / U, in GB/s."""
         return 1 / self.time_s_per_gb
 
     @property
     def bound_algbw_gb_s(self) -> Fraction:
-        """Algorithmic bandwidth that no forest with k trees per root exceeds, in GB/s."""
-        return self.k * self._parts / self.bound
+        """Algorithmic bandwidth that no forest with this k exceeds, in GB/s."""
+        return self.k * sum(self.optimum.weights) / self.bound
 
     @property
     def witness(self) -> Cut:
         """The cut, with its GPUs and exit links."""
-        return Cut(self.optimum.topology, self.cut)
-
-    @property
-    def _parts(self) -> int:
-        return self.optimum.topology.num_compute
+        best = self.optimum
+        return Cut(best.topology, self.cut, best.weights, best.reduction)
 
     def certificate(self) -> int:
         """Recompute, from the topology alone, how many trees the cut lacks below the bound.
@@ -112,18 +111,30 @@ class FixedK:
         """
         cut = self.witness
         room = sum(math.ceil(self.bound * link.bandwidth_gb_s) - 1 for link in cut.exit_links)
-        return self.k * len(cut.compute) - room
+        return self.k * cut.weight - room
 
 
 def fixed_k(
-    topology: Topology, k: int, *, threads: int = 1, progress: Progress | None = None
+    topology: Topology,
+    k: int,
+    *,
+    weights: Weights | None = None,
+    reduction: bool = False,
+    threads: int = 1,
+    progress: Progress | None = None,
 ) -> FixedK:
-    """Find the least congestion of an allgather with k trees per root.
+    """Find the least congestion of a forest with k trees per root.
 
     Parameters
     ----------
     topology : Topology
     k : int
+        Trees per unit of weight.
+    weights : mapping or sequence, optional
+        How much data each GPU roots, as of :func:`forestcoll.demand.whole_weights`; all the same,
+        an allgather or reduce-scatter, if not given.
+    reduction : bool
+        Whether data is summed up on its way to the roots.
     threads : int
         At most so many share the GPUs; the result does not depend on their number.
     progress : callable, optional
@@ -136,11 +147,12 @@ def fixed_k(
     Raises
     ------
     InvalidParameterError
-        If k is not a whole number from 1 up.
+        If k is not a whole number from 1 up, or the weights are not a number from 0 up for every
+        GPU.
     InvalidTopologyError
-        If the network fails :func:`forestcoll.topology.validate` for an allgather.
+        If the network fails :func:`forestcoll.topology.validate` for this collective.
     CapacityOverflowError
-        If the trees of all links do not fit 62 bits in sum.
+        If the trees of all roots or links do not fit 62 bits in sum.
 
     Notes
     -----
@@ -154,9 +166,16 @@ def fixed_k(
     (Fraction(2400, 7), True, True)
     """
     check_k(k)
-    best = optimum(topology, threads=threads, progress=progress)
-    trees = np.full(topology.num_compute, k, dtype=np.int64)
-    search = _Search(topology, trees, threads, progress)
+    best = optimum(
+        topology, weights=weights, reduction=reduction, threads=threads, progress=progress
+    )
+    if k * sum(best.weights) >= 2**62:
+        raise CapacityOverflowError(
+            f"{topology.name}: {k} trees per unit of weight are {k * sum(best.weights)} in all, "
+            f"beyond exact 64-bit arithmetic; take fewer"
+        )
+    network = topology.reversed() if reduction else topology
+    search = _Search(network, k * np.array(best.weights, dtype=np.int64), threads, progress)
     bound, cut = search.least_congestion(best.cut)
     congestion, capacity = search.balanced_from(bound)
     return FixedK(best, k, bound, cut, congestion, capacity)
@@ -183,8 +202,7 @@ class _Search:
         links = topology.integer_capacities
         self._unit = links.denominator  # congestion U is U / unit trees per whole capacity
         self._sizes = sorted(set(links.capacity.tolist()))
-        self._rooted = np.zeros(len(topology.nodes), dtype=np.int64)
-        self._rooted[list(topology.compute)] = trees
+        self._rooted, _ = roots_and_targets(topology, trees)
 
     def least_congestion(self, cut: tuple[int, ...]) -> tuple[Fraction, tuple[int, ...]]:
         """Return the least congestion at which no cut is violated, and a cut that needs it.
@@ -220,9 +238,9 @@ class _Search:
         leaving = inside[links.tail] & ~inside[links.head]
         count = Counter(links.capacity[leaving].tolist())
         wanted = int(self._rooted[inside].sum())
-        at = Fraction(wanted, sum(size * links_ for size, links_ in count.items()))
+        at = Fraction(wanted, sum(size * number for size, number in count.items()))
         carried = {size: at.numerator * size // at.denominator for size in count}
-        missing = wanted - sum(carried[size] * links_ for size, links_ in count.items())
+        missing = wanted - sum(carried[size] * number for size, number in count.items())
         next_up = [(Fraction(carried[size] + 1, size), size) for size in count]
         heapq.heapify(next_up)
         while missing > 0:

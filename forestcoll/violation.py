@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.native import _core
-from forestcoll.tight_sets import roots_and_targets
+from forestcoll.optimality import roots_and_targets
 from forestcoll.topology.model import Topology
 
 __all__ = ["Violation", "violated_cut"]

@@ -23,7 +23,7 @@ from forestcoll.schedule.factored import FactoredForest, Links
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.topology.model import Topology
 
-__all__ = ["AnySchedule", "Allreduce", "turned", "turned_links", "turned_routes"]
+__all__ = ["Allreduce", "AnySchedule", "turned", "turned_links", "turned_routes"]
 
 F = TypeVar("F", Forest, FactoredForest)
 
