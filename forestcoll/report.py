@@ -87,15 +87,15 @@ def _lines(value: object, unit: str) -> list[str]:
         case Cut():
             return [value.in_words(), *map(str, value.exit_classes())]
         case Mapping():
-            return [", ".join(_entry(key, item, unit) for key, item in value.items())]
+            return [", ".join(_inner(key, item, unit) for key, item in value.items())]
         case list() | tuple():
             return [line for item in value for line in _lines(item, unit)] or ["none"]
         case _:
             return [f"{value} {unit}".rstrip()]
 
 
-def _entry(key: str, value: object, unit: str) -> str:
-    """Write a label and a value on one line, in the unit of the key or of all."""
+def _inner(key: str, value: object, unit: str) -> str:
+    """Return an entry of a mapping in a line: its own unit, or that of the mapping."""
     label, own = _label_and_unit(key)
     return f"{label} {_lines(value, own or unit)[0]}"
 

@@ -31,7 +31,7 @@ class Schedule(Protocol):
 
     @property
     def k(self) -> int:
-        """Trees per root."""
+        """Trees per unit of weight."""
 
     @property
     def congestion(self) -> Fraction:
@@ -40,6 +40,18 @@ class Schedule(Protocol):
     @property
     def routes(self) -> Routes:
         """Physical paths of the logical links."""
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        """Of each rank: it roots k times as many trees."""
+
+    @property
+    def reduction(self) -> bool:
+        """Whether data runs from child to parent."""
+
+    @property
+    def collective(self) -> str:
+        """What it is to be."""
 
     @property
     def optimum(self) -> Optimum | None:
