@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Unpack
 
+from forestcoll.errors import UnsupportedError
 from forestcoll.expansion import heights
 from forestcoll.fixed_k import check_k
 from forestcoll.generate import Options, generate_factored
@@ -115,6 +116,8 @@ def best_k(
     ------
     InvalidParameterError
         If max_k is not a whole number from 1 up.
+    UnsupportedError
+        If there is a single GPU.
     ForestCollError
         As of :func:`forestcoll.generate.generate`.
 
@@ -128,6 +131,8 @@ def best_k(
     3
     """
     check_k(max_k, "the largest k")
+    if topology.num_compute == 1:
+        raise UnsupportedError("the schedule of a single GPU is empty, whatever the k")
     return BestK(tuple(_tried(topology, k, collective, options) for k in range(1, max_k + 1)))
 
 

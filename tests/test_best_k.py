@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from forestcoll import generate, verify
 from forestcoll.best_k import BestK, Choice, best_k
-from forestcoll.errors import InvalidParameterError
-from forestcoll.topology import load_topology
+from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.topology import group, load_topology
 from tests.command_line import assert_one_line, document, invoke
 from tests.strategies import topologies
 
@@ -77,6 +77,14 @@ def test_a_wrong_limit_is_refused(limit):
     """It must be a whole number from 1 up."""
     with pytest.raises(InvalidParameterError, match=r"the largest k is .* from 1 up"):
         best_k(load_topology("ring:nodes=3"), limit)
+
+
+def test_a_single_gpu_has_nothing_to_choose():
+    """Its schedule is empty for every k."""
+    alone = group(load_topology("ring:nodes=3"), ["gpu1"])
+    assert verify(generate(alone, k=3)).k == 3
+    with pytest.raises(UnsupportedError, match="empty, whatever the k"):
+        best_k(alone, 3)
 
 
 def test_command_line_generates_with_k(tmp_path):

@@ -19,7 +19,7 @@ from forestcoll.errors import (
 )
 from forestcoll.fixed_k import fixed_k
 from forestcoll.optimality import optimum
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import TopologyBuilder, group, load_topology
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import violated_set
 from tests.reference.fixed_k import fixed_k_reference, rounded_down
@@ -245,6 +245,9 @@ def test_weights_and_single_roots(topology, k, chance):
     below = max(Fraction(math.ceil(found.bound * b) - 1) / b for b in sizes.values())
     assert violated_set(rounded_down(sizes, found.bound), trees) is None
     assert violated_set(rounded_down(sizes, below), trees) is not None
+    verdict = verify(generate(topology, k=k, weights=weights))
+    assert found.bound <= verdict.congestion <= found.congestion
+    assert verdict.optimal == found.optimal
 
 
 @settings(max_examples=100, deadline=None)
@@ -262,6 +265,26 @@ def test_a_reduction_is_a_gathering_on_the_reversed_network(topology, k):
     witness_is_one(found)
     forest = generate(topology, k=k, collective="reduce-scatter")
     assert (forest.k, forest.congestion) == (k, found.congestion)
+    verdict = verify(forest)
+    assert found.bound <= verdict.congestion <= found.congestion
+    assert verdict.optimal == found.optimal
+
+
+def test_all_collectives_among_a_group_of_gpus():
+    """Half of the GPUs of each MI250 box, the other half forwarding: k trees, verified."""
+    topology = load_topology("mi250:boxes=2")
+    members = [node.name for node in topology.nodes if not node.is_switch and node.index < 8]
+    part = group(topology, members)
+    found = fixed_k(part, 13)
+    assert found.algbw_gb_s == Fraction(2600, 7)  # an OAM gets 14 x 13 trees over 332 GB/s
+    witness_is_one(found)
+    for collective in ("allgather", "reduce-scatter"):
+        verdict = verify(generate(part, k=13, collective=collective))
+        assert (verdict.gpus, verdict.algbw_gb_s) == (16, found.algbw_gb_s)
+    both = generate(part, k=13, collective="allreduce")
+    assert verify(both).algbw_gb_s == found.algbw_gb_s / 2
+    single = generate(part, k=5, collective="broadcast", root=members[0])
+    assert verify(single).congestion == fixed_k(part, 5, weights=single.weights).congestion
 
 
 @pytest.mark.parametrize("k", [0, -3, True, 2.0, "3"])
