@@ -154,7 +154,7 @@ ScheduleFile = Annotated[Path, typer.Argument(metavar="FILE", help="A schedule f
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.")]
 Trees = Annotated[
     int | None,
-    typer.Option("--k", help="Trees per GPU; the least that are optimal if not given."),
+    typer.Option("--k", help="Trees per GPU; as many as the optimum needs if not given."),
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write.")]
 
