@@ -5,7 +5,7 @@ Problem: the least U at which k trees per root (k w of a root of weight w) fit w
 Input:   a topology and k; weights, a direction.
 Output:  the exact U*, and a cut whose links carry too few trees at any smaller U; capacities under
          which such trees can be packed.
-Cost:    one max-flow pass over the GPUs per cut on the way (1 to 4 in practice), and what balancing
+Cost:    one max-flow pass over the GPUs per cut on the way (1 to 3 in practice), and what balancing
          takes where rounding leaves a switch with less in than out.
 Source:  ForestColl section 5.5 and appendix E.4, Theorems 11 to 13; cuts that raise U from below
          stand for the bisection of Algorithm 5 (see docs/architecture.md).

@@ -116,6 +116,17 @@ def test_one_tree_on_two_a100_boxes_by_hand():
     assert found.certificate() == 1  # at most 13 + 1 of 15 trees below
 
 
+def test_fewer_trees_than_the_optimums_k_may_do_as_well():
+    """Eight MI250 boxes, 112 shards into a box over 16 links of 16 GB/s: with one tree a GPU each
+    link carries 7 at U = 7/16. All U b are whole only from k = 8 on: 50 x 7/16 is not.
+    """
+    topology = load_topology("mi250:boxes=8")
+    found = fixed_k(topology, 1)
+    assert (found.optimum.k, found.congestion) == (8, Fraction(7, 16))
+    assert found.optimal
+    assert verify(generate(topology, k=1)).optimal
+
+
 def overdrawn(spare):
     """Four GPUs and a switch w. All links carry 1, but two of 1/2 into w, which sends 1 to c and 1
     to d. At U = 1 w receives one tree, from a, and c and d, with three links each, need all of
