@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.methods import refusal, run_method
 from forestcoll import generate, generate_factored, verify
 from forestcoll.errors import (
     CapacityOverflowError,
@@ -320,6 +321,13 @@ def test_the_paper_method_makes_the_optimal_k_only():
     """Its algorithms have no other."""
     with pytest.raises(UnsupportedError, match="another k"):
         generate(load_topology("ring:nodes=3"), k=2, method="paper")
+
+
+def test_experiments_can_sweep_k():
+    """It is a parameter of the method forestcoll."""
+    forest, _ = run_method("forestcoll", load_topology("mi250:boxes=2"), {"k": 7}, str)
+    assert (forest.k, forest.algbw_gb_s) == (7, 350)
+    assert refusal("forestcoll", "k", "seven") == "is 'seven'; it must be a whole number"
 
 
 def test_networks_that_cannot_gather_are_refused():
