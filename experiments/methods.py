@@ -77,7 +77,8 @@ def find_method(name: str) -> Callable[..., Forest]:
 def parameters_of(name: str) -> tuple[str, ...]:
     """Return the parameters that a plainly named method takes besides the topology."""
     _topology, *others = inspect.signature(_function(name)).parameters
-    return tuple(other for other in others if other not in _OF_THE_CALL)
+    left_out = (*_OF_THE_CALL, "k") if name == "forestcoll-paper" else _OF_THE_CALL  # it has one k
+    return tuple(other for other in others if other not in left_out)
 
 
 def refusal(name: str, parameter: str, value: object) -> str:

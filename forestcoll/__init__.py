@@ -6,8 +6,10 @@
 266.6666666666667
 """
 
+from forestcoll.best_k import best_k
 from forestcoll.bottleneck import Optimum
 from forestcoll.expansion import expand
+from forestcoll.fixed_k import FixedK, fixed_k
 from forestcoll.generate import generate, generate_factored, generate_timed
 from forestcoll.optimality import optimum
 from forestcoll.schedule import (
@@ -31,11 +33,14 @@ from forestcoll.topology import (
 __all__ = [
     "Allreduce",
     "FactoredForest",
+    "FixedK",
     "Forest",
     "Optimum",
     "Topology",
+    "best_k",
     "cost",
     "expand",
+    "fixed_k",
     "generate",
     "generate_factored",
     "generate_timed",

@@ -27,12 +27,19 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperGroup
 
+from forestcoll.best_k import best_k
 from forestcoll.demand import Weights, read_weights, weights_for
 from forestcoll.describe import link_classes
-from forestcoll.errors import ExportError, ForestCollError, UnsupportedError
+from forestcoll.errors import (
+    ExportError,
+    ForestCollError,
+    InvalidParameterError,
+    UnsupportedError,
+)
 from forestcoll.expansion import expand, heights
+from forestcoll.fixed_k import FixedK, fixed_k
+from forestcoll.generate import Options, generate_factored_timed, generate_timed
 from forestcoll.generate import Progress as StageProgress
-from forestcoll.generate import generate_factored_timed, generate_timed
 from forestcoll.optimality import optimum
 from forestcoll.report import as_json, as_text
 from forestcoll.schedule import (
@@ -145,6 +152,10 @@ app.add_typer(topology_app, name="topology")
 Spec = Annotated[str, typer.Argument(metavar="TOPOLOGY", help="A family or a topology file.")]
 ScheduleFile = Annotated[Path, typer.Argument(metavar="FILE", help="A schedule file.")]
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.")]
+Trees = Annotated[
+    int | None,
+    typer.Option("--k", help="Trees per GPU; as many as the optimum needs if not given."),
+]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write.")]
 
 
@@ -262,6 +273,7 @@ def show_optimum(
     root: Root = None,
     weights: WeightsFile = None,
     members: Group = None,
+    k: Trees = None,
     json_: Json = False,
 ) -> None:
     """Find the throughput optimum of a network and the bottleneck cut that proves it."""
@@ -271,7 +283,11 @@ def show_optimum(
             "an allreduce has two optima: ask for those of reduce-scatter and of allgather"
         )
     whole = weights_for(topology, collective, root=_root(topology, root), weights=_read(weights))
-    best = optimum(topology, weights=whole, reduction=collective in ("reduce-scatter", "reduce"))
+    reduction = collective in ("reduce-scatter", "reduce")
+    if k is not None:
+        _report(_best_with(fixed_k(topology, k, weights=whole, reduction=reduction)), json_)
+        return
+    best = optimum(topology, weights=whole, reduction=reduction)
     facts = {
         "topology": best.topology.name,
         "collective": best.collective,
@@ -285,6 +301,24 @@ def show_optimum(
     _report(facts, json_)
 
 
+def _best_with(found: FixedK) -> dict[str, Any]:
+    """Return what is known of the best with a fixed number of trees per GPU."""
+    return {
+        "topology": found.optimum.topology.name,
+        "collective": found.optimum.collective,
+        "gpus": found.optimum.topology.num_compute,
+        "k": found.k,
+        "congestion": found.congestion,
+        "algbw_gb_s": found.algbw_gb_s,
+        "time_s_per_gb": found.time_s_per_gb,
+        "exact": found.exact,
+        "greatest_possible_algbw_gb_s": None if found.exact else found.bound_algbw_gb_s,
+        "any_k_algbw_gb_s": found.optimum.algbw_gb_s,
+        "limiting_cut": found.witness,
+        "trees_lacking_below": found.certificate(),
+    }
+
+
 @app.command("generate")
 def generate_schedule(
     spec: Spec,
@@ -293,6 +327,13 @@ def generate_schedule(
     root: Root = None,
     weights: WeightsFile = None,
     members: Group = None,
+    k: Trees = None,
+    max_k: Annotated[
+        int | None,
+        typer.Option(
+            "--best-k", metavar="MAX", help="The fastest number of trees per GPU up to this one."
+        ),
+    ] = None,
     method: Annotated[
         str,
         typer.Option("--method", help="forestcoll, or paper: its own, slow algorithms."),
@@ -309,21 +350,23 @@ def generate_schedule(
     _expect_writable(output)
     if factored and output.suffix.lower() != ".npz":
         raise ExportError(f"{output}: --factored needs a name that ends in .npz")
+    if k is not None and max_k is not None:
+        raise InvalidParameterError("--k and --best-k exclude each other; give one of them")
     topology = _network(spec, members)
+    options: Options = {"root": _root(topology, root), "weights": _read(weights), "method": method}
+    tried = None if max_k is None else best_k(topology, max_k, collective=collective, **options)
+    options["k"] = k if tried is None else tried.fastest.k
     with _progress_bars() as progress:
+        options["progress"] = progress
         schedule, seconds = (generate_factored_timed if factored else generate_timed)(
-            topology,
-            collective=collective,
-            root=_root(topology, root),
-            weights=_read(weights),
-            method=method,
-            progress=progress,
+            topology, collective=collective, **options
         )
     verdict = verify(schedule) if check else None
     write_schedule(schedule, output)
     facts = {
         "topology": topology.name,
         "collective": schedule.collective,
+        "tried": None if tried is None else [asdict(choice) for choice in tried.choices],
         **_tree_facts(schedule),
         "algbw_gb_s": schedule.algbw_gb_s if schedule.time_s_per_gb else None,
         "verified": verdict is not None,

@@ -16,14 +16,17 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypedDict, TypeVar, Unpack, overload
+from typing import Literal, NamedTuple, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from forestcoll import paper
+from forestcoll.bottleneck import Optimum
 from forestcoll.demand import Weights, weights_for
 from forestcoll.errors import InvalidParameterError, UnknownMethodError, UnsupportedError
 from forestcoll.expansion import expand
+from forestcoll.fixed_k import check_k, fixed_k
 from forestcoll.optimality import optimum, tree_capacities
 from forestcoll.routing import find_routes
 from forestcoll.schedule.collectives import Allreduce
@@ -66,6 +69,7 @@ class Options(TypedDict, total=False):
 
     root: str | int | None
     weights: Weights | None
+    k: int | None
     method: str
     threads: int | None
     progress: Progress | None
@@ -89,6 +93,7 @@ def generate(
     collective: str = "allgather",
     root: str | int | None = None,
     weights: Weights | None = None,
+    k: int | None = None,
     method: str = "forestcoll",
     threads: int | None = None,
     progress: Progress | None = None,
@@ -106,10 +111,14 @@ def generate(
     weights : mapping or sequence, optional
         How much of the data each GPU has (in a reduction, wants the sum of): numbers from 0 up, by
         name or by rank, as of :func:`forestcoll.demand.whole_weights`. All the same if not given.
+    k : int, optional
+        Trees per unit of weight; the optimum's k if not given. The forest attains the best that
+        was found for such trees (:func:`forestcoll.fixed_k.fixed_k`).
     method : str
         "forestcoll", the core; or "paper", the ForestColl paper's own algorithms
         (:mod:`forestcoll.paper`), to compare with: as optimal, far slower, taller trees; for equal
-        weights only. The forest's ``method`` is "forestcoll" or "forestcoll-paper".
+        weights and the optimal k only. The forest's ``method`` is "forestcoll" or
+        "forestcoll-paper".
     threads : int, optional
         At most so many; all cores that this process may use if not given. The forest does not
         depend on their number. The method "paper" uses one.
@@ -120,9 +129,9 @@ def generate(
     Returns
     -------
     Forest or Allreduce
-        With ``forest.optimum`` set: the bound it attains and the cut that proves it. Its
-        physical paths are found when they are first asked for. The schedule of a single GPU is
-        empty, with no optimum.
+        With ``forest.optimum`` set: the bound it attains and the cut that proves it; None if the k
+        given does not attain it. Its physical paths are found when they are first asked for. The
+        schedule of a single GPU is empty, with no optimum.
 
     Raises
     ------
@@ -136,8 +145,8 @@ def generate(
     UnsupportedError
         If there is no such collective, or the method does not support it.
     InvalidParameterError
-        If there are fewer than one thread; if the root or the weights are wrong, missing, or not
-        for this collective.
+        If there are fewer than one thread or tree; if the root or the weights are wrong, missing,
+        or not for this collective.
 
     Examples
     --------
@@ -155,6 +164,7 @@ def generate(
         routed=False,
         root=root,
         weights=weights,
+        k=k,
         method=method,
         threads=threads,
         progress=progress,
@@ -179,6 +189,7 @@ def generate_factored(
     collective: str = "allgather",
     root: str | int | None = None,
     weights: Weights | None = None,
+    k: int | None = None,
     method: str = "forestcoll",
     threads: int | None = None,
     progress: Progress | None = None,
@@ -195,6 +206,7 @@ def generate_factored(
         routed=False,
         root=root,
         weights=weights,
+        k=k,
         method=method,
         threads=threads,
         progress=progress,
@@ -215,6 +227,7 @@ def generate_timed(
     collective: str = "allgather",
     root: str | int | None = None,
     weights: Weights | None = None,
+    k: int | None = None,
     method: str = "forestcoll",
     threads: int | None = None,
     progress: Progress | None = None,
@@ -230,6 +243,7 @@ def generate_timed(
         routed=True,
         root=root,
         weights=weights,
+        k=k,
         method=method,
         threads=threads,
         progress=progress,
@@ -250,6 +264,7 @@ def generate_factored_timed(
     collective: str = "allgather",
     root: str | int | None = None,
     weights: Weights | None = None,
+    k: int | None = None,
     method: str = "forestcoll",
     threads: int | None = None,
     progress: Progress | None = None,
@@ -265,6 +280,7 @@ def generate_factored_timed(
         routed=True,
         root=root,
         weights=weights,
+        k=k,
         method=method,
         threads=threads,
         progress=progress,
@@ -285,6 +301,7 @@ class _Task:
     topology: Topology
     weights: tuple[int, ...]
     reduction: bool
+    k: int | None
     method: str
     threads: int
 
@@ -316,6 +333,7 @@ def _generated(
     routed: bool,
     root: str | int | None,
     weights: Weights | None,
+    k: int | None,
     method: str,
     threads: int | None,
     progress: Progress | None,
@@ -326,11 +344,13 @@ def _generated(
     threads = usable_cores() if threads is None else threads
     if threads < 1:
         raise InvalidParameterError(f"threads is {threads}; it must be at least 1")
+    if k is not None:
+        check_k(k)
     whole = weights_for(topology, collective, root=root, weights=weights)
     clock = Stopwatch(progress)
 
     def made(reduction: bool) -> F:
-        forest = one_way(_Task(topology, whole, reduction, method, threads), clock)
+        forest = one_way(_Task(topology, whole, reduction, k, method, threads), clock)
         if routed:
             clock.run("routing", lambda _: forest.routes.hop)
         return forest
@@ -354,29 +374,51 @@ def _factored(task: _Task, clock: Stopwatch) -> FactoredForest:
 
 
 def _by_the_core(task: _Task, clock: Stopwatch) -> FactoredForest:
-    best = clock.run(
-        "optimality",
-        lambda report: optimum(
-            task.topology,
-            weights=task.unequal,
-            reduction=task.reduction,
-            threads=task.threads,
-            progress=report,
-        ),
-    )
-    network = task.network
+    plan = clock.run("optimality", lambda report: _planned(task, report))
     forest = forest_within(
-        network,
-        tree_capacities(network, best.congestion),
-        best.k * np.array(task.weights, dtype=np.int64),
-        k=best.k,
-        congestion=best.congestion,
+        task.network,
+        plan.capacity,
+        plan.k * np.array(task.weights, dtype=np.int64),
+        k=plan.k,
+        congestion=plan.congestion,
         weights=task.weights,
-        optimum=best,
+        optimum=plan.claim,
         threads=task.threads,
         clock=clock,
     )
     return task.finished(forest)
+
+
+class _Plan(NamedTuple):
+    """What a forest is to be packed into, and what it may claim."""
+
+    k: int
+    congestion: Fraction
+    capacity: npt.NDArray[np.int64]
+    claim: Optimum | None
+
+
+def _planned(task: _Task, progress: Callable[[int, int], None] | None) -> _Plan:
+    """Find the optimum, or the best for the number of trees that was given."""
+    if task.k is None:
+        best = optimum(
+            task.topology,
+            weights=task.unequal,
+            reduction=task.reduction,
+            threads=task.threads,
+            progress=progress,
+        )
+        return _Plan(best.k, best.congestion, tree_capacities(task.network, best.congestion), best)
+    found = fixed_k(
+        task.topology,
+        task.k,
+        weights=task.unequal,
+        reduction=task.reduction,
+        threads=task.threads,
+        progress=progress,
+    )
+    claim = found.optimum if found.optimal else None
+    return _Plan(found.k, found.congestion, found.capacity, claim)
 
 
 def _written_out(task: _Task, clock: Stopwatch) -> Forest:
@@ -388,7 +430,7 @@ def _empty(task: _Task) -> Forest:
     return Forest(
         topology=task.topology,
         method="forestcoll" if task.method == "forestcoll" else "forestcoll-paper",
-        k=1,
+        k=task.k or 1,
         congestion=Fraction(0),
         root=np.zeros(0, dtype=np.int32),
         multiplicity=np.zeros(0, dtype=np.int64),
@@ -402,6 +444,11 @@ def _by_the_paper(task: _Task, clock: Stopwatch) -> Forest:
     if task.unequal is not None:
         raise UnsupportedError(
             "the paper's algorithms give every GPU as many trees; for a root or weights take the "
+            "method forestcoll"
+        )
+    if task.k is not None:
+        raise UnsupportedError(
+            "the paper's algorithms make the optimal number of trees; for another k take the "
             "method forestcoll"
         )
     validate(task.topology, "reduce-scatter" if task.reduction else "allgather")
