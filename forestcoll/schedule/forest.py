@@ -149,12 +149,6 @@ class Forest:
     parent: npt.NDArray[np.int32] = field(repr=False)
     routes: Routes = field(repr=False)
     optimum: Optimum | None = field(default=None, repr=False)
-    weights: tuple[int, ...] = field(default=(), repr=False)
-    reduction: bool = False
-
-    def __post_init__(self) -> None:
-        if not self.weights:
-            object.__setattr__(self, "weights", (1,) * self.topology.num_compute)
 
     @property
     def num_batches(self) -> int:
