@@ -10,10 +10,26 @@ from forestcoll.bottleneck import Optimum
 from forestcoll.expansion import expand
 from forestcoll.generate import generate, generate_factored, generate_timed
 from forestcoll.optimality import optimum
-from forestcoll.schedule import FactoredForest, Forest, cost, read_schedule, verify, write_schedule
-from forestcoll.topology import Topology, load_topology, read_topology, validate, write_topology
+from forestcoll.schedule import (
+    Allreduce,
+    FactoredForest,
+    Forest,
+    cost,
+    read_schedule,
+    verify,
+    write_schedule,
+)
+from forestcoll.topology import (
+    Topology,
+    group,
+    load_topology,
+    read_topology,
+    validate,
+    write_topology,
+)
 
 __all__ = [
+    "Allreduce",
     "FactoredForest",
     "Forest",
     "Optimum",
@@ -23,6 +39,7 @@ __all__ = [
     "generate",
     "generate_factored",
     "generate_timed",
+    "group",
     "load_topology",
     "optimum",
     "read_schedule",

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from forestcoll.errors import CapacityOverflowError, VerificationError
 from forestcoll.native import _core
+from forestcoll.schedule.collectives import turned_links
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest, Tree
 
@@ -51,6 +52,8 @@ def expand(forest: FactoredForest, *, progress: Callable[[int, int], None] | Non
         parent=parent,
         routes=forest.routes,
         optimum=forest.optimum,
+        weights=forest.weights,
+        reduction=forest.reduction,
     )
 
 
@@ -92,6 +95,8 @@ def trees(forest: FactoredForest) -> Iterator[Tree]:
             multiplicity=multiplicity,
             parent=parent,
             routes=forest.routes,
+            weights=forest.weights,
+            reduction=forest.reduction,
         ).trees()
         if len(root) < _AT_A_TIME:
             return
@@ -109,9 +114,10 @@ class _Refusal:
 
 
 def _expansion(forest: FactoredForest) -> _core.Expansion:
-    sets, shapes, links = forest.sets, forest.shapes, forest.links
+    sets, shapes = forest.sets, forest.shapes
+    links = turned_links(forest.links) if forest.reduction else forest.links  # parent to child
     return _core.Expansion(
-        np.full(forest.topology.num_compute, forest.k, dtype=np.int64),
+        forest.k * np.array(forest.weights, dtype=np.int64),
         _of_type(np.int32, links.tail),
         _of_type(np.int32, links.head),
         _of_type(np.int64, links.load),

@@ -1,5 +1,6 @@
 """What a schedule is, whoever made it: forests, their proof, their cost and their files."""
 
+from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.cost import Cost, cost
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.files import read_schedule, write_schedule
@@ -7,6 +8,7 @@ from forestcoll.schedule.forest import Forest, Path, Routes, Tree
 from forestcoll.schedule.verify import Verdict, verify
 
 __all__ = [
+    "Allreduce",
     "Cost",
     "FactoredForest",
     "Forest",
