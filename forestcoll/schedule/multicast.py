@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.bottleneck import Optimum
+from forestcoll.collective import algbw_of, collective_of
 from forestcoll.schedule.exactly import exact
 from forestcoll.topology.model import Topology
 
@@ -119,6 +120,11 @@ class MulticastForest:
         return len(self.root)
 
     @property
+    def collective(self) -> str:
+        """What it is: "allgather", "reduce-scatter", "broadcast" or "reduce"."""
+        return collective_of(self.weights, self.reduction)
+
+    @property
     def num_trees(self) -> int:
         """Number of trees counted with multiplicity."""
         return int(self.multiplicity.sum())
@@ -130,8 +136,14 @@ class MulticastForest:
 
     @property
     def algbw_gb_s(self) -> Fraction:
-        """Algorithmic bandwidth: data size over time, W k / U, in GB/s."""
-        return 1 / self.time_s_per_gb
+        """Algorithmic bandwidth: data size over time, W k / U, in GB/s.
+
+        Raises
+        ------
+        UnsupportedError
+            If there is a single GPU, whose empty schedule takes no time.
+        """
+        return algbw_of(self.time_s_per_gb)
 
     def loads(self) -> tuple[int, ...]:
         """Return the trees over each link of the topology, in its order, exactly."""
