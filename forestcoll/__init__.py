@@ -9,11 +9,13 @@
 from forestcoll.bottleneck import Optimum
 from forestcoll.expansion import expand
 from forestcoll.generate import generate, generate_factored, generate_timed
+from forestcoll.multicast import multicast
 from forestcoll.optimality import optimum
 from forestcoll.schedule import (
     Allreduce,
     FactoredForest,
     Forest,
+    MulticastForest,
     cost,
     read_schedule,
     verify,
@@ -32,6 +34,7 @@ __all__ = [
     "Allreduce",
     "FactoredForest",
     "Forest",
+    "MulticastForest",
     "Optimum",
     "Topology",
     "cost",
@@ -41,6 +44,7 @@ __all__ = [
     "generate_timed",
     "group",
     "load_topology",
+    "multicast",
     "optimum",
     "read_schedule",
     "read_topology",

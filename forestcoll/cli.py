@@ -26,13 +26,21 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from forestcoll.describe import link_classes
-from forestcoll.errors import ExportError, ForestCollError
+from forestcoll.errors import ExportError, ForestCollError, InvalidParameterError
 from forestcoll.expansion import expand, heights
 from forestcoll.generate import Progress as StageProgress
 from forestcoll.generate import generate_factored_timed, generate_timed
+from forestcoll.multicast import Traffic, multicast, traffic
 from forestcoll.optimality import optimum
 from forestcoll.report import as_json, as_text
-from forestcoll.schedule import FactoredForest, Forest, read_schedule, verify, write_schedule
+from forestcoll.schedule import (
+    FactoredForest,
+    Forest,
+    MulticastForest,
+    read_schedule,
+    verify,
+    write_schedule,
+)
 from forestcoll.topology import FAMILIES, Family, load_topology, validate, write_topology
 from forestcoll.topology.registry import Parameter
 
@@ -233,14 +241,19 @@ def generate_schedule(
     factored: Annotated[
         bool, typer.Option("--factored", help="Do not write the trees out (.npz only).")
     ] = False,
+    in_network: Annotated[
+        bool, typer.Option("--multicast", help="Let switches marked multicast copy and reduce.")
+    ] = False,
     json_: Json = False,
 ) -> None:
     """Generate an optimal allgather, verify it and write it to a file, .json or .npz."""
     _expect_writable(output)
     if factored and output.suffix.lower() != ".npz":
         raise ExportError(f"{output}: --factored needs a name that ends in .npz")
+    if factored and in_network:
+        raise InvalidParameterError("--multicast writes physical trees out; leave --factored away")
     topology = load_topology(spec)
-    forest: Forest | FactoredForest
+    forest: Forest | FactoredForest | MulticastForest
     with _progress_bars() as progress:
         if factored and method == "forestcoll":
             forest, seconds = generate_factored_timed(topology, progress=progress)
@@ -248,6 +261,10 @@ def generate_schedule(
             forest, seconds = generate_timed(topology, method=method, progress=progress)
     if factored and isinstance(forest, Forest):
         forest = FactoredForest.from_forest(forest)
+    saved: tuple[Traffic, ...] | None = None
+    if in_network and isinstance(forest, Forest):
+        before, forest = forest, multicast(forest)
+        saved = traffic(before, forest)
     verdict = verify(forest) if check else None
     write_schedule(forest, output)
     tall = heights(forest)[1] if isinstance(forest, FactoredForest) else forest.heights()
@@ -260,6 +277,7 @@ def generate_schedule(
         "algbw_gb_s": forest.algbw_gb_s,
         "verified": verdict is not None,
         "optimal": None if verdict is None else verdict.optimal,
+        "traffic": saved,
         "stages_s": seconds,
         "file": output,
     }
@@ -290,6 +308,8 @@ def draw_one_tree(
     _expect_writable(output)
     forest = read_schedule(file)
     verify(forest)
+    if isinstance(forest, MulticastForest):
+        raise ExportError(f"{file}: trees of switches that copy are not drawn; draw those before")
     explicit = expand(forest) if isinstance(forest, FactoredForest) else forest
     save_figure(draw_tree(explicit, tree), output)
     _report({"schedule": file, "tree": tree, "file": output}, json_)

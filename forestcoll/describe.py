@@ -18,7 +18,15 @@ from itertools import groupby
 
 from forestcoll.topology.model import Link, Topology
 
-__all__ = ["LinkClass", "as_float", "counted", "decimal", "link_classes", "link_groups", "nodes_in_words"]
+__all__ = [
+    "LinkClass",
+    "as_float",
+    "counted",
+    "decimal",
+    "link_classes",
+    "link_groups",
+    "nodes_in_words",
+]
 
 _NAMES_SHOWN = 6
 

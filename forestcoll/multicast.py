@@ -159,7 +159,8 @@ class _Pieces:
         """Return the walks of the last pieces of each path, so many as are kept."""
         upto = np.cumsum(kept)
         piece = np.repeat(self._end[path] - upto, kept) + np.arange(upto[-1] if len(upto) else 0)
-        return self._walk[piece]
+        walk: npt.NDArray[np.int64] = self._walk[piece]
+        return walk
 
     def walks(self, used: _Ints) -> Walks:
         """Return the walks of these numbers, in the direction of the data."""
@@ -175,7 +176,8 @@ def _distinct(
 ) -> tuple[list[npt.NDArray[np.int32]], npt.NDArray[np.int64]]:
     """Return the distinct rows node[start:stop], in order of appearance, and which each one is."""
     number: dict[bytes, int] = {}
-    rows, which = [], []
+    rows: list[npt.NDArray[np.int32]] = []
+    which: list[int] = []
     for a, b in zip(start.tolist(), stop.tolist(), strict=True):
         row = node[a:b]
         known = number.setdefault(row.tobytes(), len(rows))
@@ -188,7 +190,8 @@ def _distinct(
 def _congestion(forest: MulticastForest) -> Fraction:
     """Return the largest load over bandwidth of a link; what is claimed, if no data move."""
     loads = zip(forest.loads(), forest.topology.links, strict=True)
-    return max((load / link.bandwidth_gb_s for load, link in loads), default=0) or forest.congestion
+    slowness = [load / link.bandwidth_gb_s for load, link in loads if load]
+    return max(slowness, default=forest.congestion)
 
 
 # --- what it saves -----------------------------------------------------------------------------

@@ -91,7 +91,7 @@ class PathChoice:
         }
 
     def paths(self, start: int, stop: int) -> npt.NDArray[np.int64]:
-        """Return the path of each rank's edge in the parts start to stop; of no meaning at roots."""
+        """Return the path of each rank's edge in some parts; at roots it has no meaning."""
         place = self._place[self.batch[start:stop]] + self._offset[start:stop, None]
         return np.searchsorted(self._upto, place, side="right") - 1
 

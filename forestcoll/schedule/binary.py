@@ -22,6 +22,7 @@ from forestcoll.errors import InvalidScheduleError
 from forestcoll.schedule.factored import FactoredForest, Links, Sets, Shapes
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.head import head_document
+from forestcoll.schedule.multicast import MulticastForest, Walks
 from forestcoll.schedule.parsing import parse_head
 
 __all__ = ["parse_binary", "write_binary"]
@@ -50,8 +51,18 @@ _ARRAYS: dict[str, dict[str, type]] = {
         "links.load": np.int64,
         **_ROUTES,
     },
+    "multicast": {
+        "root": np.int32,
+        "multiplicity": np.int64,
+        "first_walk": np.int64,
+        "walk": np.int32,
+        "walks.first_node": np.int64,
+        "walks.node": np.int32,
+    },
 }
 """Arrays of each form, with the types they have in memory."""
+
+_FORMS = {"explicit": Forest, "factored": FactoredForest, "multicast": MulticastForest}
 
 _UNREADABLE = (
     *(BadZipFile, EOFError, NotImplementedError, OverflowError, RuntimeError, SyntaxError),
@@ -61,9 +72,9 @@ _UNREADABLE = (
 _Array = npt.NDArray[np.integer[Any]]
 
 
-def write_binary(forest: Forest | FactoredForest, file: IO[bytes]) -> None:
+def write_binary(forest: Forest | FactoredForest | MulticastForest, file: IO[bytes]) -> None:
     """Write a forest; the same forest gives the same bytes."""
-    form = "factored" if isinstance(forest, FactoredForest) else "explicit"
+    form = next(name for name, kind in _FORMS.items() if isinstance(forest, kind))
     head = json.dumps({**head_document(forest), "form": form}).encode()
     arrays: dict[str, Any] = {}
     for name in _ARRAYS[form]:
@@ -82,7 +93,7 @@ def _narrowed(array: _Array) -> _Array:
     return array.astype(kind, copy=False)
 
 
-def parse_binary(file: IO[bytes]) -> Forest | FactoredForest:
+def parse_binary(file: IO[bytes]) -> Forest | FactoredForest | MulticastForest:
     """Read a forest.
 
     Raises
@@ -106,6 +117,9 @@ def parse_binary(file: IO[bytes]) -> Forest | FactoredForest:
         fault = "is missing" if name in _ARRAYS[form] else "is not in the format"
         _refuse(f"array {name} {fault}; the arrays of this form are {', '.join(_ARRAYS[form])}")
     arrays = {name: _typed(name, members[name], kind) for name, kind in _ARRAYS[form].items()}
+    if form == "multicast":
+        rows: dict[str, Any] = {name: arrays[name] for name in arrays if "." not in name}
+        return MulticastForest(**vars(head), **rows, walks=_part(Walks, "walks", arrays))
     routes = _part(Routes, "routes", arrays)
     if form == "explicit":
         shape = (len(arrays["root"]), head.topology.num_compute)

@@ -26,12 +26,15 @@ from forestcoll.schedule.binary import parse_binary, write_binary
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.head import head_document
+from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.parsing import parse_schedule
 
 __all__ = ["read_schedule", "write_schedule"]
 
+AnyForest = Forest | FactoredForest | MulticastForest
 
-def read_schedule(path: str | os.PathLike[str]) -> Forest | FactoredForest:
+
+def read_schedule(path: str | os.PathLike[str]) -> AnyForest:
     """Read a schedule file.
 
     Parameters
@@ -41,7 +44,7 @@ def read_schedule(path: str | os.PathLike[str]) -> Forest | FactoredForest:
 
     Returns
     -------
-    Forest or FactoredForest
+    Forest, FactoredForest or MulticastForest
         As it was written; only an npz file holds a factored one. In form; whether it does what
         it claims is for :func:`forestcoll.schedule.verify`.
 
@@ -68,7 +71,7 @@ def read_schedule(path: str | os.PathLike[str]) -> Forest | FactoredForest:
         raise VerificationError(f"{path}: {error}") from None
 
 
-def write_schedule(forest: Forest | FactoredForest, path: str | os.PathLike[str]) -> None:
+def write_schedule(forest: AnyForest, path: str | os.PathLike[str]) -> None:
     """Write a schedule file; :func:`read_schedule` gives back an equal forest.
 
     A name that ends in ".npz" makes a binary file, any other a JSON file.
@@ -98,7 +101,7 @@ def write_schedule(forest: Forest | FactoredForest, path: str | os.PathLike[str]
         raise ExportError(f"{path}: cannot be written: {_reason(error)}") from None
 
 
-def _replace(path: Path, forest: Forest | FactoredForest) -> None:
+def _replace(path: Path, forest: AnyForest) -> None:
     """Write beside the file, then put the new one in its place."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -108,11 +111,11 @@ def _replace(path: Path, forest: Forest | FactoredForest) -> None:
         draft.unlink(missing_ok=True)
 
 
-def _write(path: Path, forest: Forest | FactoredForest, binary: bool) -> None:
+def _write(path: Path, forest: AnyForest, binary: bool) -> None:
     if binary:
         with path.open("wb") as file:
             write_binary(forest, file)
-    elif isinstance(forest, Forest):
+    elif not isinstance(forest, FactoredForest):
         with path.open("w", encoding="utf-8", newline="\n") as text:
             text.writelines(_lines(forest))
 
@@ -128,8 +131,8 @@ def _reason(error: OSError) -> str:
 # --- layout ------------------------------------------------------------------------------------
 
 
-def _lines(forest: Forest) -> Iterator[str]:
-    """Yield the text of the file: one field, node, link, tree or route a line."""
+def _lines(forest: Forest | MulticastForest) -> Iterator[str]:
+    """Yield the text of the file: one field, node, link, tree, route or walk a line."""
     yield "{\n"
     for key, value in head_document(forest).items():
         if key == "topology":
@@ -139,8 +142,12 @@ def _lines(forest: Forest) -> Iterator[str]:
         else:
             text = json.dumps(value)
         yield f'  "{key}": {text},\n'
-    yield f'  "trees": {_list(_trees(forest), "    ")},\n'
-    yield f'  "routes": {_list(_routes(forest), "    ")}\n'
+    if isinstance(forest, MulticastForest):
+        yield f'  "trees": {_list(_physical_trees(forest), "    ")},\n'
+        yield f'  "walks": {_list(_walks(forest), "    ")}\n'
+    else:
+        yield f'  "trees": {_list(_trees(forest), "    ")},\n'
+        yield f'  "routes": {_list(_routes(forest), "    ")}\n'
     yield "}\n"
 
 
@@ -190,3 +197,19 @@ def _routes(forest: Forest) -> Iterator[str]:
     for i, (tail, head) in enumerate(zip(routes.tail.tolist(), routes.head.tolist(), strict=True)):
         listed = ", ".join(paths[first_path[i] : first_path[i + 1]])
         yield f'{{"from": {tail}, "to": {head}, "paths": [{listed}]}}'
+
+
+def _physical_trees(forest: MulticastForest) -> Iterator[str]:
+    """Yield the batches of a forest in which switches copy."""
+    walk, first = forest.walk.tolist(), forest.first_walk.tolist()
+    heads = zip(forest.root.tolist(), forest.multiplicity.tolist(), strict=True)
+    for batch, (root, multiplicity) in enumerate(heads):
+        row = json.dumps(walk[first[batch] : first[batch + 1]], separators=(",", ":"))
+        yield f'{{"root": {root}, "multiplicity": {multiplicity}, "walks": {row}}}'
+
+
+def _walks(forest: MulticastForest) -> Iterator[str]:
+    """Yield the walks by the names of their nodes."""
+    names = [json.dumps(node.name) for node in forest.topology.nodes]
+    for i in range(len(forest.walks)):
+        yield f"[{', '.join(names[node] for node in forest.walks.nodes(i))}]"

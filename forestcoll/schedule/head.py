@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from forestcoll.schedule.naming import Schedule
+from forestcoll.schedule.naming import Claims
 from forestcoll.schedule.parsing import FORMAT, VERSION
 from forestcoll.topology.format import topology_document
 
 __all__ = ["head_document"]
 
 
-def head_document(forest: Schedule) -> dict[str, Any]:
+def head_document(forest: Claims) -> dict[str, Any]:
     """Return the head as JSON data; :mod:`forestcoll.schedule.parsing` reads it."""
     claim = forest.optimum
     return {

@@ -25,6 +25,7 @@ import numpy.typing as npt
 from forestcoll.bottleneck import Optimum
 from forestcoll.errors import InvalidScheduleError, VerificationError
 from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.schedule.multicast import MulticastForest, Walks
 from forestcoll.topology.documents import Document
 from forestcoll.topology.format import topology_from_document
 from forestcoll.topology.model import Topology
@@ -40,6 +41,7 @@ _HEAD = (
 )
 _OPTIMUM = ("inverse_rate", "k", "congestion", "cut")
 _TREE = ("root", "multiplicity", "edges")
+_PHYSICAL_TREE = ("root", "multiplicity", "walks")
 _ROUTE = ("from", "to", "paths")
 _PATH = ("nodes", "multiplicity")
 
@@ -59,8 +61,8 @@ class _Decimal(str):
     __repr__ = str.__str__
 
 
-def parse_schedule(text: str) -> Forest:
-    """Read the text of a schedule file.
+def parse_schedule(text: str) -> Forest | MulticastForest:
+    """Read the text of a schedule file; one with ``walks`` in place of ``routes`` is multicast.
 
     Raises
     ------
@@ -71,9 +73,13 @@ def parse_schedule(text: str) -> Forest:
     VerificationError
         If a tree gives a GPU two parents.
     """
-    document = _document(text, (*_HEAD, "trees", "routes"))
+    document = _document(text)
+    paths = "walks" if "walks" in document else "routes"
+    _check_fields([document], (*_HEAD, "trees", paths), lambda _: "")
     head = _head(document)
     topology = head.topology
+    if paths == "walks":
+        return _multicast(document, head)
     root, multiplicity, parent = _trees(_one(document, "trees", list), topology)
     return Forest(
         **vars(head),
@@ -103,7 +109,8 @@ def parse_head(text: str) -> tuple[Head, str]:
     InvalidScheduleError, InvalidTopologyError
         As :func:`parse_schedule` does.
     """
-    document = _document(text, (*_HEAD, "form"))
+    document = _document(text)
+    _check_fields([document], (*_HEAD, "form"), lambda _: "")
     return _head(document), _one(document, "form", str)
 
 
@@ -124,7 +131,7 @@ def _head(document: _Record) -> Head:
 # --- the document ------------------------------------------------------------------------------
 
 
-def _document(text: str, fields: Collection[str]) -> _Record:
+def _document(text: str) -> _Record:
     """Parse the JSON and check that it is a schedule of the version we read."""
     try:
         with _collector_paused():
@@ -141,7 +148,6 @@ def _document(text: str, fields: Collection[str]) -> _Record:
         _refuse(f'not a schedule; a schedule is a JSON object with "format": "{FORMAT}"')
     if data.get("version") != VERSION or isinstance(data["version"], bool):
         _wrong("version", data.get("version"), f"{VERSION}, the version this release reads")
-    _check_fields([data], fields, lambda _: "")
     return data
 
 
@@ -197,10 +203,7 @@ def _trees(
     """Return roots, multiplicities and parents of the batches."""
     _check_records(trees, _TREE, _tree)
     ranks = topology.num_compute
-    root = _numbers(_column(trees, "root", int, _tree), 0, ranks - 1, _in(_tree, "root"))
-    amount = _numbers(
-        _column(trees, "multiplicity", int, _tree), 1, _LARGEST, _in(_tree, "multiplicity")
-    )
+    root, amount = _roots(trees, ranks)
     lists = _column(trees, "edges", list, _tree)
     _check_size(sum(map(len, lists)), len(trees), ranks)
     parent = np.full((len(trees), ranks), -1, dtype=np.int32)
@@ -209,7 +212,14 @@ def _trees(
         if np.bincount(ends[:, 1], minlength=1).max() > 1:
             _two_parents(topology, batch, int(root[batch]), ends)
         parent[batch, ends[:, 1]] = ends[:, 0]
-    return root.astype(np.int32), amount, parent
+    return root, amount, parent
+
+
+def _roots(trees: list[_Record], ranks: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """Return roots and multiplicities of the batches."""
+    root = _numbers(_column(trees, "root", int, _tree), 0, ranks - 1, _in(_tree, "root"))
+    amount = _column(trees, "multiplicity", int, _tree)
+    return root.astype(np.int32), _numbers(amount, 1, _LARGEST, _in(_tree, "multiplicity"))
 
 
 def _check_size(edges: int, batches: int, ranks: int) -> None:
@@ -274,12 +284,43 @@ def _routes(routes: list[Any], topology: Topology) -> Routes:
     )
 
 
+def _multicast(document: _Record, head: Head) -> MulticastForest:
+    """Return the forest of a file that lists walks."""
+    trees, nodes = _one(document, "trees", list), _one(document, "walks", list)
+    _check_records(trees, _PHYSICAL_TREE, _tree)
+    root, multiplicity = _roots(trees, head.topology.num_compute)
+    _of_type(nodes, list, _walk)
+    lists = _column(trees, "walks", list, _tree)
+    first_walk = [0, *accumulate(map(len, lists))]
+
+    def entry(i: int) -> str:
+        tree = bisect_right(first_walk, i) - 1
+        return f"{_tree(tree)}.walks[{i - first_walk[tree]}]"
+
+    walk = _of_type(list(chain.from_iterable(lists)), int, entry)
+    return MulticastForest(
+        **vars(head),
+        root=root,
+        multiplicity=multiplicity,
+        first_walk=np.array(first_walk, dtype=np.int64),
+        walk=_numbers(walk, 0, len(nodes) - 1, entry).astype(np.int32),
+        walks=Walks(
+            first_node=np.array([0, *accumulate(map(len, nodes))], dtype=np.int64),
+            node=np.array(_nodes(nodes, head.topology, _walk), dtype=np.int32),
+        ),
+    )
+
+
 def _tree(i: int) -> str:
     return f"trees[{i}]"
 
 
 def _route(i: int) -> str:
     return f"routes[{i}]"
+
+
+def _walk(i: int) -> str:
+    return f"walks[{i}]"
 
 
 def _in(where: _Where, key: str) -> _Where:

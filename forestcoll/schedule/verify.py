@@ -25,12 +25,14 @@ import numpy.typing as npt
 from forestcoll.bottleneck import Optimum
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.naming import Schedule, fail
+from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.schedule.naming import Claims, fail
 from forestcoll.schedule.verify_factored import (
     check_factored_arrays,
     check_sets,
     loads_over_routes,
 )
+from forestcoll.schedule.verify_multicast import check_multicast, check_multicast_arrays
 from forestcoll.schedule.verify_paths import check_congestion, check_loads, check_paths, measure
 from forestcoll.schedule.verify_trees import check_roots, check_trees, tree_loads
 from forestcoll.schedule.wellformed import check_arrays, check_routes
@@ -92,7 +94,7 @@ class Verdict:
     optimal: bool
 
 
-def verify(forest: Forest | FactoredForest) -> Verdict:
+def verify(forest: Forest | FactoredForest | MulticastForest) -> Verdict:
     """Prove that a forest is an allgather within its claims.
 
     Parameters
@@ -116,6 +118,8 @@ def verify(forest: Forest | FactoredForest) -> Verdict:
     Checked in this order: arrays, roots and multiplicities, trees, paths, the paths' multiplicities
     against the trees, link loads against the claimed congestion, the claimed optimum.
     """
+    if isinstance(forest, MulticastForest):
+        return _verify_physical(forest)
     trees = _check_factored(forest) if isinstance(forest, FactoredForest) else _check(forest)
     hops = check_paths(forest)
     check_loads(forest, trees.needed())
@@ -175,7 +179,7 @@ def _check_factored(forest: FactoredForest) -> _Trees:
     return _Trees(len(forest.shapes.root), edges, height, lambda: loads_over_routes(forest))
 
 
-def _check_claims(forest: Schedule) -> None:
+def _check_claims(forest: Claims) -> None:
     """The number of trees and the congestion claimed are positive exact numbers."""
     if not isinstance(forest.k, int) or isinstance(forest.k, bool) or forest.k < 1:
         fail(f"k is {forest.k!r}; it must be a positive int, the number of trees per root")
@@ -183,10 +187,41 @@ def _check_claims(forest: Schedule) -> None:
         fail(f"the congestion claimed is {forest.congestion!r}; it must be a positive Fraction")
 
 
+def _verify_physical(forest: MulticastForest) -> Verdict:
+    """Prove a forest in which switches copy or add."""
+    check_multicast_arrays(forest)
+    _check_claims(forest)
+    check_roots(forest)
+    trees = check_multicast(forest)
+    check_congestion(forest, trees.congestion, trees.busiest)
+    claim = forest.optimum
+    optimal = claim is not None and _check_optimum(forest, claim, trees.congestion)
+    gpus, roots = forest.topology.num_compute, sum(weight > 0 for weight in forest.weights)
+    time = trees.congestion / (sum(forest.weights) * forest.k)
+    return Verdict(
+        collective=forest.collective,
+        gpus=gpus,
+        roots=roots,
+        k=forest.k,
+        batches=forest.num_batches,
+        trees=sum(forest.weights) * forest.k,
+        tree_edges=trees.edges,
+        logical_links=trees.pairs,
+        paths=len(forest.walks),
+        deliveries=roots * (gpus - 1),
+        height=trees.height,
+        congestion=trees.congestion,
+        busiest_link=trees.busiest,
+        time_s_per_gb=time,
+        algbw_gb_s=1 / time,
+        optimal=optimal,
+    )
+
+
 # --- optimality --------------------------------------------------------------------------------
 
 
-def _check_optimum(forest: Schedule, claim: Optimum, congestion: Fraction) -> Literal[True]:
+def _check_optimum(forest: Claims, claim: Optimum, congestion: Fraction) -> Literal[True]:
     """The claimed cut proves the claimed bound, and the forest attains it."""
     if claim.topology != forest.topology:
         fail(f"the optimum claimed is that of another topology, {claim.topology.name}")

@@ -50,7 +50,7 @@ def check_multicast_arrays(forest: MulticastForest) -> None:
     nodes = np.size(forest.walks.node)
     check_array("walk", forest.walk, (entries,), 0, walks - 1)
     check_array("walks.node", forest.walks.node, (nodes,), 0, len(topology.nodes) - 1)
-    check_rows("first_walk", forest.first_walk, batches, entries, least=1)
+    check_rows("first_walk", forest.first_walk, batches, entries, least=0)
     check_rows("walks.first_node", forest.walks.first_node, walks, nodes, least=2)
 
 
@@ -79,7 +79,7 @@ def _check_walks(forest: MulticastForest) -> None:
                 f"{_walk_name(forest, walk)} {verb} at {nodes[end[walk]].name}, a switch that is "
                 "not marked multicast; it can only pass on what comes in"
             )
-    through = np.array([node.is_gpu for node in nodes], dtype=bool)[walks.node]
+    through = np.array([not node.is_switch for node in nodes], dtype=bool)[walks.node]
     through[walks.first_node[:-1]] = through[walks.first_node[1:] - 1] = False
     if (at := first(through)) is not None:
         walk = int(np.searchsorted(walks.first_node, at, side="right")) - 1
