@@ -11,15 +11,19 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
+import reprlib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 
 from forestcoll.errors import InvalidParameterError, InvalidTopologyError, UnsupportedError
+from forestcoll.topology.documents import parse_json, parse_yaml
 from forestcoll.topology.model import NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact
 from forestcoll.topology.validate import COLLECTIVES
 
-__all__ = ["Weights", "weights_for", "whole_weights"]
+__all__ = ["Weights", "read_weights", "weights_for", "whole_weights"]
 
 Weights = Mapping[str, Exact] | Sequence[Exact]
 """How much each GPU roots, by name or in the order of the ranks; only the proportions matter."""
@@ -109,6 +113,33 @@ def whole_weights(topology: Topology, weights: Weights | None) -> tuple[int, ...
     whole = [int(number * denominator) for number in numbers]
     divisor = math.gcd(*whole)
     return tuple(weight // divisor for weight in whole)
+
+
+def read_weights(path: str | os.PathLike[str]) -> Weights:
+    """Read weights from a file, YAML or JSON by its suffix: a mapping by names, or a list.
+
+    What they are worth is for :func:`whole_weights` to say.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the file cannot be read or holds neither.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidParameterError(f"{path}: not text in UTF-8; save it as such") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InvalidParameterError(f"{path}: cannot be read: {reason}") from None
+    parse = parse_json if path.suffix.lower() == ".json" else parse_yaml
+    data = parse(text, str(path), InvalidParameterError).data
+    if not isinstance(data, dict | list):
+        raise InvalidParameterError(
+            f"{path}: holds {reprlib.repr(data)}; it must hold a mapping, GPU: weight, or a list"
+        )
+    return data
 
 
 def _names(topology: Topology) -> list[str]:

@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from forestcoll.errors import CapacityOverflowError, VerificationError
 from forestcoll.native import _core
-from forestcoll.schedule.collectives import turned_links
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest, Tree
+from forestcoll.schedule.turning import turned_links
 
 __all__ = ["expand", "heights", "trees"]
 

@@ -26,9 +26,10 @@ from forestcoll.errors import InvalidParameterError, UnknownMethodError, Unsuppo
 from forestcoll.expansion import expand
 from forestcoll.optimality import optimum, tree_capacities
 from forestcoll.routing import find_routes
-from forestcoll.schedule.collectives import Allreduce, turned
+from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.schedule.turning import turned
 from forestcoll.stages import Progress, Stopwatch, forest_within
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validate import validate

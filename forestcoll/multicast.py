@@ -10,10 +10,10 @@ Source:  ForestColl section 5.6 and figure 8. Beyond it: paths through several s
 
 The rule. GPUs get the data in the order of their depth in the tree. On the path from its parent,
 the data start at the last node that has them already: a switch that copies, or else the parent.
-What lies before on the path is not sent. From there on they visit no switch that has them, so
-each copying node gets them once, after the node it gets them from: no cycle can arise, and every
-hop that is left was in the tree before, so no load rises. The time of an optimal allgather stays:
-every tree still crosses the bottleneck cut.
+What lies before on the path is not sent, nor is a loop back into a switch that copies. From there
+on the data visit no switch that has them, so each copying node gets them once, and from a node
+that had them before: no cycle can arise. Every hop that is left was in the tree before, so no load
+rises. The time of an optimal schedule stays: every tree still crosses the bottleneck cut.
 
 A reduction is the mirror image: what runs from a GPU ends at the first switch on its way that adds
 up and sends on the sum anyway.
@@ -23,13 +23,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.describe import LinkClass, decimal, link_classes, link_groups
 from forestcoll.path_choice import PathChoice
+from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.cost import cost
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest, Walks
@@ -42,17 +43,27 @@ _BLOCK_ENTRIES = 2**20  # GPUs of batches looked at together
 _Ints = npt.NDArray[Any]
 
 
-def multicast(forest: Forest) -> MulticastForest:
-    """Let the switches marked ``multicast`` copy, and drop the traffic that this saves.
+@overload
+def multicast(schedule: Forest) -> MulticastForest: ...
+@overload
+def multicast(schedule: Allreduce[Forest]) -> Allreduce[MulticastForest]: ...
+@overload
+def multicast(
+    schedule: Forest | Allreduce[Forest],
+) -> MulticastForest | Allreduce[MulticastForest]: ...
+def multicast(
+    schedule: Forest | Allreduce[Forest],
+) -> MulticastForest | Allreduce[MulticastForest]:
+    """Let the switches marked ``multicast`` copy and add, and drop the traffic that this saves.
 
     Parameters
     ----------
-    forest : Forest
+    schedule : Forest or Allreduce
         Assumed to be right; :func:`forestcoll.schedule.verify` proves that.
 
     Returns
     -------
-    MulticastForest
+    MulticastForest or Allreduce
         The same trees, batches of several paths cut; its congestion is measured, and of an
         optimal forest the same. No link carries more than before. Without marked switches the
         loads are the same.
@@ -68,6 +79,12 @@ def multicast(forest: Forest) -> MulticastForest:
     takes paths as they are and does not search for the least set of hops, which is a Steiner
     tree.
     """
+    if isinstance(schedule, Allreduce):
+        return Allreduce(_multicast(schedule.reduce), _multicast(schedule.gather))
+    return _multicast(schedule)
+
+
+def _multicast(forest: Forest) -> MulticastForest:
     choice, pieces = PathChoice(forest), _Pieces(forest)
     depths = forest.depths()
     rows, counts = [np.zeros(0, dtype=np.int64)], [np.zeros(1, dtype=np.int64)]
@@ -109,14 +126,13 @@ class _Pieces:
         self._turned = forest.reduction
         copies = np.array([node.multicast for node in forest.topology.nodes], dtype=bool)
         self._switches = int(copies.sum())
-        length = np.diff(routes.first_hop)
+        first, node = _without_loops(routes.first_hop, routes.hop, copies)
+        length = np.diff(first)
         path = np.repeat(np.arange(len(length)), length)
-        node = routes.hop
         if self._turned:
-            ends = routes.first_hop[:-1] + routes.first_hop[1:] - 1
-            node = node[np.repeat(ends, length) - np.arange(len(node))]
+            node = node[np.repeat(first[:-1] + first[1:] - 1, length) - np.arange(len(node))]
         stop = copies[node]
-        stop[routes.first_hop[:-1]] = stop[routes.first_hop[1:] - 1] = True
+        stop[first[:-1]] = stop[first[1:] - 1] = True
         at = np.flatnonzero(stop)
         joined = path[at[:-1]] == path[at[1:]]
         self._nodes, self._walk = _distinct(node, at[:-1][joined], at[1:][joined] + 1)
@@ -171,6 +187,24 @@ class _Pieces:
         return Walks(np.cumsum(lengths), np.concatenate([np.zeros(0, dtype=np.int32), *rows]))
 
 
+def _without_loops(first: _Ints, node: _Ints, copies: _Ints) -> tuple[_Ints, _Ints]:
+    """Cut out of paths what leads from a switch that copies back into it; return rows and nodes."""
+    path = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    visits = (path * len(copies) + node)[copies[node]]
+    if len(np.unique(visits)) == len(visits):
+        return first, node
+    rows: list[list[int]] = []
+    for start, stop in zip(first[:-1].tolist(), first[1:].tolist(), strict=True):
+        row: list[int] = []
+        for v in node[start:stop].tolist():
+            if copies[v] and v in row:
+                del row[row.index(v) :]
+            row.append(v)
+        rows.append(row)
+    starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    return starts, np.concatenate([np.array(row, dtype=np.int32) for row in rows])
+
+
 def _distinct(
     node: npt.NDArray[np.int32], start: _Ints, stop: _Ints
 ) -> tuple[list[npt.NDArray[np.int32]], npt.NDArray[np.int64]]:
@@ -219,9 +253,10 @@ class Traffic:
 
     def __str__(self) -> str:
         if self.factor is None:
-            return f"{self.links}: none"
+            return f"{self.links}: no traffic"
         share = "unchanged" if self.factor == 1 else f"{decimal(100 * self.factor, 4)} %"
-        return f"{self.links}: {decimal(self.before)} -> {decimal(self.after)} bytes/byte, {share}"
+        amounts = f"{decimal(self.before)} -> {decimal(self.after)}"
+        return f"{self.links}: {amounts} bytes per byte of data ({share})"
 
 
 def traffic(before: Forest, after: MulticastForest) -> tuple[Traffic, ...]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from forestcoll.schedule import Forest, MulticastForest
 from forestcoll.topology import Topology
@@ -37,16 +38,25 @@ def loads_by_hand(forest: Forest) -> tuple[int, ...]:
     for root, paths in _single_trees(forest):
         has = {forest.topology.compute[root]}
         for path in paths:
-            outwards = path[::turn]
+            outwards = _straight(forest, path[::turn])
             start = max(i for i, node in enumerate(outwards) if node in has)
             sent = outwards[start:]
-            loads.update(hop[::turn] for hop in zip(sent, sent[1:], strict=False))
+            loads.update(hop[::turn] for hop in pairwise(sent))
             has |= {v for v in sent if nodes[v].multicast or not nodes[v].is_switch}
     return tuple(loads[link.tail, link.head] for link in forest.topology.links)
 
 
+def _straight(forest: Forest, path: Sequence[int]) -> Sequence[int]:
+    """Cut the loops of a path at switches that copy."""
+    for i, node in enumerate(path):
+        if forest.topology.nodes[node].multicast and node in path[i + 1 :]:
+            last = len(path) - 1 - path[::-1].index(node)
+            return _straight(forest, [*path[:i], *path[last:]])
+    return path
+
+
 def _single_trees(forest: Forest) -> Iterator[tuple[int, list[tuple[int, ...]]]]:
-    """Trees one by one, each as the paths of its edges, parents first; paths are used up in order."""
+    """Trees one by one, each as the paths of its edges, parents first; paths go in their order."""
     left = {
         link: [path.nodes for path in paths for _ in range(path.multiplicity)]
         for link, paths in forest.routes.paths().items()

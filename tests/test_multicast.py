@@ -26,7 +26,7 @@ Edges = Sequence[tuple[int, int]]
 
 
 def broadcast(net: Topology, edges: Edges, paths: Mapping[str, int], m: int = 1) -> Forest:
-    """m equal trees from rank 0, with nothing claimed but the congestion they have."""
+    """M equal trees from rank 0, with nothing claimed but the congestion they have."""
     forest = hand.forest(net, [(0, m, edges)], paths, k=m, congestion=1)
     weights = (1,) + (0,) * (net.num_compute - 1)
     forest = replace(forest, weights=weights)
@@ -57,14 +57,14 @@ def figure_8() -> Forest:
 
 
 def test_figure_8_keeps_one_sender_into_each_switch() -> None:
-    """a -> v and e -> w stay; b, c -> v and f, g -> w are deleted, v and w deliver. x copies not."""
+    """The senders a and e stay; b, c, f and g no longer send: v and w deliver. x cannot copy."""
     forest = figure_8()
     result = multicast(forest)
     assert walks(result) == ["av", "vb", "axe", "vc", "ew", "wf", "vd", "wg", "wh"]
     before, after = (by_name(forest, loads) for loads in (cost(forest).loads, result.loads()))
     assert before.keys() - after.keys() == {"bv", "cv", "fw", "gw"}
     assert set(after.values()) == {1}
-    assert verify(result).height == 4  # a -> x -> e, e -> w, w -> f: three walks; and ...
+    assert verify(result).height == 3  # a -> x -> e, e -> w, w -> f
 
 
 def test_without_marked_switches_all_paths_stay() -> None:
@@ -76,7 +76,7 @@ def test_without_marked_switches_all_paths_stay() -> None:
 
 
 def test_what_leads_to_a_second_arrival_is_dropped() -> None:
-    """a sends to b and c through x and then w. Only w copies, and a sends into x once."""
+    """A sends to b and c through x and then w. Only w copies, and a sends into x once."""
     net = hand.topology("row", "abc", "xw", [(c, n, 1) for c, n in ("ax", "xw", "wb", "wc")])
     forest = broadcast(marked(net, "w"), [(0, 1), (0, 2)], {"axwb": 1, "axwc": 1})
     assert walks(multicast(forest)) == ["axw", "wb", "wc"]
@@ -98,17 +98,18 @@ def test_leaves_and_spine_get_the_data_once_each() -> None:
 
 
 def test_data_that_came_through_a_switch_need_not_go_back_into_it() -> None:
-    """b got its data from w, so what b sends into w for c is not sent."""
+    """B got its data from w, so what b sends into w for c is not sent."""
     net = hand.topology("star", "abc", "w", [(c, "w", 1) for c in "abc"])
     forest = broadcast(marked(net, "w"), [(0, 1), (1, 2)], {"awb": 1, "bwc": 1})
     assert walks(multicast(forest)) == ["aw", "wb", "wc"]
 
 
 def test_a_path_that_passes_a_switch_twice_enters_it_once() -> None:
-    """a -> w -> x -> w -> b becomes a -> w -> b, and x is left out."""
+    """A -> w -> x -> w -> b becomes a -> w -> b, and x is left out."""
     net = hand.topology("loop", "ab", "wx", [(c, "w", 1) for c in "abx"])
     forest = broadcast(marked(net, "wx"), [(0, 1)], {"awxwb": 1})
-    assert walks(multicast(forest)) == ["aw", "wx", "xw", "wb"] or True
+    assert walks(multicast(forest)) == ["aw", "wb"]
+    assert walks(multicast(with_marks(forest, "x"))) == ["awx", "xwb"]
 
 
 def test_batches_are_cut_where_their_paths_change() -> None:
@@ -125,7 +126,8 @@ def test_batches_are_cut_where_their_paths_change() -> None:
 
 def test_cuts_of_several_links_meet_in_one_batch() -> None:
     """Five trees a -> b -> c over paths of 2 + 3 and of 4 + 1: batches of 2, 2 and 1."""
-    net = hand.topology("twice", "abc", "stuv", [(g, n, 9) for g, n in ("as", "at", "bs", "bt", "bu", "bv", "cu", "cv")])  # fmt: skip
+    joined = ("as", "at", "bs", "bt", "bu", "bv", "cu", "cv")
+    net = hand.topology("twice", "abc", "stuv", [(g, n, 9) for g, n in joined])
     paths = {"asb": 2, "atb": 3, "buc": 4, "bvc": 1}
     forest = broadcast(net, [(0, 1), (1, 2)], paths, 5)
     choice = PathChoice(forest)
@@ -207,7 +209,7 @@ def test_nvswitches_of_h100_boxes_take_every_shard_once_each(boxes: int) -> None
     forest = generate(load_topology(f"dgx_h100:boxes={boxes}"))
     into = traffic(forest, multicast(forest))[0]
     assert into.after == boxes
-    assert into.factor is not None and into.factor <= Fraction(1, 6)
+    assert into.before >= 6 * boxes
 
 
 def test_without_nvls_an_h100_saves_nothing() -> None:

@@ -6,10 +6,11 @@ from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.forest import Forest, Path, Routes, Tree
 from forestcoll.schedule.multicast import MulticastForest, PhysicalTree, Walks
-from forestcoll.schedule.verify import Verdict, verify
+from forestcoll.schedule.verify import AllreduceVerdict, Verdict, verify
 
 __all__ = [
     "Allreduce",
+    "AllreduceVerdict",
     "Cost",
     "FactoredForest",
     "Forest",

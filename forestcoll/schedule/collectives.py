@@ -1,31 +1,27 @@
-"""Collectives made of forests: reductions, by turning one round, and allreduces, of two.
+"""Allreduces: a reduction, and then a gathering of what it has summed up.
 
-Problem: sum up the data of all GPUs at roots, and give every GPU the sums.
-Input:   forests that send data out from roots.
-Output:  forests that bring sums to roots; pairs of both.
-Cost:    linear in the links and the hops of the paths.
-Source:  ForestColl section 5.7: a reduce-scatter is an allgather on the network with every link
-         turned round, an allreduce a reduce-scatter and then an allgather.
+Problem: give every GPU the sum of the data of all.
+Input:   a reduction and a gathering forest.
+Output:  one schedule of two phases.
+Cost:    none.
+Source:  ForestColl section 5.7: an allreduce is a reduce-scatter and then an allgather.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic, TypeVar
-
-import numpy as np
-import numpy.typing as npt
+from typing import Generic, TypeVar
 
 from forestcoll.collective import algbw_of
-from forestcoll.schedule.factored import FactoredForest, Links
-from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.topology.model import Topology
 
-__all__ = ["AnySchedule", "Allreduce", "turned", "turned_links", "turned_routes"]
+__all__ = ["Allreduce", "AnyForest", "AnySchedule"]
 
-F = TypeVar("F", Forest, FactoredForest)
+F = TypeVar("F", Forest, FactoredForest, MulticastForest)
 
 
 @dataclass(frozen=True)
@@ -36,9 +32,9 @@ class Allreduce(Generic[F]):
 
     Parameters
     ----------
-    reduce : Forest or FactoredForest
+    reduce : Forest, FactoredForest or MulticastForest
         Brings to every GPU the sum of its part.
-    gather : Forest or FactoredForest
+    gather : Forest, FactoredForest or MulticastForest
         Sends these sums to all; on the same topology, with the same weights.
     """
 
@@ -77,65 +73,8 @@ class Allreduce(Generic[F]):
         return algbw_of(self.time_s_per_gb)
 
 
-AnySchedule = Forest | FactoredForest | Allreduce[Forest] | Allreduce[FactoredForest]
+AnyForest = Forest | FactoredForest | MulticastForest
+"""A schedule of one phase."""
+
+AnySchedule = AnyForest | Allreduce[Forest] | Allreduce[FactoredForest] | Allreduce[MulticastForest]
 """Whatever a file can hold."""
-
-
-def turned(forest: F, topology: Topology) -> F:
-    """Turn a forest on the reversed network into a reduction on the network itself.
-
-    Parameters
-    ----------
-    forest : Forest or FactoredForest
-        Sends data out over ``topology.reversed()``. Its routes need not have been found yet.
-    topology : Topology
-
-    Returns
-    -------
-    Forest or FactoredForest
-        The same trees; data runs from child to parent, and routes and links with it.
-    """
-    best = forest.optimum
-    changes: dict[str, Any] = {
-        "topology": topology,
-        "routes": Routes.later(lambda: turned_routes(forest.routes)),
-        "optimum": None if best is None else replace(best, topology=topology, reduction=True),
-        "reduction": True,
-    }
-    if isinstance(forest, FactoredForest):
-        changes["links"] = turned_links(forest.links)
-    return replace(forest, **changes)
-
-
-def turned_links(links: Links) -> Links:
-    """Turn every logical link round."""
-    order = np.lexsort((links.tail, links.head))
-    return Links(links.head[order], links.tail[order], links.load[order])
-
-
-def turned_routes(routes: Routes) -> Routes:
-    """Turn every logical link and its paths round."""
-    order = np.lexsort((routes.tail, routes.head))
-    paths, first_path = _rows(routes.first_path, order)
-    hops, first_hop = _rows(routes.first_hop, paths)
-    # Row by row the hops come in order; counted from the other end of their row, backwards.
-    ends = np.repeat(first_hop[:-1] + first_hop[1:] - 1, np.diff(first_hop))
-    backwards = hops[ends - np.arange(len(hops))]
-    return Routes(
-        tail=routes.head[order],
-        head=routes.tail[order],
-        first_path=first_path,
-        multiplicity=routes.multiplicity[paths],
-        first_hop=first_hop,
-        hop=routes.hop[backwards],
-    )
-
-
-def _rows(
-    first: npt.NDArray[np.int64], order: Sequence[int] | npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Take compressed rows in another order: the entries of each, and where the rows now start."""
-    lengths = np.diff(first)[order]
-    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    entries = np.arange(starts[-1]) + np.repeat(first[:-1][order] - starts[:-1], lengths)
-    return entries.astype(np.int64), starts

@@ -23,6 +23,7 @@ from forestcoll.errors import (
     VerificationError,
 )
 from forestcoll.schedule.binary import parse_binary, write_binary
+from forestcoll.schedule.collectives import Allreduce, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.head import head_document
@@ -31,10 +32,8 @@ from forestcoll.schedule.parsing import parse_schedule
 
 __all__ = ["read_schedule", "write_schedule"]
 
-AnyForest = Forest | FactoredForest | MulticastForest
 
-
-def read_schedule(path: str | os.PathLike[str]) -> AnyForest:
+def read_schedule(path: str | os.PathLike[str]) -> AnySchedule:
     """Read a schedule file.
 
     Parameters
@@ -44,7 +43,7 @@ def read_schedule(path: str | os.PathLike[str]) -> AnyForest:
 
     Returns
     -------
-    Forest, FactoredForest or MulticastForest
+    Forest, FactoredForest, MulticastForest or Allreduce
         As it was written; only an npz file holds a factored one. In form; whether it does what
         it claims is for :func:`forestcoll.schedule.verify`.
 
@@ -71,12 +70,12 @@ def read_schedule(path: str | os.PathLike[str]) -> AnyForest:
         raise VerificationError(f"{path}: {error}") from None
 
 
-def write_schedule(forest: AnyForest, path: str | os.PathLike[str]) -> None:
-    """Write a schedule file; :func:`read_schedule` gives back an equal forest.
+def write_schedule(schedule: AnySchedule, path: str | os.PathLike[str]) -> None:
+    """Write a schedule file; :func:`read_schedule` gives back an equal schedule.
 
     A name that ends in ".npz" makes a binary file, any other a JSON file.
 
-    The same forest gives the same bytes. The file appears when it is complete: an interrupted or
+    The same schedule gives the same bytes. The file appears when it is complete: an interrupted or
     failed write leaves what was there before.
 
     Raises
@@ -86,38 +85,38 @@ def write_schedule(forest: AnyForest, path: str | os.PathLike[str]) -> None:
         written as JSON.
     """
     path = Path(path)
-    if isinstance(forest, FactoredForest) and not _is_binary(path):
+    parts = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
+    if isinstance(parts[0], FactoredForest) and not _is_binary(path):
         raise ExportError(f"{path}: a factored forest needs a name that ends in .npz; or expand it")
     if not path.parent.is_dir():
         raise ExportError(f"{path}: there is no directory {path.parent}; create it first")
     try:
         if path.exists() and not path.is_file():
-            _write(
-                path, forest, _is_binary(path)
-            )  # a device or a pipe: nothing to replace (a directory: an error)
+            # A device or a pipe: nothing to replace (a directory: an error).
+            _write(path, schedule, _is_binary(path))
         else:
-            _replace(path.resolve(), forest)
+            _replace(path.resolve(), schedule)
     except OSError as error:
         raise ExportError(f"{path}: cannot be written: {_reason(error)}") from None
 
 
-def _replace(path: Path, forest: AnyForest) -> None:
+def _replace(path: Path, schedule: AnySchedule) -> None:
     """Write beside the file, then put the new one in its place."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        _write(draft, forest, _is_binary(path))
+        _write(draft, schedule, _is_binary(path))
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
 
 
-def _write(path: Path, forest: AnyForest, binary: bool) -> None:
+def _write(path: Path, schedule: AnySchedule, binary: bool) -> None:
     if binary:
         with path.open("wb") as file:
-            write_binary(forest, file)
-    elif not isinstance(forest, FactoredForest):
+            write_binary(schedule, file)
+    else:
         with path.open("w", encoding="utf-8", newline="\n") as text:
-            text.writelines(_lines(forest))
+            text.writelines(_lines(schedule))
 
 
 def _is_binary(path: Path) -> bool:
@@ -131,24 +130,41 @@ def _reason(error: OSError) -> str:
 # --- layout ------------------------------------------------------------------------------------
 
 
-def _lines(forest: Forest | MulticastForest) -> Iterator[str]:
+def _lines(schedule: AnySchedule) -> Iterator[str]:
     """Yield the text of the file: one field, node, link, tree, route or walk a line."""
+    head = head_document(schedule)
     yield "{\n"
-    for key, value in head_document(forest).items():
-        if key == "topology":
-            text = _topology(value)
-        elif key == "optimum" and value is not None:
-            text = _optimum(value)
-        else:
-            text = json.dumps(value)
-        yield f'  "{key}": {text},\n'
+    if isinstance(schedule, Allreduce):
+        yield from (f"  {_field(key, head[key])},\n" for key in list(head)[:-2])
+        for name, forest, comma in (
+            ("reduce", schedule.reduce, ","),
+            ("gather", schedule.gather, ""),
+        ):
+            yield f'  "{name}": {{\n'
+            yield from _phase(head[name], forest)
+            yield f"  }}{comma}\n"
+    else:
+        yield from _phase(head, schedule)
+    yield "}\n"
+
+
+def _phase(head: dict[str, Any], forest: Any) -> Iterator[str]:
+    """Yield the fields of a forest; those of a phase are not indented more."""
+    yield from (f"  {_field(key, value)},\n" for key, value in head.items())
     if isinstance(forest, MulticastForest):
         yield f'  "trees": {_list(_physical_trees(forest), "    ")},\n'
         yield f'  "walks": {_list(_walks(forest), "    ")}\n'
     else:
         yield f'  "trees": {_list(_trees(forest), "    ")},\n'
         yield f'  "routes": {_list(_routes(forest), "    ")}\n'
-    yield "}\n"
+
+
+def _field(key: str, value: Any) -> str:
+    if key == "topology":
+        return f'"{key}": {_topology(value)}'
+    if key == "optimum" and value is not None:
+        return f'"{key}": {_optimum(value)}'
+    return f'"{key}": {json.dumps(value)}'
 
 
 def _list(entries: Iterable[str], indent: str) -> str:
@@ -172,10 +188,14 @@ def _optimum(claim: dict[str, Any]) -> str:
 
 
 def _trees(forest: Forest) -> Iterator[str]:
-    """Yield the batches; edges run by depth, so that parents come first."""
-    order = np.argsort(forest.depths(), axis=1, kind="stable")
+    """Yield the batches; edges run as the data does and by depth, so that senders are ready.
+
+    From parent to child, parents first; in a reduction from child to parent, the deepest first.
+    """
+    depths = -forest.depths() if forest.reduction else forest.depths()
+    order = np.argsort(depths, axis=1, kind="stable")
     parents = np.take_along_axis(forest.parent, order, axis=1)
-    edges = np.stack([parents, order], axis=2)
+    edges = np.stack([order, parents] if forest.reduction else [parents, order], axis=2)
     has_parent = parents >= 0
     heads = zip(forest.root.tolist(), forest.multiplicity.tolist(), strict=True)
     for batch, (root, multiplicity) in enumerate(heads):

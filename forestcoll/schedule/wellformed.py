@@ -5,6 +5,7 @@ The first step of :func:`forestcoll.schedule.verify`; after it, indexing is safe
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -37,9 +38,25 @@ def check_arrays(forest: Forest) -> None:
 
 
 def check_ranks(forest: Claims) -> None:
-    """There are two GPUs or more."""
-    if (ranks := forest.topology.num_compute) < 2:
-        fail(f"{forest.topology.name} has {counted(ranks, 'GPU')}; an allgather needs at least two")
+    """There is a GPU, and each has a weight: whole numbers without a common divisor."""
+    if not (ranks := forest.topology.num_compute):
+        fail(f"{forest.topology.name} has no GPU; a schedule needs at least one")
+    weights = forest.weights
+    if not isinstance(weights, tuple) or len(weights) != ranks:
+        found = len(weights) if isinstance(weights, tuple) else type(weights).__name__
+        fail(f"the weights are {found}; they must be a tuple of {counted(ranks, 'int')}")
+    for rank, weight in enumerate(weights):
+        if type(weight) is not int or weight < 0:
+            name = forest.topology.nodes[forest.topology.compute[rank]].name
+            fail(f"the weight of {name} is {weight!r}; it must be an int from 0 up")
+    if (divisor := math.gcd(*weights)) != 1:
+        fail(
+            f"the weights have the common divisor {divisor}; divide them by it"
+            if divisor
+            else "all weights are 0, so there is no data"
+        )
+    if not isinstance(forest.reduction, bool):
+        fail(f"reduction is {forest.reduction!r}; it must be True or False")
 
 
 def check_routes(forest: Schedule) -> None:
