@@ -75,9 +75,11 @@ def _check_walks(forest: MulticastForest) -> None:
     copies = np.array([not node.is_switch or node.multicast for node in nodes], dtype=bool)
     for verb, end in (("starts", walks.tail), ("ends", walks.head)):
         if (walk := first(~copies[end])) is not None:
+            node = nodes[end[walk]]
+            kind = "relay, which only forwards" if node.is_gpu else "switch that is not marked"
             fail(
-                f"{_walk_name(forest, walk)} {verb} at {nodes[end[walk]].name}, a switch that is "
-                "not marked multicast; it can only pass on what comes in"
+                f"{_walk_name(forest, walk)} {verb} at {node.name}, a {kind}; walks start and end "
+                "at GPUs and at switches marked multicast"
             )
     through = np.array([not node.is_switch for node in nodes], dtype=bool)[walks.node]
     through[walks.first_node[:-1]] = through[walks.first_node[1:] - 1] = False
