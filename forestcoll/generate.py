@@ -84,7 +84,14 @@ def generate(
     topology: Topology, *, collective: str, **options: Unpack[Options]
 ) -> Forest | Allreduce[Forest]: ...
 def generate(
-    topology: Topology, *, collective: str = "allgather", **options: Unpack[Options]
+    topology: Topology,
+    *,
+    collective: str = "allgather",
+    root: str | int | None = None,
+    weights: Weights | None = None,
+    method: str = "forestcoll",
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> Forest | Allreduce[Forest]:
     """Generate a throughput-optimal schedule of a collective.
 
@@ -141,7 +148,17 @@ def generate(
     >>> generate(load_topology("ring:nodes=4"), collective="broadcast", root="gpu2").algbw_gb_s
     Fraction(2, 1)
     """
-    return generate_timed(topology, collective=collective, routed=False, **options)[0]
+    return _generated(
+        _explicit,
+        topology,
+        collective,
+        routed=False,
+        root=root,
+        weights=weights,
+        method=method,
+        threads=threads,
+        progress=progress,
+    )[0]
 
 
 @overload
@@ -157,79 +174,101 @@ def generate_factored(
     topology: Topology, *, collective: str, **options: Unpack[Options]
 ) -> FactoredForest | Allreduce[FactoredForest]: ...
 def generate_factored(
-    topology: Topology, *, collective: str = "allgather", **options: Unpack[Options]
+    topology: Topology,
+    *,
+    collective: str = "allgather",
+    root: str | int | None = None,
+    weights: Weights | None = None,
+    method: str = "forestcoll",
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> FactoredForest | Allreduce[FactoredForest]:
     """Generate as :func:`generate` does, without writing the trees out.
 
     For networks of thousands of GPUs, whose trees fill gigabytes;
     :mod:`forestcoll.expansion` makes them.
     """
-    return generate_factored_timed(topology, collective=collective, routed=False, **options)[0]
+    return _generated(
+        _factored,
+        topology,
+        collective,
+        routed=False,
+        root=root,
+        weights=weights,
+        method=method,
+        threads=threads,
+        progress=progress,
+    )[0]
 
 
 @overload
 def generate_timed(
-    topology: Topology,
-    *,
-    collective: OneWay = "allgather",
-    routed: bool = True,
-    **options: Unpack[Options],
+    topology: Topology, *, collective: OneWay = "allgather", **options: Unpack[Options]
 ) -> tuple[Forest, dict[str, float]]: ...
 @overload
 def generate_timed(
-    topology: Topology, *, collective: str, routed: bool = True, **options: Unpack[Options]
+    topology: Topology, *, collective: str, **options: Unpack[Options]
 ) -> tuple[Forest | Allreduce[Forest], dict[str, float]]: ...
 def generate_timed(
     topology: Topology,
     *,
     collective: str = "allgather",
-    routed: bool = True,
-    **options: Unpack[Options],
+    root: str | int | None = None,
+    weights: Weights | None = None,
+    method: str = "forestcoll",
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Forest | Allreduce[Forest], dict[str, float]]:
     """Generate as :func:`generate` does, and measure the wall-clock seconds of each stage.
 
-    All stages are run, the routing too, unless ``routed`` is False.
+    All stages are run, the routing too.
     """
-
-    def one_way(task: _Task, clock: Stopwatch) -> Forest:
-        if task.is_empty or task.method == "paper":
-            return _written_out(task, clock)
-        factored = _by_the_core(task, clock)
-        return clock.run("tree packing", lambda report: expand(factored, progress=report))
-
-    return _generated(one_way, topology, collective, routed, **options)
+    return _generated(
+        _explicit,
+        topology,
+        collective,
+        routed=True,
+        root=root,
+        weights=weights,
+        method=method,
+        threads=threads,
+        progress=progress,
+    )
 
 
 @overload
 def generate_factored_timed(
-    topology: Topology,
-    *,
-    collective: OneWay = "allgather",
-    routed: bool = True,
-    **options: Unpack[Options],
+    topology: Topology, *, collective: OneWay = "allgather", **options: Unpack[Options]
 ) -> tuple[FactoredForest, dict[str, float]]: ...
 @overload
 def generate_factored_timed(
-    topology: Topology, *, collective: str, routed: bool = True, **options: Unpack[Options]
+    topology: Topology, *, collective: str, **options: Unpack[Options]
 ) -> tuple[FactoredForest | Allreduce[FactoredForest], dict[str, float]]: ...
 def generate_factored_timed(
     topology: Topology,
     *,
     collective: str = "allgather",
-    routed: bool = True,
-    **options: Unpack[Options],
+    root: str | int | None = None,
+    weights: Weights | None = None,
+    method: str = "forestcoll",
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> tuple[FactoredForest | Allreduce[FactoredForest], dict[str, float]]:
     """Generate as :func:`generate_factored` does, and measure the seconds of each stage.
 
-    All stages are run, the routing too, unless ``routed`` is False.
+    All stages are run, the routing too.
     """
-
-    def one_way(task: _Task, clock: Stopwatch) -> FactoredForest:
-        if task.is_empty or task.method == "paper":
-            return FactoredForest.from_forest(_written_out(task, clock))
-        return _by_the_core(task, clock)
-
-    return _generated(one_way, topology, collective, routed, **options)
+    return _generated(
+        _factored,
+        topology,
+        collective,
+        routed=True,
+        root=root,
+        weights=weights,
+        method=method,
+        threads=threads,
+        progress=progress,
+    )
 
 
 def usable_cores() -> int:
@@ -257,7 +296,7 @@ class _Task:
     @property
     def unequal(self) -> tuple[int, ...] | None:
         """The weights, unless they are all the same."""
-        return None if set(self.weights) == {1} else self.weights
+        return None if set(self.weights) <= {1} else self.weights
 
     @property
     def network(self) -> Topology:
@@ -273,13 +312,13 @@ def _generated(
     one_way: Callable[[_Task, Stopwatch], F],
     topology: Topology,
     collective: str,
-    routed: bool,
     *,
-    root: str | int | None = None,
-    weights: Weights | None = None,
-    method: str = "forestcoll",
-    threads: int | None = None,
-    progress: Progress | None = None,
+    routed: bool,
+    root: str | int | None,
+    weights: Weights | None,
+    method: str,
+    threads: int | None,
+    progress: Progress | None,
 ) -> tuple[F | Allreduce[F], dict[str, float]]:
     """Check what is asked for, make one forest or two, and measure."""
     if method not in METHODS:
@@ -299,6 +338,19 @@ def _generated(
     if collective == "allreduce":
         return Allreduce(made(True), made(False)), clock.seconds
     return made(collective in ("reduce-scatter", "reduce")), clock.seconds
+
+
+def _explicit(task: _Task, clock: Stopwatch) -> Forest:
+    if task.is_empty or task.method == "paper":
+        return _written_out(task, clock)
+    factored = _by_the_core(task, clock)
+    return clock.run("tree packing", lambda report: expand(factored, progress=report))
+
+
+def _factored(task: _Task, clock: Stopwatch) -> FactoredForest:
+    if task.is_empty or task.method == "paper":
+        return FactoredForest.from_forest(_written_out(task, clock))
+    return _by_the_core(task, clock)
 
 
 def _by_the_core(task: _Task, clock: Stopwatch) -> FactoredForest:

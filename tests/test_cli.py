@@ -80,6 +80,7 @@ def test_optimum_prints_exact_numbers_and_the_cut_in_words() -> None:
     lines = invoke("optimum", "dgx_a100:boxes=4").stdout.splitlines()
     assert [" ".join(line.split()) for line in lines] == [
         "topology dgx_a100:boxes=4",
+        "collective allgather",
         "GPUs 32",
         "1/x* 3/25 = 0.12 s/GB",
         "algbw 800/3 = 266.667 GB/s",

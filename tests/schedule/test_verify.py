@@ -184,10 +184,16 @@ def test_cut_that_is_no_cut_is_rejected(cut: tuple[int, ...], fault: str) -> Non
     assert fault in rejected(replace(correct, optimum=claim))
 
 
-def test_one_gpu_is_no_allgather() -> None:
+def test_the_schedule_of_one_gpu_is_empty() -> None:
+    """Nothing moves and nothing is claimed; a tree without edges is refused."""
     net = topology("alone", "a", "w", [("a", "w", 1)])
-    alone = forest(net, [(0, 1, [])], {}, k=1, congestion=1)
-    assert "at least two" in rejected(alone)
+    empty = forest(net, [], {}, k=1, congestion=0)
+    verdict = verify(empty)
+    assert (verdict.trees, verdict.time_s_per_gb, verdict.algbw_gb_s) == (0, 0, None)
+    assert "must be empty: no trees" in rejected(forest(net, [(0, 1, [])], {}, k=1, congestion=0))
+    assert "congestion must be 0" in rejected(forest(net, [], {}, k=1, congestion=1))
+    nobody = topology("nobody", "", "wv", [("w", "v", 1)])
+    assert "has no GPU" in rejected(forest(nobody, [], {}, k=1, congestion=1))
 
 
 def test_shards_sum_without_wrapping_round() -> None:
