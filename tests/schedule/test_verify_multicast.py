@@ -10,12 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from jsonschema import Draft202012Validator
 
 from forestcoll.errors import InvalidScheduleError, VerificationError
 from forestcoll.generate import generate
 from forestcoll.multicast import multicast
 from forestcoll.schedule import Allreduce, MulticastForest, read_schedule, verify, write_schedule
 from forestcoll.topology import group, load_topology
+from tests.command_line import ROOT
 from tests.schedule.multicast_mutations import MUTATIONS, box, rows_of, star, with_rows
 
 
@@ -116,6 +118,19 @@ def test_files_give_back_what_was_written(tmp_path: Path, suffix: str, collectiv
     before = path.read_bytes()
     write_schedule(again, path)
     assert path.read_bytes() == before
+
+
+def test_the_schema_describes_the_file(tmp_path: Path) -> None:
+    """A file with walks is accepted, one with edges or routes in it is not."""
+    schema = json.loads((ROOT / "docs" / "schedule.schema.json").read_text(encoding="utf-8"))
+    path = tmp_path / "schedule.json"
+    write_schedule(star(), path)
+    document = json.loads(path.read_text())
+    validator = Draft202012Validator(schema)
+    validator.validate(document)
+    assert not validator.is_valid({**document, "routes": []})
+    assert not validator.is_valid({**document, "trees": [{**document["trees"][0], "edges": []}]})
+    assert not validator.is_valid({key: document[key] for key in document if key != "walks"})
 
 
 @pytest.mark.parametrize("suffix", ["json", "npz"])
