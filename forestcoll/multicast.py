@@ -275,7 +275,8 @@ def traffic(before: Forest, after: MulticastForest) -> tuple[Traffic, ...]:
     """
     topology, trees = before.topology, sum(before.weights) * before.k
     ends = [(link.tail, link.head) for link in topology.links]
-    old = dict(zip(ends, cost(before).loads, strict=True))
+    loads = cost(before).loads if len(before.routes.tail) else (0,) * len(ends)
+    old = dict(zip(ends, loads, strict=True))
     new = dict(zip(ends, after.loads(), strict=True))
 
     def bytes_over(loads: dict[tuple[int, int], int], group: tuple[Link, ...]) -> Fraction:

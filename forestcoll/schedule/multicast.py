@@ -146,7 +146,10 @@ class MulticastForest:
         return algbw_of(self.time_s_per_gb)
 
     def loads(self) -> tuple[int, ...]:
-        """Return the trees over each link of the topology, in its order, exactly."""
+        """Return the trees over each link of the topology, in its order, exactly.
+
+        Walks are taken to run over links of the topology; ``verify`` proves that.
+        """
         size, links = len(self.topology.nodes), self.topology.links
         trees = exact(self.multiplicity, len(self.walk))
         over = np.zeros(len(self.walks), dtype=trees.dtype)

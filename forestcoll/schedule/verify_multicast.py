@@ -46,7 +46,7 @@ def check_multicast_arrays(forest: MulticastForest) -> None:
     check_ranks(forest)
     check_array("root", forest.root, (batches,), 0, topology.num_compute - 1)
     check_array("multiplicity", forest.multiplicity, (batches,))
-    walks, entries = np.size(forest.walks.first_node) - 1, np.size(forest.walk)
+    walks, entries = max(np.size(forest.walks.first_node) - 1, 0), np.size(forest.walk)
     nodes = np.size(forest.walks.node)
     check_array("walk", forest.walk, (entries,), 0, walks - 1)
     check_array("walks.node", forest.walks.node, (nodes,), 0, len(topology.nodes) - 1)

@@ -20,7 +20,7 @@ Walk = Callable[..., tuple[int, ...]]
 
 
 def box(reduction: bool = False) -> MulticastForest:
-    """GPUs a to d on a switch w that can copy and on one, x, that cannot; 3 and 1 GB/s."""
+    """GPUs a to d on a switch w that can copy and on one, x, that cannot; 9 and 1 GB/s."""
     builder = TopologyBuilder()
     for gpu in "abcd":
         builder.gpu(gpu)
@@ -201,6 +201,11 @@ def empty_walk(forest: MulticastForest) -> MulticastForest:
     return replace(forest, walks=replace(forest.walks, first_node=first))
 
 
+def no_rows(forest: MulticastForest) -> MulticastForest:
+    """Not even the start of the first walk is given."""
+    return replace(forest, walks=Walks(np.zeros(0, np.int64), np.zeros(0, np.int32)))
+
+
 def wrong_rows(forest: MulticastForest) -> MulticastForest:
     """The rows of the batches end before the walks do."""
     first = forest.first_walk.copy()
@@ -237,6 +242,7 @@ MUTATIONS: dict[Callable[[MulticastForest], MulticastForest], tuple[str, str]] =
     unused_walk: ("belongs to no tree", "belongs to no tree"),
     stray_walk: ("array walk holds 8", "array walk holds 8"),
     empty_walk: ("array walks.first_node gives row 0", "array walks.first_node gives row 0"),
+    no_rows: ("array walk holds 0", "array walk holds 0"),
     wrong_rows: ("array first_walk runs from 0 to", "array first_walk runs from 0 to"),
 }
 """What names the fault, in an allgather and in a reduce-scatter."""

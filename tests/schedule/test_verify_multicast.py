@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from forestcoll.errors import InvalidScheduleError, VerificationError
 from forestcoll.generate import generate
-from forestcoll.multicast import multicast
+from forestcoll.multicast import multicast, traffic
 from forestcoll.schedule import Allreduce, MulticastForest, read_schedule, verify, write_schedule
 from forestcoll.topology import group, load_topology
 from tests.command_line import ROOT
@@ -84,6 +84,7 @@ def test_a_single_gpu_has_an_empty_schedule() -> None:
     forest = multicast(generate(net))
     assert verify(forest).trees == 0
     assert forest.heights().tolist() == []
+    assert {kind.factor for kind in traffic(generate(net), forest)} == {None}
     with pytest.raises(VerificationError, match="must be empty"):
         verify(with_rows(forest, [[(0, 1)]]))
 
