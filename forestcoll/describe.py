@@ -16,7 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import groupby
 
-from forestcoll.topology.model import Link, Topology
+from forestcoll.topology.model import Link, NodeKind, Topology
 
 __all__ = [
     "LinkClass",
@@ -99,21 +99,21 @@ def link_classes(topology: Topology, links: Iterable[Link]) -> tuple[LinkClass, 
 def link_groups(topology: Topology, links: Iterable[Link]) -> tuple[tuple[Link, ...], ...]:
     """Gather links by bandwidth and by the kinds of places they join, fastest first.
 
-    A place is a GPU or a switch, in a box or outside all boxes.
+    A place is a GPU, a relay or a switch, in a box or outside all boxes.
     """
 
-    def place(position: int) -> tuple[bool, bool]:
+    def place(position: int) -> tuple[int, bool]:
         node = topology.nodes[position]
-        return node.is_switch, node.box is None
+        return tuple(NodeKind).index(node.kind), node.box is None
 
-    def key(link: Link) -> tuple[Fraction, tuple[bool, bool], tuple[bool, bool]]:
+    def key(link: Link) -> tuple[Fraction, tuple[int, bool], tuple[int, bool]]:
         return -link.bandwidth_gb_s, place(link.tail), place(link.head)
 
     return tuple(tuple(group) for _, group in groupby(sorted(links, key=key), key=key))
 
 
 def nodes_in_words(topology: Topology, nodes: Iterable[int]) -> str:
-    """Name a set of nodes: whole boxes first, then GPUs of boxes, other GPUs, switches.
+    """Name a set of nodes: whole boxes first, then GPUs of boxes, other GPUs, relays, switches.
 
     Parameters
     ----------
@@ -126,8 +126,11 @@ def nodes_in_words(topology: Topology, nodes: Iterable[int]) -> str:
     whole = [box for box, members in boxes.items() if members <= chosen]
     rest = chosen.difference(*(boxes[box] for box in whole))
     gpus = sorted(v for v in rest if not topology.nodes[v].is_switch)
-    switches = sorted(v for v in rest if topology.nodes[v].is_switch)
+    relays = sorted(v for v in rest if topology.nodes[v].kind is NodeKind.RELAY)
+    switches = sorted(v for v in rest if topology.nodes[v].kind is NodeKind.SWITCH)
     parts = [*_whole_boxes(topology, boxes, whole), *_gpus(topology, gpus)]
+    if relays:
+        parts.append(_named(topology, relays, "relay", "relays"))
     if switches:
         parts.append(_named(topology, switches, "switch", "switches"))
     return _joined(parts) if parts else "nothing"

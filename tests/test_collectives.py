@@ -187,7 +187,7 @@ def test_a_reduce_scatter_on_a_directed_network_is_no_turned_allgather() -> None
 
 
 def test_roots_alone_must_reach_the_others() -> None:
-    """a -> b -> c: a can broadcast, c can be reduced to; the other way round is refused."""
+    """A -> b -> c: a can broadcast, c can be reduced to; the other way round is refused."""
     builder = TopologyBuilder()
     a, b, c = (builder.gpu(name) for name in "abc")
     builder.arc(a, b, 3)
@@ -391,7 +391,7 @@ def test_bad_demands_are_refused_with_what_is_wrong(case: str) -> None:
 
 def test_weights_whose_products_overflow_are_refused() -> None:
     """Eight times 2^60 by 600 GB/s and more leave 62 bits."""
-    with pytest.raises(ForestCollError, match="a total weight of .* is beyond exact 64-bit"):
+    with pytest.raises(ForestCollError, match=r"a total weight of .* is beyond exact 64-bit"):
         optimum(RING, weights=[2**60] * 7 + [1])
     with pytest.raises(ForestCollError, match="beyond exact 64-bit"):
         optimum(RING, weights=[2**100, *[1] * 7])

@@ -253,8 +253,21 @@ class Topology:
 
     def reversed(self) -> Topology:
         """Return the network with every link turned round."""
-        turned = (replace(link, tail=link.head, head=link.tail) for link in self.links)
-        return Topology(self.name, self.nodes, tuple(turned))
+        return self._reversed
+
+    @cached_property
+    def _reversed(self) -> Topology:
+        """Made once, and without checking again what was checked: a reduction asks for it."""
+        links = sorted(self.links, key=lambda link: (link.head, link.tail))
+        turned = object.__new__(Topology)
+        object.__setattr__(turned, "name", self.name)
+        object.__setattr__(turned, "nodes", self.nodes)
+        object.__setattr__(
+            turned,
+            "links",
+            tuple(Link(e.head, e.tail, e.bandwidth_gb_s, e.latency_us) for e in links),
+        )
+        return turned
 
     def scaled(self, factor: Exact) -> Topology:
         """Return the network with every bandwidth multiplied by a positive number."""

@@ -129,6 +129,10 @@ def test_the_schema_describes_the_file(tmp_path: Path) -> None:
     document = json.loads(path.read_text())
     validator = Draft202012Validator(schema)
     validator.validate(document)
+    write_schedule(
+        multicast(generate(load_topology("dgx_h100:boxes=1"), collective="allreduce")), path
+    )
+    validator.validate(json.loads(path.read_text()))
     assert not validator.is_valid({**document, "routes": []})
     assert not validator.is_valid({**document, "trees": [{**document["trees"][0], "edges": []}]})
     assert not validator.is_valid({key: document[key] for key in document if key != "walks"})
