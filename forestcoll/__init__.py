@@ -11,11 +11,13 @@ from forestcoll.bottleneck import Optimum
 from forestcoll.expansion import expand
 from forestcoll.fixed_k import FixedK, fixed_k
 from forestcoll.generate import generate, generate_factored, generate_timed
+from forestcoll.multicast import multicast
 from forestcoll.optimality import optimum
 from forestcoll.schedule import (
     Allreduce,
     FactoredForest,
     Forest,
+    MulticastForest,
     cost,
     read_schedule,
     verify,
@@ -35,6 +37,7 @@ __all__ = [
     "FactoredForest",
     "FixedK",
     "Forest",
+    "MulticastForest",
     "Optimum",
     "Topology",
     "best_k",
@@ -46,6 +49,7 @@ __all__ = [
     "generate_timed",
     "group",
     "load_topology",
+    "multicast",
     "optimum",
     "read_schedule",
     "read_topology",

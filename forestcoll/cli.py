@@ -40,6 +40,7 @@ from forestcoll.expansion import expand, heights
 from forestcoll.fixed_k import FixedK, fixed_k
 from forestcoll.generate import Options, generate_factored_timed, generate_timed
 from forestcoll.generate import Progress as StageProgress
+from forestcoll.multicast import Traffic, multicast, traffic
 from forestcoll.optimality import optimum
 from forestcoll.report import as_json, as_text
 from forestcoll.schedule import (
@@ -47,11 +48,12 @@ from forestcoll.schedule import (
     AllreduceVerdict,
     FactoredForest,
     Forest,
+    MulticastForest,
     read_schedule,
     verify,
     write_schedule,
 )
-from forestcoll.schedule.collectives import AnySchedule
+from forestcoll.schedule.collectives import AnyForest, AnySchedule
 from forestcoll.topology import (
     FAMILIES,
     Family,
@@ -344,12 +346,17 @@ def generate_schedule(
     factored: Annotated[
         bool, typer.Option("--factored", help="Do not write the trees out (.npz only).")
     ] = False,
+    in_network: Annotated[
+        bool, typer.Option("--multicast", help="Let switches marked multicast copy and add.")
+    ] = False,
     json_: Json = False,
 ) -> None:
     """Generate an optimal schedule, verify it and write it to a file, .json or .npz."""
     _expect_writable(output)
     if factored and output.suffix.lower() != ".npz":
         raise ExportError(f"{output}: --factored needs a name that ends in .npz")
+    if factored and in_network:
+        raise InvalidParameterError("--multicast writes physical trees out; leave --factored away")
     if k is not None and max_k is not None:
         raise InvalidParameterError("--k and --best-k exclude each other; give one of them")
     topology = _network(spec, members)
@@ -358,9 +365,10 @@ def generate_schedule(
     options["k"] = k if tried is None else tried.fastest.k
     with _progress_bars() as progress:
         options["progress"] = progress
-        schedule, seconds = (generate_factored_timed if factored else generate_timed)(
+        made, seconds = (generate_factored_timed if factored else generate_timed)(
             topology, collective=collective, **options
         )
+    schedule, saved = _in_network(made) if in_network else (made, {})
     verdict = verify(schedule) if check else None
     write_schedule(schedule, output)
     facts = {
@@ -371,10 +379,27 @@ def generate_schedule(
         "algbw_gb_s": schedule.algbw_gb_s if schedule.time_s_per_gb else None,
         "verified": verdict is not None,
         "optimal": None if verdict is None else verdict.optimal,
+        **saved,
         "stages_s": seconds,
         "file": output,
     }
     _report(facts, json_)
+
+
+def _in_network(schedule: AnySchedule) -> tuple[AnySchedule, dict[str, tuple[Traffic, ...]]]:
+    """Let switches copy and add; return what comes of it, and the traffic that it saves."""
+    if isinstance(schedule, Forest):
+        single = multicast(schedule)
+        return single, {"traffic": traffic(schedule, single)}
+    assert isinstance(schedule, Allreduce)
+    reduce, gather = schedule.phases
+    assert isinstance(reduce, Forest)
+    assert isinstance(gather, Forest)
+    both = multicast(Allreduce(reduce, gather))
+    return both, {
+        "traffic_of_reduce": traffic(reduce, both.reduce),
+        "traffic_of_gather": traffic(gather, both.gather),
+    }
 
 
 def _network(spec: str, members: str | None) -> Topology:
@@ -450,11 +475,16 @@ def draw_one_tree(
     _expect_writable(output)
     schedule = read_schedule(file)
     verify(schedule)
-    forest: Forest | FactoredForest
+    forest: AnyForest
     if isinstance(schedule, Allreduce):
         forest = schedule.reduce if phase == "reduce" else schedule.gather
     else:
         forest = schedule
+    if isinstance(forest, MulticastForest):
+        raise UnsupportedError(
+            f"{file}: trees in which switches copy are not drawn; draw them as they are without "
+            "--multicast"
+        )
     explicit = expand(forest) if isinstance(forest, FactoredForest) else forest
     save_figure(draw_tree(explicit, tree), output)
     _report({"schedule": file, "tree": tree, "file": output}, json_)

@@ -18,7 +18,15 @@ from itertools import groupby
 
 from forestcoll.topology.model import Link, NodeKind, Topology
 
-__all__ = ["LinkClass", "as_float", "counted", "decimal", "link_classes", "nodes_in_words"]
+__all__ = [
+    "LinkClass",
+    "as_float",
+    "counted",
+    "decimal",
+    "link_classes",
+    "link_groups",
+    "nodes_in_words",
+]
 
 _NAMES_SHOWN = 6
 
@@ -76,6 +84,19 @@ class LinkClass:
 
 
 def link_classes(topology: Topology, links: Iterable[Link]) -> tuple[LinkClass, ...]:
+    """Describe the groups of :func:`link_groups`."""
+    return tuple(
+        LinkClass(
+            count=len(group),
+            bandwidth_gb_s=group[0].bandwidth_gb_s,
+            tails=nodes_in_words(topology, {link.tail for link in group}),
+            heads=nodes_in_words(topology, {link.head for link in group}),
+        )
+        for group in link_groups(topology, links)
+    )
+
+
+def link_groups(topology: Topology, links: Iterable[Link]) -> tuple[tuple[Link, ...], ...]:
     """Gather links by bandwidth and by the kinds of places they join, fastest first.
 
     A place is a GPU, a relay or a switch, in a box or outside all boxes.
@@ -88,16 +109,7 @@ def link_classes(topology: Topology, links: Iterable[Link]) -> tuple[LinkClass, 
     def key(link: Link) -> tuple[Fraction, tuple[int, bool], tuple[int, bool]]:
         return -link.bandwidth_gb_s, place(link.tail), place(link.head)
 
-    groups = (list(group) for _, group in groupby(sorted(links, key=key), key=key))
-    return tuple(
-        LinkClass(
-            count=len(group),
-            bandwidth_gb_s=group[0].bandwidth_gb_s,
-            tails=nodes_in_words(topology, {link.tail for link in group}),
-            heads=nodes_in_words(topology, {link.head for link in group}),
-        )
-        for group in groups
-    )
+    return tuple(tuple(group) for _, group in groupby(sorted(links, key=key), key=key))
 
 
 def nodes_in_words(topology: Topology, nodes: Iterable[int]) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 
 from forestcoll.cuts import Cut
 from forestcoll.describe import LinkClass, as_float, decimal
+from forestcoll.multicast import Traffic
 
 __all__ = ["as_json", "as_text"]
 
@@ -49,6 +50,8 @@ def _document(value: object) -> object:
             return _document(_cut(value))
         case LinkClass():
             return _document(asdict(value))
+        case Traffic():
+            return _document({**asdict(value), "factor": value.factor})
         case Path():
             return str(value)
         case Mapping():

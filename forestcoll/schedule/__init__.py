@@ -5,6 +5,7 @@ from forestcoll.schedule.cost import Cost, cost
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.forest import Forest, Path, Routes, Tree
+from forestcoll.schedule.multicast import MulticastForest, PhysicalTree, Walks
 from forestcoll.schedule.verify import AllreduceVerdict, Verdict, verify
 
 __all__ = [
@@ -13,10 +14,13 @@ __all__ = [
     "Cost",
     "FactoredForest",
     "Forest",
+    "MulticastForest",
     "Path",
+    "PhysicalTree",
     "Routes",
     "Tree",
     "Verdict",
+    "Walks",
     "cost",
     "read_schedule",
     "verify",

@@ -19,10 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.errors import InvalidScheduleError
-from forestcoll.schedule.collectives import Allreduce, AnySchedule
+from forestcoll.schedule.collectives import Allreduce, AnyForest, AnySchedule
 from forestcoll.schedule.factored import FactoredForest, Links, Sets, Shapes
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.head import head_document
+from forestcoll.schedule.multicast import MulticastForest, Walks
 from forestcoll.schedule.parsing import Head, parse_heads
 
 __all__ = ["parse_binary", "write_binary"]
@@ -51,8 +52,18 @@ _ARRAYS: dict[str, dict[str, type]] = {
         "links.load": np.int64,
         **_ROUTES,
     },
+    "multicast": {
+        "root": np.int32,
+        "multiplicity": np.int64,
+        "first_walk": np.int64,
+        "walk": np.int32,
+        "walks.first_node": np.int64,
+        "walks.node": np.int32,
+    },
 }
 """Arrays of each form, with the types they have in memory."""
+
+_FORMS = {"explicit": Forest, "factored": FactoredForest, "multicast": MulticastForest}
 
 _UNREADABLE = (
     *(BadZipFile, EOFError, NotImplementedError, OverflowError, RuntimeError, SyntaxError),
@@ -64,7 +75,7 @@ _Array = npt.NDArray[np.integer[Any]]
 
 def write_binary(schedule: AnySchedule, file: IO[bytes]) -> None:
     """Write a schedule; the same schedule gives the same bytes."""
-    forests: dict[str, Forest | FactoredForest] = (
+    forests: dict[str, AnyForest] = (
         {"reduce.": schedule.reduce, "gather.": schedule.gather}
         if isinstance(schedule, Allreduce)
         else {"": schedule}
@@ -81,8 +92,8 @@ def write_binary(schedule: AnySchedule, file: IO[bytes]) -> None:
     np.savez(file, head=np.frombuffer(head, dtype=np.uint8), **arrays)
 
 
-def _form(forest: Forest | FactoredForest) -> str:
-    return "factored" if isinstance(forest, FactoredForest) else "explicit"
+def _form(forest: AnyForest) -> str:
+    return next(name for name, kind in _FORMS.items() if isinstance(forest, kind))
 
 
 def _narrowed(array: _Array) -> _Array:
@@ -128,6 +139,9 @@ def _forest(head: Head, form: str, prefix: str, members: dict[str, _Array]) -> A
         name: _typed(prefix + name, members[prefix + name], kind)
         for name, kind in _ARRAYS[form].items()
     }
+    if form == "multicast":
+        rows: dict[str, Any] = {name: arrays[name] for name in arrays if "." not in name}
+        return MulticastForest(**vars(head), **rows, walks=_part(Walks, "walks", arrays))
     routes = _part(Routes, "routes", arrays)
     if form == "explicit":
         shape = (len(arrays["root"]), head.topology.num_compute)

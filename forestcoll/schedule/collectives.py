@@ -16,11 +16,12 @@ from typing import Generic, TypeVar
 from forestcoll.collective import algbw_of
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.topology.model import Topology
 
-__all__ = ["Allreduce", "AnySchedule"]
+__all__ = ["Allreduce", "AnyForest", "AnySchedule"]
 
-F = TypeVar("F", Forest, FactoredForest)
+F = TypeVar("F", Forest, FactoredForest, MulticastForest)
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,9 @@ class Allreduce(Generic[F]):
 
     Parameters
     ----------
-    reduce : Forest or FactoredForest
+    reduce : Forest, FactoredForest or MulticastForest
         Brings to every GPU the sum of its part.
-    gather : Forest or FactoredForest
+    gather : Forest, FactoredForest or MulticastForest
         Sends these sums to all; on the same topology, with the same weights.
     """
 
@@ -72,5 +73,8 @@ class Allreduce(Generic[F]):
         return algbw_of(self.time_s_per_gb)
 
 
-AnySchedule = Forest | FactoredForest | Allreduce[Forest] | Allreduce[FactoredForest]
+AnyForest = Forest | FactoredForest | MulticastForest
+"""A schedule of one phase."""
+
+AnySchedule = AnyForest | Allreduce[Forest] | Allreduce[FactoredForest] | Allreduce[MulticastForest]
 """Whatever a file can hold."""

@@ -27,6 +27,7 @@ from forestcoll.schedule.collectives import Allreduce, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.head import head_document
+from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.parsing import parse_schedule
 
 __all__ = ["read_schedule", "write_schedule"]
@@ -42,7 +43,7 @@ def read_schedule(path: str | os.PathLike[str]) -> AnySchedule:
 
     Returns
     -------
-    Forest, FactoredForest or Allreduce
+    Forest, FactoredForest, MulticastForest or Allreduce
         As it was written; only an npz file holds a factored one. In form; whether it does what
         it claims is for :func:`forestcoll.schedule.verify`.
 
@@ -130,7 +131,7 @@ def _reason(error: OSError) -> str:
 
 
 def _lines(schedule: AnySchedule) -> Iterator[str]:
-    """Yield the text of the file: one field, node, link, tree or route a line."""
+    """Yield the text of the file: one field, node, link, tree, route or walk a line."""
     head = head_document(schedule)
     yield "{\n"
     if isinstance(schedule, Allreduce):
@@ -150,8 +151,12 @@ def _lines(schedule: AnySchedule) -> Iterator[str]:
 def _phase(head: dict[str, Any], forest: Any) -> Iterator[str]:
     """Yield the fields of a forest; those of a phase are not indented more."""
     yield from (f"  {_field(key, value)},\n" for key, value in head.items())
-    yield f'  "trees": {_list(_trees(forest), "    ")},\n'
-    yield f'  "routes": {_list(_routes(forest), "    ")}\n'
+    if isinstance(forest, MulticastForest):
+        yield f'  "trees": {_list(_physical_trees(forest), "    ")},\n'
+        yield f'  "walks": {_list(_walks(forest), "    ")}\n'
+    else:
+        yield f'  "trees": {_list(_trees(forest), "    ")},\n'
+        yield f'  "routes": {_list(_routes(forest), "    ")}\n'
 
 
 def _field(key: str, value: Any) -> str:
@@ -212,3 +217,19 @@ def _routes(forest: Forest) -> Iterator[str]:
     for i, (tail, head) in enumerate(zip(routes.tail.tolist(), routes.head.tolist(), strict=True)):
         listed = ", ".join(paths[first_path[i] : first_path[i + 1]])
         yield f'{{"from": {tail}, "to": {head}, "paths": [{listed}]}}'
+
+
+def _physical_trees(forest: MulticastForest) -> Iterator[str]:
+    """Yield the batches of a forest in which switches copy."""
+    walk, first = forest.walk.tolist(), forest.first_walk.tolist()
+    heads = zip(forest.root.tolist(), forest.multiplicity.tolist(), strict=True)
+    for batch, (root, multiplicity) in enumerate(heads):
+        row = json.dumps(walk[first[batch] : first[batch + 1]], separators=(",", ":"))
+        yield f'{{"root": {root}, "multiplicity": {multiplicity}, "walks": {row}}}'
+
+
+def _walks(forest: MulticastForest) -> Iterator[str]:
+    """Yield the walks by the names of their nodes."""
+    names = [json.dumps(node.name) for node in forest.topology.nodes]
+    for i in range(len(forest.walks)):
+        yield f"[{', '.join(names[node] for node in forest.walks.nodes(i))}]"

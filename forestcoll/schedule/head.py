@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from forestcoll.schedule.collectives import Allreduce, AnySchedule
-from forestcoll.schedule.naming import Schedule
+from forestcoll.schedule.naming import Claims
 from forestcoll.schedule.parsing import FORMAT, VERSION
 from forestcoll.topology.format import topology_document
 
@@ -26,7 +26,7 @@ def head_document(schedule: AnySchedule) -> dict[str, Any]:
     return whole | phase_document(schedule, topology=topology)
 
 
-def phase_document(forest: Schedule, **topology: Any) -> dict[str, Any]:
+def phase_document(forest: Claims, **topology: Any) -> dict[str, Any]:
     """Return what is said of one forest; the topology, if given, comes before the optimum.
 
     Weights are left out where all are 1.

@@ -25,8 +25,9 @@ import numpy.typing as npt
 from forestcoll.bottleneck import Optimum
 from forestcoll.collective import collective_of
 from forestcoll.errors import InvalidScheduleError, VerificationError
-from forestcoll.schedule.collectives import Allreduce
+from forestcoll.schedule.collectives import Allreduce, AnySchedule
 from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.schedule.multicast import MulticastForest, Walks
 from forestcoll.topology.documents import Document
 from forestcoll.topology.format import topology_from_document
 from forestcoll.topology.model import Topology
@@ -42,11 +43,11 @@ _WHOLE = ("format", "version", "collective", "topology")
 _PHASE = ("collective", "method", "k", "congestion", "congestion_decimal", "optimum")
 _HEAD = tuple(dict.fromkeys([*_WHOLE[:2], *_PHASE[:-1], "topology", "optimum"]))
 _MAY = ("weights",)
-_TREES = ("trees", "routes")
 _PHASES = ("reduce", "gather")
 _COLLECTIVES = ("allgather", "reduce-scatter", "broadcast", "reduce")
 _OPTIMUM = ("inverse_rate", "k", "congestion", "cut")
 _TREE = ("root", "multiplicity", "edges")
+_PHYSICAL_TREE = ("root", "multiplicity", "walks")
 _ROUTE = ("from", "to", "paths")
 _PATH = ("nodes", "multiplicity")
 
@@ -66,8 +67,8 @@ class _Decimal(str):
     __repr__ = str.__str__
 
 
-def parse_schedule(text: str) -> Forest | Allreduce[Forest]:
-    """Read the text of a schedule file.
+def parse_schedule(text: str) -> AnySchedule:
+    """Read the text of a schedule file; one with ``walks`` in place of ``routes`` is multicast.
 
     Raises
     ------
@@ -80,19 +81,31 @@ def parse_schedule(text: str) -> Forest | Allreduce[Forest]:
     """
     document = _document(text)
     if document.get("collective") != "allreduce":
-        _check_fields([document], (*_HEAD, *_TREES), lambda _: "", _MAY)
+        _check_fields([document], (*_HEAD, *_trees_of(document)), lambda _: "", _MAY)
         return _forest(document, _topology(document))
     _check_fields([document], (*_WHOLE, *_PHASES), lambda _: "")
     topology = _topology(document)
     phases = [
-        _in_phase(name, lambda phase: _forest(phase, topology), document, (*_PHASE, *_TREES))
+        _in_phase(name, lambda phase: _forest(phase, topology), document, _trees_of)
         for name in _PHASES
     ]
-    return Allreduce(*phases)
+    reduce, gather = phases
+    if isinstance(reduce, MulticastForest) and isinstance(gather, MulticastForest):
+        return Allreduce(reduce, gather)
+    if isinstance(reduce, MulticastForest) or isinstance(gather, MulticastForest):
+        _refuse("only one of reduce and gather lists walks; both must, or both list routes")
+    return Allreduce(reduce, gather)
 
 
-def _forest(document: _Record, topology: Topology) -> Forest:
+def _trees_of(document: _Record) -> tuple[str, str]:
+    """Return the fields that hold the trees of a forest."""
+    return ("trees", "walks" if "walks" in document else "routes")
+
+
+def _forest(document: _Record, topology: Topology) -> Forest | MulticastForest:
     head = _head(document, topology)
+    if "walks" in document:
+        return _multicast(document, head)
     root, multiplicity, parent = _trees(_one(document, "trees", list), head)
     return Forest(
         **vars(head),
@@ -104,12 +117,15 @@ def _forest(document: _Record, topology: Topology) -> Forest:
 
 
 def _in_phase(
-    name: str, read: Callable[[_Record], T], document: _Record, fields: Collection[str]
+    name: str,
+    read: Callable[[_Record], T],
+    document: _Record,
+    more: Callable[[_Record], Collection[str]] = lambda _: (),
 ) -> T:
     """Read a phase of an allreduce; what is wrong in it is named as a field of it."""
     phase: _Record = _one(document, name, dict)
     try:
-        _check_fields([phase], fields, lambda _: "", _MAY)
+        _check_fields([phase], (*_PHASE, *more(phase)), lambda _: "", _MAY)
         return read(phase)
     except InvalidScheduleError as error:
         raise InvalidScheduleError(f"{name}.{error}") from None
@@ -147,8 +163,7 @@ def parse_heads(text: str) -> tuple[dict[str, Head], str]:
     _check_fields([document], (*_WHOLE, "form", *_PHASES), lambda _: "")
     topology = _topology(document)
     heads = {
-        name: _in_phase(name, lambda phase: _head(phase, topology), document, _PHASE)
-        for name in _PHASES
+        name: _in_phase(name, lambda phase: _head(phase, topology), document) for name in _PHASES
     }
     return heads, _one(document, "form", str)
 
@@ -268,10 +283,7 @@ def _trees(
     """
     _check_records(trees, _TREE, _tree)
     ranks = head.topology.num_compute
-    root = _numbers(_column(trees, "root", int, _tree), 0, ranks - 1, _in(_tree, "root"))
-    amount = _numbers(
-        _column(trees, "multiplicity", int, _tree), 1, _LARGEST, _in(_tree, "multiplicity")
-    )
+    root, amount = _roots(trees, ranks)
     lists = _column(trees, "edges", list, _tree)
     _check_size(sum(map(len, lists)), len(trees), ranks)
     parent = np.full((len(trees), ranks), -1, dtype=np.int32)
@@ -281,7 +293,14 @@ def _trees(
         if np.bincount(ends[:, 1], minlength=1).max() > 1:
             _two_parents(head, batch, int(root[batch]), ends)
         parent[batch, ends[:, 1]] = ends[:, 0]
-    return root.astype(np.int32), amount, parent
+    return root, amount, parent
+
+
+def _roots(trees: list[_Record], ranks: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """Return roots and multiplicities of the batches."""
+    root = _numbers(_column(trees, "root", int, _tree), 0, ranks - 1, _in(_tree, "root"))
+    amount = _column(trees, "multiplicity", int, _tree)
+    return root.astype(np.int32), _numbers(amount, 1, _LARGEST, _in(_tree, "multiplicity"))
 
 
 def _check_size(edges: int, batches: int, ranks: int) -> None:
@@ -346,12 +365,43 @@ def _routes(routes: list[Any], topology: Topology) -> Routes:
     )
 
 
+def _multicast(document: _Record, head: Head) -> MulticastForest:
+    """Return the forest of a file that lists walks."""
+    trees, nodes = _one(document, "trees", list), _one(document, "walks", list)
+    _check_records(trees, _PHYSICAL_TREE, _tree)
+    root, multiplicity = _roots(trees, head.topology.num_compute)
+    _of_type(nodes, list, _walk)
+    lists = _column(trees, "walks", list, _tree)
+    first_walk = [0, *accumulate(map(len, lists))]
+
+    def entry(i: int) -> str:
+        tree = bisect_right(first_walk, i) - 1
+        return f"{_tree(tree)}.walks[{i - first_walk[tree]}]"
+
+    walk = _of_type(list(chain.from_iterable(lists)), int, entry)
+    return MulticastForest(
+        **vars(head),
+        root=root,
+        multiplicity=multiplicity,
+        first_walk=np.array(first_walk, dtype=np.int64),
+        walk=_numbers(walk, 0, len(nodes) - 1, entry).astype(np.int32),
+        walks=Walks(
+            first_node=np.array([0, *accumulate(map(len, nodes))], dtype=np.int64),
+            node=np.array(_nodes(nodes, head.topology, _walk), dtype=np.int32),
+        ),
+    )
+
+
 def _tree(i: int) -> str:
     return f"trees[{i}]"
 
 
 def _route(i: int) -> str:
     return f"routes[{i}]"
+
+
+def _walk(i: int) -> str:
+    return f"walks[{i}]"
 
 
 def _in(where: _Where, key: str) -> _Where:

@@ -4,7 +4,8 @@ Problem: does every tree span, does every shard reach every GPU (in a reduction,
          its root exactly once), is load(e) <= U b(e) on every link e, and is the time the optimum
          where that is claimed?
 Input:   a forest, explicit or factored: batches of trees over the GPUs or over the items of tight
-         sets, and the physical paths of their edges; or two of them, an allreduce.
+         sets, and the physical paths of their edges; or physical trees, in which switches copy; or
+         two of one kind, an allreduce.
 Output:  a verdict with the congestion measured exactly, or the first violation, by name.
 Cost:    O(log height) passes over the B x N parents for B batches over N GPUs, and one sort-free
          look-up per hop of a path; 0.1 s for 1024 GPUs.
@@ -25,15 +26,17 @@ import numpy.typing as npt
 
 from forestcoll.bottleneck import Optimum
 from forestcoll.errors import VerificationError
-from forestcoll.schedule.collectives import Allreduce, AnySchedule
+from forestcoll.schedule.collectives import Allreduce, AnyForest, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.naming import Schedule, fail, gpu_name
+from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.schedule.naming import Claims, fail, gpu_name
 from forestcoll.schedule.verify_factored import (
     check_factored_arrays,
     check_sets,
     loads_over_routes,
 )
+from forestcoll.schedule.verify_multicast import check_multicast, check_multicast_arrays
 from forestcoll.schedule.verify_paths import check_congestion, check_loads, check_paths, measure
 from forestcoll.schedule.verify_trees import check_roots, check_trees, tree_loads
 from forestcoll.schedule.wellformed import check_arrays, check_routes
@@ -67,7 +70,7 @@ class Verdict:
         that the GPU's contribution to the whole shard is counted once at the root.
     height : int
         Hops from GPU to GPU in the tallest tree; of a factored forest a bound that no tree of
-        it exceeds.
+        it exceeds. Where switches copy, they count as GPUs do, in links and edges too.
     congestion : Fraction
         Measured: the largest load / bandwidth of a link, in trees per GB/s.
     busiest_link : tuple of str, optional
@@ -132,7 +135,7 @@ class AllreduceVerdict:
 
 
 @overload
-def verify(schedule: Forest | FactoredForest) -> Verdict: ...
+def verify(schedule: AnyForest) -> Verdict: ...
 @overload
 def verify(schedule: AnySchedule) -> Verdict | AllreduceVerdict: ...
 def verify(schedule: AnySchedule) -> Verdict | AllreduceVerdict:
@@ -140,7 +143,7 @@ def verify(schedule: AnySchedule) -> Verdict | AllreduceVerdict:
 
     Parameters
     ----------
-    schedule : Forest, FactoredForest or Allreduce
+    schedule : Forest, FactoredForest, MulticastForest or Allreduce
         From anywhere: nothing in it is believed. A factored forest is proved as it is, not
         expanded; its verdict is that of the forest it stands for.
 
@@ -189,14 +192,15 @@ def _verify_phases(schedule: Allreduce[Any]) -> AllreduceVerdict:
     return AllreduceVerdict(*verdicts)
 
 
-def _verify(forest: Forest | FactoredForest) -> Verdict:
-    trees = _check_factored(forest) if isinstance(forest, FactoredForest) else _check(forest)
-    if forest.topology.num_compute == 1:
+def _verify(forest: AnyForest) -> Verdict:
+    if isinstance(forest, MulticastForest):
+        facts = _prove_physical(forest)
+    else:
+        facts = _prove_logical(forest)
+    if facts is None:
         return _verify_empty(forest)
-    hops = check_paths(forest)
-    check_loads(forest, trees.needed())
-    congestion, busiest = measure(forest, hops)
-    check_congestion(forest, congestion, busiest)
+    congestion = facts.congestion
+    check_congestion(forest, congestion, facts.busiest)
     optimal = forest.optimum is not None and _check_optimum(forest, forest.optimum, congestion)
     gpus, roots = forest.topology.num_compute, sum(weight > 0 for weight in forest.weights)
     time = congestion / (sum(forest.weights) * forest.k)
@@ -205,30 +209,73 @@ def _verify(forest: Forest | FactoredForest) -> Verdict:
         gpus=gpus,
         roots=roots,
         k=forest.k,
-        batches=trees.batches,
+        batches=facts.batches,
         trees=sum(forest.weights) * forest.k,
-        tree_edges=trees.edges,
-        logical_links=len(forest.routes.tail),
-        paths=len(forest.routes.multiplicity),
+        tree_edges=facts.edges,
+        logical_links=facts.links,
+        paths=facts.paths,
         deliveries=roots * (gpus - 1),
-        height=trees.height,
+        height=facts.height,
         congestion=congestion,
-        busiest_link=busiest,
+        busiest_link=facts.busiest,
         time_s_per_gb=time,
         algbw_gb_s=1 / time,
         optimal=optimal,
     )
 
 
-def _verify_empty(forest: Forest | FactoredForest) -> Verdict:
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What was proved about a forest, as in a verdict."""
+
+    batches: int
+    edges: int
+    links: int
+    paths: int
+    height: int
+    congestion: Fraction
+    busiest: tuple[str, str]
+
+
+def _prove_logical(forest: Forest | FactoredForest) -> _Facts | None:
+    """Prove trees of GPUs and the paths of their edges; None if there is a single GPU."""
+    trees = _check_factored(forest) if isinstance(forest, FactoredForest) else _check(forest)
+    if forest.topology.num_compute == 1:
+        if len(forest.routes.tail):
+            fail("the schedule of a single GPU is empty, but logical links have physical paths")
+        return None
+    hops = check_paths(forest)
+    check_loads(forest, trees.needed())
+    links, paths = len(forest.routes.tail), len(forest.routes.multiplicity)
+    return _Facts(trees.batches, trees.edges, links, paths, trees.height, *measure(forest, hops))
+
+
+def _prove_physical(forest: MulticastForest) -> _Facts | None:
+    """Prove trees in which switches copy or add; None if there is a single GPU."""
+    check_multicast_arrays(forest)
+    _check_claims(forest)
+    if _is_without_trees(forest, len(forest.root) + len(forest.walks)):
+        return None
+    check_roots(forest)
+    trees = check_multicast(forest)
+    return _Facts(
+        batches=len(forest.root),
+        edges=trees.edges,
+        links=trees.pairs,
+        paths=len(forest.walks),
+        height=trees.height,
+        congestion=trees.congestion,
+        busiest=trees.busiest,
+    )
+
+
+def _verify_empty(forest: Claims) -> Verdict:
     """A single GPU has all data and all sums: nothing moves and nothing is claimed."""
     if forest.congestion != 0 or forest.optimum is not None:
         fail(
             f"the schedule of a single GPU is empty; its congestion must be 0, not "
             f"{forest.congestion}, and no optimum be claimed"
         )
-    if len(forest.routes.tail):
-        fail("the schedule of a single GPU is empty, but logical links have physical paths")
     return Verdict(
         collective=forest.collective,
         gpus=1,
@@ -284,7 +331,7 @@ def _check_factored(forest: FactoredForest) -> _Trees:
     return _Trees(len(forest.shapes.root), edges, height, lambda: loads_over_routes(forest))
 
 
-def _is_without_trees(forest: Schedule, trees: int) -> bool:
+def _is_without_trees(forest: Claims, trees: int) -> bool:
     """Whether there is a single GPU; then there must be no trees."""
     if forest.topology.num_compute > 1:
         return False
@@ -293,7 +340,7 @@ def _is_without_trees(forest: Schedule, trees: int) -> bool:
     return True
 
 
-def _check_claims(forest: Schedule) -> None:
+def _check_claims(forest: Claims) -> None:
     """The number of trees and the congestion claimed are positive exact numbers."""
     if not isinstance(forest.k, int) or isinstance(forest.k, bool) or forest.k < 1:
         fail(f"k is {forest.k!r}; it must be a positive int, the number of trees per root")
@@ -305,7 +352,7 @@ def _check_claims(forest: Schedule) -> None:
 # --- optimality --------------------------------------------------------------------------------
 
 
-def _check_optimum(forest: Schedule, claim: Optimum, congestion: Fraction) -> Literal[True]:
+def _check_optimum(forest: Claims, claim: Optimum, congestion: Fraction) -> Literal[True]:
     """The claimed cut proves the claimed bound, and the forest attains it."""
     if claim.topology != forest.topology:
         fail(f"the optimum claimed is that of another topology, {claim.topology.name}")
@@ -341,7 +388,7 @@ def _least_trees(topology: Topology, bound: Fraction) -> int:
     return math.lcm(*{(bound * link.bandwidth_gb_s).denominator for link in topology.links})
 
 
-def _cut_ratio(forest: Schedule, cut: Iterable[int]) -> Fraction:
+def _cut_ratio(forest: Claims, cut: Iterable[int]) -> Fraction:
     """Return w(S) / B+(S) in s per GB for a node set S that misses at least one GPU.
 
     In a reduction the sums for the GPUs inside must enter: w(S) / B-(S).

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from forestcoll.schedule.exactly import Ints, exact, first
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.naming import arrows, fail, gpu_name, tree_name, walk
+from forestcoll.schedule.naming import Batches, arrows, fail, gpu_name, tree_name, walk
 from forestcoll.schedule.verify_sums import check_summing
 
 __all__ = ["check_roots", "check_spanning", "check_trees", "tree_loads"]
@@ -23,7 +23,7 @@ _BLOCK_ENTRIES = 2**18  # parents looked at together: few enough to stay in the 
 _Name = Callable[[int], str]
 
 
-def check_roots(forest: Forest) -> None:
+def check_roots(forest: Batches) -> None:
     """Every GPU roots trees, of positive multiplicities that add up to k times its weight."""
     if (batch := first(forest.multiplicity < 1)) is not None:
         tree, found = tree_name(forest, batch), forest.multiplicity[batch]

@@ -13,9 +13,16 @@ import numpy.typing as npt
 
 from forestcoll.describe import counted
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.naming import Schedule, fail, walk
+from forestcoll.schedule.naming import Claims, Schedule, fail, walk
 
-__all__ = ["check_array", "check_arrays", "check_link_order", "check_ranks", "check_routes"]
+__all__ = [
+    "check_array",
+    "check_arrays",
+    "check_link_order",
+    "check_ranks",
+    "check_routes",
+    "check_rows",
+]
 
 _Ints = npt.NDArray[np.integer[Any]]
 
@@ -30,7 +37,7 @@ def check_arrays(forest: Forest) -> None:
     check_routes(forest)
 
 
-def check_ranks(forest: Schedule) -> None:
+def check_ranks(forest: Claims) -> None:
     """There is a GPU, and each has a weight: whole numbers without a common divisor."""
     if not (ranks := forest.topology.num_compute):
         fail(f"{forest.topology.name} has no GPU; a schedule needs at least one")
@@ -60,8 +67,8 @@ def check_routes(forest: Schedule) -> None:
     check_array("routes.head", routes.head, (links,), 0, ranks - 1)
     check_array("routes.multiplicity", routes.multiplicity, (paths,))
     check_array("routes.hop", routes.hop, (hops,), 0, len(forest.topology.nodes) - 1)
-    _check_rows("routes.first_path", routes.first_path, links, paths, least=1)
-    _check_rows("routes.first_hop", routes.first_hop, paths, hops, least=2)
+    check_rows("routes.first_path", routes.first_path, links, paths, least=1)
+    check_rows("routes.first_hop", routes.first_hop, paths, hops, least=2)
     check_link_order(forest, routes.tail, routes.head)
 
 
@@ -85,7 +92,7 @@ def check_array(
             fail(f"array {name} holds {extreme}; its values lie between {low} and {high}")
 
 
-def _check_rows(name: str, first: _Ints, rows: int, entries: int, *, least: int) -> None:
+def check_rows(name: str, first: _Ints, rows: int, entries: int, *, least: int) -> None:
     """Compressed rows start at 0, end at the last entry, and each holds ``least`` or more."""
     check_array(name, first, (rows + 1,), 0, entries)
     if first[0] != 0 or first[-1] != entries:
