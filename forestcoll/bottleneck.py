@@ -33,9 +33,10 @@ class Optimum:
         Positions of the nodes of the bottleneck cut S*, sorted; the data of its GPUs must leave
         over its exit links. In a reduction the sums for its GPUs must enter it.
     k : int
-        The least number of trees per unit of weight that attains the optimum.
+        The least number of trees per unit of weight for which U b is a whole number on every link,
+        so that all of them can be filled. Fewer may attain the optimum too (docs/fixed-k.md).
     congestion : Fraction
-        U = k / x*, trees per GB/s: U b is a whole number for every bandwidth b.
+        U = k / x*, trees per GB/s.
     weights : tuple of int
         Of each rank, from 0 up, without a common divisor; all 1 if not given.
     reduction : bool

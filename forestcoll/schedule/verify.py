@@ -367,7 +367,8 @@ def _check_optimum(forest: Claims, claim: Optimum, congestion: Fraction) -> Lite
     least = _least_trees(forest.topology, bound)
     if claim.k != least:
         fail(
-            f"the optimum claims k = {claim.k} trees per root; the least that attains it is {least}"
+            f"the optimum claims k = {claim.k} trees per root; the least that fills every "
+            f"link with whole trees is {least}"
         )
     if claim.congestion != claim.k * bound:
         fail(

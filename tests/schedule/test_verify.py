@@ -170,7 +170,10 @@ def test_more_trees_than_needed_are_no_optimal_k() -> None:
     assert correct.optimum is not None
     claim = replace(correct.optimum, k=5, congestion=Fraction(5))
     message = rejected(replace(correct, optimum=claim))
-    assert message == "the optimum claims k = 5 trees per root; the least that attains it is 1"
+    assert message == (
+        "the optimum claims k = 5 trees per root; the least that fills every link with whole trees "
+        "is 1"
+    )
 
 
 @pytest.mark.parametrize(
