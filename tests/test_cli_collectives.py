@@ -55,6 +55,25 @@ def test_an_allreduce_is_generated_verified_and_drawn_in_two_phases(tmp_path: Pa
     assert "an allreduce has two optima" in refused.stderr
 
 
+@pytest.mark.parametrize("suffix", [".json", ".npz"])
+@pytest.mark.parametrize("collective", [*COMMANDS, "allreduce"])
+def test_a_fixed_k_and_switches_that_copy_go_with_every_collective(
+    collective: str, suffix: str, tmp_path: Path
+) -> None:
+    """A group, k = 2 and NVSwitches that copy, all at once; the file verifies, as fast."""
+    path = tmp_path / f"schedule{suffix}"
+    options = ["--collective", collective, *COMMANDS.get(collective, []), "--group", "*/0-3"]
+    if collective == "reduce":
+        options[3] = "b1.gpu2"
+    network = "dgx_h100:boxes=2,nvls=true"
+    made = document("generate", network, *options, "--k", 2, "--multicast", "-o", path)
+    verdict = document("verify", path)
+    assert verdict["collective"] == made["collective"] == collective
+    phases = [verdict["reduce"], verdict["gather"]] if collective == "allreduce" else [verdict]
+    assert [(phase["k"], phase["gpus"]) for phase in phases] == [(2, 8)] * len(phases)
+    assert verdict["algbw_gb_s"] == made["algbw_gb_s"]
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
