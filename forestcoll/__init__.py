@@ -8,6 +8,7 @@
 
 from forestcoll.best_k import best_k
 from forestcoll.bottleneck import Optimum
+from forestcoll.certificate import certify
 from forestcoll.expansion import expand
 from forestcoll.fixed_k import FixedK, fixed_k
 from forestcoll.generate import generate, generate_factored, generate_timed
@@ -15,12 +16,16 @@ from forestcoll.multicast import multicast
 from forestcoll.optimality import optimum
 from forestcoll.schedule import (
     Allreduce,
+    Certificate,
     FactoredForest,
     Forest,
     MulticastForest,
     cost,
+    read_certificate,
     read_schedule,
     verify,
+    verify_certificate,
+    write_certificate,
     write_schedule,
 )
 from forestcoll.topology import (
@@ -34,6 +39,7 @@ from forestcoll.topology import (
 
 __all__ = [
     "Allreduce",
+    "Certificate",
     "FactoredForest",
     "FixedK",
     "Forest",
@@ -41,6 +47,7 @@ __all__ = [
     "Optimum",
     "Topology",
     "best_k",
+    "certify",
     "cost",
     "expand",
     "fixed_k",
@@ -51,10 +58,13 @@ __all__ = [
     "load_topology",
     "multicast",
     "optimum",
+    "read_certificate",
     "read_schedule",
     "read_topology",
     "validate",
     "verify",
+    "verify_certificate",
+    "write_certificate",
     "write_schedule",
     "write_topology",
 ]

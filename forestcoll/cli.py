@@ -28,6 +28,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from forestcoll.best_k import best_k
+from forestcoll.certificate import certify
 from forestcoll.demand import Weights, read_weights, weights_for
 from forestcoll.describe import link_classes
 from forestcoll.errors import (
@@ -49,8 +50,12 @@ from forestcoll.schedule import (
     FactoredForest,
     Forest,
     MulticastForest,
+    is_certificate,
+    read_certificate,
     read_schedule,
     verify,
+    verify_certificate,
+    write_certificate,
     write_schedule,
 )
 from forestcoll.schedule.collectives import AnyForest, AnySchedule
@@ -432,9 +437,41 @@ def _tree_facts(schedule: AnySchedule) -> dict[str, Any]:
     }
 
 
+@app.command("certificate")
+def certify_optimum(
+    spec: Spec,
+    output: Output,
+    collective: CollectiveName = "allgather",
+    root: Root = None,
+    weights: WeightsFile = None,
+    members: Group = None,
+    k: Trees = None,
+    json_: Json = False,
+) -> None:
+    """Write what proves the optimum of a network, for anybody to add up, to a .json file."""
+    _expect_writable(output)
+    topology = _network(spec, members)
+    with _progress_bars() as progress:
+        certificate = certify(
+            topology,
+            collective=collective,
+            root=_root(topology, root),
+            weights=_read(weights),
+            k=k,
+            progress=progress,
+        )
+    verdict = verify_certificate(certificate)
+    write_certificate(certificate, output)
+    _report({**asdict(verdict), "file": output}, json_)
+
+
 @app.command("verify")
 def verify_schedule(file: ScheduleFile, json_: Json = False) -> None:
-    """Prove that a schedule file does what it claims, or say what is wrong."""
+    """Prove that a schedule file, or a certificate, is right, or say what is wrong."""
+    if is_certificate(file):
+        certified = asdict(verify_certificate(read_certificate(file)))
+        _report({"file": file, "verified": True, "certificate": True, **certified}, json_)
+        return
     schedule = read_schedule(file)
     verdict = verify(schedule)
     if isinstance(verdict, AllreduceVerdict) and isinstance(schedule, Allreduce):

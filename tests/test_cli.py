@@ -212,6 +212,7 @@ def test_the_commands_are_these() -> None:
         "topology show",
         "topology export",
         "topology draw",
+        "certificate",
         "optimum",
         "generate",
         "verify",

@@ -16,6 +16,7 @@ FOLDER = Path(__file__).parents[1]
         ("README.md", "allgather.json"),
         ("docs/large-networks.md", "allgather.npz"),
         ("docs/fixed-k.md", "k3.json"),
+        ("docs/certificates.md", "certificate.json"),
     ],
 )
 def test_example_prints_what_the_page_says(page, written, tmp_path):

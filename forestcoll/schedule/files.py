@@ -29,6 +29,7 @@ from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.head import head_document
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.parsing import parse_schedule
+from forestcoll.schedule.whole_files import reason, write_whole
 
 __all__ = ["read_schedule", "write_schedule"]
 
@@ -61,7 +62,7 @@ def read_schedule(path: str | os.PathLike[str]) -> AnySchedule:
                 return parse_binary(file)
         return parse_schedule(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise InvalidScheduleError(f"{path}: cannot be read: {_reason(error)}") from None
+        raise InvalidScheduleError(f"{path}: cannot be read: {reason(error)}") from None
     except UnicodeDecodeError:
         raise InvalidScheduleError(f"{path}: not text in UTF-8; save it as such") from None
     except (InvalidScheduleError, InvalidTopologyError) as error:
@@ -88,26 +89,7 @@ def write_schedule(schedule: AnySchedule, path: str | os.PathLike[str]) -> None:
     parts = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
     if isinstance(parts[0], FactoredForest) and not _is_binary(path):
         raise ExportError(f"{path}: a factored forest needs a name that ends in .npz; or expand it")
-    if not path.parent.is_dir():
-        raise ExportError(f"{path}: there is no directory {path.parent}; create it first")
-    try:
-        if path.exists() and not path.is_file():
-            # A device or a pipe: nothing to replace (a directory: an error).
-            _write(path, schedule, _is_binary(path))
-        else:
-            _replace(path.resolve(), schedule)
-    except OSError as error:
-        raise ExportError(f"{path}: cannot be written: {_reason(error)}") from None
-
-
-def _replace(path: Path, schedule: AnySchedule) -> None:
-    """Write beside the file, then put the new one in its place."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        _write(draft, schedule, _is_binary(path))
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    write_whole(path, lambda draft: _write(draft, schedule, _is_binary(path)))
 
 
 def _write(path: Path, schedule: AnySchedule, binary: bool) -> None:
@@ -121,10 +103,6 @@ def _write(path: Path, schedule: AnySchedule, binary: bool) -> None:
 
 def _is_binary(path: Path) -> bool:
     return path.suffix.lower() == ".npz"
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
 
 
 # --- layout ------------------------------------------------------------------------------------
