@@ -61,6 +61,8 @@ python: setup
 bench: setup
 	$(BIN)/python -m benchmarks.bench_core
 	$(BIN)/python -m benchmarks.bench_paper
+	$(BIN)/python -m benchmarks.bench_collectives
+	$(BIN)/python -m benchmarks.bench_fixed_k --runs 3
 	$(BIN)/python -m benchmarks.bench_generate --runs 3 --limit 20
 
 MINUTES ?= 10

@@ -37,6 +37,9 @@ OURS = {"forestcoll": "forestcoll", "forestcoll-paper": "paper"}
 """Methods of ``generate`` under the names that their forests bear."""
 
 _KINDS = {int: "a whole number", bool: "true or false", str: "text"}
+_OF_THE_CALL = ("collective", "root", "weights", "method", "progress")
+"""Parameters of ``generate`` that an experiment does not set: it compares allgathers."""
+
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|nan)", re.IGNORECASE)  # as YAML writes them
 
 OnStage = Callable[[str], None]
@@ -74,7 +77,8 @@ def find_method(name: str) -> Callable[..., Forest]:
 def parameters_of(name: str) -> tuple[str, ...]:
     """Return the parameters that a plainly named method takes besides the topology."""
     _topology, *others = inspect.signature(_function(name)).parameters
-    return tuple(other for other in others if other not in ("method", "progress"))
+    left_out = (*_OF_THE_CALL, "k") if name == "forestcoll-paper" else _OF_THE_CALL  # it has one k
+    return tuple(other for other in others if other not in left_out)
 
 
 def refusal(name: str, parameter: str, value: object) -> str:

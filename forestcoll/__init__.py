@@ -6,29 +6,65 @@
 266.6666666666667
 """
 
+from forestcoll.best_k import best_k
 from forestcoll.bottleneck import Optimum
+from forestcoll.certificate import certify
 from forestcoll.expansion import expand
+from forestcoll.fixed_k import FixedK, fixed_k
 from forestcoll.generate import generate, generate_factored, generate_timed
+from forestcoll.multicast import multicast
 from forestcoll.optimality import optimum
-from forestcoll.schedule import FactoredForest, Forest, cost, read_schedule, verify, write_schedule
-from forestcoll.topology import Topology, load_topology, read_topology, validate, write_topology
+from forestcoll.schedule import (
+    Allreduce,
+    Certificate,
+    FactoredForest,
+    Forest,
+    MulticastForest,
+    cost,
+    read_certificate,
+    read_schedule,
+    verify,
+    verify_certificate,
+    write_certificate,
+    write_schedule,
+)
+from forestcoll.topology import (
+    Topology,
+    group,
+    load_topology,
+    read_topology,
+    validate,
+    write_topology,
+)
 
 __all__ = [
+    "Allreduce",
+    "Certificate",
     "FactoredForest",
+    "FixedK",
     "Forest",
+    "MulticastForest",
     "Optimum",
     "Topology",
+    "best_k",
+    "certify",
     "cost",
     "expand",
+    "fixed_k",
     "generate",
     "generate_factored",
     "generate_timed",
+    "group",
     "load_topology",
+    "multicast",
     "optimum",
+    "read_certificate",
     "read_schedule",
     "read_topology",
     "validate",
     "verify",
+    "verify_certificate",
+    "write_certificate",
     "write_schedule",
     "write_topology",
 ]

@@ -9,10 +9,12 @@ group ``forestcoll.commands``; each entry names a function that typer can regist
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from enum import StrEnum
 from functools import cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from pathlib import Path
@@ -25,16 +27,50 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperGroup
 
+from forestcoll.best_k import best_k
+from forestcoll.certificate import certify
+from forestcoll.demand import Weights, read_weights, weights_for
 from forestcoll.describe import link_classes
-from forestcoll.errors import ExportError, ForestCollError
+from forestcoll.errors import (
+    ExportError,
+    ForestCollError,
+    InvalidParameterError,
+    UnsupportedError,
+)
 from forestcoll.expansion import expand, heights
+from forestcoll.fixed_k import FixedK, fixed_k
+from forestcoll.generate import Options, generate_factored_timed, generate_timed
 from forestcoll.generate import Progress as StageProgress
-from forestcoll.generate import generate_factored_timed, generate_timed
+from forestcoll.multicast import Traffic, multicast, traffic
 from forestcoll.optimality import optimum
 from forestcoll.report import as_json, as_text
-from forestcoll.schedule import FactoredForest, Forest, read_schedule, verify, write_schedule
-from forestcoll.topology import FAMILIES, Family, load_topology, validate, write_topology
+from forestcoll.schedule import (
+    Allreduce,
+    AllreduceVerdict,
+    FactoredForest,
+    Forest,
+    MulticastForest,
+    is_certificate,
+    read_certificate,
+    read_schedule,
+    verify,
+    verify_certificate,
+    write_certificate,
+    write_schedule,
+)
+from forestcoll.schedule.collectives import AnyForest, AnySchedule
+from forestcoll.topology import (
+    FAMILIES,
+    Family,
+    Topology,
+    group,
+    load_topology,
+    members_from_text,
+    validate,
+    write_topology,
+)
 from forestcoll.topology.registry import Parameter
+from forestcoll.topology.validate import COLLECTIVES
 
 __all__ = ["app", "main"]
 
@@ -123,7 +159,41 @@ app.add_typer(topology_app, name="topology")
 Spec = Annotated[str, typer.Argument(metavar="TOPOLOGY", help="A family or a topology file.")]
 ScheduleFile = Annotated[Path, typer.Argument(metavar="FILE", help="A schedule file.")]
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.")]
+Trees = Annotated[
+    int | None,
+    typer.Option("--k", help="Trees per GPU; as many as the optimum needs if not given."),
+]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write.")]
+
+
+CollectiveName = Annotated[
+    str, typer.Option("--collective", help=f"One of {', '.join(COLLECTIVES)}.")
+]
+Root = Annotated[
+    str | None,
+    typer.Option("--root", metavar="GPU", help="Of a broadcast, reduce or allreduce; or its rank."),
+]
+WeightsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--weights", metavar="FILE", help="How much data each GPU has: a list or GPU: number."
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        metavar="GPUS",
+        help="Who takes part (the others forward): names, or BOXES/INDICES like 0-15/* or */0.",
+    ),
+]
+
+
+class Phase(StrEnum):
+    """Of an allreduce."""
+
+    REDUCE = "reduce"
+    GATHER = "gather"
 
 
 def _print_version(wanted: bool) -> None:
@@ -204,11 +274,30 @@ def draw_network(
 
 
 @app.command("optimum")
-def show_optimum(spec: Spec, json_: Json = False) -> None:
+def show_optimum(
+    spec: Spec,
+    collective: CollectiveName = "allgather",
+    root: Root = None,
+    weights: WeightsFile = None,
+    members: Group = None,
+    k: Trees = None,
+    json_: Json = False,
+) -> None:
     """Find the throughput optimum of a network and the bottleneck cut that proves it."""
-    best = optimum(load_topology(spec))
+    topology = _network(spec, members)
+    if collective == "allreduce":
+        raise UnsupportedError(
+            "an allreduce has two optima: ask for those of reduce-scatter and of allgather"
+        )
+    whole = weights_for(topology, collective, root=_root(topology, root), weights=_read(weights))
+    reduction = collective in ("reduce-scatter", "reduce")
+    if k is not None:
+        _report(_best_with(fixed_k(topology, k, weights=whole, reduction=reduction)), json_)
+        return
+    best = optimum(topology, weights=whole, reduction=reduction)
     facts = {
         "topology": best.topology.name,
+        "collective": best.collective,
         "gpus": best.topology.num_compute,
         "inverse_rate": best.inverse_rate,
         "algbw_gb_s": best.algbw_gb_s,
@@ -219,10 +308,39 @@ def show_optimum(spec: Spec, json_: Json = False) -> None:
     _report(facts, json_)
 
 
+def _best_with(found: FixedK) -> dict[str, Any]:
+    """Return what is known of the best with a fixed number of trees per GPU."""
+    return {
+        "topology": found.optimum.topology.name,
+        "collective": found.optimum.collective,
+        "gpus": found.optimum.topology.num_compute,
+        "k": found.k,
+        "congestion": found.congestion,
+        "algbw_gb_s": found.algbw_gb_s,
+        "time_s_per_gb": found.time_s_per_gb,
+        "exact": found.exact,
+        "greatest_possible_algbw_gb_s": None if found.exact else found.bound_algbw_gb_s,
+        "any_k_algbw_gb_s": found.optimum.algbw_gb_s,
+        "limiting_cut": found.witness,
+        "trees_lacking_below": found.certificate(),
+    }
+
+
 @app.command("generate")
 def generate_schedule(
     spec: Spec,
     output: Output,
+    collective: CollectiveName = "allgather",
+    root: Root = None,
+    weights: WeightsFile = None,
+    members: Group = None,
+    k: Trees = None,
+    max_k: Annotated[
+        int | None,
+        typer.Option(
+            "--best-k", metavar="MAX", help="The fastest number of trees per GPU up to this one."
+        ),
+    ] = None,
     method: Annotated[
         str,
         typer.Option("--method", help="forestcoll, or paper: its own, slow algorithms."),
@@ -233,47 +351,148 @@ def generate_schedule(
     factored: Annotated[
         bool, typer.Option("--factored", help="Do not write the trees out (.npz only).")
     ] = False,
+    in_network: Annotated[
+        bool, typer.Option("--multicast", help="Let switches marked multicast copy and add.")
+    ] = False,
     json_: Json = False,
 ) -> None:
-    """Generate an optimal allgather, verify it and write it to a file, .json or .npz."""
+    """Generate an optimal schedule, verify it and write it to a file, .json or .npz."""
     _expect_writable(output)
     if factored and output.suffix.lower() != ".npz":
         raise ExportError(f"{output}: --factored needs a name that ends in .npz")
-    topology = load_topology(spec)
-    forest: Forest | FactoredForest
+    if factored and in_network:
+        raise InvalidParameterError("--multicast writes physical trees out; leave --factored away")
+    if k is not None and max_k is not None:
+        raise InvalidParameterError("--k and --best-k exclude each other; give one of them")
+    topology = _network(spec, members)
+    options: Options = {"root": _root(topology, root), "weights": _read(weights), "method": method}
+    tried = None if max_k is None else best_k(topology, max_k, collective=collective, **options)
+    options["k"] = k if tried is None else tried.fastest.k
     with _progress_bars() as progress:
-        if factored and method == "forestcoll":
-            forest, seconds = generate_factored_timed(topology, progress=progress)
-        else:
-            forest, seconds = generate_timed(topology, method=method, progress=progress)
-    if factored and isinstance(forest, Forest):
-        forest = FactoredForest.from_forest(forest)
-    verdict = verify(forest) if check else None
-    write_schedule(forest, output)
-    tall = heights(forest)[1] if isinstance(forest, FactoredForest) else forest.heights()
+        options["progress"] = progress
+        made, seconds = (generate_factored_timed if factored else generate_timed)(
+            topology, collective=collective, **options
+        )
+    schedule, saved = _in_network(made) if in_network else (made, {})
+    verdict = verify(schedule) if check else None
+    write_schedule(schedule, output)
     facts = {
         "topology": topology.name,
-        "k": forest.k,
-        "trees": forest.num_trees,
-        "distinct_trees": len(tall),
-        "height": int(tall.max()),
-        "algbw_gb_s": forest.algbw_gb_s,
+        "collective": schedule.collective,
+        "tried": None if tried is None else [asdict(choice) for choice in tried.choices],
+        **_tree_facts(schedule),
+        "algbw_gb_s": schedule.algbw_gb_s if schedule.time_s_per_gb else None,
         "verified": verdict is not None,
         "optimal": None if verdict is None else verdict.optimal,
+        **saved,
         "stages_s": seconds,
         "file": output,
     }
     _report(facts, json_)
 
 
+def _in_network(schedule: AnySchedule) -> tuple[AnySchedule, dict[str, tuple[Traffic, ...]]]:
+    """Let switches copy and add; return what comes of it, and the traffic that it saves."""
+    if isinstance(schedule, Forest):
+        single = multicast(schedule)
+        return single, {"traffic": traffic(schedule, single)}
+    assert isinstance(schedule, Allreduce)
+    reduce, gather = schedule.phases
+    assert isinstance(reduce, Forest)
+    assert isinstance(gather, Forest)
+    both = multicast(Allreduce(reduce, gather))
+    return both, {
+        "traffic_of_reduce": traffic(reduce, both.reduce),
+        "traffic_of_gather": traffic(gather, both.gather),
+    }
+
+
+def _network(spec: str, members: str | None) -> Topology:
+    topology = load_topology(spec)
+    return topology if members is None else group(topology, members_from_text(topology, members))
+
+
+def _root(topology: Topology, text: str | None) -> str | int | None:
+    """Read a root: a name, or a rank where no node has that name."""
+    if text is None or text in topology.position_of or not re.fullmatch(r"\d{1,9}", text):
+        return text
+    return int(text)
+
+
+def _read(weights: Path | None) -> Weights | None:
+    return None if weights is None else read_weights(weights)
+
+
+def _tree_facts(schedule: AnySchedule) -> dict[str, Any]:
+    """Return what there is to say of the trees, for each phase of an allreduce by itself."""
+    if isinstance(schedule, Allreduce):
+        phases = {"reduce": schedule.reduce, "gather": schedule.gather}
+        return {name: {"by": part.collective, **_tree_facts(part)} for name, part in phases.items()}
+    tall = heights(schedule)[1] if isinstance(schedule, FactoredForest) else schedule.heights()
+    return {
+        "k": schedule.k,
+        "trees": schedule.num_trees,
+        "distinct_trees": len(tall),
+        "height": int(tall.max(initial=0)),
+    }
+
+
+@app.command("certificate")
+def certify_optimum(
+    spec: Spec,
+    output: Output,
+    collective: CollectiveName = "allgather",
+    root: Root = None,
+    weights: WeightsFile = None,
+    members: Group = None,
+    k: Trees = None,
+    json_: Json = False,
+) -> None:
+    """Write what proves the optimum of a network, for anybody to add up, to a .json file."""
+    _expect_writable(output)
+    topology = _network(spec, members)
+    with _progress_bars() as progress:
+        certificate = certify(
+            topology,
+            collective=collective,
+            root=_root(topology, root),
+            weights=_read(weights),
+            k=k,
+            progress=progress,
+        )
+    verdict = verify_certificate(certificate)
+    write_certificate(certificate, output)
+    _report({**asdict(verdict), "file": output}, json_)
+
+
 @app.command("verify")
 def verify_schedule(file: ScheduleFile, json_: Json = False) -> None:
-    """Prove that a schedule file is an allgather within its claims, or say what is wrong."""
-    forest = read_schedule(file)
-    facts = asdict(verify(forest))
-    if isinstance(forest, FactoredForest):
-        facts["greatest_possible_height"] = facts.pop("height")
+    """Prove that a schedule file, or a certificate, is right, or say what is wrong."""
+    if is_certificate(file):
+        certified = asdict(verify_certificate(read_certificate(file)))
+        _report({"file": file, "verified": True, "certificate": True, **certified}, json_)
+        return
+    schedule = read_schedule(file)
+    verdict = verify(schedule)
+    if isinstance(verdict, AllreduceVerdict) and isinstance(schedule, Allreduce):
+        facts = {
+            "collective": verdict.collective,
+            "reduce": _verdict_facts(verdict.reduce, schedule.reduce),
+            "gather": _verdict_facts(verdict.gather, schedule.gather),
+            "time_s_per_gb": verdict.time_s_per_gb,
+            "algbw_gb_s": verdict.algbw_gb_s,
+            "optimal": verdict.optimal,
+        }
+    else:
+        facts = _verdict_facts(verdict, schedule)
     _report({"file": file, "verified": True, **facts}, json_)
+
+
+def _verdict_facts(verdict: Any, schedule: object) -> dict[str, Any]:
+    facts = asdict(verdict)
+    if isinstance(schedule, FactoredForest):
+        facts["greatest_possible_height"] = facts.pop("height")
+    return facts
 
 
 @app.command("draw")
@@ -281,6 +500,9 @@ def draw_one_tree(
     file: ScheduleFile,
     output: Output,
     tree: Annotated[int, typer.Option("--tree", min=0, help="Which tree, from 0.")] = 0,
+    phase: Annotated[
+        Phase, typer.Option("--phase", help="Which phase of an allreduce.")
+    ] = Phase.REDUCE,
     json_: Json = False,
 ) -> None:
     """Verify a schedule file and draw one of its trees, as .png, .pdf or .svg."""
@@ -288,8 +510,18 @@ def draw_one_tree(
 
     check_format(output)
     _expect_writable(output)
-    forest = read_schedule(file)
-    verify(forest)
+    schedule = read_schedule(file)
+    verify(schedule)
+    forest: AnyForest
+    if isinstance(schedule, Allreduce):
+        forest = schedule.reduce if phase == "reduce" else schedule.gather
+    else:
+        forest = schedule
+    if isinstance(forest, MulticastForest):
+        raise UnsupportedError(
+            f"{file}: trees in which switches copy are not drawn; draw them as they are without "
+            "--multicast"
+        )
     explicit = expand(forest) if isinstance(forest, FactoredForest) else forest
     save_figure(draw_tree(explicit, tree), output)
     _report({"schedule": file, "tree": tree, "file": output}, json_)

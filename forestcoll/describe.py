@@ -16,9 +16,17 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import groupby
 
-from forestcoll.topology.model import Link, Topology
+from forestcoll.topology.model import Link, NodeKind, Topology
 
-__all__ = ["LinkClass", "as_float", "counted", "decimal", "link_classes", "nodes_in_words"]
+__all__ = [
+    "LinkClass",
+    "as_float",
+    "counted",
+    "decimal",
+    "link_classes",
+    "link_groups",
+    "nodes_in_words",
+]
 
 _NAMES_SHOWN = 6
 
@@ -76,19 +84,7 @@ class LinkClass:
 
 
 def link_classes(topology: Topology, links: Iterable[Link]) -> tuple[LinkClass, ...]:
-    """Gather links by bandwidth and by the kinds of places they join, fastest first.
-
-    A place is a GPU or a switch, in a box or outside all boxes.
-    """
-
-    def place(position: int) -> tuple[bool, bool]:
-        node = topology.nodes[position]
-        return node.is_switch, node.box is None
-
-    def key(link: Link) -> tuple[Fraction, tuple[bool, bool], tuple[bool, bool]]:
-        return -link.bandwidth_gb_s, place(link.tail), place(link.head)
-
-    groups = (list(group) for _, group in groupby(sorted(links, key=key), key=key))
+    """Describe the groups of :func:`link_groups`."""
     return tuple(
         LinkClass(
             count=len(group),
@@ -96,12 +92,28 @@ def link_classes(topology: Topology, links: Iterable[Link]) -> tuple[LinkClass, 
             tails=nodes_in_words(topology, {link.tail for link in group}),
             heads=nodes_in_words(topology, {link.head for link in group}),
         )
-        for group in groups
+        for group in link_groups(topology, links)
     )
 
 
+def link_groups(topology: Topology, links: Iterable[Link]) -> tuple[tuple[Link, ...], ...]:
+    """Gather links by bandwidth and by the kinds of places they join, fastest first.
+
+    A place is a GPU, a relay or a switch, in a box or outside all boxes.
+    """
+
+    def place(position: int) -> tuple[int, bool]:
+        node = topology.nodes[position]
+        return tuple(NodeKind).index(node.kind), node.box is None
+
+    def key(link: Link) -> tuple[Fraction, tuple[int, bool], tuple[int, bool]]:
+        return -link.bandwidth_gb_s, place(link.tail), place(link.head)
+
+    return tuple(tuple(group) for _, group in groupby(sorted(links, key=key), key=key))
+
+
 def nodes_in_words(topology: Topology, nodes: Iterable[int]) -> str:
-    """Name a set of nodes: whole boxes first, then GPUs of boxes, other GPUs, switches.
+    """Name a set of nodes: whole boxes first, then GPUs of boxes, other GPUs, relays, switches.
 
     Parameters
     ----------
@@ -114,8 +126,11 @@ def nodes_in_words(topology: Topology, nodes: Iterable[int]) -> str:
     whole = [box for box, members in boxes.items() if members <= chosen]
     rest = chosen.difference(*(boxes[box] for box in whole))
     gpus = sorted(v for v in rest if not topology.nodes[v].is_switch)
-    switches = sorted(v for v in rest if topology.nodes[v].is_switch)
+    relays = sorted(v for v in rest if topology.nodes[v].kind is NodeKind.RELAY)
+    switches = sorted(v for v in rest if topology.nodes[v].kind is NodeKind.SWITCH)
     parts = [*_whole_boxes(topology, boxes, whole), *_gpus(topology, gpus)]
+    if relays:
+        parts.append(_named(topology, relays, "relay", "relays"))
     if switches:
         parts.append(_named(topology, switches, "switch", "switches"))
     return _joined(parts) if parts else "nothing"

@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.native import _core
-from forestcoll.tight_sets import TightSets, roots_and_targets
+from forestcoll.optimality import roots_and_targets
+from forestcoll.tight_sets import TightSets
 from forestcoll.topology.model import Topology
 
 __all__ = ["LogicalTopology", "Splits", "ranks", "remove_switches"]

@@ -19,6 +19,7 @@ from forestcoll.errors import CapacityOverflowError, VerificationError
 from forestcoll.native import _core
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest, Tree
+from forestcoll.schedule.turning import turned_links
 
 __all__ = ["expand", "heights", "trees"]
 
@@ -51,6 +52,8 @@ def expand(forest: FactoredForest, *, progress: Callable[[int, int], None] | Non
         parent=parent,
         routes=forest.routes,
         optimum=forest.optimum,
+        weights=forest.weights,
+        reduction=forest.reduction,
     )
 
 
@@ -92,6 +95,8 @@ def trees(forest: FactoredForest) -> Iterator[Tree]:
             multiplicity=multiplicity,
             parent=parent,
             routes=forest.routes,
+            weights=forest.weights,
+            reduction=forest.reduction,
         ).trees()
         if len(root) < _AT_A_TIME:
             return
@@ -109,9 +114,11 @@ class _Refusal:
 
 
 def _expansion(forest: FactoredForest) -> _core.Expansion:
-    sets, shapes, links = forest.sets, forest.shapes, forest.links
+    sets, shapes = forest.sets, forest.shapes
+    links = turned_links(forest.links) if forest.reduction else forest.links  # parent to child
+    k = forest.k if forest.topology.num_compute > 1 else 0  # a single GPU needs no tree
     return _core.Expansion(
-        np.full(forest.topology.num_compute, forest.k, dtype=np.int64),
+        k * np.array(forest.weights, dtype=np.int64),
         _of_type(np.int32, links.tail),
         _of_type(np.int32, links.head),
         _of_type(np.int64, links.load),

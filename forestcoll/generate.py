@@ -1,38 +1,47 @@
-"""The pipeline: a network in, a provably optimal forest out.
+"""The pipeline: a network in, a provably optimal schedule out.
 
-Problem: allgather in the least possible time.
-Input:   a topology of GPUs and switches.
-Output:  k spanning out-trees per GPU with their physical paths, and the cut that proves that
-         nothing can be faster.
+Problem: a collective in the least possible time.
+Input:   a topology of GPUs and switches; the collective with its root or weights.
+Output:  spanning trees, k times its weight per GPU, with their physical paths, and the cut that
+         proves that nothing can be faster. A reduction runs over trees of the reversed network,
+         an allreduce over those of a reduction and then of a gathering.
 Cost:    the sum of the stages; generate_timed measures each.
-Source:  ForestColl section 5; by the core's algorithms, or by the paper's own to compare with.
+Source:  ForestColl sections 5 and 5.7; by the core's algorithms, or by the paper's own to compare
+         with.
 """
 
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
-from typing import TypeVar
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, NamedTuple, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from forestcoll import paper
-from forestcoll.edge_splitting import remove_switches
-from forestcoll.errors import InvalidParameterError, UnknownMethodError
+from forestcoll.bottleneck import Optimum
+from forestcoll.demand import Weights, weights_for
+from forestcoll.errors import InvalidParameterError, UnknownMethodError, UnsupportedError
 from forestcoll.expansion import expand
+from forestcoll.fixed_k import check_k, fixed_k
 from forestcoll.optimality import optimum, tree_capacities
 from forestcoll.routing import find_routes
+from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest, Routes
-from forestcoll.tight_sets import decompose
+from forestcoll.schedule.turning import turned
+from forestcoll.stages import Progress, Stopwatch, forest_within
 from forestcoll.topology.model import Topology
-from forestcoll.tree_packing import pack_trees
+from forestcoll.topology.validate import validate
 
 __all__ = [
     "METHODS",
     "PAPER_STAGES",
     "STAGES",
+    "Options",
     "Progress",
     "generate",
     "generate_factored",
@@ -40,11 +49,6 @@ __all__ = [
     "generate_timed",
     "usable_cores",
 ]
-
-Progress = Callable[[str, int, int], None]
-"""Told (stage, done, total) now and then; may raise to stop the work."""
-
-T = TypeVar("T")
 
 STAGES = ("optimality", "tight sets", "switch removal", "tree packing", "routing")
 """Of the method "forestcoll"."""
@@ -54,45 +58,95 @@ PAPER_STAGES = ("optimality", "switch removal", "tree packing", "routing")
 
 METHODS = ("forestcoll", "paper")
 
+OneWay = Literal["allgather", "reduce-scatter", "broadcast", "reduce"]
+"""Collectives of a single forest."""
 
+F = TypeVar("F", Forest, FactoredForest)
+
+
+class Options(TypedDict, total=False):
+    """What :func:`generate` takes beside the network and the collective."""
+
+    root: str | int | None
+    weights: Weights | None
+    k: int | None
+    method: str
+    threads: int | None
+    progress: Progress | None
+
+
+@overload
+def generate(
+    topology: Topology, *, collective: OneWay = "allgather", **options: Unpack[Options]
+) -> Forest: ...
+@overload
+def generate(
+    topology: Topology, *, collective: Literal["allreduce"], **options: Unpack[Options]
+) -> Allreduce[Forest]: ...
+@overload
+def generate(
+    topology: Topology, *, collective: str, **options: Unpack[Options]
+) -> Forest | Allreduce[Forest]: ...
 def generate(
     topology: Topology,
     *,
+    collective: str = "allgather",
+    root: str | int | None = None,
+    weights: Weights | None = None,
+    k: int | None = None,
     method: str = "forestcoll",
     threads: int | None = None,
     progress: Progress | None = None,
-) -> Forest:
-    """Generate a throughput-optimal allgather.
+) -> Forest | Allreduce[Forest]:
+    """Generate a throughput-optimal schedule of a collective.
 
     Parameters
     ----------
     topology : Topology
+    collective : str
+        "allgather", "reduce-scatter", "broadcast", "reduce" or "allreduce".
+    root : str or int, optional
+        Name or rank of the GPU that a broadcast starts from, or that a reduce ends at. An
+        allreduce with a root is a reduce and a broadcast.
+    weights : mapping or sequence, optional
+        How much of the data each GPU has (in a reduction, wants the sum of): numbers from 0 up, by
+        name or by rank, as of :func:`forestcoll.demand.whole_weights`. All the same if not given.
+    k : int, optional
+        Trees per unit of weight; the optimum's k if not given. The forest attains the best that
+        was found for such trees (:func:`forestcoll.fixed_k.fixed_k`).
     method : str
         "forestcoll", the core; or "paper", the ForestColl paper's own algorithms
-        (:mod:`forestcoll.paper`), to compare with: as optimal, far slower, taller trees. The
-        forest's ``method`` is "forestcoll" or "forestcoll-paper".
+        (:mod:`forestcoll.paper`), to compare with: as optimal, far slower, taller trees; for equal
+        weights and the optimal k only. The forest's ``method`` is "forestcoll" or
+        "forestcoll-paper".
     threads : int, optional
         At most so many; all cores that this process may use if not given. The forest does not
         depend on their number. The method "paper" uses one.
     progress : callable, optional
-        Told (stage, done, total); stages are :data:`STAGES` or :data:`PAPER_STAGES`.
+        Told (stage, done, total); stages are :data:`STAGES` or :data:`PAPER_STAGES`, for each
+        forest of an allreduce.
 
     Returns
     -------
-    Forest
-        With ``forest.optimum`` set: the bound it attains and the cut that proves it. Its
-        physical paths are found when they are first asked for.
+    Forest or Allreduce
+        With ``forest.optimum`` set: the bound it attains and the cut that proves it; None if the k
+        given does not attain it. Its physical paths are found when they are first asked for. The
+        schedule of a single GPU is empty, with no optimum.
 
     Raises
     ------
     InvalidTopologyError
-        Fewer than two GPUs, an unreachable GPU, or a switch that sends more than it receives.
+        No GPU, an unreachable GPU, or a switch that sends more than it receives (in a reduction,
+        receives more than it sends).
     CapacityOverflowError
         If the exact whole numbers of this network do not fit 64 bits.
     UnknownMethodError
         If the method is none of :data:`METHODS`.
+    UnsupportedError
+        If there is no such collective, or the method does not support it.
     InvalidParameterError
-        If there are fewer than one thread.
+        If there are fewer than one thread or tree; if the root or the weights are wrong, missing,
+        or not for this collective.
 
     Examples
     --------
@@ -100,49 +154,137 @@ def generate(
     >>> forest = generate(load_topology("ring:nodes=4"))
     >>> forest.k, forest.time_s_per_gb == forest.optimum.time_s_per_gb
     (2, True)
+    >>> generate(load_topology("ring:nodes=4"), collective="broadcast", root="gpu2").algbw_gb_s
+    Fraction(2, 1)
     """
-    return _forest(topology, method, threads, _Stopwatch(progress))
+    return _generated(
+        _explicit,
+        topology,
+        collective,
+        routed=False,
+        root=root,
+        weights=weights,
+        k=k,
+        method=method,
+        threads=threads,
+        progress=progress,
+    )[0]
 
 
+@overload
 def generate_factored(
-    topology: Topology, *, threads: int | None = None, progress: Progress | None = None
-) -> FactoredForest:
-    """Generate as the core does, without writing the trees out.
+    topology: Topology, *, collective: OneWay = "allgather", **options: Unpack[Options]
+) -> FactoredForest: ...
+@overload
+def generate_factored(
+    topology: Topology, *, collective: Literal["allreduce"], **options: Unpack[Options]
+) -> Allreduce[FactoredForest]: ...
+@overload
+def generate_factored(
+    topology: Topology, *, collective: str, **options: Unpack[Options]
+) -> FactoredForest | Allreduce[FactoredForest]: ...
+def generate_factored(
+    topology: Topology,
+    *,
+    collective: str = "allgather",
+    root: str | int | None = None,
+    weights: Weights | None = None,
+    k: int | None = None,
+    method: str = "forestcoll",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> FactoredForest | Allreduce[FactoredForest]:
+    """Generate as :func:`generate` does, without writing the trees out.
 
     For networks of thousands of GPUs, whose trees fill gigabytes;
     :mod:`forestcoll.expansion` makes them.
     """
-    return _by_the_core(topology, threads, _Stopwatch(progress))
+    return _generated(
+        _factored,
+        topology,
+        collective,
+        routed=False,
+        root=root,
+        weights=weights,
+        k=k,
+        method=method,
+        threads=threads,
+        progress=progress,
+    )[0]
 
 
+@overload
+def generate_timed(
+    topology: Topology, *, collective: OneWay = "allgather", **options: Unpack[Options]
+) -> tuple[Forest, dict[str, float]]: ...
+@overload
+def generate_timed(
+    topology: Topology, *, collective: str, **options: Unpack[Options]
+) -> tuple[Forest | Allreduce[Forest], dict[str, float]]: ...
 def generate_timed(
     topology: Topology,
     *,
+    collective: str = "allgather",
+    root: str | int | None = None,
+    weights: Weights | None = None,
+    k: int | None = None,
     method: str = "forestcoll",
     threads: int | None = None,
     progress: Progress | None = None,
-) -> tuple[Forest, dict[str, float]]:
+) -> tuple[Forest | Allreduce[Forest], dict[str, float]]:
     """Generate as :func:`generate` does, and measure the wall-clock seconds of each stage.
 
     All stages are run, the routing too.
     """
-    clock = _Stopwatch(progress)
-    forest = _forest(topology, method, threads, clock)
-    clock.run("routing", lambda _: forest.routes.hop)
-    return forest, clock.seconds
+    return _generated(
+        _explicit,
+        topology,
+        collective,
+        routed=True,
+        root=root,
+        weights=weights,
+        k=k,
+        method=method,
+        threads=threads,
+        progress=progress,
+    )
 
 
+@overload
 def generate_factored_timed(
-    topology: Topology, *, threads: int | None = None, progress: Progress | None = None
-) -> tuple[FactoredForest, dict[str, float]]:
+    topology: Topology, *, collective: OneWay = "allgather", **options: Unpack[Options]
+) -> tuple[FactoredForest, dict[str, float]]: ...
+@overload
+def generate_factored_timed(
+    topology: Topology, *, collective: str, **options: Unpack[Options]
+) -> tuple[FactoredForest | Allreduce[FactoredForest], dict[str, float]]: ...
+def generate_factored_timed(
+    topology: Topology,
+    *,
+    collective: str = "allgather",
+    root: str | int | None = None,
+    weights: Weights | None = None,
+    k: int | None = None,
+    method: str = "forestcoll",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[FactoredForest | Allreduce[FactoredForest], dict[str, float]]:
     """Generate as :func:`generate_factored` does, and measure the seconds of each stage.
 
     All stages are run, the routing too.
     """
-    clock = _Stopwatch(progress)
-    factored = _by_the_core(topology, threads, clock)
-    clock.run("routing", lambda _: factored.routes.hop)
-    return factored, clock.seconds
+    return _generated(
+        _factored,
+        topology,
+        collective,
+        routed=True,
+        root=root,
+        weights=weights,
+        k=k,
+        method=method,
+        threads=threads,
+        progress=progress,
+    )
 
 
 def usable_cores() -> int:
@@ -152,87 +294,184 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _forest(topology: Topology, method: str, threads: int | None, clock: _Stopwatch) -> Forest:
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """One forest to be made."""
+
+    topology: Topology
+    weights: tuple[int, ...]
+    reduction: bool
+    k: int | None
+    method: str
+    threads: int
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is a single GPU, which has nothing to exchange."""
+        return self.topology.num_compute == 1
+
+    @property
+    def unequal(self) -> tuple[int, ...] | None:
+        """The weights, unless they are all the same."""
+        return None if set(self.weights) <= {1} else self.weights
+
+    @property
+    def network(self) -> Topology:
+        """On which out-trees are packed: that of a reduction has every link turned round."""
+        return self.topology.reversed() if self.reduction else self.topology
+
+    def finished(self, forest: F) -> F:
+        """Return a forest on that network as what was asked for."""
+        return turned(forest, self.topology) if self.reduction else forest
+
+
+def _generated(
+    one_way: Callable[[_Task, Stopwatch], F],
+    topology: Topology,
+    collective: str,
+    *,
+    routed: bool,
+    root: str | int | None,
+    weights: Weights | None,
+    k: int | None,
+    method: str,
+    threads: int | None,
+    progress: Progress | None,
+) -> tuple[F | Allreduce[F], dict[str, float]]:
+    """Check what is asked for, make one forest or two, and measure."""
     if method not in METHODS:
         raise UnknownMethodError(f"there is no method {method!r}; known: {', '.join(METHODS)}")
-    if method == "paper":
-        return _by_the_paper(topology, clock)
-    factored = _by_the_core(topology, threads, clock)
-    return clock.run("tree packing", lambda report: expand(factored, progress=report))
-
-
-def _by_the_core(topology: Topology, threads: int | None, clock: _Stopwatch) -> FactoredForest:
     threads = usable_cores() if threads is None else threads
     if threads < 1:
         raise InvalidParameterError(f"threads is {threads}; it must be at least 1")
-    best = clock.run(
-        "optimality", lambda report: optimum(topology, threads=threads, progress=report)
+    if k is not None:
+        check_k(k)
+    whole = weights_for(topology, collective, root=root, weights=weights)
+    clock = Stopwatch(progress)
+
+    def made(reduction: bool) -> F:
+        forest = one_way(_Task(topology, whole, reduction, k, method, threads), clock)
+        if routed:
+            clock.run("routing", lambda _: forest.routes.hop)
+        return forest
+
+    if collective == "allreduce":
+        return Allreduce(made(True), made(False)), clock.seconds
+    return made(collective in ("reduce-scatter", "reduce")), clock.seconds
+
+
+def _explicit(task: _Task, clock: Stopwatch) -> Forest:
+    if task.is_empty or task.method == "paper":
+        return _written_out(task, clock)
+    factored = _by_the_core(task, clock)
+    return clock.run("tree packing", lambda report: expand(factored, progress=report))
+
+
+def _factored(task: _Task, clock: Stopwatch) -> FactoredForest:
+    if task.is_empty or task.method == "paper":
+        return FactoredForest.from_forest(_written_out(task, clock))
+    return _by_the_core(task, clock)
+
+
+def _by_the_core(task: _Task, clock: Stopwatch) -> FactoredForest:
+    plan = clock.run("optimality", lambda report: _planned(task, report))
+    forest = forest_within(
+        task.network,
+        plan.capacity,
+        plan.k * np.array(task.weights, dtype=np.int64),
+        k=plan.k,
+        congestion=plan.congestion,
+        weights=task.weights,
+        optimum=plan.claim,
+        threads=task.threads,
+        clock=clock,
     )
-    capacity = tree_capacities(topology, best.congestion)
-    trees = np.full(topology.num_compute, best.k, dtype=np.int64)
-    parts = clock.run(
-        "tight sets",
-        lambda report: decompose(topology, capacity, trees, threads=threads, progress=report),
+    return task.finished(forest)
+
+
+class _Plan(NamedTuple):
+    """What a forest is to be packed into, and what it may claim."""
+
+    k: int
+    congestion: Fraction
+    capacity: npt.NDArray[np.int64]
+    claim: Optimum | None
+
+
+def _planned(task: _Task, progress: Callable[[int, int], None] | None) -> _Plan:
+    """Find the optimum, or the best for the number of trees that was given."""
+    if task.k is None:
+        best = optimum(
+            task.topology,
+            weights=task.unequal,
+            reduction=task.reduction,
+            threads=task.threads,
+            progress=progress,
+        )
+        return _Plan(best.k, best.congestion, tree_capacities(task.network, best.congestion), best)
+    found = fixed_k(
+        task.topology,
+        task.k,
+        weights=task.unequal,
+        reduction=task.reduction,
+        threads=task.threads,
+        progress=progress,
     )
-    logical = clock.run(
-        "switch removal",
-        lambda report: remove_switches(
-            topology, parts.capacity, trees, parts.sets, progress=report
-        ),
-    )
-    packing = clock.run("tree packing", lambda report: pack_trees(logical, trees, progress=report))
-    return FactoredForest(
-        topology=topology,
-        method="forestcoll",
-        k=best.k,
-        congestion=best.congestion,
-        sets=packing.sets,
-        shapes=packing.shapes,
-        links=packing.links,
-        routes=Routes.later(lambda: find_routes(topology, parts.capacity, logical, packing.links)),
-        optimum=best,
+    claim = found.optimum if found.optimal else None
+    return _Plan(found.k, found.congestion, found.capacity, claim)
+
+
+def _written_out(task: _Task, clock: Stopwatch) -> Forest:
+    """Make a forest that is not factored to begin with: an empty one, or the paper's."""
+    return _empty(task) if task.is_empty else _by_the_paper(task, clock)
+
+
+def _empty(task: _Task) -> Forest:
+    return Forest(
+        topology=task.topology,
+        method="forestcoll" if task.method == "forestcoll" else "forestcoll-paper",
+        k=task.k or 1,
+        congestion=Fraction(0),
+        root=np.zeros(0, dtype=np.int32),
+        multiplicity=np.zeros(0, dtype=np.int64),
+        parent=np.zeros((0, 1), dtype=np.int32),
+        routes=Routes.from_paths({}),
+        reduction=task.reduction,
     )
 
 
-def _by_the_paper(topology: Topology, clock: _Stopwatch) -> Forest:
-    best = clock.run("optimality", lambda report: paper.optimum(topology, progress=report))
-    capacity = tree_capacities(topology, best.congestion)
-    trees = np.full(topology.num_compute, best.k, dtype=np.int64)
+def _by_the_paper(task: _Task, clock: Stopwatch) -> Forest:
+    if task.unequal is not None:
+        raise UnsupportedError(
+            "the paper's algorithms give every GPU as many trees; for a root or weights take the "
+            "method forestcoll"
+        )
+    if task.k is not None:
+        raise UnsupportedError(
+            "the paper's algorithms make the optimal number of trees; for another k take the "
+            "method forestcoll"
+        )
+    validate(task.topology, "reduce-scatter" if task.reduction else "allgather")
+    network = task.network
+    best = clock.run("optimality", lambda report: paper.optimum(network, progress=report))
+    capacity = tree_capacities(network, best.congestion)
+    trees = np.full(network.num_compute, best.k, dtype=np.int64)
     logical = clock.run(
         "switch removal",
-        lambda report: paper.remove_switches(topology, capacity, trees, progress=report),
+        lambda report: paper.remove_switches(network, capacity, trees, progress=report),
     )
     batches = clock.run(
         "tree packing", lambda report: paper.pack_trees(logical, trees, progress=report)
     )
-    return Forest(
-        topology=topology,
+    forest = Forest(
+        topology=network,
         method="forestcoll-paper",
         k=best.k,
         congestion=best.congestion,
         root=batches.root,
         multiplicity=batches.multiplicity,
         parent=batches.parent,
-        routes=Routes.later(lambda: find_routes(topology, capacity, logical, batches.links)),
+        routes=Routes.later(lambda: find_routes(network, capacity, logical, batches.links)),
         optimum=best,
     )
-
-
-class _Stopwatch:
-    """Runs the stages, reports their start and end, and adds up their times."""
-
-    def __init__(self, progress: Progress | None) -> None:
-        self._progress = progress
-        self.seconds: dict[str, float] = {}
-
-    def run(self, stage: str, work: Callable[[Callable[[int, int], None] | None], T]) -> T:
-        report = self._progress
-        if report is not None:
-            report(stage, 0, 1)
-        start = time.perf_counter()
-        result = work(None if report is None else lambda done, total: report(stage, done, total))
-        spent = time.perf_counter() - start
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + spent
-        if report is not None:
-            report(stage, 1, 1)
-        return result
+    return task.finished(forest)

@@ -22,9 +22,9 @@ import numpy.typing as npt
 from forestcoll.bottleneck import Optimum
 from forestcoll.edge_splitting import LogicalTopology, Splits, ranks
 from forestcoll.native import _core
-from forestcoll.optimality import optimum_of
+from forestcoll.optimality import optimum_of, roots_and_targets
 from forestcoll.schedule.factored import Links
-from forestcoll.tight_sets import TightSets, roots_and_targets
+from forestcoll.tight_sets import TightSets
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validate import validate
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from forestcoll.cuts import Cut
 from forestcoll.describe import LinkClass, as_float, decimal
+from forestcoll.multicast import Traffic
 
 __all__ = ["as_json", "as_text"]
 
@@ -49,6 +50,8 @@ def _document(value: object) -> object:
             return _document(_cut(value))
         case LinkClass():
             return _document(asdict(value))
+        case Traffic():
+            return _document({**asdict(value), "factor": value.factor})
         case Path():
             return str(value)
         case Mapping():
@@ -87,11 +90,17 @@ def _lines(value: object, unit: str) -> list[str]:
         case Cut():
             return [value.in_words(), *map(str, value.exit_classes())]
         case Mapping():
-            return [", ".join(f"{key} {_lines(item, unit)[0]}" for key, item in value.items())]
+            return [", ".join(_inner(key, item, unit) for key, item in value.items())]
         case list() | tuple():
             return [line for item in value for line in _lines(item, unit)] or ["none"]
         case _:
             return [f"{value} {unit}".rstrip()]
+
+
+def _inner(key: str, value: object, unit: str) -> str:
+    """Return an entry of a mapping in a line: its own unit, or that of the mapping."""
+    label, own = _label_and_unit(key)
+    return f"{label} {_lines(value, own or unit)[0]}"
 
 
 def _label_and_unit(key: str) -> tuple[str, str]:

@@ -18,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.native import _core
+from forestcoll.optimality import roots_and_targets
 from forestcoll.topology.model import Topology
 
-__all__ = ["Decomposition", "TightSets", "decompose", "roots_and_targets"]
+__all__ = ["Decomposition", "TightSets", "decompose"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +91,3 @@ def decompose(
         len(topology.nodes), links.tail, links.head, capacity, rooted, target, threads, progress
     )
     return Decomposition(TightSets(set_of, parent), trimmed)
-
-
-def roots_and_targets(
-    topology: Topology, trees: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
-    """Spread over all nodes what is said of ranks: trees rooted there, 1 where they must arrive."""
-    gpus = np.array(topology.compute, dtype=np.int64)
-    rooted = np.zeros(len(topology.nodes), dtype=np.int64)
-    rooted[gpus] = trees
-    target = np.zeros(len(topology.nodes), dtype=np.uint8)
-    target[gpus] = 1
-    return rooted, target

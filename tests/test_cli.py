@@ -80,6 +80,7 @@ def test_optimum_prints_exact_numbers_and_the_cut_in_words() -> None:
     lines = invoke("optimum", "dgx_a100:boxes=4").stdout.splitlines()
     assert [" ".join(line.split()) for line in lines] == [
         "topology dgx_a100:boxes=4",
+        "collective allgather",
         "GPUs 32",
         "1/x* 3/25 = 0.12 s/GB",
         "algbw 800/3 = 266.667 GB/s",
@@ -211,6 +212,7 @@ def test_the_commands_are_these() -> None:
         "topology show",
         "topology export",
         "topology draw",
+        "certificate",
         "optimum",
         "generate",
         "verify",
@@ -374,3 +376,42 @@ def test_starting_loads_nothing_heavy() -> None:
         "sys.exit(bool(heavy & set(sys.modules)))"
     )
     assert process(code=code).returncode == 0
+
+
+# --- in-network multicast -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+def test_multicast_reports_the_traffic_removed(tmp_path: Path, suffix: str) -> None:
+    """One H100 box: 7 bytes a byte into the NVSwitch become 1; the file is verified as any."""
+    file = tmp_path / f"schedule.{suffix}"
+    facts = document("generate", "dgx_h100:boxes=1", "--multicast", "-o", file)
+    assert (facts["verified"], facts["optimal"], facts["height"]) == (True, True, 2)
+    into, out_of = facts["traffic"]
+    assert [into[key]["exact"] for key in ("before", "after", "factor")] == ["7", "1", "1/7"]
+    assert out_of["factor"]["exact"] == "1"
+    assert document("verify", file)["tree_edges"] == 64
+
+
+def test_multicast_in_words_for_each_phase_of_an_allreduce(tmp_path: Path) -> None:
+    """Sums leave the NVSwitch once, copies enter it once."""
+    arguments = ("dgx_h100:boxes=1", "--collective", "allreduce", "--multicast")
+    result = invoke("generate", *arguments, "-o", tmp_path / "schedule.json")
+    lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
+    start = next(i for i, line in enumerate(lines) if line.startswith("traffic of reduce"))
+    assert lines[start].endswith(": 7 -> 7 bytes per byte of data (unchanged)")
+    assert lines[start + 1].endswith(": 7 -> 1 bytes per byte of data (14.29 %)")
+    assert lines[start + 2].startswith("traffic of gather")
+    assert lines[start + 2].endswith(": 7 -> 1 bytes per byte of data (14.29 %)")
+
+
+def test_multicast_is_not_for_factored_forests_and_not_drawn(tmp_path: Path) -> None:
+    """Both say what to do instead."""
+    file = tmp_path / "schedule.npz"
+    refused = invoke("generate", "dgx_h100:boxes=1", "--multicast", "--factored", "-o", file)
+    assert refused.exit_code == 2
+    assert_one_line(refused.stderr, "leave --factored away")
+    assert invoke("generate", "dgx_h100:boxes=1", "--multicast", "-o", file).exit_code == 0
+    undrawn = invoke("draw", file, "-o", tmp_path / "tree.png")
+    assert undrawn.exit_code != 0
+    assert_one_line(undrawn.stderr, "draw them as they are without --multicast")

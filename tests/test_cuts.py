@@ -116,3 +116,48 @@ def test_a_set_without_exits_is_refused() -> None:
     builder.arc(builder.gpu("a"), builder.gpu("b"), 1)
     with pytest.raises(DisconnectedError, match="no link leaves GPU b"):
         Cut(builder.build("one way"), [1])
+
+
+# --- weights and reductions -----------------------------------------------------------------------
+
+
+def test_a_cut_weighs_what_its_gpus_have() -> None:
+    """Parts 1, 2, 0, 3 in a ring: all but gpu3 hold 3 of 6 parts, over 2 links of 1 GB/s."""
+    ring = load_topology("ring:nodes=4")
+    cut = Cut(ring, (0, 1, 2), (1, 2, 0, 3))
+    assert (cut.weight, cut.inverse_rate, cut.algbw_gb_s) == (3, Fraction(3, 2), 4)
+    assert cut.in_words() == (
+        "everything but GPU gpu3: 3 of 6 parts of the data must enter it over 2 links, "
+        "2 GB/s in all"
+    )
+    with pytest.raises(InvalidTopologyError, match="only GPUs without data"):
+        Cut(ring, (2,), (1, 2, 0, 3))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "weights", "words"),
+    [
+        ((0,), (1, 1, 1), "GPU a: 1 sum must enter it over 1 link, 2 GB/s in all"),
+        ((0, 1), (1, 1, 1), "everything but GPU c: 2 sums must leave over 1 link, 2 GB/s in all"),
+        ((0,), (1, 0, 0), "GPU a: the sum must enter it over 1 link, 2 GB/s in all"),
+        ((0,), (1, 2, 3), "GPU a: 1 of 6 parts of the sums must enter it over 1 link, 2 GB/s in"),
+    ],
+)
+def test_sums_enter_the_cut_of_a_reduction(
+    nodes: tuple[int, ...], weights: tuple[int, ...], words: str
+) -> None:
+    """A one-way ring a -> b -> c -> a; only c -> a, of 2 GB/s, leads into a and into a, b."""
+    builder = TopologyBuilder()
+    a, b, c = (builder.gpu(name) for name in "abc")
+    for tail, head, bandwidth in ((a, b, 1), (b, c, 1), (c, a, 2)):
+        builder.arc(tail, head, bandwidth)
+    cut = Cut(builder.build("ring"), nodes, weights, True)
+    assert cut.exit_gb_s == 2
+    assert cut.in_words().startswith(words)
+
+
+def test_a_set_that_nothing_enters_cannot_be_reduced_to() -> None:
+    builder = TopologyBuilder()
+    builder.arc(builder.gpu("a"), builder.gpu("b"), 1)
+    with pytest.raises(DisconnectedError, match="no link enters GPU a; its GPUs cannot get their"):
+        Cut(builder.build("one way"), [0], (), True)

@@ -243,5 +243,6 @@ def test_experiments_can_name_it():
     topology = load_topology("dgx_a100:boxes=2")
     forest, seconds = run_method("forestcoll-paper", topology, {}, stages.append)
     assert forest.method == "forestcoll-paper" in method_names()
-    assert parameters_of("forestcoll-paper") == parameters_of("forestcoll") == ("threads",)
+    assert parameters_of("forestcoll-paper") == ("threads",)
+    assert parameters_of("forestcoll") == ("k", "threads")
     assert tuple(stages) == tuple(seconds) == PAPER_STAGES

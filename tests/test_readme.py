@@ -1,4 +1,4 @@
-"""The README and the page on large networks show what really happens."""
+"""The README and the pages with examples show what really happens."""
 
 import re
 import subprocess
@@ -12,7 +12,12 @@ FOLDER = Path(__file__).parents[1]
 
 @pytest.mark.parametrize(
     ("page", "written"),
-    [("README.md", "allgather.json"), ("docs/large-networks.md", "allgather.npz")],
+    [
+        ("README.md", "allgather.json"),
+        ("docs/large-networks.md", "allgather.npz"),
+        ("docs/fixed-k.md", "k3.json"),
+        ("docs/certificates.md", "certificate.json"),
+    ],
 )
 def test_example_prints_what_the_page_says(page, written, tmp_path):
     """The Python example, run as it stands, prints the block below it and writes its file."""

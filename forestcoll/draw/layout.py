@@ -88,12 +88,12 @@ class _Block:
 
 def lay_out(topology: Topology) -> Layout:
     """Choose the arrangement that fits: machines with their switches, a grid, or freely."""
-    if topology.switches or any(node.box is not None for node in topology.nodes):
+    if any(not node.is_gpu or node.box is not None for node in topology.nodes):
         return _machines(topology)
     coordinates = _coordinates(topology)
     if coordinates:
         return Layout(_on_grid(coordinates), bent=_long_links(topology, coordinates))
-    return Layout(_free(topology, topology.compute))
+    return Layout(_free(topology, range(len(topology.nodes))))
 
 
 def _machines(topology: Topology) -> Layout:
@@ -119,7 +119,7 @@ def _blocks(topology: Topology) -> dict[int | None, _Block]:
     """Lay out each box; GPUs without a box make one block of their own, under None."""
     members: dict[int | None, list[int]] = {}
     for v, node in enumerate(topology.nodes):
-        if node.box is not None or not node.is_switch:
+        if node.box is not None or node.is_gpu:
             members.setdefault(node.box, []).append(v)
     boxes = sorted(members.items(), key=lambda item: (item[0] is None, item[0] or 0))
     return {box: _block(topology, nodes) for box, nodes in boxes}
@@ -127,7 +127,7 @@ def _blocks(topology: Topology) -> dict[int | None, _Block]:
 
 def _block(topology: Topology, members: Sequence[int]) -> _Block:
     """GPUs in rows, or freely where they are joined directly; switches under and over them."""
-    gpus = [v for v in members if not topology.nodes[v].is_switch]
+    gpus = [v for v in members if topology.nodes[v].is_gpu]
     below, above = _box_switches(topology, members)
     columns = len(gpus) if topology.nodes[members[0]].box is None else _GPUS_IN_A_ROW
     places = _free(topology, gpus) if _joined(topology, gpus) else _rows(gpus, columns)
@@ -150,9 +150,9 @@ def _joined(topology: Topology, gpus: Sequence[int]) -> bool:
 
 def _box_switches(topology: Topology, members: Sequence[int]) -> tuple[list[int], list[list[int]]]:
     """Part a box's switches into those for its GPUs alone, and tiers on the way out."""
-    gpus = {v for v in members if not topology.nodes[v].is_switch}
+    gpus = {v for v in members if topology.nodes[v].is_gpu}
     neighbours = _neighbours(topology)
-    switches = [v for v in members if topology.nodes[v].is_switch]
+    switches = [v for v in members if not topology.nodes[v].is_gpu]
     below = [v for v in switches if neighbours[v] <= gpus]
     distance = _distance(neighbours, gpus, set(members).difference(below))
     return below, _grouped([v for v in switches if v not in below], distance)
@@ -160,8 +160,9 @@ def _box_switches(topology: Topology, members: Sequence[int]) -> tuple[list[int]
 
 def _tiers(topology: Topology) -> list[list[int]]:
     """Group the switches that belong to no box by their distance from the GPUs."""
-    distance = _distance(_neighbours(topology), topology.compute, range(len(topology.nodes)))
-    outside = [v for v in topology.switches if topology.nodes[v].box is None]
+    gpus = [v for v, node in enumerate(topology.nodes) if node.is_gpu]
+    distance = _distance(_neighbours(topology), gpus, range(len(topology.nodes)))
+    outside = [v for v, node in enumerate(topology.nodes) if not node.is_gpu and node.box is None]
     return _grouped(outside, distance)
 
 

@@ -26,6 +26,7 @@ __all__ = ["draw_topology"]
 
 _FRAME = "#f5f5f3"
 _SWITCH = "#dcdcdc"
+_RELAY = "#ececea"
 _INSIDE = "#a6d5f2"
 _INSIDE_FRAME = "#e6f2fa"
 _BEND = 0.18  # of a bent link, as a share of its length
@@ -93,16 +94,17 @@ def _line_width(bandwidth: Fraction, fastest: Fraction) -> float:
 def _draw_nodes(canvas: Canvas, topology: Topology, layout: Layout, inside: set[int]) -> None:
     for v, node in enumerate(topology.nodes):
         place = layout.places[v]
-        if node.is_switch:
+        if not node.is_gpu:
             label = node.name.rpartition(".")[2] if node.box in layout.frames else node.name
             canvas.switch(place, _INSIDE if v in inside else _SWITCH, label)
         else:
             label = gpu_label(topology, v, boxed=bool(layout.frames))
-            canvas.gpu(place, _INSIDE if v in inside else PLAIN, label)
+            plain = _RELAY if node.is_switch else PLAIN
+            canvas.gpu(place, _INSIDE if v in inside else plain, label)
 
 
 def _cut_caption(cut: Cut) -> str:
-    bound = f"{len(cut.compute)} / {decimal(cut.exit_gb_s)} = {cut.inverse_rate}"
+    bound = f"{cut.weight} / {decimal(cut.exit_gb_s)} = {cut.inverse_rate}"
     return (
         f"{cut.in_words()}\n"
         f"1/x* is at least {bound} s/GB; algbw is at most {decimal(cut.algbw_gb_s)} GB/s"
@@ -119,6 +121,7 @@ def _legend(topology: Topology, cut: Cut | None) -> list[Line2D | Patch]:
     if cut is not None:
         count = f"inside the cut: {len(cut.compute)} of {topology.num_compute} GPUs"
         entries.append(Patch(facecolor=_INSIDE, edgecolor=INK, label=count))
-        exits = f"exit links: {decimal(cut.exit_gb_s)} GB/s in all"
+        way = "entry" if cut.reduction else "exit"
+        exits = f"{way} links: {decimal(cut.exit_gb_s)} GB/s in all"
         entries.append(Line2D([], [], c=CROSSING, lw=2.5, label=exits))
     return entries

@@ -1,6 +1,6 @@
 """A picture of one tree of a forest.
 
-Problem: show how a shard, or a part of it, reaches every GPU.
+Problem: show how a shard, or a part of it, reaches every GPU, or is summed up from all.
 Input:   a forest and the number of one of its distinct trees.
 Output:  a matplotlib Figure: the root on top, GPUs coloured by box, edges between boxes stand out.
 Cost:    linear in the tree.
@@ -47,15 +47,15 @@ def draw_tree(forest: Forest, batch: int) -> Figure:
         If the forest has no such tree.
     """
     if not 0 <= batch < forest.num_batches:
-        raise InvalidScheduleError(
-            f"tree {batch} does not exist; the schedule's trees are 0 to {forest.num_batches - 1}"
-        )
+        last = forest.num_batches - 1
+        known = f"the schedule's trees are 0 to {last}" if last >= 0 else "the schedule is empty"
+        raise InvalidScheduleError(f"tree {batch} does not exist; {known}")
     topology, parents = forest.topology, forest.parent[batch].tolist()
     boxes = [topology.nodes[v].box for v in topology.compute]
     colours = _box_colours(boxes)
     places = _tree_places(parents, boxes)
     canvas = Canvas.of(Layout(places))
-    _draw_edges(canvas.axes, places, parents, boxes)
+    _draw_edges(canvas.axes, places, parents, boxes, upwards=forest.reduction)
     for rank, place in places.items():
         label = gpu_label(topology, topology.compute[rank], boxed=False)
         canvas.gpu(place, colours[boxes[rank]], label)
@@ -99,20 +99,27 @@ def _tidy(root: int, children: Sequence[Sequence[int]]) -> dict[int, Place]:
 
 
 def _draw_edges(
-    axes: Axes, places: dict[int, Place], parents: Sequence[int], boxes: Sequence[int | None]
+    axes: Axes,
+    places: dict[int, Place],
+    parents: Sequence[int],
+    boxes: Sequence[int | None],
+    *,
+    upwards: bool,
 ) -> None:
-    """Draw each edge straight out of the parent and straight into the child."""
+    """Draw each edge straight out of the parent and straight into the child, or upwards."""
     for rank, parent in enumerate(parents):
         if parent < 0:
             continue
         across = boxes[rank] != boxes[parent]
         start, end = places[parent], places[rank]
         halfway = (start.y + end.y) / 2
-        corners = [(start.x, start.y - GPU_RADIUS), (start.x, halfway), (end.x, halfway)]
+        below = start.y - GPU_RADIUS - 0.02 * upwards
+        above = end.y + GPU_RADIUS + 0.02 * (not upwards)
+        corners = [(start.x, below), (start.x, halfway), (end.x, halfway), (end.x, above)]
         axes.add_patch(
             FancyArrowPatch(
                 path=Path(
-                    [*corners, (end.x, end.y + GPU_RADIUS + 0.02)],
+                    corners[::-1] if upwards else corners,
                     [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4],
                 ),
                 arrowstyle="-|>,head_length=5,head_width=2",
@@ -125,9 +132,12 @@ def _draw_edges(
 
 def _title(forest: Forest, batch: int) -> str:
     root = forest.topology.nodes[forest.topology.compute[int(forest.root[batch])]].name
-    share = Fraction(int(forest.multiplicity[batch]), forest.k)
-    what = "the shard" if share == 1 else f"{share} of the shard"
-    return f"{forest.topology.name}, tree {batch}: {what} of {root}"
+    rooted = forest.k * forest.weights[int(forest.root[batch])]
+    share = Fraction(int(forest.multiplicity[batch]), rooted)
+    shard = "the sum" if forest.reduction else "the shard"
+    what = shard if share == 1 else f"{share} of {shard}"
+    joint = "for" if forest.reduction else "of"
+    return f"{forest.topology.name}, tree {batch}: {what} {joint} {root}"
 
 
 def _box_colours(boxes: Sequence[int | None]) -> dict[int | None, str]:

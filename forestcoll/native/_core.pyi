@@ -14,6 +14,11 @@ def bottleneck(num_nodes: int, tail: Annotated[NDArray[numpy.int32], dict(shape=
     Return p, q, the cut and the Newton steps: 1/x* = p / q in units of 1/capacity.
     """
 
+def violated_cut(num_nodes: int, tail: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], head: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], capacity: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], trees: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], passed: int = 0, threads: int = 1, progress: Callable[[int, int], None] | None = None) -> tuple[int, Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')]]:
+    """
+    Return how many targets, in order, all trees can reach, and the cut before the next one: 1 for the nodes whose trees lack capacity to leave; empty if all targets are reached.
+    """
+
 def decompose(num_nodes: int, tail: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], head: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], capacity: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], trees: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1, progress: Callable[[int, int], None] | None = None) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]]:
     """
     Return the smallest tight set around each node, the parent of each set (-1: none), and the trimmed capacities.

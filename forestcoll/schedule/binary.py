@@ -19,10 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.errors import InvalidScheduleError
+from forestcoll.schedule.collectives import Allreduce, AnyForest, AnySchedule
 from forestcoll.schedule.factored import FactoredForest, Links, Sets, Shapes
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.head import head_document
-from forestcoll.schedule.parsing import parse_head
+from forestcoll.schedule.multicast import MulticastForest, Walks
+from forestcoll.schedule.parsing import Head, parse_heads
 
 __all__ = ["parse_binary", "write_binary"]
 
@@ -50,8 +52,18 @@ _ARRAYS: dict[str, dict[str, type]] = {
         "links.load": np.int64,
         **_ROUTES,
     },
+    "multicast": {
+        "root": np.int32,
+        "multiplicity": np.int64,
+        "first_walk": np.int64,
+        "walk": np.int32,
+        "walks.first_node": np.int64,
+        "walks.node": np.int32,
+    },
 }
 """Arrays of each form, with the types they have in memory."""
+
+_FORMS = {"explicit": Forest, "factored": FactoredForest, "multicast": MulticastForest}
 
 _UNREADABLE = (
     *(BadZipFile, EOFError, NotImplementedError, OverflowError, RuntimeError, SyntaxError),
@@ -61,17 +73,27 @@ _UNREADABLE = (
 _Array = npt.NDArray[np.integer[Any]]
 
 
-def write_binary(forest: Forest | FactoredForest, file: IO[bytes]) -> None:
-    """Write a forest; the same forest gives the same bytes."""
-    form = "factored" if isinstance(forest, FactoredForest) else "explicit"
-    head = json.dumps({**head_document(forest), "form": form}).encode()
+def write_binary(schedule: AnySchedule, file: IO[bytes]) -> None:
+    """Write a schedule; the same schedule gives the same bytes."""
+    forests: dict[str, AnyForest] = (
+        {"reduce.": schedule.reduce, "gather.": schedule.gather}
+        if isinstance(schedule, Allreduce)
+        else {"": schedule}
+    )
+    (form,) = {_form(forest) for forest in forests.values()}
+    head = json.dumps({**head_document(schedule), "form": form}).encode()
     arrays: dict[str, Any] = {}
-    for name in _ARRAYS[form]:
-        value: Any = forest
-        for part in name.split("."):
-            value = getattr(value, part)
-        arrays[name] = _narrowed(value)
+    for prefix, forest in forests.items():
+        for name in _ARRAYS[form]:
+            value: Any = forest
+            for part in name.split("."):
+                value = getattr(value, part)
+            arrays[prefix + name] = _narrowed(value)
     np.savez(file, head=np.frombuffer(head, dtype=np.uint8), **arrays)
+
+
+def _form(forest: AnyForest) -> str:
+    return next(name for name, kind in _FORMS.items() if isinstance(forest, kind))
 
 
 def _narrowed(array: _Array) -> _Array:
@@ -82,8 +104,8 @@ def _narrowed(array: _Array) -> _Array:
     return array.astype(kind, copy=False)
 
 
-def parse_binary(file: IO[bytes]) -> Forest | FactoredForest:
-    """Read a forest.
+def parse_binary(file: IO[bytes]) -> AnySchedule:
+    """Read a schedule.
 
     Raises
     ------
@@ -99,18 +121,33 @@ def parse_binary(file: IO[bytes]) -> Forest | FactoredForest:
         _refuse(f"not a complete npz file: {error}")
     if "head" not in members:
         _refuse("not a schedule; array head is missing")
-    head, form = parse_head(_text(members.pop("head")))
+    heads, form = parse_heads(_text(members.pop("head")))
     if form not in _ARRAYS:
         _refuse(f"form is {form!r}; it must be one of {', '.join(map(repr, _ARRAYS))}")
-    for name in sorted(members.keys() ^ _ARRAYS[form].keys()):
-        fault = "is missing" if name in _ARRAYS[form] else "is not in the format"
-        _refuse(f"array {name} {fault}; the arrays of this form are {', '.join(_ARRAYS[form])}")
-    arrays = {name: _typed(name, members[name], kind) for name, kind in _ARRAYS[form].items()}
+    prefixes = {name: f"{name}." if name else "" for name in heads}
+    due = [prefix + name for prefix in prefixes.values() for name in _ARRAYS[form]]
+    for name in sorted(members.keys() ^ set(due)):
+        fault = "is missing" if name in due else "is not in the format"
+        _refuse(f"array {name} {fault}; the arrays of this form are {', '.join(due)}")
+    forests = [_forest(head, form, prefixes[name], members) for name, head in heads.items()]
+    return Allreduce(*forests) if len(forests) > 1 else forests[0]
+
+
+def _forest(head: Head, form: str, prefix: str, members: dict[str, _Array]) -> Any:
+    """Return the forest whose arrays have a prefix to their names."""
+    arrays = {
+        name: _typed(prefix + name, members[prefix + name], kind)
+        for name, kind in _ARRAYS[form].items()
+    }
+    if form == "multicast":
+        rows: dict[str, Any] = {name: arrays[name] for name in arrays if "." not in name}
+        return MulticastForest(**vars(head), **rows, walks=_part(Walks, "walks", arrays))
     routes = _part(Routes, "routes", arrays)
     if form == "explicit":
         shape = (len(arrays["root"]), head.topology.num_compute)
         if arrays["parent"].shape != shape:
-            _refuse(f"array parent has shape {arrays['parent'].shape}; it must have {shape}")
+            found = arrays["parent"].shape
+            _refuse(f"array {prefix}parent has shape {found}; it must have {shape}")
         trees: dict[str, Any] = {name: arrays[name] for name in ("root", "multiplicity", "parent")}
         return Forest(**vars(head), **trees, routes=routes)
     return FactoredForest(
@@ -167,7 +204,7 @@ def _text(array: _Array) -> str:
 
 def _typed(name: str, array: _Array, kind: type) -> _Array:
     """Return an array in its type in memory, if it has the dimensions and its values fit."""
-    dimensions = 2 if name == "parent" else 1
+    dimensions = 2 if name in ("parent", "reduce.parent", "gather.parent") else 1
     if array.ndim != dimensions:
         _refuse(f"array {name} has {array.ndim} dimensions; it must have {dimensions}")
     if array.dtype.kind != "i":

@@ -1,6 +1,6 @@
 """What a schedule costs in theory: the one cost model for all methods.
 
-Problem: T(M) = M / (N k) * max over links e of load(e) / b(e).
+Problem: T(M) = M / (W k) * max over links e of load(e) / b(e), W the sum of the weights.
 Input:   a forest; its claimed congestion is not used.
 Output:  the exact time per gigabyte, the algorithmic bandwidth, the load of every link.
 Cost:    one pass over the hops of the physical paths.
@@ -25,12 +25,12 @@ _BYTES_PER_GB = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The theoretical time of an allgather.
+    """The theoretical time of a forest.
 
     Parameters
     ----------
     time_s_per_gb : Fraction
-        Seconds to gather one gigabyte (in all, over all GPUs).
+        Seconds for one gigabyte of data (in all, over all GPUs).
     busiest_link : tuple of str
         Tail and head of the (first) link that takes that long.
     loads : tuple of int
@@ -47,7 +47,7 @@ class Cost:
         return 1 / self.time_s_per_gb
 
     def time_s(self, size_bytes: int) -> Fraction:
-        """Seconds to gather ``size_bytes`` in all, over all GPUs."""
+        """Seconds for ``size_bytes`` of data in all, over all GPUs."""
         return self.time_s_per_gb * size_bytes / _BYTES_PER_GB
 
 
@@ -57,7 +57,8 @@ def cost(forest: Forest) -> Cost:
     Parameters
     ----------
     forest : Forest
-        Assumed to be an allgather; :func:`forestcoll.schedule.verify` proves that.
+        Assumed to do what it claims; :func:`forestcoll.schedule.verify` proves that. The time of
+        an allreduce is that of its phases, one after the other.
 
     Raises
     ------
@@ -77,7 +78,7 @@ def cost(forest: Forest) -> Cost:
     congestion = max(slowness)
     busiest = topology.links[slowness.index(congestion)]
     return Cost(
-        time_s_per_gb=congestion / (topology.num_compute * forest.k),
+        time_s_per_gb=congestion / (sum(forest.weights) * forest.k),
         busiest_link=(topology.nodes[busiest.tail].name, topology.nodes[busiest.head].name),
         loads=loads,
     )

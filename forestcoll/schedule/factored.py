@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.bottleneck import Optimum
+from forestcoll.collective import algbw_of, collective_of
 from forestcoll.schedule.exactly import exact
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.naming import fail
@@ -80,7 +81,8 @@ class Shapes:
 class Links:
     """Logical links in use: from rank ``tail[i]`` to ``head[i]`` run ``load[i]`` trees.
 
-    int32, int32 and int64 arrays, sorted by (tail, head), each link once.
+    int32, int32 and int64 arrays, sorted by (tail, head), each link once. They run as the data
+    does: in a reduction from child to parent.
     """
 
     tail: npt.NDArray[np.int32]
@@ -93,7 +95,7 @@ class Links:
 
 @dataclass(frozen=True)
 class FactoredForest:
-    """An allgather as out-trees, ``k`` of equal bandwidth rooted at every GPU, not written out.
+    """Trees as of :class:`forestcoll.schedule.Forest`, not written out.
 
     Parameters
     ----------
@@ -101,7 +103,7 @@ class FactoredForest:
     method : str
         Who made it.
     k : int
-        Trees per root, counted with multiplicity.
+        Trees per unit of weight, counted with multiplicity.
     congestion : Fraction
         U, in trees per GB/s, as of :class:`forestcoll.schedule.Forest`.
     sets : Sets
@@ -111,6 +113,11 @@ class FactoredForest:
         The physical paths of the links.
     optimum : Optimum, optional
         The bound this forest attains, with the cut that proves it; None when nothing is claimed.
+    weights : tuple of int
+        Of each rank, from 0 up, without a common divisor: rank r roots k w(r) trees. All 1 if not
+        given.
+    reduction : bool
+        Whether the trees sum up what they carry on the way to their roots.
     """
 
     topology: Topology
@@ -122,6 +129,12 @@ class FactoredForest:
     links: Links = field(repr=False)
     routes: Routes = field(repr=False)
     optimum: Optimum | None = field(default=None, repr=False)
+    weights: tuple[int, ...] = field(default=(), repr=False)
+    reduction: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.weights:
+            object.__setattr__(self, "weights", (1,) * self.topology.num_compute)
 
     @classmethod
     def from_forest(cls, forest: Forest) -> FactoredForest:
@@ -159,11 +172,18 @@ class FactoredForest:
             ),
             routes=routes,
             optimum=forest.optimum,
+            weights=forest.weights,
+            reduction=forest.reduction,
         )
 
     @property
+    def collective(self) -> str:
+        """What it is: "allgather", "reduce-scatter", "broadcast" or "reduce"."""
+        return collective_of(self.weights, self.reduction)
+
+    @property
     def num_trees(self) -> int:
-        """Number of trees counted with multiplicity, N k in a complete forest.
+        """Number of trees counted with multiplicity, W k in a complete forest.
 
         Every tree passes the set of all GPUs once, so its packing has as many.
         """
@@ -178,10 +198,16 @@ class FactoredForest:
 
     @property
     def time_s_per_gb(self) -> Fraction:
-        """Seconds to allgather one gigabyte (in all, over all GPUs): U / (N k)."""
-        return self.congestion / (self.topology.num_compute * self.k)
+        """Seconds for one gigabyte of data (in all, over all GPUs): U / (W k)."""
+        return self.congestion / (sum(self.weights) * self.k)
 
     @property
     def algbw_gb_s(self) -> Fraction:
-        """Algorithmic bandwidth: data size over time, N k / U, in GB/s."""
-        return 1 / self.time_s_per_gb
+        """Algorithmic bandwidth: data size over time, W k / U, in GB/s.
+
+        Raises
+        ------
+        UnsupportedError
+            If there is a single GPU, whose empty schedule takes no time.
+        """
+        return algbw_of(self.time_s_per_gb)

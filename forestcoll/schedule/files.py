@@ -23,15 +23,18 @@ from forestcoll.errors import (
     VerificationError,
 )
 from forestcoll.schedule.binary import parse_binary, write_binary
+from forestcoll.schedule.collectives import Allreduce, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.head import head_document
+from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.parsing import parse_schedule
+from forestcoll.schedule.whole_files import reason, write_whole
 
 __all__ = ["read_schedule", "write_schedule"]
 
 
-def read_schedule(path: str | os.PathLike[str]) -> Forest | FactoredForest:
+def read_schedule(path: str | os.PathLike[str]) -> AnySchedule:
     """Read a schedule file.
 
     Parameters
@@ -41,7 +44,7 @@ def read_schedule(path: str | os.PathLike[str]) -> Forest | FactoredForest:
 
     Returns
     -------
-    Forest or FactoredForest
+    Forest, FactoredForest, MulticastForest or Allreduce
         As it was written; only an npz file holds a factored one. In form; whether it does what
         it claims is for :func:`forestcoll.schedule.verify`.
 
@@ -59,7 +62,7 @@ def read_schedule(path: str | os.PathLike[str]) -> Forest | FactoredForest:
                 return parse_binary(file)
         return parse_schedule(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise InvalidScheduleError(f"{path}: cannot be read: {_reason(error)}") from None
+        raise InvalidScheduleError(f"{path}: cannot be read: {reason(error)}") from None
     except UnicodeDecodeError:
         raise InvalidScheduleError(f"{path}: not text in UTF-8; save it as such") from None
     except (InvalidScheduleError, InvalidTopologyError) as error:
@@ -68,12 +71,12 @@ def read_schedule(path: str | os.PathLike[str]) -> Forest | FactoredForest:
         raise VerificationError(f"{path}: {error}") from None
 
 
-def write_schedule(forest: Forest | FactoredForest, path: str | os.PathLike[str]) -> None:
-    """Write a schedule file; :func:`read_schedule` gives back an equal forest.
+def write_schedule(schedule: AnySchedule, path: str | os.PathLike[str]) -> None:
+    """Write a schedule file; :func:`read_schedule` gives back an equal schedule.
 
     A name that ends in ".npz" makes a binary file, any other a JSON file.
 
-    The same forest gives the same bytes. The file appears when it is complete: an interrupted or
+    The same schedule gives the same bytes. The file appears when it is complete: an interrupted or
     failed write leaves what was there before.
 
     Raises
@@ -83,65 +86,63 @@ def write_schedule(forest: Forest | FactoredForest, path: str | os.PathLike[str]
         written as JSON.
     """
     path = Path(path)
-    if isinstance(forest, FactoredForest) and not _is_binary(path):
+    parts = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
+    if isinstance(parts[0], FactoredForest) and not _is_binary(path):
         raise ExportError(f"{path}: a factored forest needs a name that ends in .npz; or expand it")
-    if not path.parent.is_dir():
-        raise ExportError(f"{path}: there is no directory {path.parent}; create it first")
-    try:
-        if path.exists() and not path.is_file():
-            _write(
-                path, forest, _is_binary(path)
-            )  # a device or a pipe: nothing to replace (a directory: an error)
-        else:
-            _replace(path.resolve(), forest)
-    except OSError as error:
-        raise ExportError(f"{path}: cannot be written: {_reason(error)}") from None
+    write_whole(path, lambda draft: _write(draft, schedule, _is_binary(path)))
 
 
-def _replace(path: Path, forest: Forest | FactoredForest) -> None:
-    """Write beside the file, then put the new one in its place."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        _write(draft, forest, _is_binary(path))
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _write(path: Path, forest: Forest | FactoredForest, binary: bool) -> None:
+def _write(path: Path, schedule: AnySchedule, binary: bool) -> None:
     if binary:
         with path.open("wb") as file:
-            write_binary(forest, file)
-    elif isinstance(forest, Forest):
+            write_binary(schedule, file)
+    else:
         with path.open("w", encoding="utf-8", newline="\n") as text:
-            text.writelines(_lines(forest))
+            text.writelines(_lines(schedule))
 
 
 def _is_binary(path: Path) -> bool:
     return path.suffix.lower() == ".npz"
 
 
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
-
-
 # --- layout ------------------------------------------------------------------------------------
 
 
-def _lines(forest: Forest) -> Iterator[str]:
-    """Yield the text of the file: one field, node, link, tree or route a line."""
+def _lines(schedule: AnySchedule) -> Iterator[str]:
+    """Yield the text of the file: one field, node, link, tree, route or walk a line."""
+    head = head_document(schedule)
     yield "{\n"
-    for key, value in head_document(forest).items():
-        if key == "topology":
-            text = _topology(value)
-        elif key == "optimum" and value is not None:
-            text = _optimum(value)
-        else:
-            text = json.dumps(value)
-        yield f'  "{key}": {text},\n'
-    yield f'  "trees": {_list(_trees(forest), "    ")},\n'
-    yield f'  "routes": {_list(_routes(forest), "    ")}\n'
+    if isinstance(schedule, Allreduce):
+        yield from (f"  {_field(key, head[key])},\n" for key in list(head)[:-2])
+        for name, forest, comma in (
+            ("reduce", schedule.reduce, ","),
+            ("gather", schedule.gather, ""),
+        ):
+            yield f'  "{name}": {{\n'
+            yield from _phase(head[name], forest)
+            yield f"  }}{comma}\n"
+    else:
+        yield from _phase(head, schedule)
     yield "}\n"
+
+
+def _phase(head: dict[str, Any], forest: Any) -> Iterator[str]:
+    """Yield the fields of a forest; those of a phase are not indented more."""
+    yield from (f"  {_field(key, value)},\n" for key, value in head.items())
+    if isinstance(forest, MulticastForest):
+        yield f'  "trees": {_list(_physical_trees(forest), "    ")},\n'
+        yield f'  "walks": {_list(_walks(forest), "    ")}\n'
+    else:
+        yield f'  "trees": {_list(_trees(forest), "    ")},\n'
+        yield f'  "routes": {_list(_routes(forest), "    ")}\n'
+
+
+def _field(key: str, value: Any) -> str:
+    if key == "topology":
+        return f'"{key}": {_topology(value)}'
+    if key == "optimum" and value is not None:
+        return f'"{key}": {_optimum(value)}'
+    return f'"{key}": {json.dumps(value)}'
 
 
 def _list(entries: Iterable[str], indent: str) -> str:
@@ -165,10 +166,14 @@ def _optimum(claim: dict[str, Any]) -> str:
 
 
 def _trees(forest: Forest) -> Iterator[str]:
-    """Yield the batches; edges run by depth, so that parents come first."""
-    order = np.argsort(forest.depths(), axis=1, kind="stable")
+    """Yield the batches; edges run as the data does and by depth, so that senders are ready.
+
+    From parent to child, parents first; in a reduction from child to parent, the deepest first.
+    """
+    depths = -forest.depths() if forest.reduction else forest.depths()
+    order = np.argsort(depths, axis=1, kind="stable")
     parents = np.take_along_axis(forest.parent, order, axis=1)
-    edges = np.stack([parents, order], axis=2)
+    edges = np.stack([order, parents] if forest.reduction else [parents, order], axis=2)
     has_parent = parents >= 0
     heads = zip(forest.root.tolist(), forest.multiplicity.tolist(), strict=True)
     for batch, (root, multiplicity) in enumerate(heads):
@@ -190,3 +195,19 @@ def _routes(forest: Forest) -> Iterator[str]:
     for i, (tail, head) in enumerate(zip(routes.tail.tolist(), routes.head.tolist(), strict=True)):
         listed = ", ".join(paths[first_path[i] : first_path[i + 1]])
         yield f'{{"from": {tail}, "to": {head}, "paths": [{listed}]}}'
+
+
+def _physical_trees(forest: MulticastForest) -> Iterator[str]:
+    """Yield the batches of a forest in which switches copy."""
+    walk, first = forest.walk.tolist(), forest.first_walk.tolist()
+    heads = zip(forest.root.tolist(), forest.multiplicity.tolist(), strict=True)
+    for batch, (root, multiplicity) in enumerate(heads):
+        row = json.dumps(walk[first[batch] : first[batch + 1]], separators=(",", ":"))
+        yield f'{{"root": {root}, "multiplicity": {multiplicity}, "walks": {row}}}'
+
+
+def _walks(forest: MulticastForest) -> Iterator[str]:
+    """Yield the walks by the names of their nodes."""
+    names = [json.dumps(node.name) for node in forest.topology.nodes]
+    for i in range(len(forest.walks)):
+        yield f"[{', '.join(names[node] for node in forest.walks.nodes(i))}]"

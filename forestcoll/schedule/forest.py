@@ -1,4 +1,4 @@
-"""Tree-flow schedules: spanning out-trees rooted at every GPU, and the paths they run over.
+"""Tree-flow schedules: spanning trees rooted at GPUs, and the paths they run over.
 
 GPUs appear here by *rank* (their place among the compute nodes), so that arrays are dense;
 switches and physical links appear by their position in the topology.
@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.bottleneck import Optimum
+from forestcoll.collective import algbw_of, collective_of
 from forestcoll.topology.model import Topology
 
 __all__ = ["Forest", "Path", "Routes", "Tree"]
@@ -33,9 +34,10 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A batch of ``multiplicity`` equal trees that broadcast part of the shard of rank ``root``.
+    """A batch of ``multiplicity`` equal trees that carry part of the shard of rank ``root``.
 
-    ``edges`` are (parent, child) pairs of ranks, parents first.
+    ``edges`` are (parent, child) pairs of ranks, parents first. In a reduction the data runs from
+    child to parent.
     """
 
     root: int
@@ -47,6 +49,7 @@ class Tree:
 class Routes:
     """Physical paths of every logical link that the trees use, in compressed rows.
 
+    Links and paths run as the data does: from parent to child, in a reduction from child to parent.
     Logical link i runs from rank ``tail[i]`` to rank ``head[i]``; its paths are
     ``first_path[i]`` to ``first_path[i + 1]``. Path j carries ``multiplicity[j]`` trees over the
     nodes ``hop[first_hop[j]:first_hop[j + 1]]``, positions in the topology, both ends included.
@@ -116,9 +119,12 @@ class _RoutesLater(Routes):
 
 @dataclass(frozen=True)
 class Forest:
-    """An allgather as out-trees: ``k`` trees of equal bandwidth rooted at every GPU.
+    """Spanning trees of equal bandwidth, ``k`` times its weight rooted at every GPU.
 
-    Each tree carries 1/k of its root's shard, that is 1/(N k) of the data.
+    With W the sum of the weights each tree carries 1/(W k) of the data. In an allgather all
+    weights are 1 and every GPU's shard travels from its root out to all; in a broadcast a single
+    GPU has a weight. In a reduction the trees are in-trees: every GPU sends to its parent the sum
+    of its own part and what it got from its children, over routes from child to parent.
 
     Parameters
     ----------
@@ -127,17 +133,23 @@ class Forest:
         Who made it: "forestcoll", "forestcoll-paper" (the paper's own algorithms), or a baseline's
         name.
     k : int
-        Trees per root, counted with multiplicity.
+        Trees per unit of weight, counted with multiplicity.
     congestion : Fraction
         U, in trees per GB/s: no link of bandwidth b carries more than U b trees. The time for M
-        gigabytes is M U / (N k) seconds.
+        gigabytes is M U / (W k) seconds.
     root, multiplicity : int32 and int64 arrays of length B
-        The batches of equal trees: whose shard they carry, and how many trees they stand for.
+        The batches of equal trees: whose shard they carry (in a reduction, to whom), and how
+        many trees they stand for.
     parent : int32 array of shape (B, N)
         Rank of the parent of each rank in each batch; -1 at the root.
     routes : Routes
     optimum : Optimum, optional
         The bound this forest attains, with the cut that proves it; None when nothing is claimed.
+    weights : tuple of int
+        Of each rank, from 0 up, without a common divisor: rank r roots k w(r) trees. All 1 if not
+        given.
+    reduction : bool
+        Whether the trees sum up what they carry on the way to their roots.
     """
 
     topology: Topology
@@ -149,6 +161,12 @@ class Forest:
     parent: npt.NDArray[np.int32] = field(repr=False)
     routes: Routes = field(repr=False)
     optimum: Optimum | None = field(default=None, repr=False)
+    weights: tuple[int, ...] = field(default=(), repr=False)
+    reduction: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.weights:
+            object.__setattr__(self, "weights", (1,) * self.topology.num_compute)
 
     @property
     def num_batches(self) -> int:
@@ -156,19 +174,30 @@ class Forest:
         return len(self.root)
 
     @property
+    def collective(self) -> str:
+        """What it is: "allgather", "reduce-scatter", "broadcast" or "reduce"."""
+        return collective_of(self.weights, self.reduction)
+
+    @property
     def num_trees(self) -> int:
-        """Number of trees counted with multiplicity, N k in a complete forest."""
+        """Number of trees counted with multiplicity, W k in a complete forest."""
         return int(self.multiplicity.sum())
 
     @property
     def time_s_per_gb(self) -> Fraction:
-        """Seconds to allgather one gigabyte (in all, over all GPUs): U / (N k)."""
-        return self.congestion / (self.topology.num_compute * self.k)
+        """Seconds for one gigabyte of data (in all, over all GPUs): U / (W k)."""
+        return self.congestion / (sum(self.weights) * self.k)
 
     @property
     def algbw_gb_s(self) -> Fraction:
-        """Algorithmic bandwidth: data size over time, N k / U, in GB/s."""
-        return 1 / self.time_s_per_gb
+        """Algorithmic bandwidth: data size over time, W k / U, in GB/s.
+
+        Raises
+        ------
+        UnsupportedError
+            If there is a single GPU, whose empty schedule takes no time.
+        """
+        return algbw_of(self.time_s_per_gb)
 
     def depths(self) -> npt.NDArray[np.int32]:
         """Hops from the root to each rank in each batch, shape (B, N).

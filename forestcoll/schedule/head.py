@@ -4,31 +4,48 @@ from __future__ import annotations
 
 from typing import Any
 
-from forestcoll.schedule.naming import Schedule
+from forestcoll.schedule.collectives import Allreduce, AnySchedule
+from forestcoll.schedule.naming import Claims
 from forestcoll.schedule.parsing import FORMAT, VERSION
 from forestcoll.topology.format import topology_document
 
-__all__ = ["head_document"]
+__all__ = ["head_document", "phase_document"]
 
 
-def head_document(forest: Schedule) -> dict[str, Any]:
-    """Return the head as JSON data; :mod:`forestcoll.schedule.parsing` reads it."""
-    claim = forest.optimum
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "collective": "allgather",
+def head_document(schedule: AnySchedule) -> dict[str, Any]:
+    """Return the head as JSON data; :mod:`forestcoll.schedule.parsing` reads it.
+
+    That of an allreduce has a head of each phase in it.
+    """
+    whole = {"format": FORMAT, "version": VERSION}
+    topology = topology_document(schedule.topology)
+    if isinstance(schedule, Allreduce):
+        whole |= {"collective": schedule.collective, "topology": topology}
+        reduce, gather = phase_document(schedule.reduce), phase_document(schedule.gather)
+        return whole | {"reduce": reduce, "gather": gather}
+    return whole | phase_document(schedule, topology=topology)
+
+
+def phase_document(forest: Claims, **topology: Any) -> dict[str, Any]:
+    """Return what is said of one forest; the topology, if given, comes before the optimum.
+
+    Weights are left out where all are 1.
+    """
+    document = {
+        "collective": forest.collective,
         "method": forest.method,
         "k": forest.k,
         "congestion": str(forest.congestion),
         "congestion_decimal": float(forest.congestion),
-        "topology": topology_document(forest.topology),
-        "optimum": None
-        if claim is None
-        else {
-            "inverse_rate": str(claim.inverse_rate),
-            "k": claim.k,
-            "congestion": str(claim.congestion),
-            "cut": [forest.topology.nodes[i].name for i in claim.cut],
-        },
     }
+    if set(forest.weights) != {1}:
+        document["weights"] = list(forest.weights)
+    claim = forest.optimum
+    document |= topology
+    document["optimum"] = claim and {
+        "inverse_rate": str(claim.inverse_rate),
+        "k": claim.k,
+        "congestion": str(claim.congestion),
+        "cut": [forest.topology.nodes[i].name for i in claim.cut],
+    }
+    return document

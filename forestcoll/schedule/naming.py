@@ -7,19 +7,31 @@ from fractions import Fraction
 from typing import NoReturn, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from forestcoll.bottleneck import Optimum
 from forestcoll.errors import VerificationError
-from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.schedule.forest import Routes
 from forestcoll.topology.model import Topology
 
-__all__ = ["Schedule", "arrows", "fail", "gpu_name", "link_name", "path_name", "tree_name", "walk"]
+__all__ = [
+    "Batches",
+    "Claims",
+    "Schedule",
+    "arrows",
+    "fail",
+    "gpu_name",
+    "link_name",
+    "path_name",
+    "tree_name",
+    "walk",
+]
 
 _SHOWN_NODES = 8  # of a long cycle or path
 
 
-class Schedule(Protocol):
-    """What explicit and factored forests have in common."""
+class Claims(Protocol):
+    """What all forests have in common: what they say of themselves."""
 
     @property
     def topology(self) -> Topology:
@@ -31,19 +43,47 @@ class Schedule(Protocol):
 
     @property
     def k(self) -> int:
-        """Trees per root."""
+        """Trees per unit of weight."""
 
     @property
     def congestion(self) -> Fraction:
         """Claimed, in trees per GB/s."""
 
     @property
-    def routes(self) -> Routes:
-        """Physical paths of the logical links."""
+    def weights(self) -> tuple[int, ...]:
+        """Of each rank: it roots k times as many trees."""
+
+    @property
+    def reduction(self) -> bool:
+        """Whether data runs from child to parent."""
+
+    @property
+    def collective(self) -> str:
+        """What it is to be."""
 
     @property
     def optimum(self) -> Optimum | None:
         """The bound that is claimed to be attained."""
+
+
+class Schedule(Claims, Protocol):
+    """What explicit and factored forests have in common."""
+
+    @property
+    def routes(self) -> Routes:
+        """Physical paths of the logical links."""
+
+
+class Batches(Claims, Protocol):
+    """What explicit forests have in common, their trees physical or not."""
+
+    @property
+    def root(self) -> npt.NDArray[np.int32]:
+        """The rank that the trees of each batch are rooted at."""
+
+    @property
+    def multiplicity(self) -> npt.NDArray[np.int64]:
+        """How many trees each batch stands for."""
 
 
 def fail(message: str) -> NoReturn:
@@ -51,17 +91,17 @@ def fail(message: str) -> NoReturn:
     raise VerificationError(message)
 
 
-def gpu_name(forest: Schedule, rank: int) -> str:
+def gpu_name(forest: Claims, rank: int) -> str:
     """Name the GPU of a rank."""
     return forest.topology.nodes[forest.topology.compute[rank]].name
 
 
-def walk(forest: Schedule, ranks: Iterable[int]) -> str:
+def walk(forest: Claims, ranks: Iterable[int]) -> str:
     """Name a sequence of ranks: "gpu0 -> gpu1 -> gpu2"."""
     return arrows(gpu_name(forest, rank) for rank in ranks)
 
 
-def tree_name(forest: Forest, batch: int) -> str:
+def tree_name(forest: Batches, batch: int) -> str:
     """Name a batch by its number, from 0, and its root."""
     return f"tree {batch}, rooted at {gpu_name(forest, int(forest.root[batch]))}"
 

@@ -17,29 +17,37 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, chain
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.bottleneck import Optimum
+from forestcoll.collective import collective_of
 from forestcoll.errors import InvalidScheduleError, VerificationError
+from forestcoll.schedule.collectives import Allreduce, AnySchedule
 from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.schedule.multicast import MulticastForest, Walks
 from forestcoll.topology.documents import Document
 from forestcoll.topology.format import topology_from_document
 from forestcoll.topology.model import Topology
 
-__all__ = ["FORMAT", "VERSION", "Head", "parse_head", "parse_schedule"]
+__all__ = ["FORMAT", "VERSION", "Head", "parse_heads", "parse_schedule"]
+
+T = TypeVar("T")
 
 FORMAT = "forestcoll-schedule"
 VERSION = 1
 
-_HEAD = (
-    *("format", "version", "collective", "method", "k", "congestion", "congestion_decimal"),
-    *("topology", "optimum"),
-)
+_WHOLE = ("format", "version", "collective", "topology")
+_PHASE = ("collective", "method", "k", "congestion", "congestion_decimal", "optimum")
+_HEAD = tuple(dict.fromkeys([*_WHOLE[:2], *_PHASE[:-1], "topology", "optimum"]))
+_MAY = ("weights",)
+_PHASES = ("reduce", "gather")
+_COLLECTIVES = ("allgather", "reduce-scatter", "broadcast", "reduce")
 _OPTIMUM = ("inverse_rate", "k", "congestion", "cut")
 _TREE = ("root", "multiplicity", "edges")
+_PHYSICAL_TREE = ("root", "multiplicity", "walks")
 _ROUTE = ("from", "to", "paths")
 _PATH = ("nodes", "multiplicity")
 
@@ -59,8 +67,8 @@ class _Decimal(str):
     __repr__ = str.__str__
 
 
-def parse_schedule(text: str) -> Forest:
-    """Read the text of a schedule file.
+def parse_schedule(text: str) -> AnySchedule:
+    """Read the text of a schedule file; one with ``walks`` in place of ``routes`` is multicast.
 
     Raises
     ------
@@ -71,10 +79,34 @@ def parse_schedule(text: str) -> Forest:
     VerificationError
         If a tree gives a GPU two parents.
     """
-    document = _document(text, (*_HEAD, "trees", "routes"))
-    head = _head(document)
-    topology = head.topology
-    root, multiplicity, parent = _trees(_one(document, "trees", list), topology)
+    document = _document(text)
+    if document.get("collective") != "allreduce":
+        _check_fields([document], (*_HEAD, *_trees_of(document)), lambda _: "", _MAY)
+        return _forest(document, _topology(document))
+    _check_fields([document], (*_WHOLE, *_PHASES), lambda _: "")
+    topology = _topology(document)
+    phases = [
+        _in_phase(name, lambda phase: _forest(phase, topology), document, _trees_of)
+        for name in _PHASES
+    ]
+    reduce, gather = phases
+    if isinstance(reduce, MulticastForest) and isinstance(gather, MulticastForest):
+        return Allreduce(reduce, gather)
+    if isinstance(reduce, MulticastForest) or isinstance(gather, MulticastForest):
+        _refuse("only one of reduce and gather lists walks; both must, or both list routes")
+    return Allreduce(reduce, gather)
+
+
+def _trees_of(document: _Record) -> tuple[str, str]:
+    """Return the fields that hold the trees of a forest."""
+    return ("trees", "walks" if "walks" in document else "routes")
+
+
+def _forest(document: _Record, topology: Topology) -> Forest | MulticastForest:
+    head = _head(document, topology)
+    if "walks" in document:
+        return _multicast(document, head)
+    root, multiplicity, parent = _trees(_one(document, "trees", list), head)
     return Forest(
         **vars(head),
         root=root,
@@ -82,6 +114,23 @@ def parse_schedule(text: str) -> Forest:
         parent=parent,
         routes=_routes(_one(document, "routes", list), topology),
     )
+
+
+def _in_phase(
+    name: str,
+    read: Callable[[_Record], T],
+    document: _Record,
+    more: Callable[[_Record], Collection[str]] = lambda _: (),
+) -> T:
+    """Read a phase of an allreduce; what is wrong in it is named as a field of it."""
+    phase: _Record = _one(document, name, dict)
+    try:
+        _check_fields([phase], (*_PHASE, *more(phase)), lambda _: "", _MAY)
+        return read(phase)
+    except InvalidScheduleError as error:
+        raise InvalidScheduleError(f"{name}.{error}") from None
+    except VerificationError as error:
+        raise VerificationError(f"phase {name}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -93,38 +142,69 @@ class Head:
     k: int
     congestion: Fraction
     optimum: Optimum | None
+    weights: tuple[int, ...]
+    reduction: bool
 
 
-def parse_head(text: str) -> tuple[Head, str]:
-    """Read the head of a binary schedule file; return it and the form of its trees.
+def parse_heads(text: str) -> tuple[dict[str, Head], str]:
+    """Read the head of a binary schedule file; return its phases and the form of their trees.
+
+    The phases of an allreduce are "reduce" and "gather"; any other schedule is one, "".
 
     Raises
     ------
     InvalidScheduleError, InvalidTopologyError
         As :func:`parse_schedule` does.
     """
-    document = _document(text, (*_HEAD, "form"))
-    return _head(document), _one(document, "form", str)
+    document = _document(text)
+    if document.get("collective") != "allreduce":
+        _check_fields([document], (*_HEAD, "form"), lambda _: "", _MAY)
+        return {"": _head(document, _topology(document))}, _one(document, "form", str)
+    _check_fields([document], (*_WHOLE, "form", *_PHASES), lambda _: "")
+    topology = _topology(document)
+    heads = {
+        name: _in_phase(name, lambda phase: _head(phase, topology), document) for name in _PHASES
+    }
+    return heads, _one(document, "form", str)
 
 
-def _head(document: _Record) -> Head:
+def _topology(document: _Record) -> Topology:
+    return topology_from_document(Document(_one(document, "topology", dict), "topology"))
+
+
+def _head(document: _Record, topology: Topology) -> Head:
     collective = _one(document, "collective", str)
-    if collective != "allgather":
-        _wrong("collective", collective, '"allgather"')
-    topology = topology_from_document(Document(_one(document, "topology", dict), "topology"))
+    if collective not in _COLLECTIVES:
+        _wrong("collective", collective, f"one of {', '.join((*_COLLECTIVES, 'allreduce'))}")
+    reduction = collective in ("reduce-scatter", "reduce")
+    weights = _weights(document, topology)
+    if (due := collective_of(weights, reduction)) != collective:
+        _wrong("collective", collective, f"{due!r}, by the weights")
     method = _one(document, "method", str)
     if not method or not method.isprintable():
         _wrong("method", method, "the printable name of who made the schedule")
     congestion = _fraction(document, "congestion")
     _check_decimal(document, congestion)
     k = _whole(document, "k")
-    return Head(topology, method, k, congestion, _optimum(document, topology))
+    claim = _optimum(document, topology, weights, reduction)
+    return Head(topology, method, k, congestion, claim, weights, reduction)
+
+
+def _weights(document: _Record, topology: Topology) -> tuple[int, ...]:
+    """Return the weights of all ranks, 1 where the file gives none."""
+    if "weights" not in document:
+        return (1,) * topology.num_compute
+    weights = _of_type(_one(document, "weights", list), int, lambda i: f"weights[{i}]")
+    if len(weights) != topology.num_compute:
+        _wrong("weights", weights, f"a list of {topology.num_compute} integers, one for each GPU")
+    _numbers(weights, 0, _LARGEST, lambda i: f"weights[{i}]")
+    return tuple(weights)
 
 
 # --- the document ------------------------------------------------------------------------------
 
 
-def _document(text: str, fields: Collection[str]) -> _Record:
+def _document(text: str) -> _Record:
     """Parse the JSON and check that it is a schedule of the version we read."""
     try:
         with _collector_paused():
@@ -141,7 +221,6 @@ def _document(text: str, fields: Collection[str]) -> _Record:
         _refuse(f'not a schedule; a schedule is a JSON object with "format": "{FORMAT}"')
     if data.get("version") != VERSION or isinstance(data["version"], bool):
         _wrong("version", data.get("version"), f"{VERSION}, the version this release reads")
-    _check_fields([data], fields, lambda _: "")
     return data
 
 
@@ -173,7 +252,9 @@ def _check_decimal(document: _Record, congestion: Fraction) -> None:
         _wrong("congestion_decimal", found, f"{float(congestion)}, which is {congestion}")
 
 
-def _optimum(document: _Record, topology: Topology) -> Optimum | None:
+def _optimum(
+    document: _Record, topology: Topology, weights: tuple[int, ...], reduction: bool
+) -> Optimum | None:
     if document["optimum"] is None:
         return None
     claim = _one(document, "optimum", dict)
@@ -185,6 +266,8 @@ def _optimum(document: _Record, topology: Topology) -> Optimum | None:
         cut=tuple(_nodes([cut], topology, lambda _: "optimum.cut")),
         k=_whole(claim, "k", "optimum."),
         congestion=_fraction(claim, "congestion", "optimum."),
+        weights=weights,
+        reduction=reduction,
     )
 
 
@@ -192,24 +275,32 @@ def _optimum(document: _Record, topology: Topology) -> Optimum | None:
 
 
 def _trees(
-    trees: list[Any], topology: Topology
+    trees: list[Any], head: Head
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Return roots, multiplicities and parents of the batches."""
+    """Return roots, multiplicities and parents of the batches.
+
+    Edges run as the data does, in a reduction from child to parent.
+    """
     _check_records(trees, _TREE, _tree)
-    ranks = topology.num_compute
-    root = _numbers(_column(trees, "root", int, _tree), 0, ranks - 1, _in(_tree, "root"))
-    amount = _numbers(
-        _column(trees, "multiplicity", int, _tree), 1, _LARGEST, _in(_tree, "multiplicity")
-    )
+    ranks = head.topology.num_compute
+    root, amount = _roots(trees, ranks)
     lists = _column(trees, "edges", list, _tree)
     _check_size(sum(map(len, lists)), len(trees), ranks)
     parent = np.full((len(trees), ranks), -1, dtype=np.int32)
     for batch, edges in enumerate(lists):
         ends = _edges(edges, batch, ranks)
+        ends = ends[:, ::-1] if head.reduction else ends
         if np.bincount(ends[:, 1], minlength=1).max() > 1:
-            _two_parents(topology, batch, int(root[batch]), ends)
+            _two_parents(head, batch, int(root[batch]), ends)
         parent[batch, ends[:, 1]] = ends[:, 0]
-    return root.astype(np.int32), amount, parent
+    return root, amount, parent
+
+
+def _roots(trees: list[_Record], ranks: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """Return roots and multiplicities of the batches."""
+    root = _numbers(_column(trees, "root", int, _tree), 0, ranks - 1, _in(_tree, "root"))
+    amount = _column(trees, "multiplicity", int, _tree)
+    return root.astype(np.int32), _numbers(amount, 1, _LARGEST, _in(_tree, "multiplicity"))
 
 
 def _check_size(edges: int, batches: int, ranks: int) -> None:
@@ -222,10 +313,10 @@ def _check_size(edges: int, batches: int, ranks: int) -> None:
 
 
 def _edges(edges: list[Any], batch: int, ranks: int) -> npt.NDArray[np.int64]:
-    """Return the edges of a tree as rows (parent, child)."""
+    """Return the edges of a tree as rows (sender, receiver)."""
     if not (set(map(type, edges)) <= {list} and set(map(len, edges)) <= {2}):
         at = next(i for i, edge in enumerate(edges) if type(edge) is not list or len(edge) != 2)
-        _wrong(f"{_tree(batch)}.edges[{at}]", edges[at], "a pair [parent, child] of ranks")
+        _wrong(f"{_tree(batch)}.edges[{at}]", edges[at], "a pair [sender, receiver] of ranks")
     ends = _of_type(
         list(chain.from_iterable(edges)), int, lambda i: f"{_tree(batch)}.edges[{i // 2}]"
     )
@@ -233,16 +324,16 @@ def _edges(edges: list[Any], batch: int, ranks: int) -> npt.NDArray[np.int64]:
     return _numbers(ends, 0, ranks - 1, lambda i: f"{where}[{i // 2}]").reshape(-1, 2)
 
 
-def _two_parents(
-    topology: Topology, batch: int, root: int, ends: npt.NDArray[np.int64]
-) -> NoReturn:
+def _two_parents(head: Head, batch: int, root: int, ends: npt.NDArray[np.int64]) -> NoReturn:
     child = int(np.flatnonzero(np.bincount(ends[:, 1]) > 1)[0])
-    names = [topology.nodes[position].name for position in topology.compute]
+    names = [head.topology.nodes[position].name for position in head.topology.compute]
     first, second = (names[parent] for parent in ends[ends[:, 1] == child, 0][:2].tolist())
-    raise VerificationError(
-        f"tree {batch}, rooted at {names[root]}: {names[child]} is a child twice, of {first} and "
-        f"of {second}"
+    fault = (
+        f"sends its sum twice, to {first} and to {second}, so it would be counted twice"
+        if head.reduction
+        else f"is a child twice, of {first} and of {second}"
     )
+    raise VerificationError(f"tree {batch}, rooted at {names[root]}: {names[child]} {fault}")
 
 
 def _routes(routes: list[Any], topology: Topology) -> Routes:
@@ -274,12 +365,43 @@ def _routes(routes: list[Any], topology: Topology) -> Routes:
     )
 
 
+def _multicast(document: _Record, head: Head) -> MulticastForest:
+    """Return the forest of a file that lists walks."""
+    trees, nodes = _one(document, "trees", list), _one(document, "walks", list)
+    _check_records(trees, _PHYSICAL_TREE, _tree)
+    root, multiplicity = _roots(trees, head.topology.num_compute)
+    _of_type(nodes, list, _walk)
+    lists = _column(trees, "walks", list, _tree)
+    first_walk = [0, *accumulate(map(len, lists))]
+
+    def entry(i: int) -> str:
+        tree = bisect_right(first_walk, i) - 1
+        return f"{_tree(tree)}.walks[{i - first_walk[tree]}]"
+
+    walk = _of_type(list(chain.from_iterable(lists)), int, entry)
+    return MulticastForest(
+        **vars(head),
+        root=root,
+        multiplicity=multiplicity,
+        first_walk=np.array(first_walk, dtype=np.int64),
+        walk=_numbers(walk, 0, len(nodes) - 1, entry).astype(np.int32),
+        walks=Walks(
+            first_node=np.array([0, *accumulate(map(len, nodes))], dtype=np.int64),
+            node=np.array(_nodes(nodes, head.topology, _walk), dtype=np.int32),
+        ),
+    )
+
+
 def _tree(i: int) -> str:
     return f"trees[{i}]"
 
 
 def _route(i: int) -> str:
     return f"routes[{i}]"
+
+
+def _walk(i: int) -> str:
+    return f"walks[{i}]"
 
 
 def _in(where: _Where, key: str) -> _Where:
@@ -308,15 +430,17 @@ def _check_records(records: list[Any], fields: Collection[str], where: _Where) -
     _check_fields(records, fields, lambda i: f"{where(i)}.")
 
 
-def _check_fields(records: list[_Record], fields: Collection[str], prefix: _Where) -> None:
-    wanted = set(fields)
+def _check_fields(
+    records: list[_Record], fields: Collection[str], prefix: _Where, optional: Collection[str] = ()
+) -> None:
+    wanted, may = set(fields), set(optional)
     for i, record in enumerate(records):
-        if record.keys() != wanted:
+        if record.keys() - may != wanted:
             for field in fields:
                 if field not in record:
                     _refuse(f"{prefix(i)}{field} is missing; add it")
-            extra = next(key for key in record if key not in wanted)
-            known = ", ".join(fields)
+            extra = next(key for key in record if key not in wanted | may)
+            known = ", ".join((*fields, *optional))
             _refuse(f"{prefix(i)}{extra!r} is not in the format; the fields here are {known}")
 
 

@@ -1,9 +1,11 @@
-"""Independent proof that a forest is an allgather and attains what it claims.
+"""Independent proof that a schedule does what its collective asks and attains what it claims.
 
-Problem: does every tree span, does every shard reach every GPU, is load(e) <= U b(e) on every
-         link e, and is the time the optimum where that is claimed?
-Input:   a forest, explicit or factored: batches of out-trees over the GPUs or over the items of
-         tight sets, and the physical paths of their edges.
+Problem: does every tree span, does every shard reach every GPU (in a reduction, every contribution
+         its root exactly once), is load(e) <= U b(e) on every link e, and is the time the optimum
+         where that is claimed?
+Input:   a forest, explicit or factored: batches of trees over the GPUs or over the items of tight
+         sets, and the physical paths of their edges; or physical trees, in which switches copy; or
+         two of one kind, an allreduce.
 Output:  a verdict with the congestion measured exactly, or the first violation, by name.
 Cost:    O(log height) passes over the B x N parents for B batches over N GPUs, and one sort-free
          look-up per hop of a path; 0.1 s for 1024 GPUs.
@@ -17,26 +19,30 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.bottleneck import Optimum
+from forestcoll.errors import VerificationError
+from forestcoll.schedule.collectives import Allreduce, AnyForest, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.naming import Schedule, fail
+from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.schedule.naming import Claims, fail, gpu_name
 from forestcoll.schedule.verify_factored import (
     check_factored_arrays,
     check_sets,
     loads_over_routes,
 )
+from forestcoll.schedule.verify_multicast import check_multicast, check_multicast_arrays
 from forestcoll.schedule.verify_paths import check_congestion, check_loads, check_paths, measure
 from forestcoll.schedule.verify_trees import check_roots, check_trees, tree_loads
 from forestcoll.schedule.wellformed import check_arrays, check_routes
 from forestcoll.topology.model import Topology
 
-__all__ = ["Verdict", "verify"]
+__all__ = ["AllreduceVerdict", "Verdict", "verify"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +51,12 @@ class Verdict:
 
     Parameters
     ----------
-    collective : {"allgather"}
-        What the forest does.
+    collective : str
+        What the forest does: "allgather", "reduce-scatter", "broadcast" or "reduce".
     gpus, roots : int
-        Number of GPUs, and of GPUs that root trees: all of them.
+        Number of GPUs, and of GPUs that root trees: those with a positive weight.
     k : int
-        Trees per root, counted with multiplicity.
+        Trees per unit of weight, counted with multiplicity.
     batches, trees : int
         Distinct trees, and trees counted with multiplicity. Of a factored forest the distinct
         trees of its shapes.
@@ -59,22 +65,24 @@ class Verdict:
     logical_links, paths : int
         GPU-to-GPU links that the trees use, and the physical paths behind them.
     deliveries : int
-        (shard, GPU) pairs for which it was proved that the whole shard reaches the GPU: each of
-        the N shards travels in k trees that span, so each reaches the N - 1 other GPUs.
+        (shard, GPU) pairs for which it was proved that the whole shard reaches the GPU: the shard
+        of a root travels in trees that span, so it reaches the N - 1 other GPUs. In a reduction,
+        that the GPU's contribution to the whole shard is counted once at the root.
     height : int
         Hops from GPU to GPU in the tallest tree; of a factored forest a bound that no tree of
-        it exceeds.
+        it exceeds. Where switches copy, they count as GPUs do, in links and edges too.
     congestion : Fraction
         Measured: the largest load / bandwidth of a link, in trees per GB/s.
-    busiest_link : tuple of str
-        Tail and head of the (first) link where it is attained.
+    busiest_link : tuple of str, optional
+        Tail and head of the (first) link where it is attained; None in an empty schedule.
     time_s_per_gb, algbw_gb_s : Fraction
-        Seconds to allgather one gigabyte in all at that congestion, and its inverse.
+        Seconds for one gigabyte of data in all at that congestion, and its inverse (None in an
+        empty schedule, which takes no time).
     optimal : bool
-        Whether a cut was shown that no allgather can beat; False when nothing was claimed.
+        Whether a cut was shown that no schedule can beat; False when nothing was claimed.
     """
 
-    collective: Literal["allgather"]
+    collective: str
     gpus: int
     roots: int
     k: int
@@ -86,24 +94,62 @@ class Verdict:
     deliveries: int
     height: int
     congestion: Fraction
-    busiest_link: tuple[str, str]
+    busiest_link: tuple[str, str] | None
     time_s_per_gb: Fraction
-    algbw_gb_s: Fraction
+    algbw_gb_s: Fraction | None
     optimal: bool
 
 
-def verify(forest: Forest | FactoredForest) -> Verdict:
-    """Prove that a forest is an allgather within its claims.
+@dataclass(frozen=True, slots=True)
+class AllreduceVerdict:
+    """What was proved about an allreduce: both phases, and that they are about the same parts.
 
     Parameters
     ----------
-    forest : Forest or FactoredForest
+    reduce, gather : Verdict
+    """
+
+    reduce: Verdict
+    gather: Verdict
+
+    @property
+    def collective(self) -> str:
+        """Always "allreduce"."""
+        return "allreduce"
+
+    @property
+    def time_s_per_gb(self) -> Fraction:
+        """Seconds for one gigabyte of data, one phase after the other."""
+        return self.reduce.time_s_per_gb + self.gather.time_s_per_gb
+
+    @property
+    def algbw_gb_s(self) -> Fraction | None:
+        """Its inverse; None in an empty schedule."""
+        time = self.time_s_per_gb
+        return 1 / time if time else None
+
+    @property
+    def optimal(self) -> bool:
+        """Whether each phase was shown to be as fast as any of its kind."""
+        return self.reduce.optimal and self.gather.optimal
+
+
+@overload
+def verify(schedule: AnyForest) -> Verdict: ...
+@overload
+def verify(schedule: AnySchedule) -> Verdict | AllreduceVerdict: ...
+def verify(schedule: AnySchedule) -> Verdict | AllreduceVerdict:
+    """Prove that a schedule does what its collective asks, within its claims.
+
+    Parameters
+    ----------
+    schedule : Forest, FactoredForest, MulticastForest or Allreduce
         From anywhere: nothing in it is believed. A factored forest is proved as it is, not
         expanded; its verdict is that of the forest it stands for.
 
     Returns
     -------
-    Verdict
+    Verdict or AllreduceVerdict
 
     Raises
     ------
@@ -116,31 +162,137 @@ def verify(forest: Forest | FactoredForest) -> Verdict:
     Checked in this order: arrays, roots and multiplicities, trees, paths, the paths' multiplicities
     against the trees, link loads against the claimed congestion, the claimed optimum.
     """
-    trees = _check_factored(forest) if isinstance(forest, FactoredForest) else _check(forest)
-    hops = check_paths(forest)
-    check_loads(forest, trees.needed())
-    congestion, busiest = measure(forest, hops)
-    check_congestion(forest, congestion, busiest)
+    return _verify_phases(schedule) if isinstance(schedule, Allreduce) else _verify(schedule)
+
+
+def _verify_phases(schedule: Allreduce[Any]) -> AllreduceVerdict:
+    """Both phases do their part, and what the first sums up the second sends out."""
+    verdicts = []
+    for name, phase in zip(("reduce", "gather"), schedule.phases, strict=True):
+        try:
+            verdicts.append(_verify(phase))
+        except VerificationError as error:
+            fail(f"phase {name}: {error}")
+    reduce, gather = schedule.phases
+    if reduce.topology != gather.topology:
+        fail(
+            f"the phases run on different topologies, {reduce.topology.name} and "
+            f"{gather.topology.name}"
+        )
+    for name, phase, is_reduction in (("reduce", reduce, True), ("gather", gather, False)):
+        if phase.reduction != is_reduction:
+            does, due = phase.collective, "sum up" if is_reduction else "send out"
+            fail(f"phase {name} is a forest that does {does}; it must {due}")
+    for rank, (summed, sent) in enumerate(zip(reduce.weights, gather.weights, strict=True)):
+        if summed != sent:
+            fail(
+                f"{gpu_name(reduce, rank)} gets the sums of {summed} parts, but sends out {sent}; "
+                f"the weights of both phases must be equal"
+            )
+    return AllreduceVerdict(*verdicts)
+
+
+def _verify(forest: AnyForest) -> Verdict:
+    if isinstance(forest, MulticastForest):
+        facts = _prove_physical(forest)
+    else:
+        facts = _prove_logical(forest)
+    if facts is None:
+        return _verify_empty(forest)
+    congestion = facts.congestion
+    check_congestion(forest, congestion, facts.busiest)
     optimal = forest.optimum is not None and _check_optimum(forest, forest.optimum, congestion)
-    gpus = forest.topology.num_compute
-    time = congestion / (gpus * forest.k)
+    gpus, roots = forest.topology.num_compute, sum(weight > 0 for weight in forest.weights)
+    time = congestion / (sum(forest.weights) * forest.k)
     return Verdict(
-        collective="allgather",
+        collective=forest.collective,
         gpus=gpus,
-        roots=gpus,
+        roots=roots,
         k=forest.k,
-        batches=trees.batches,
-        trees=gpus * forest.k,
-        tree_edges=trees.edges,
-        logical_links=len(forest.routes.tail),
-        paths=len(forest.routes.multiplicity),
-        deliveries=gpus * (gpus - 1),
-        height=trees.height,
+        batches=facts.batches,
+        trees=sum(forest.weights) * forest.k,
+        tree_edges=facts.edges,
+        logical_links=facts.links,
+        paths=facts.paths,
+        deliveries=roots * (gpus - 1),
+        height=facts.height,
         congestion=congestion,
-        busiest_link=busiest,
+        busiest_link=facts.busiest,
         time_s_per_gb=time,
         algbw_gb_s=1 / time,
         optimal=optimal,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What was proved about a forest, as in a verdict."""
+
+    batches: int
+    edges: int
+    links: int
+    paths: int
+    height: int
+    congestion: Fraction
+    busiest: tuple[str, str]
+
+
+def _prove_logical(forest: Forest | FactoredForest) -> _Facts | None:
+    """Prove trees of GPUs and the paths of their edges; None if there is a single GPU."""
+    trees = _check_factored(forest) if isinstance(forest, FactoredForest) else _check(forest)
+    if forest.topology.num_compute == 1:
+        if len(forest.routes.tail):
+            fail("the schedule of a single GPU is empty, but logical links have physical paths")
+        return None
+    hops = check_paths(forest)
+    check_loads(forest, trees.needed())
+    links, paths = len(forest.routes.tail), len(forest.routes.multiplicity)
+    return _Facts(trees.batches, trees.edges, links, paths, trees.height, *measure(forest, hops))
+
+
+def _prove_physical(forest: MulticastForest) -> _Facts | None:
+    """Prove trees in which switches copy or add; None if there is a single GPU."""
+    check_multicast_arrays(forest)
+    _check_claims(forest)
+    if _is_without_trees(forest, len(forest.root) + len(forest.walks)):
+        return None
+    check_roots(forest)
+    trees = check_multicast(forest)
+    return _Facts(
+        batches=len(forest.root),
+        edges=trees.edges,
+        links=trees.pairs,
+        paths=len(forest.walks),
+        height=trees.height,
+        congestion=trees.congestion,
+        busiest=trees.busiest,
+    )
+
+
+def _verify_empty(forest: Claims) -> Verdict:
+    """A single GPU has all data and all sums: nothing moves and nothing is claimed."""
+    if forest.congestion != 0 or forest.optimum is not None:
+        fail(
+            f"the schedule of a single GPU is empty; its congestion must be 0, not "
+            f"{forest.congestion}, and no optimum be claimed"
+        )
+    return Verdict(
+        collective=forest.collective,
+        gpus=1,
+        roots=1,
+        k=forest.k,
+        batches=0,
+        trees=0,
+        tree_edges=0,
+        logical_links=0,
+        paths=0,
+        deliveries=0,
+        height=0,
+        congestion=Fraction(0),
+        busiest_link=None,
+        time_s_per_gb=Fraction(0),
+        algbw_gb_s=None,
+        optimal=True,
     )
 
 
@@ -158,9 +310,11 @@ def _check(forest: Forest) -> _Trees:
     """The arrays are sound and the trees span."""
     check_arrays(forest)
     _check_claims(forest)
+    batches = len(forest.root)
+    if _is_without_trees(forest, batches):
+        return _Trees(0, 0, 0, lambda: np.zeros(0, dtype=np.int64))
     check_roots(forest)
     height = check_trees(forest)
-    batches = len(forest.root)
     edges = batches * (forest.topology.num_compute - 1)
     return _Trees(batches, edges, height, lambda: tree_loads(forest))
 
@@ -170,33 +324,51 @@ def _check_factored(forest: FactoredForest) -> _Trees:
     check_factored_arrays(forest)
     check_routes(forest)
     _check_claims(forest)
+    if _is_without_trees(forest, len(forest.shapes.root) + len(forest.links)):
+        return _Trees(0, 0, 0, lambda: np.zeros(0, dtype=np.int64))
     height = check_sets(forest)
     edges = int((forest.shapes.batches * (forest.shapes.items.astype(np.int64) - 1)).sum())
     return _Trees(len(forest.shapes.root), edges, height, lambda: loads_over_routes(forest))
 
 
-def _check_claims(forest: Schedule) -> None:
+def _is_without_trees(forest: Claims, trees: int) -> bool:
+    """Whether there is a single GPU; then there must be no trees."""
+    if forest.topology.num_compute > 1:
+        return False
+    if trees:
+        fail(f"{forest.topology.name} has a single GPU, so its schedule must be empty: no trees")
+    return True
+
+
+def _check_claims(forest: Claims) -> None:
     """The number of trees and the congestion claimed are positive exact numbers."""
     if not isinstance(forest.k, int) or isinstance(forest.k, bool) or forest.k < 1:
         fail(f"k is {forest.k!r}; it must be a positive int, the number of trees per root")
-    if not isinstance(forest.congestion, Fraction) or forest.congestion <= 0:
+    alone = forest.topology.num_compute == 1  # whose empty schedule loads nothing
+    if not isinstance(forest.congestion, Fraction) or not (alone or forest.congestion > 0):
         fail(f"the congestion claimed is {forest.congestion!r}; it must be a positive Fraction")
 
 
 # --- optimality --------------------------------------------------------------------------------
 
 
-def _check_optimum(forest: Schedule, claim: Optimum, congestion: Fraction) -> Literal[True]:
+def _check_optimum(forest: Claims, claim: Optimum, congestion: Fraction) -> Literal[True]:
     """The claimed cut proves the claimed bound, and the forest attains it."""
     if claim.topology != forest.topology:
         fail(f"the optimum claimed is that of another topology, {claim.topology.name}")
-    bound = _cut_ratio(forest.topology, claim.cut)
+    if (claim.weights, claim.reduction) != (forest.weights, forest.reduction):
+        fail(
+            f"the optimum claimed is that of another collective: {claim.collective}, where the "
+            f"forest is to do {forest.collective}, or of other weights"
+        )
+    bound = _cut_ratio(forest, claim.cut)
     if claim.inverse_rate != bound:
         fail(f"the optimum claims 1/x* = {claim.inverse_rate} s per GB, but its cut proves {bound}")
     least = _least_trees(forest.topology, bound)
     if claim.k != least:
         fail(
-            f"the optimum claims k = {claim.k} trees per root; the least that attains it is {least}"
+            f"the optimum claims k = {claim.k} trees per root; the least that fills every "
+            f"link with whole trees is {least}"
         )
     if claim.congestion != claim.k * bound:
         fail(
@@ -217,20 +389,23 @@ def _least_trees(topology: Topology, bound: Fraction) -> int:
     return math.lcm(*{(bound * link.bandwidth_gb_s).denominator for link in topology.links})
 
 
-def _cut_ratio(topology: Topology, cut: Iterable[int]) -> Fraction:
-    """Return |GPUs in S| / B+(S) in s per GB for a node set S that misses at least one GPU."""
-    inside = set(cut)
+def _cut_ratio(forest: Claims, cut: Iterable[int]) -> Fraction:
+    """Return w(S) / B+(S) in s per GB for a node set S that misses at least one GPU.
+
+    In a reduction the sums for the GPUs inside must enter: w(S) / B-(S).
+    """
+    topology, inside = forest.topology, set(cut)
     if not inside <= set(range(len(topology.nodes))):
         fail(f"the optimum's cut names nodes outside 0 to {len(topology.nodes) - 1}")
-    gpus = {i for i, node in enumerate(topology.nodes) if not node.is_switch}
-    if gpus <= inside:
+    if inside.issuperset(topology.compute):
         fail("the optimum's cut contains every GPU; it must miss at least one to bound anything")
-    exits = (
-        link.bandwidth_gb_s
-        for link in topology.links
-        if link.tail in inside and link.head not in inside
-    )
-    bandwidth = sum(exits, start=Fraction(0))
+    bandwidth = Fraction(0)
+    for link in topology.links:
+        start, end = (link.head, link.tail) if forest.reduction else (link.tail, link.head)
+        if start in inside and end not in inside:
+            bandwidth += link.bandwidth_gb_s
     if bandwidth == 0:
-        fail("the optimum's cut has no link that leaves it, so it proves nothing")
-    return len(gpus & inside) / bandwidth
+        verb = "enters" if forest.reduction else "leaves"
+        fail(f"the optimum's cut has no link that {verb} it, so it proves nothing")
+    ranks = zip(topology.compute, forest.weights, strict=True)
+    return sum(weight for gpu, weight in ranks if gpu in inside) / bandwidth

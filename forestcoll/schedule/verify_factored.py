@@ -1,11 +1,12 @@
 """Whether a factored forest stands for an explicit one, proved without writing the trees out.
 
-Part of :func:`forestcoll.schedule.verify`. N k trees are asked for, k rooted at every GPU. In a
-set X, let c and d be items; a link belongs to the smallest set that holds both of its ends. Then
+Part of :func:`forestcoll.schedule.verify`. W k trees are asked for, k w(r) rooted at every rank r.
+In a set X, let c and d be items; a link belongs to the smallest set that holds both of its ends.
+Then
 
 1. every batch of X's packing is an out-tree that spans the items of X from its root;
-2. the trees of the packing rooted at c number k times the GPUs in c plus the loads of the links
-   that enter c from outside X;
+2. the trees of the packing rooted at c number k times the weight of the GPUs in c plus the loads
+   of the links that enter c from outside X;
 3. the trees of the packing that use an edge (c, d) number the loads of the links of X from c to d.
 
 These suffice: put trees together in any order and by any choice, one batch of a set for every
@@ -17,6 +18,10 @@ inwards. Nothing is ever missing, and in the end nothing is left: every link car
 They are necessary as well: if an expansion spends all batches and all loads, what it counts on
 the way are the two sides of 2 and of 3, and without 1 some tree would not span. That is why the
 equalities are strict, and why factored and expanded form get the same verdict.
+
+In a reduction the data runs from child to parent, and links with it. All of the above then holds
+of in-trees, with every link read backwards: trees end where they started, and leave where they
+entered.
 
 Shares no code with the expansion.
 """
@@ -34,6 +39,7 @@ from forestcoll.describe import counted
 from forestcoll.schedule.exactly import exact, first
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.naming import fail, gpu_name, walk
+from forestcoll.schedule.verify_sums import check_summing
 from forestcoll.schedule.verify_trees import check_spanning
 from forestcoll.schedule.wellformed import check_array, check_link_order, check_ranks
 
@@ -107,14 +113,15 @@ class _Family:
     """The items of all sets, set after set: those of set s are first[s] to first[s + 1].
 
     ``child`` is the set that an item stands for, or -1 for a GPU; ``rank`` the smallest rank in
-    it, ``size`` the number of its GPUs. ``of_rank`` and ``of_set`` give the item that a rank or a
-    set is in the smallest set around it.
+    it, ``size`` the number of its GPUs, ``due`` of the trees they root. ``of_rank`` and ``of_set``
+    give the item that a rank or a set is in the smallest set around it.
     """
 
     first: npt.NDArray[np.int64]
     child: npt.NDArray[np.int64]
     rank: npt.NDArray[np.int64]
     size: npt.NDArray[np.int64]
+    due: npt.NDArray[Any]
     of_rank: npt.NDArray[np.int64]
     of_set: npt.NDArray[np.int64]
 
@@ -123,10 +130,14 @@ class _Family:
         sets, ranks = forest.sets, forest.topology.num_compute
         count = len(sets)
         size = np.bincount(sets.set_of, minlength=count)
+        rooted = [forest.k * weight for weight in forest.weights]
+        due = np.zeros(count, dtype=np.int64 if sum(rooted) < 2**63 else object)
+        np.add.at(due, sets.set_of, np.array(rooted, dtype=due.dtype))
         least = np.full(count, ranks, dtype=np.int64)
         np.minimum.at(least, sets.set_of, np.arange(ranks))
         for inner, around in enumerate(sets.parent[:-1].tolist()):
             size[around] += size[inner]
+            due[around] += due[inner]
             least[around] = min(least[around], least[inner])
         if (empty := first(size == 0)) is not None:
             fail(f"set {empty} holds no GPU; leave it out")
@@ -141,6 +152,7 @@ class _Family:
             child=child[order],
             rank=rank[order],
             size=np.concatenate([np.ones(ranks, dtype=np.int64), size[:-1]])[order],
+            due=np.concatenate([np.array(rooted, dtype=due.dtype), due[:-1]])[order],
             of_rank=place[:ranks],
             of_set=place[ranks:],
         )
@@ -207,7 +219,8 @@ def _check_shapes(forest: FactoredForest, family: _Family) -> list[int]:
                 fail(f"{name} has {parent.shape[1]} items, but a batch names a {what} {ids.max()}")
         if (batch := first(multiplicity < 1)) is not None:
             fail(f"{tree(batch)}: multiplicity is {multiplicity[batch]}; it must be positive")
-        heights.append(check_spanning(parent, root, tree=tree, node=node))
+        check = check_summing if forest.reduction else check_spanning
+        heights.append(check(parent, root, tree=tree, node=node))
     return heights
 
 
@@ -230,8 +243,8 @@ def _greatest_height(forest: FactoredForest, heights: list[int]) -> int:
 class _Edges:
     """Edges between items, sorted by (tail, head), with the loads of the links behind each.
 
-    Those of set s are first[s] to first[s + 1]. ``entering`` counts the trees that enter each item
-    from outside its set.
+    They run from parent to child. Those of set s are first[s] to first[s + 1]. ``entering`` counts
+    the trees that enter each item from outside its set (in a reduction: leave it).
     """
 
     tail: npt.NDArray[np.int64]
@@ -252,8 +265,9 @@ def _contracted(forest: FactoredForest, family: _Family) -> _Edges:
         fail(f"a logical link leads from {gpu_name(forest, int(links.tail[link]))} to itself")
     load = exact(links.load, len(links))
     entering = np.zeros(len(family.child), dtype=load.dtype)
-    tail, head = family.of_rank[links.tail], family.of_rank[links.head]
-    tail_set, head_set = sets.set_of[links.tail], sets.set_of[links.head]
+    above, below = (links.head, links.tail) if forest.reduction else (links.tail, links.head)
+    tail, head = family.of_rank[above], family.of_rank[below]
+    tail_set, head_set = sets.set_of[above], sets.set_of[below]
     apart = np.flatnonzero(tail_set != head_set)
     while apart.size:
         # Inner sets have smaller numbers, so the end in the smaller one is not yet at the top.
@@ -285,13 +299,18 @@ def _check_roots(forest: FactoredForest, family: _Family, edges: _Edges) -> None
         packed.append(rooted)
     for number, shape in enumerate(forest.sets.shape.tolist()):
         items = slice(family.first[number], family.first[number + 1])
-        due = family.size[items] * forest.k + edges.entering[items]
+        due = family.due[items] + edges.entering[items]
         if (at := first(packed[shape] != due)) is not None:
             item = int(family.first[number]) + at
+            words = (
+                ("into", "end", "go out to the")
+                if forest.reduction
+                else (("from", "start", "come in from"))
+            )
             fail(
-                f"{_set_name(forest, family, number)}: {packed[shape][at]} trees are packed from "
-                f"{_item_name(forest, family, item)}, but {family.size[item] * forest.k} start "
-                f"there and {edges.entering[item]} come in from outside"
+                f"{_set_name(forest, family, number)}: {packed[shape][at]} trees are packed "
+                f"{words[0]} {_item_name(forest, family, item)}, but {family.due[item]} {words[1]} "
+                f"there and {edges.entering[item]} {words[2]} outside"
             )
 
 
@@ -307,19 +326,26 @@ def _check_edges(forest: FactoredForest, family: _Family, edges: _Edges) -> None
         if not np.array_equal(mine[0], others[0]):
             one = int(np.setxor1d(mine[0], others[0])[0])
             lacking = number if one in others[0] else known
-            tail, head = divmod(one, int(family.first[number + 1] - family.first[number]))
+            ends = divmod(one, int(family.first[number + 1] - family.first[number]))
+            sender, receiver = _as_data_runs(forest, ends)
             fail(
                 f"{_set_name(forest, family, number)} and {_set_name(forest, family, known)} have "
-                f"the same shape, but no link of set {lacking} leads from its item {tail} to "
-                f"{head}"
+                f"the same shape, but no link of set {lacking} leads from its item {sender} to "
+                f"{receiver}"
             )
         if (at := first(mine[1] != uses[shape])) is not None:
             edge = int(edges.first[number]) + at
-            ends = [_item_name(forest, family, int(i[edge])) for i in (edges.tail, edges.head)]
+            items = _as_data_runs(forest, (int(edges.tail[edge]), int(edges.head[edge])))
+            tail, head = (_item_name(forest, family, item) for item in items)
             fail(
-                f"{_set_name(forest, family, number)}: {uses[shape][at]} trees go from {ends[0]} "
-                f"to {ends[1]}, but the links there carry {mine[1][at]}"
+                f"{_set_name(forest, family, number)}: {uses[shape][at]} trees go from {tail} "
+                f"to {head}, but the links there carry {mine[1][at]}"
             )
+
+
+def _as_data_runs(forest: FactoredForest, edge: tuple[int, int]) -> tuple[int, int]:
+    """Turn an edge from parent to child into sender and receiver."""
+    return edge[::-1] if forest.reduction else edge
 
 
 def _of_set(
@@ -351,8 +377,8 @@ def _uses(
         used = (block.astype(np.int64) * items + np.arange(items))[block >= 0]
         place = np.searchsorted(keys, used)
         if (at := first(np.append(keys, -1)[place] != used)) is not None:
-            ends = (int(family.first[number]) + end for end in divmod(int(used[at]), items))
-            tail, head = (_item_name(forest, family, end) for end in ends)
+            ends = _as_data_runs(forest, divmod(int(used[at]), items))
+            tail, head = (_item_name(forest, family, int(family.first[number]) + i) for i in ends)
             fail(
                 f"{_set_name(forest, family, number)}: batch {start + at // (items - 1)} goes "
                 f"from {tail} to {head}, but no link does"

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.schedule.exactly import Ints, exact, first
-from forestcoll.schedule.naming import Schedule, fail, link_name, path_name
+from forestcoll.schedule.naming import Claims, Schedule, fail, link_name, path_name
 from forestcoll.topology.model import Topology
 
-__all__ = ["check_congestion", "check_loads", "check_paths", "measure"]
+__all__ = ["busiest_link", "check_congestion", "check_loads", "check_paths", "measure"]
 
 
 def check_paths(forest: Schedule) -> Ints:
@@ -85,7 +85,7 @@ def check_loads(forest: Schedule, needed: npt.NDArray[Any]) -> None:
 
 def measure(forest: Schedule, links: Ints) -> tuple[Fraction, tuple[str, str]]:
     """Return the largest load / bandwidth and the first link that has it, exactly."""
-    return _measure(forest.topology, _link_loads(forest, links))
+    return busiest_link(forest.topology, _link_loads(forest, links))
 
 
 def _link_loads(forest: Schedule, links: Ints) -> npt.NDArray[Any]:
@@ -97,7 +97,7 @@ def _link_loads(forest: Schedule, links: Ints) -> npt.NDArray[Any]:
     return load
 
 
-def _measure(topology: Topology, load: npt.NDArray[Any]) -> tuple[Fraction, tuple[str, str]]:
+def busiest_link(topology: Topology, load: npt.NDArray[Any]) -> tuple[Fraction, tuple[str, str]]:
     """Return the largest load / bandwidth and the first link that has it, exactly."""
     most, per, busiest = 0, 1, topology.links[0]
     for link, trees in zip(topology.links, load.tolist(), strict=True):
@@ -109,7 +109,7 @@ def _measure(topology: Topology, load: npt.NDArray[Any]) -> tuple[Fraction, tupl
     return Fraction(most, per), ends
 
 
-def check_congestion(forest: Schedule, congestion: Fraction, busiest: tuple[str, str]) -> None:
+def check_congestion(forest: Claims, congestion: Fraction, busiest: tuple[str, str]) -> None:
     """No link carries more than U trees per GB/s of its bandwidth."""
     if congestion > forest.congestion:
         tail, head = (forest.topology.position_of[name] for name in busiest)

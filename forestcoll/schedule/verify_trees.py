@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from forestcoll.schedule.exactly import Ints, exact, first
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.naming import arrows, fail, gpu_name, tree_name, walk
+from forestcoll.schedule.naming import Batches, arrows, fail, gpu_name, tree_name, walk
+from forestcoll.schedule.verify_sums import check_summing
 
 __all__ = ["check_roots", "check_spanning", "check_trees", "tree_loads"]
 
@@ -22,28 +23,32 @@ _BLOCK_ENTRIES = 2**18  # parents looked at together: few enough to stay in the 
 _Name = Callable[[int], str]
 
 
-def check_roots(forest: Forest) -> None:
-    """Every GPU roots trees, of positive multiplicities that add up to k."""
+def check_roots(forest: Batches) -> None:
+    """Every GPU roots trees, of positive multiplicities that add up to k times its weight."""
     if (batch := first(forest.multiplicity < 1)) is not None:
         tree, found = tree_name(forest, batch), forest.multiplicity[batch]
         fail(f"{tree}: multiplicity is {found}; it must be positive")
     amounts = exact(forest.multiplicity, len(forest.root))
     total = np.zeros(forest.topology.num_compute, dtype=amounts.dtype)
     np.add.at(total, forest.root, amounts)
-    if (rank := first(total != forest.k)) is None:
+    due = np.array([forest.k * weight for weight in forest.weights], dtype=object)
+    if (rank := first(total != due)) is None:
         return
-    gpu = gpu_name(forest, rank)
+    gpu, weight = gpu_name(forest, rank), forest.weights[rank]
     if total[rank] == 0:
-        fail(f"{gpu} is the root of no tree, so its shard is never sent")
+        what = "the sum for it is never made" if forest.reduction else "its shard is never sent"
+        fail(f"{gpu} is the root of no tree, so {what}")
+    share = f"k = {forest.k}" if weight == 1 else f"{due[rank]}, k = {forest.k} by weight {weight}"
     fail(
         f"the multiplicities of the trees rooted at {gpu} add up to {total[rank]}; "
-        f"they must add up to k = {forest.k}"
+        f"they must add up to {share}"
     )
 
 
 def check_trees(forest: Forest) -> int:
-    """Every batch is a spanning out-tree from its root; return the greatest height."""
-    return check_spanning(
+    """Every batch is a spanning tree, out of its root or into it; return the greatest height."""
+    check = check_summing if forest.reduction else check_spanning
+    return check(
         forest.parent,
         forest.root,
         tree=lambda batch: tree_name(forest, batch),
@@ -113,14 +118,16 @@ def _cycle(parent: list[int], rank: int) -> list[int]:
 
 
 def tree_loads(forest: Forest) -> npt.NDArray[Any]:
-    """Count the trees over each logical link, with multiplicity."""
+    """Count the trees over each logical link, in the direction of the data, with multiplicity."""
     routes, ranks = forest.routes, forest.topology.num_compute
     link_of = np.full(ranks * ranks, -1, dtype=np.int32)
     link_of[routes.tail.astype(np.int64) * ranks + routes.head] = np.arange(len(routes.tail))
     amounts = exact(forest.multiplicity, len(forest.root))
     load = np.zeros(len(routes.tail), dtype=amounts.dtype)
     for start, parent in _blocks(forest.parent):
-        edge = (parent.astype(np.intp) * ranks + np.arange(ranks))[parent >= 0]
+        above, below = parent.astype(np.intp), np.arange(ranks)
+        sender, receiver = (below, above) if forest.reduction else (above, below)
+        edge = (sender * ranks + receiver)[parent >= 0]
         link = link_of[edge]
         if link.size and link.min() < 0:
             at = int(np.argmin(link))

@@ -5,6 +5,7 @@ The first step of :func:`forestcoll.schedule.verify`; after it, indexing is safe
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,16 @@ import numpy.typing as npt
 
 from forestcoll.describe import counted
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.naming import Schedule, fail, walk
+from forestcoll.schedule.naming import Claims, Schedule, fail, walk
 
-__all__ = ["check_array", "check_arrays", "check_link_order", "check_ranks", "check_routes"]
+__all__ = [
+    "check_array",
+    "check_arrays",
+    "check_link_order",
+    "check_ranks",
+    "check_routes",
+    "check_rows",
+]
 
 _Ints = npt.NDArray[np.integer[Any]]
 
@@ -29,10 +37,26 @@ def check_arrays(forest: Forest) -> None:
     check_routes(forest)
 
 
-def check_ranks(forest: Schedule) -> None:
-    """There are two GPUs or more."""
-    if (ranks := forest.topology.num_compute) < 2:
-        fail(f"{forest.topology.name} has {counted(ranks, 'GPU')}; an allgather needs at least two")
+def check_ranks(forest: Claims) -> None:
+    """There is a GPU, and each has a weight: whole numbers without a common divisor."""
+    if not (ranks := forest.topology.num_compute):
+        fail(f"{forest.topology.name} has no GPU; a schedule needs at least one")
+    weights = forest.weights
+    if not isinstance(weights, tuple) or len(weights) != ranks:
+        found = len(weights) if isinstance(weights, tuple) else type(weights).__name__
+        fail(f"the weights are {found}; they must be a tuple of {counted(ranks, 'int')}")
+    for rank, weight in enumerate(weights):
+        if type(weight) is not int or weight < 0:
+            name = forest.topology.nodes[forest.topology.compute[rank]].name
+            fail(f"the weight of {name} is {weight!r}; it must be an int from 0 up")
+    if (divisor := math.gcd(*weights)) != 1:
+        fail(
+            f"the weights have the common divisor {divisor}; divide them by it"
+            if divisor
+            else "all weights are 0, so there is no data"
+        )
+    if not isinstance(forest.reduction, bool):
+        fail(f"reduction is {forest.reduction!r}; it must be True or False")
 
 
 def check_routes(forest: Schedule) -> None:
@@ -43,8 +67,8 @@ def check_routes(forest: Schedule) -> None:
     check_array("routes.head", routes.head, (links,), 0, ranks - 1)
     check_array("routes.multiplicity", routes.multiplicity, (paths,))
     check_array("routes.hop", routes.hop, (hops,), 0, len(forest.topology.nodes) - 1)
-    _check_rows("routes.first_path", routes.first_path, links, paths, least=1)
-    _check_rows("routes.first_hop", routes.first_hop, paths, hops, least=2)
+    check_rows("routes.first_path", routes.first_path, links, paths, least=1)
+    check_rows("routes.first_hop", routes.first_hop, paths, hops, least=2)
     check_link_order(forest, routes.tail, routes.head)
 
 
@@ -68,7 +92,7 @@ def check_array(
             fail(f"array {name} holds {extreme}; its values lie between {low} and {high}")
 
 
-def _check_rows(name: str, first: _Ints, rows: int, entries: int, *, least: int) -> None:
+def check_rows(name: str, first: _Ints, rows: int, entries: int, *, least: int) -> None:
     """Compressed rows start at 0, end at the last entry, and each holds ``least`` or more."""
     check_array(name, first, (rows + 1,), 0, entries)
     if first[0] != 0 or first[-1] != entries:

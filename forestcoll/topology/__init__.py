@@ -5,6 +5,7 @@ from forestcoll.topology import families as families
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.files import read_topology, write_topology
 from forestcoll.topology.format import topology_document, topology_from_document
+from forestcoll.topology.groups import group, members_from_text
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 from forestcoll.topology.numbers import exact, exact_text
 from forestcoll.topology.registry import FAMILIES, Family
@@ -21,7 +22,9 @@ __all__ = [
     "TopologyBuilder",
     "exact",
     "exact_text",
+    "group",
     "load_topology",
+    "members_from_text",
     "read_topology",
     "topology_document",
     "topology_from_document",

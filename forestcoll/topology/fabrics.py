@@ -11,7 +11,7 @@ from typing import Annotated
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.constants import GPUS_PER_DGX, H100_NIC, H100_NVSWITCH
-from forestcoll.topology.families import NvswitchBandwidth, nvswitch_box
+from forestcoll.topology.families import Nvls, NvswitchBandwidth, Sharp, nvswitch_box
 from forestcoll.topology.numbers import Exact, exact
 from forestcoll.topology.parameters import Amount, Count, Flag, Sizes
 from forestcoll.topology.registry import family
@@ -100,6 +100,7 @@ def fat_tree(
         Exact, Amount("bandwidth from a leaf down to its GPUs over bandwidth up to the spines")
     ] = 1,
     bandwidth: Annotated[Exact, Amount("GB/s from a GPU to its leaf, per direction")] = 1,
+    multicast: Annotated[bool, Flag("the switches can multicast and aggregate")] = False,
 ) -> TopologyBuilder:
     """GPUs on leaf switches, every leaf on every spine switch; one leaf alone has no spines."""
     builder = TopologyBuilder()
@@ -107,13 +108,14 @@ def fat_tree(
         for i in range(hosts):
             builder.gpu(f"leaf{leaf}.gpu{i}", leaf, i)
     for leaf in range(leaves):
-        switch = builder.switch(f"leaf{leaf}", leaf)
+        switch = builder.switch(f"leaf{leaf}", leaf, multicast=multicast)
         for i in range(hosts):
             builder.link(f"leaf{leaf}.gpu{i}", switch, bandwidth)
     if leaves > 1:
         down = hosts * exact(bandwidth, "bandwidth")
         uplink = down / exact(oversubscription, "oversubscription") / spines
-        _join_to_spines(builder, [f"leaf{leaf}" for leaf in range(leaves)], spines, uplink)
+        switches = [f"leaf{leaf}" for leaf in range(leaves)]
+        _join_to_spines(builder, switches, spines, uplink, multicast=multicast)
     return builder
 
 
@@ -126,6 +128,8 @@ def rail_optimized(
     ] = 0,
     nvswitch_bandwidth: NvswitchBandwidth = H100_NVSWITCH.value,
     rail_bandwidth: Annotated[Exact, Amount("GB/s from a GPU to its rail")] = H100_NIC.value,
+    nvls: Nvls = True,
+    sharp: Sharp = False,
 ) -> TopologyBuilder:
     """Boxes with an NVSwitch; GPU i of every box is on rail switch i.
 
@@ -133,22 +137,27 @@ def rail_optimized(
     """
     builder = TopologyBuilder()
     for box in range(boxes):
-        nvswitch_box(builder, box, gpus_per_box, nvswitch_bandwidth, multicast=True)
+        nvswitch_box(builder, box, gpus_per_box, nvswitch_bandwidth, multicast=nvls)
     if boxes > 1:
-        rails = [builder.switch(f"rail{i}", index=i) for i in range(gpus_per_box)]
+        rails = [builder.switch(f"rail{i}", index=i, multicast=sharp) for i in range(gpus_per_box)]
         for box in range(boxes):
             for i, rail in enumerate(rails):
                 builder.link(f"b{box}.gpu{i}", rail, rail_bandwidth)
         if spines:
             uplink = boxes * exact(rail_bandwidth, "rail_bandwidth") / spines
-            _join_to_spines(builder, rails, spines, uplink)
+            _join_to_spines(builder, rails, spines, uplink, multicast=sharp)
     return builder
 
 
 def _join_to_spines(
-    builder: TopologyBuilder, switches: list[str], spines: int, bandwidth: Exact
+    builder: TopologyBuilder,
+    switches: list[str],
+    spines: int,
+    bandwidth: Exact,
+    *,
+    multicast: bool,
 ) -> None:
     for i in range(spines):
-        spine = builder.switch(f"spine{i}", index=i)
+        spine = builder.switch(f"spine{i}", index=i, multicast=multicast)
         for switch in switches:
             builder.link(switch, spine, bandwidth)

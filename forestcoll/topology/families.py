@@ -21,10 +21,10 @@ from forestcoll.topology.constants import (
     MI250_XGMI_LINKS,
 )
 from forestcoll.topology.numbers import Exact, exact
-from forestcoll.topology.parameters import Amount, Choice, Count
+from forestcoll.topology.parameters import Amount, Choice, Count, Flag
 from forestcoll.topology.registry import family
 
-__all__ = ["dgx_a100", "dgx_h100", "mi250", "nvswitch_box", "paper_example"]
+__all__ = ["Nvls", "Sharp", "dgx_a100", "dgx_h100", "mi250", "nvswitch_box", "paper_example"]
 
 Boxes = Annotated[int, Count("number of boxes")]
 IbSwitches = Annotated[
@@ -36,6 +36,8 @@ Nics = Annotated[
 ]
 NvswitchBandwidth = Annotated[Exact, Amount("GB/s from a GPU to the NVSwitch")]
 NicBandwidth = Annotated[Exact, Amount("GB/s of one NIC")]
+Nvls = Annotated[bool, Flag("NVSwitches can multicast and aggregate (NVLS)")]
+Sharp = Annotated[bool, Flag("InfiniBand switches can multicast and aggregate (SHARP)")]
 
 
 @family
@@ -45,6 +47,7 @@ def dgx_a100(
     nics: Nics = "implicit",
     nvswitch_bandwidth: NvswitchBandwidth = A100_NVSWITCH.value,
     nic_bandwidth: NicBandwidth = A100_NIC.value,
+    sharp: Sharp = False,
 ) -> TopologyBuilder:
     """NVIDIA DGX A100: boxes of 8 GPUs on an NVSwitch, joined by InfiniBand.
 
@@ -53,7 +56,8 @@ def dgx_a100(
     counts it (325 GB/s into a GPU), so that both models have the same optimum.
     """
     builder = TopologyBuilder()
-    _dgx(builder, boxes, ib_switches, nics, nvswitch_bandwidth, nic_bandwidth, multicast=False)
+    bandwidths = (nvswitch_bandwidth, nic_bandwidth)
+    _dgx(builder, boxes, ib_switches, nics, bandwidths, nvls=False, sharp=sharp)
     return builder
 
 
@@ -64,10 +68,13 @@ def dgx_h100(
     nics: Nics = "implicit",
     nvswitch_bandwidth: NvswitchBandwidth = H100_NVSWITCH.value,
     nic_bandwidth: NicBandwidth = H100_NIC.value,
+    nvls: Nvls = True,
+    sharp: Sharp = False,
 ) -> TopologyBuilder:
     """NVIDIA DGX H100: as DGX A100, faster, with an NVSwitch that can multicast (NVLS)."""
     builder = TopologyBuilder()
-    _dgx(builder, boxes, ib_switches, nics, nvswitch_bandwidth, nic_bandwidth, multicast=True)
+    bandwidths = (nvswitch_bandwidth, nic_bandwidth)
+    _dgx(builder, boxes, ib_switches, nics, bandwidths, nvls=nvls, sharp=sharp)
     return builder
 
 
@@ -81,6 +88,7 @@ def mi250(
     ib_bandwidth: Annotated[
         Exact, Amount("GB/s from a GPU to the InfiniBand switch")
     ] = MI250_IB.value,
+    sharp: Sharp = False,
 ) -> TopologyBuilder:
     """AMD MI250: boxes of 16 GPUs wired to each other by xGMI, joined by InfiniBand."""
     builder = TopologyBuilder()
@@ -92,7 +100,7 @@ def mi250(
                 if b < gpus_per_box:
                     builder.link(gpus[a], gpus[b], count * xgmi)
     if boxes > 1:
-        ib = builder.switch("ib")
+        ib = builder.switch("ib", multicast=sharp)
         for box in range(boxes):
             for i in range(gpus_per_box):
                 builder.link(f"b{box}.gpu{i}", ib, ib_bandwidth)
@@ -102,12 +110,13 @@ def mi250(
 @family
 def paper_example(
     bandwidth: Annotated[Exact, Amount("the b of the figure, in GB/s")] = 1,
+    multicast: Annotated[bool, Flag("the switches of the boxes can multicast (figure 8)")] = False,
 ) -> TopologyBuilder:
     """ForestColl figure 5: two boxes of 4 GPUs, 10b inside a box and b between boxes."""
     builder = TopologyBuilder()
     b = exact(bandwidth, "bandwidth")
     gpus = [builder.gpu(f"c{i}.{j}", box=i - 1, index=j - 1) for i in (1, 2) for j in (1, 2, 3, 4)]
-    box_switches = [builder.switch(f"w{i}", box=i - 1) for i in (1, 2)]
+    box_switches = [builder.switch(f"w{i}", box=i - 1, multicast=multicast) for i in (1, 2)]
     between = builder.switch("w0")
     for rank, gpu in enumerate(gpus):
         builder.link(gpu, box_switches[rank // 4], 10 * b)
@@ -131,20 +140,22 @@ def _dgx(
     boxes: int,
     ib_switches: int,
     nics: str,
-    nvswitch_bandwidth: Exact,
-    nic_bandwidth: Exact,
+    bandwidths: tuple[Exact, Exact],
     *,
-    multicast: bool,
+    nvls: bool,
+    sharp: bool,
 ) -> None:
+    """Add boxes, and the network between them; ``bandwidths`` are to the NVSwitch and of a NIC."""
+    nvswitch_bandwidth, nic_bandwidth = bandwidths
     ports: list[list[str]] = []
     for box in range(boxes):
-        gpus = nvswitch_box(builder, box, GPUS_PER_DGX, nvswitch_bandwidth, multicast=multicast)
+        gpus = nvswitch_box(builder, box, GPUS_PER_DGX, nvswitch_bandwidth, multicast=nvls)
         if boxes > 1:
             as_nodes = nics == "nodes"
             ports.append(_pcie(builder, box, gpus, nic_bandwidth) if as_nodes else gpus)
     if boxes > 1:
         names = ["ib"] if ib_switches == 1 else [f"ib{i}" for i in range(ib_switches)]
-        switches = [builder.switch(name) for name in names]
+        switches = [builder.switch(name, multicast=sharp) for name in names]
         for box_ports in ports:
             for i, port in enumerate(box_ports):
                 builder.link(port, switches[i % ib_switches], nic_bandwidth)

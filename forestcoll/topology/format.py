@@ -60,11 +60,12 @@ class _Entry(BaseModel):
 
 
 class NodeEntry(_Entry):
-    """A GPU or a switch."""
+    """A GPU, a switch, or a GPU that only forwards."""
 
     name: str = Field(min_length=1, description="Unique among the nodes.")
-    kind: Literal["compute", "switch"] = Field(
-        description="compute: a GPU, holds and wants data; switch: only forwards it."
+    kind: Literal["compute", "switch", "relay"] = Field(
+        description="compute: a GPU, holds and wants data; switch: only forwards it; relay: a "
+        "GPU outside the process group, which only forwards too."
     )
     box: int | None = Field(None, ge=0, description="The machine it sits in, for people.")
     index: int | None = Field(None, ge=0, description="Its number there, for people.")
@@ -192,8 +193,8 @@ def _positions(document: Document, nodes: Sequence[NodeEntry]) -> dict[str, int]
         if node.name in position:
             problem = f"is {node.name!r}, as is nodes[{position[node.name]}].name; rename one"
             raise document.fault(("nodes", i, "name"), problem)
-        if node.multicast and node.kind == "compute":
-            problem = "is true on a compute node; only a switch can multicast"
+        if node.multicast and node.kind != "switch":
+            problem = f"is true on a {node.kind} node; only a switch can multicast"
             raise document.fault(("nodes", i, "multicast"), problem)
         position[node.name] = i
     return position

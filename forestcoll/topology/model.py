@@ -20,15 +20,19 @@ __all__ = ["IntegerCapacities", "Link", "Node", "NodeKind", "Topology"]
 
 
 class NodeKind(StrEnum):
-    """A compute node holds and wants data; a switch only forwards it."""
+    """A compute node holds and wants data; a switch only forwards it.
+
+    A relay is a GPU that takes no part in a collective and only forwards, like a switch.
+    """
 
     COMPUTE = "compute"
     SWITCH = "switch"
+    RELAY = "relay"
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A compute node (GPU) or a switch.
+    """A compute node (GPU), or a switch or relay.
 
     Parameters
     ----------
@@ -48,9 +52,14 @@ class Node:
     multicast: bool = False
 
     @property
+    def is_gpu(self) -> bool:
+        """Whether the node is a GPU, in the group or not."""
+        return self.kind is not NodeKind.SWITCH
+
+    @property
     def is_switch(self) -> bool:
-        """Whether the node only forwards."""
-        return self.kind is NodeKind.SWITCH
+        """Whether the node only forwards: a switch, or a GPU outside the group."""
+        return self.kind is not NodeKind.COMPUTE
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +132,10 @@ class Topology:
             _check_name(node.name, f"node {position}")
             if node.name in seen:
                 raise InvalidTopologyError(f"two nodes are named {node.name!r}; rename one")
-            if node.multicast and not node.is_switch:
+            if node.multicast and node.kind is not NodeKind.SWITCH:
                 raise InvalidTopologyError(
-                    f"compute node {node.name!r} is marked multicast, which only a switch can be"
+                    f"{node.kind} node {node.name!r} is marked multicast, which only a switch "
+                    f"can be"
                 )
             seen.add(node.name)
 
@@ -170,7 +180,7 @@ class Topology:
 
     @cached_property
     def switches(self) -> tuple[int, ...]:
-        """Positions of the switches, in order."""
+        """Positions of the nodes that only forward, switches and relays, in order."""
         return tuple(i for i, node in enumerate(self.nodes) if node.is_switch)
 
     @property
@@ -243,8 +253,21 @@ class Topology:
 
     def reversed(self) -> Topology:
         """Return the network with every link turned round."""
-        turned = (replace(link, tail=link.head, head=link.tail) for link in self.links)
-        return Topology(self.name, self.nodes, tuple(turned))
+        return self._reversed
+
+    @cached_property
+    def _reversed(self) -> Topology:
+        """Made once, and without checking again what was checked: a reduction asks for it."""
+        links = sorted(self.links, key=lambda link: (link.head, link.tail))
+        turned = object.__new__(Topology)
+        object.__setattr__(turned, "name", self.name)
+        object.__setattr__(turned, "nodes", self.nodes)
+        object.__setattr__(
+            turned,
+            "links",
+            tuple(Link(e.head, e.tail, e.bandwidth_gb_s, e.latency_us) for e in links),
+        )
+        return turned
 
     def scaled(self, factor: Exact) -> Topology:
         """Return the network with every bandwidth multiplied by a positive number."""
@@ -331,7 +354,9 @@ def _check_name(name: str, what: str) -> None:
 def _node_from_attributes(name: str, data: Mapping[str, object]) -> Node:
     kind = data.get("kind", NodeKind.COMPUTE)
     if kind not in tuple(NodeKind):
-        raise InvalidTopologyError(f"node {name}: kind is {kind!r}; it must be compute or switch")
+        raise InvalidTopologyError(
+            f"node {name}: kind is {kind!r}; it must be compute, switch or relay"
+        )
     box, index = data.get("box"), data.get("index")
     return Node(
         name=name,

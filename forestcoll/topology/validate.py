@@ -1,9 +1,9 @@
 """Whether a collective can run on a network at all, and at full speed through its switches.
 
-Problem: every GPU must reach every other; a switch must not be asked for more than it gets.
-Input:   a topology and a collective.
+Problem: every root must reach every GPU; a switch must not be asked for more than it gets.
+Input:   a topology, a collective, and the GPUs whose data (or sums) it is about.
 Output:  nothing, or the first fault as a typed error.
-Cost:    two breadth-first searches and one pass over the links.
+Cost:    two graph searches and one pass over the links.
 Source:  ForestColl's model asks for balance at every node. What its switch removal (Theorem 5)
          needs is less: for allgather, that no switch sends more than it receives; for
          reduce-scatter, the mirror image, the reverse. GPUs may be unbalanced.
@@ -11,7 +11,7 @@ Source:  ForestColl's model asks for balance at every node. What its switch remo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from typing import Literal, get_args
 
@@ -32,7 +32,9 @@ COLLECTIVES: tuple[str, ...] = get_args(Collective)
 """The collectives that :func:`validate` knows."""
 
 
-def validate(topology: Topology, collective: str = "allgather") -> None:
+def validate(
+    topology: Topology, collective: str = "allgather", roots: Collection[int] | None = None
+) -> None:
     """Raise unless the collective can run on the network.
 
     Parameters
@@ -41,13 +43,16 @@ def validate(topology: Topology, collective: str = "allgather") -> None:
     collective : str
         One of COLLECTIVES. Broadcast asks what allgather does, reduce what reduce-scatter does;
         allreduce asks both.
+    roots : collection of int, optional
+        Ranks of the GPUs whose data every GPU wants, or which want a sum of everybody's; all GPUs
+        if not given. The others need not reach them (in a reduction, be reached by them).
 
     Raises
     ------
     InvalidTopologyError
         With fewer than two compute nodes.
     DisconnectedError
-        If some compute node cannot reach another; names one such pair.
+        If some compute node cannot reach another that it must reach; names one such pair.
     UnbalancedError
         If a switch sends more than it receives (allgather) or the reverse (reduce-scatter).
     UnsupportedError
@@ -62,27 +67,30 @@ def validate(topology: Topology, collective: str = "allgather") -> None:
             f"{topology.name} has {_plural(topology.num_compute, 'GPU')}; "
             f"a collective needs at least 2 nodes of kind compute"
         )
-    _check_connected(topology)
+    ranks = range(topology.num_compute) if roots is None else sorted(roots)
+    _check_connected(topology, collective, [topology.compute[rank] for rank in ranks])
     _check_balanced(topology, collective)
 
 
-def _check_connected(topology: Topology) -> None:
-    """Every GPU is reached from the first one and reaches it; hence all reach each other."""
-    first = topology.compute[0]
+def _check_connected(topology: Topology, collective: str, roots: Sequence[int]) -> None:
+    """Every GPU is reached from the first root, which every root reaches; or the mirror image."""
+    first = roots[0]
     successors: list[list[int]] = [[] for _ in topology.nodes]
     predecessors: list[list[int]] = [[] for _ in topology.nodes]
     for link in topology.links:
         successors[link.tail].append(link.head)
         predecessors[link.head].append(link.tail)
-    for gpu in _missed(topology, successors):
+    reduction = collective in ("reduce-scatter", "reduce")
+    reached = roots if reduction else topology.compute
+    reaching = topology.compute if reduction else roots
+    for gpu in _missed(first, reached, successors):
         raise _disconnected(topology, first, gpu)
-    for gpu in _missed(topology, predecessors):
+    for gpu in _missed(first, reaching, predecessors):
         raise _disconnected(topology, gpu, first)
 
 
-def _missed(topology: Topology, neighbours: Sequence[Sequence[int]]) -> list[int]:
-    """Compute nodes that a search from the first one does not find."""
-    first = topology.compute[0]
+def _missed(first: int, wanted: Sequence[int], neighbours: Sequence[Sequence[int]]) -> list[int]:
+    """Those wanted that a search from the first one does not find."""
     seen = {first}
     frontier = [first]
     while frontier:
@@ -90,7 +98,7 @@ def _missed(topology: Topology, neighbours: Sequence[Sequence[int]]) -> list[int
             if neighbour not in seen:
                 seen.add(neighbour)
                 frontier.append(neighbour)
-    return [gpu for gpu in topology.compute if gpu not in seen]
+    return [gpu for gpu in wanted if gpu not in seen]
 
 
 def _disconnected(topology: Topology, start: int, end: int) -> DisconnectedError:
@@ -106,7 +114,7 @@ def _check_balanced(topology: Topology, collective: str) -> None:
     sends_sums = collective in ("reduce-scatter", "reduce", "allreduce")
     for switch in topology.switches:
         into, out = topology.ingress_gb_s[switch], topology.egress_gb_s[switch]
-        name = topology.nodes[switch].name
+        name = f"{topology.nodes[switch].kind} {topology.nodes[switch].name!r}"
         if sends_shards and out > into:
             raise _unbalanced(topology, name, collective, into, out)
         if sends_sums and into > out:
@@ -119,7 +127,7 @@ def _unbalanced(
     low, high = sorted((into, out))
     larger, smaller = ("out", "in") if out > into else ("in", "out")
     return UnbalancedError(
-        f"{topology.name}: switch {switch!r} has {exact_text(into)} GB/s in and "
+        f"{topology.name}: {switch} has {exact_text(into)} GB/s in and "
         f"{exact_text(out)} GB/s out, which {collective} cannot use in full; lower its "
         f"{larger}-links to {exact_text(low)} GB/s in all or raise its {smaller}-links to "
         f"{exact_text(high)} GB/s"

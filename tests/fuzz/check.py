@@ -13,7 +13,8 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll import FactoredForest, Forest, expand, generate_factored, verify
-from forestcoll.generate import generate_factored_timed
+from forestcoll.generate import Options, generate_factored_timed
+from tests.fuzz.demands import demand_of
 from tests.fuzz.families import build
 from tests.reference.cuts import enumerate_optimum
 
@@ -38,13 +39,15 @@ class Outcome:
     family : str
     seed : int
     gpus, k : int
-        GPUs, and trees rooted at each; 0 where it did not get that far.
+        GPUs of the network, and trees per unit of weight; 0 where it did not get that far.
     seconds : float
         Of the generation, or of all there was if that did not end.
     stages : dict
         Seconds of each stage.
     failure : str
         What does not hold; empty if all is well.
+    collective : str
+        What was asked for.
     """
 
     family: str
@@ -54,6 +57,7 @@ class Outcome:
     seconds: float = 0.0
     stages: dict[str, float] = field(default_factory=dict)
     failure: str = ""
+    collective: str = ""
 
     @property
     def command(self) -> str:
@@ -62,16 +66,21 @@ class Outcome:
 
 
 def examine(family: str, seed: int, on_stage: OnStage) -> Outcome:
-    """Generate for the network of a seed and check everything; never raises."""
-    gpus, began = 0, time.perf_counter()
+    """Generate what a seed asks for on its network and check everything; never raises."""
+    gpus, asked, began = 0, "", time.perf_counter()
     try:
         on_stage("building the network", gpus)
         topology = build(family, seed)
-        gpus, began = topology.num_compute, time.perf_counter()
+        demand = demand_of(family, seed, topology)
+        gpus, asked, began = topology.num_compute, demand.collective, time.perf_counter()
+        options: Options = {
+            **demand.options,
+            "progress": lambda stage, done, _: None if done else on_stage(stage, gpus),
+        }
         factored, stages = generate_factored_timed(
-            topology,
-            progress=lambda stage, done, _: None if done else on_stage(stage, gpus),
+            demand.topology, collective=demand.collective, **options
         )
+        assert isinstance(factored, FactoredForest), "two phases where one was asked for"
         forest = expand(factored)
         seconds = time.perf_counter() - began
         for check in CHECKS:
@@ -79,8 +88,8 @@ def examine(family: str, seed: int, on_stage: OnStage) -> Outcome:
             check(forest, factored)
     except Exception as error:  # whatever it is, it is a finding
         failure = f"{type(error).__name__}: {error}"
-        return Outcome(family, seed, gpus, 0, time.perf_counter() - began, {}, failure)
-    return Outcome(family, seed, gpus, forest.k, seconds, stages)
+        return Outcome(family, seed, gpus, 0, time.perf_counter() - began, {}, failure, asked)
+    return Outcome(family, seed, gpus, forest.k, seconds, stages, "", asked)
 
 
 def forest_verifies(forest: Forest, _: FactoredForest) -> None:
@@ -96,20 +105,23 @@ def time_is_the_bound(forest: Forest, _: FactoredForest) -> None:
 
 
 def cut_proves_the_bound(forest: Forest, _: FactoredForest) -> None:
-    """|GPUs in S| / (bandwidth out of S) = 1/x*, counted anew; some GPU is outside S."""
+    """w(S) / (bandwidth out of S) = 1/x*, counted anew; some GPU is outside S.
+
+    In a reduction the bandwidth into S.
+    """
     assert forest.optimum is not None, "no optimum is claimed"
     inside = set(forest.optimum.cut)
-    shards = len(inside & set(forest.topology.compute))
-    out = sum(
+    ranks = [rank for rank, v in enumerate(forest.topology.compute) if v in inside]
+    crossing = sum(
         (
             link.bandwidth_gb_s
-            for link in forest.topology.links
+            for link in (forest.topology.reversed() if forest.reduction else forest.topology).links
             if link.tail in inside and link.head not in inside
         ),
         start=Fraction(0),
     )
-    assert 0 < shards < forest.topology.num_compute, f"{shards} GPUs in the cut"
-    ratio = shards / out
+    assert 0 < len(ranks) < forest.topology.num_compute, f"{len(ranks)} GPUs in the cut"
+    ratio = sum(forest.weights[rank] for rank in ranks) / crossing
     assert ratio == forest.optimum.inverse_rate, f"cut {ratio}, 1/x* {forest.optimum.inverse_rate}"
 
 
@@ -117,7 +129,9 @@ def no_cut_is_worse(forest: Forest, _: FactoredForest) -> None:
     """By enumeration, where there are few nodes."""
     assert forest.optimum is not None, "no optimum is claimed"
     if len(forest.topology.nodes) <= FEW_NODES:
-        worst, cut = enumerate_optimum(forest.topology)
+        network = forest.topology.reversed() if forest.reduction else forest.topology
+        roots = {v: w for v, w in zip(network.compute, forest.weights, strict=True) if w}
+        worst, cut = enumerate_optimum(network, roots, network.compute)
         found = forest.optimum.inverse_rate
         assert worst == found, f"1/x* = {found}, but the cut {cut} proves {worst}"
 
@@ -134,7 +148,12 @@ def threads_change_nothing(forest: Forest, factored: FactoredForest) -> None:
     """The same trees on one thread."""
     if factored.topology.num_compute not in SHARED_GPUS:
         return
-    alone = expand(generate_factored(factored.topology, threads=1))
+    single = factored.collective in ("broadcast", "reduce")
+    options: Options = {"root": factored.weights.index(1)} if single else {}
+    options |= {"threads": 1} if single else {"threads": 1, "weights": factored.weights}
+    again = generate_factored(factored.topology, collective=factored.collective, **options)
+    assert isinstance(again, FactoredForest), "two phases where one was asked for"
+    alone = expand(again)
     for name in ("root", "multiplicity", "parent"):
         same = np.array_equal(getattr(forest, name), getattr(alone, name))
         assert same, f"one thread makes other trees: {name} differs"

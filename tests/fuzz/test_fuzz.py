@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ from forestcoll.topology import load_topology, validate
 from tests.fuzz import check
 from tests.fuzz.__main__ import plan
 from tests.fuzz.check import Outcome, examine
+from tests.fuzz.demands import DEMANDS, SHARE, demand_of
 from tests.fuzz.families import FAMILIES, LARGE, build, size_of
 from tests.fuzz.faults import hangs_or_dies
 from tests.fuzz.pool import Pool
@@ -62,6 +64,23 @@ def test_a_seed_always_gives_the_same_network(family: str) -> None:
     assert build(family, 11) == build(family, 11)
     assert build(family, 11) != build(family, 13)
     validate(build(family, 11))
+
+
+def test_a_quarter_of_a_run_asks_for_something_else() -> None:
+    """Every collective, weights and groups; always the same for a seed."""
+    topology = load_topology("ring:nodes=9")
+    asked = [demand_of(*task, topology) for task in itertools.islice(plan(run=1), 2000)]
+    assert asked == [demand_of(*task, topology) for task in itertools.islice(plan(run=1), 2000)]
+    kinds = Counter((one.collective, *one.options, one.topology.num_compute < 9) for one in asked)
+    assert abs(1 - kinds["allgather", False] / len(asked) - SHARE) < 0.05
+    assert {(collective, *more) for collective, *more, _ in kinds} == {
+        ("allgather",),
+        ("broadcast", "root"),
+        ("reduce", "root"),
+        ("reduce-scatter",),
+        ("allgather", "weights"),
+    }
+    assert kinds["allgather", True] > len(asked) * SHARE / len(DEMANDS) / 2
 
 
 def test_more_than_half_of_a_run_is_large() -> None:

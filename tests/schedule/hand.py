@@ -37,7 +37,7 @@ def forest(
 ) -> Forest:
     """Trees as (root, multiplicity, edges); paths as "axb": m, by the letters of their nodes.
 
-    ``least`` is the least number of trees per root that attains the optimum, if it is not k.
+    ``least`` is the least number of trees per root that fills all links, if it is not k.
     """
     trees = list(trees)
     parent = np.full((len(trees), net.num_compute), -1, dtype=np.int32)

@@ -170,7 +170,10 @@ def test_more_trees_than_needed_are_no_optimal_k() -> None:
     assert correct.optimum is not None
     claim = replace(correct.optimum, k=5, congestion=Fraction(5))
     message = rejected(replace(correct, optimum=claim))
-    assert message == "the optimum claims k = 5 trees per root; the least that attains it is 1"
+    assert message == (
+        "the optimum claims k = 5 trees per root; the least that fills every link with whole trees "
+        "is 1"
+    )
 
 
 @pytest.mark.parametrize(
@@ -184,10 +187,16 @@ def test_cut_that_is_no_cut_is_rejected(cut: tuple[int, ...], fault: str) -> Non
     assert fault in rejected(replace(correct, optimum=claim))
 
 
-def test_one_gpu_is_no_allgather() -> None:
+def test_the_schedule_of_one_gpu_is_empty() -> None:
+    """Nothing moves and nothing is claimed; a tree without edges is refused."""
     net = topology("alone", "a", "w", [("a", "w", 1)])
-    alone = forest(net, [(0, 1, [])], {}, k=1, congestion=1)
-    assert "at least two" in rejected(alone)
+    empty = forest(net, [], {}, k=1, congestion=0)
+    verdict = verify(empty)
+    assert (verdict.trees, verdict.time_s_per_gb, verdict.algbw_gb_s) == (0, 0, None)
+    assert "must be empty: no trees" in rejected(forest(net, [(0, 1, [])], {}, k=1, congestion=0))
+    assert "congestion must be 0" in rejected(forest(net, [], {}, k=1, congestion=1))
+    nobody = topology("nobody", "", "wv", [("w", "v", 1)])
+    assert "has no GPU" in rejected(forest(nobody, [], {}, k=1, congestion=1))
 
 
 def test_shards_sum_without_wrapping_round() -> None:

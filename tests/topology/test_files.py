@@ -229,7 +229,12 @@ MALFORMED = [
     ("name: b", 'name: ""', ", line 4: nodes[1].name is empty", "give it a name"),
     ("name: b", 'name: "b\\n"', ": links[0].to is 'b', which is no node", "did you mean"),
     ("name: pair", 'name: "a\\nb"', "the topology is named 'a\\nb'", "use printable characters"),
-    ("kind: compute}\nl", "kind: gpu}\nl", "nodes[1].kind is 'gpu'", "'compute' or 'switch'"),
+    (
+        "kind: compute}\nl",
+        "kind: gpu}\nl",
+        "nodes[1].kind is 'gpu'",
+        "'compute', 'switch' or 'relay'",
+    ),
     ("kind: compute}\nl", "kind: compute, box: 1.0}\nl", "nodes[1].box is '1.0'", "a whole number"),
     ("kind: compute}\nl", "kind: compute, box: -1}\nl", "nodes[1].box is -1", "from 0 up"),
     ("kind: compute}\nl", "kind: compute, multicast: true}\nl", "].multicast is", "only a switch"),

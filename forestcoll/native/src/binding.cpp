@@ -17,6 +17,7 @@
 #include "forestcoll/factored.hpp"
 #include "forestcoll/optimality.hpp"
 #include "forestcoll/routing.hpp"
+#include "forestcoll/violation.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -32,6 +33,18 @@ auto bottleneck(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capac
       progress, [&](Progress p) { return find_bottleneck(graph, weights, std::move(p), threads); });
   return std::tuple(found.numerator, found.denominator, array_of(std::move(found.cut)),
                     found.newton_steps);
+}
+
+auto violated_cut(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
+                  In<Amount> trees, In<std::uint8_t> target, std::uint64_t passed, int threads,
+                  Callback progress) {
+  const Graph graph{nodes, arcs_of(tail, head, capacity)};
+  const Demand demand{vector_of(trees), vector_of(target)};
+  std::optional<Violation> found = run(progress, [&](Progress p) {
+    return find_violation(graph, demand, passed, std::move(p), threads);
+  });
+  if (!found) return std::tuple(demand.targets().size(), array_of(std::vector<std::uint8_t>{}));
+  return std::tuple(found->targets_before, array_of(std::move(found->cut)));
 }
 
 Family family_of(const In<std::int32_t>& set_of, const In<std::int32_t>& set_parent) {
@@ -254,6 +267,11 @@ NB_MODULE(_core, m) {
   m.def("bottleneck", &bottleneck, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a, "weight"_a,
         "target"_a, "threads"_a = 1, "progress"_a = nb::none(),
         "Return p, q, the cut and the Newton steps: 1/x* = p / q in units of 1/capacity.");
+  m.def(
+      "violated_cut", &violated_cut, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a, "trees"_a,
+      "target"_a, "passed"_a = 0, "threads"_a = 1, "progress"_a = nb::none(),
+      "Return how many targets, in order, all trees can reach, and the cut before the next one: 1 "
+      "for the nodes whose trees lack capacity to leave; empty if all targets are reached.");
   m.def("decompose", &decomposition, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a, "trees"_a,
         "target"_a, "threads"_a = 1, "progress"_a = nb::none(),
         "Return the smallest tight set around each node, the parent of each set (-1: none), and "

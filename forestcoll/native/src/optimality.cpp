@@ -1,7 +1,6 @@
 #include "forestcoll/optimality.hpp"
 
 #include <limits>
-#include <mutex>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -9,7 +8,7 @@
 
 #include "forestcoll/errors.hpp"
 #include "forestcoll/flow.hpp"
-#include "forestcoll/parallel.hpp"
+#include "forestcoll/violation.hpp"
 
 namespace forestcoll {
 
@@ -85,58 +84,16 @@ Bottleneck weakest_ingress(const Graph& graph, const Demand& weights) {
 }
 
 // The test network of a candidate: capacities p * b, supplies q * weight.
-class Candidate {
- public:
-  Candidate(const Graph& graph, const Demand& weights, const Bottleneck& at)
-      : network_(scaled(graph, at.numerator)),
-        flow_(network_, scaled(weights.trees, at.denominator)) {}
-  Candidate(const Candidate&) = delete;
-
-  bool reaches(NodeId target) { return flow_.settle(target) == 0; }
-  std::vector<std::uint8_t> violated_cut() const { return flow_.source_side(); }
-
- private:
-  static FlowNetwork scaled(const Graph& graph, Amount by) {
-    FlowNetwork network(graph);
-    for (int arc = 0; arc < network.num_arcs(); ++arc) {
-      network.set_capacity(arc, network.capacity(arc) * by);
-    }
-    return network;
+std::optional<Violation> violation_of(const Bottleneck& candidate, const Graph& graph,
+                                      const Demand& weights, std::span<const NodeId> targets,
+                                      Progress& progress, int threads) {
+  FlowNetwork network(graph);
+  for (int arc = 0; arc < network.num_arcs(); ++arc) {
+    network.set_capacity(arc, network.capacity(arc) * candidate.numerator);
   }
-  static std::vector<Amount> scaled(std::vector<Amount> amounts, Amount by) {
-    for (Amount& amount : amounts) amount *= by;
-    return amounts;
-  }
-
-  FlowNetwork network_;
-  WarmFlow flow_;
-};
-
-struct Violation {
-  std::size_t targets_before;  // that the trees can reach
-  std::vector<std::uint8_t> cut;
-};
-
-// The first target that the trees of all roots cannot reach, with the smallest cut that says so.
-std::optional<Violation> first_violation(const Graph& graph, const Demand& weights,
-                                         const Bottleneck& candidate,
-                                         std::span<const NodeId> targets, Progress& progress,
-                                         int threads) {
-  std::mutex mutex;
-  std::optional<Violation> found;
-  in_parallel(
-      threads, targets.size(), progress, [&](std::size_t first, std::size_t last, Progress& own) {
-        Candidate test(graph, weights, candidate);
-        std::size_t at = first;
-        while (at < last && test.reaches(targets[at])) {
-          own(static_cast<std::int64_t>(++at - first), static_cast<std::int64_t>(last - first));
-        }
-        const std::lock_guard lock(mutex);
-        if (at < last && (!found || at < found->targets_before)) {
-          found = Violation{at, test.violated_cut()};
-        }
-      });
-  return found;
+  std::vector<Amount> supplies = weights.trees;
+  for (Amount& supply : supplies) supply *= candidate.denominator;
+  return first_violation(network, supplies, targets, progress, threads);
 }
 
 }  // namespace
@@ -148,8 +105,8 @@ Bottleneck find_bottleneck(const Graph& graph, const Demand& weights, Progress p
   Bottleneck best = weakest_ingress(graph, weights);
   const std::vector<NodeId> targets = weights.targets();
   for (std::size_t passed = 0; passed < targets.size() && best.numerator > 0;) {
-    const std::optional<Violation> violation = first_violation(
-        graph, weights, best, std::span(targets).subspan(passed), progress, threads);
+    const std::optional<Violation> violation =
+        violation_of(best, graph, weights, std::span(targets).subspan(passed), progress, threads);
     if (!violation) break;
     passed += violation->targets_before;
     best.cut = violation->cut;

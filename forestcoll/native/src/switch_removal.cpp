@@ -95,6 +95,22 @@ struct Shares {
   Amount& at(std::size_t row, std::size_t column) { return part[row * width + column]; }
 };
 
+// Shares the ports of one item out over the splits it takes part in, one port after the other.
+Shares fill_up(Ports& ports, const std::vector<Amount>& amounts) {
+  Shares shares{ports.node.size(), std::vector<Amount>(amounts.size() * ports.node.size(), 0)};
+  std::size_t port = 0;
+  for (std::size_t s = 0; s < amounts.size(); ++s) {
+    for (Amount missing = amounts[s]; missing > 0;) {
+      if (port == shares.width) throw InternalError("a split takes more than its ports have");
+      const Amount part = std::min(missing, ports.left[port]);
+      shares.at(s, port) += part;
+      missing -= part;
+      if ((ports.left[port] -= part) == 0) ++port;
+    }
+  }
+  return shares;
+}
+
 // Shares the ports of one item out over the splits it takes part in, in proportion: row s has an
 // amount for each port, adding up to amounts[s].
 Shares share_out(Ports& ports, const std::vector<Amount>& amounts) {
@@ -127,7 +143,8 @@ Shares share_out(Ports& ports, const std::vector<Amount>& amounts) {
 // The splits of one switch of a contracted problem, made on the real links behind it.
 class Lift {
  public:
-  Lift(Links& links, const Contraction& items, NodeId via) : links_(links), via_(via) {
+  Lift(Links& links, const Contraction& items, const std::vector<int>& targets_of, NodeId via)
+      : links_(links), targets_of_(targets_of), via_(via) {
     in_.resize(static_cast<std::size_t>(items.num_items()) + 1);
     out_.resize(in_.size());
     std::vector<std::pair<NodeId, Amount>> in, out;
@@ -171,7 +188,11 @@ class Lift {
     for (std::size_t item = 0; item < ports.size(); ++item) {
       std::vector<Amount> amounts;
       for (const std::size_t s : of_item[item]) amounts.push_back(splits[s].amount);
-      Shares& shares = shares_.emplace_back(share_out(ports[item], amounts));
+      // Proportions make rails of targets line up. Where there are more ports than targets, as of
+      // a box whose GPUs mostly forward, they would only make many small splits.
+      const bool many = ports[item].node.size() > static_cast<std::size_t>(targets_of_[item]);
+      Shares& shares = shares_.emplace_back(many ? fill_up(ports[item], amounts)
+                                                 : share_out(ports[item], amounts));
       for (std::size_t i = 0; i < amounts.size(); ++i) {
         rows[of_item[item][i]] = {&ports[item],
                                   std::span(shares.part).subspan(i * shares.width, shares.width)};
@@ -201,6 +222,7 @@ class Lift {
   }
 
   Links& links_;
+  const std::vector<int>& targets_of_;  // by item
   NodeId via_;
   std::vector<Ports> in_, out_;  // by item
   std::deque<Shares> shares_;    // rows point into it
@@ -213,6 +235,7 @@ class FamilyRemover {
       : links_(graph),
         demand_(demand),
         all_trees_(demand.total()),
+        all_targets_(static_cast<int>(demand.targets().size())),
         nesting_(family),
         progress_(progress),
         options_(options) {}
@@ -239,6 +262,7 @@ class FamilyRemover {
     const Contraction items(nesting_, set);
     const Problem problem = contracted(items);
     const SwitchRemoval& solution = solved(problem);
+    const std::vector<int> targets_of = count_targets(items);
     for (std::size_t s = 0; s < solution.splits.size();) {
       std::vector<Split> of_switch;
       const NodeId via = solution.splits[s].via;
@@ -246,7 +270,7 @@ class FamilyRemover {
         of_switch.push_back(solution.splits[s]);
       }
       const NodeId real = items.first[static_cast<std::size_t>(via)];
-      Lift(links_, items, real).make(of_switch, result_.splits);
+      Lift(links_, items, targets_of, real).make(of_switch, result_.splits);
       links_.remove(real);
     }
     for (int item = 0; item < items.num_items(); ++item) {
@@ -254,6 +278,18 @@ class FamilyRemover {
     }
     result_.exchanges += solution.exchanges;
     result_.exact_switches += solution.exact_switches;
+  }
+
+  // Of each item, and of all that is outside.
+  std::vector<int> count_targets(const Contraction& items) const {
+    std::vector<int> count(static_cast<std::size_t>(items.num_items()) + 1, 0);
+    count.back() = all_targets_;
+    for (const NodeId v : items.nodes) {
+      if (!demand_.is_target[static_cast<std::size_t>(v)]) continue;
+      ++count[static_cast<std::size_t>(items.item_of(v))];
+      --count.back();
+    }
+    return count;
   }
 
   bool is_switch(const Contraction& items, int item) const {
@@ -304,6 +340,7 @@ class FamilyRemover {
   Links links_;
   const Demand& demand_;
   Amount all_trees_;
+  int all_targets_;
   Nesting nesting_;
   Progress& progress_;
   RemovalOptions options_;

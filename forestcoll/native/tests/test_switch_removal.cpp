@@ -1,4 +1,5 @@
 // Removing switches keeps condition (C) (Theorem 5), and spends no capacity twice.
+#include <algorithm>
 #include <map>
 
 #include "check.hpp"
@@ -102,6 +103,32 @@ void two_boxes_of_the_paper_become_rails() {
   CHECK(across == 4);
 }
 
+// Four GPUs, each on a hub of its own with three nodes that forward to one common switch.
+void boxes_that_mostly_forward_make_few_splits() {
+  constexpr NodeId kGpus = 4, kHub = 4, kRelay = 8, kCore = 20;
+  Graph graph{kCore + 1, {}};
+  const auto both_ways = [&graph](NodeId a, NodeId b, Amount capacity) {
+    graph.arcs.push_back({a, b, capacity});
+    graph.arcs.push_back({b, a, capacity});
+  };
+  for (NodeId gpu = 0; gpu < kGpus; ++gpu) {
+    both_ways(gpu, kHub + gpu, 100);
+    for (NodeId relay = kRelay + 3 * gpu; relay < kRelay + 3 * gpu + 3; ++relay) {
+      both_ways(kHub + gpu, relay, 100);
+      both_ways(relay, kCore, 2);
+    }
+  }
+  const Demand demand = equal_demand(kCore + 1, kCore + 1 - kGpus, 2);
+  const Family family = trimmed(graph, demand);
+  const SwitchRemoval removal = remove_switches(graph, demand, family);
+  const Graph logical{kCore + 1, removal.logical};
+  CHECK(carries(logical, demand));
+  splits_make_the_logical_links(graph, removal);
+  sets_stay_tight(logical, demand, family);
+  // Two trees between each pair: they share a port, though there are three.
+  CHECK(std::ranges::count(removal.splits, kCore, &Split::via) == kGpus * (kGpus - 1));
+}
+
 void guess_spends_every_port_exactly() {
   Random random(6);
   for (int round = 0; round < 300; ++round) {
@@ -139,6 +166,7 @@ int main() {
     removal_keeps_condition_c_and_the_physical_capacities({most_exchanges});
   }
   two_boxes_of_the_paper_become_rails();
+  boxes_that_mostly_forward_make_few_splits();
   guess_spends_every_port_exactly();
   refuses_demand_that_does_not_fit();
   return check::report();

@@ -1,0 +1,165 @@
+"""Certificates: the optimum of a network in numbers that anybody can add up.
+
+Problem: prove to somebody without this package that nothing is faster, and that it is reached.
+Input:   a topology, a collective, perhaps a number of trees.
+Output:  links, the bottleneck cut, and the trees over each link of a forest that attains it; with
+         k given and too small for that, the cut that limits k.
+Cost:    that of a factored forest and its routes.
+Source:  ForestColl sections 2 and 5.5; checked by forestcoll/schedule/verify_certificate.py.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import pairwise
+from typing import Literal, cast
+
+from forestcoll.bottleneck import Optimum
+from forestcoll.cuts import Cut
+from forestcoll.demand import Weights
+from forestcoll.errors import UnsupportedError
+from forestcoll.fixed_k import FixedK, fixed_k
+from forestcoll.generate import Progress, generate_factored
+from forestcoll.optimality import optimum
+from forestcoll.schedule.certificate import (
+    Certificate,
+    CertifiedGpu,
+    CertifiedLink,
+    LimitOfK,
+    OptimumCut,
+)
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.topology.model import Topology
+
+__all__ = ["certify"]
+
+
+def certify(
+    topology: Topology,
+    *,
+    collective: str = "allgather",
+    root: str | int | None = None,
+    weights: Weights | None = None,
+    k: int | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Certificate:
+    """Certify the optimum of a collective, or the best with k trees per unit of weight.
+
+    Parameters
+    ----------
+    topology, collective, root, weights, k, threads, progress
+        As of :func:`forestcoll.generate.generate`.
+
+    Returns
+    -------
+    Certificate
+
+    Raises
+    ------
+    UnsupportedError
+        For an allreduce, which has two optima, and for a single GPU, which has nothing to do.
+    ForestCollError
+        Whatever :func:`forestcoll.generate.generate` raises.
+
+    Examples
+    --------
+    >>> from forestcoll.topology import load_topology
+    >>> certificate = certify(load_topology("ring:nodes=4"))
+    >>> certificate.k, str(certificate.optimum.inverse_rate), certificate.links[0].trees
+    (2, '3/2', 3)
+    """
+    if collective == "allreduce":
+        raise UnsupportedError(
+            "an allreduce has two optima: ask for certificates of reduce-scatter and of allgather"
+        )
+    if topology.num_compute == 1:
+        raise UnsupportedError(f"{topology.name} has a single GPU: there is nothing to certify")
+    forest = generate_factored(
+        topology,
+        collective=collective,
+        root=root,
+        weights=weights,
+        k=k,
+        threads=threads,
+        progress=progress,
+    )
+    assert isinstance(forest, FactoredForest)
+    loads = _loads(forest)
+    congestion = max(loads[link.tail, link.head] / link.bandwidth_gb_s for link in topology.links)
+    best, limit = _bounds(forest, congestion)
+    names = [node.name for node in topology.nodes]
+    return Certificate(
+        network=topology.name,
+        collective=cast("Literal['allgather']", forest.collective),
+        k=forest.k,
+        congestion=congestion,
+        time_s_per_gb=congestion / (forest.k * sum(forest.weights)),
+        optimum=_optimum(best),
+        fixed_k=None if limit is None else _limit(limit),
+        gpus=[
+            CertifiedGpu(name=names[v], weight=weight, trees=forest.k * weight)
+            for v, weight in zip(topology.compute, forest.weights, strict=True)
+        ],
+        forwarding=[node.name for node in topology.nodes if node.is_switch],
+        links=[
+            CertifiedLink(
+                tail=names[link.tail],
+                head=names[link.head],
+                bandwidth_gb_s=link.bandwidth_gb_s,
+                trees=loads[link.tail, link.head],
+            )
+            for link in topology.links
+        ],
+    )
+
+
+def _loads(forest: FactoredForest) -> Counter[tuple[int, int]]:
+    """Count the trees over each physical link."""
+    routes = forest.routes
+    loads: Counter[tuple[int, int]] = Counter()
+    hops, first = routes.hop.tolist(), routes.first_hop.tolist()
+    for path, trees in enumerate(routes.multiplicity.tolist()):
+        nodes = hops[first[path] : first[path + 1]]
+        for hop in pairwise(nodes):
+            loads[hop] += trees
+    return loads
+
+
+def _bounds(forest: FactoredForest, congestion: Fraction) -> tuple[Optimum, FixedK | None]:
+    """Return the optimum, and what limits the k of the forest if that does not attain it."""
+    best = forest.optimum or optimum(
+        forest.topology, weights=forest.weights, reduction=forest.reduction
+    )
+    if congestion == forest.k * best.inverse_rate:
+        return best, None
+    return best, fixed_k(
+        forest.topology, forest.k, weights=forest.weights, reduction=forest.reduction
+    )
+
+
+def _optimum(best: Optimum) -> OptimumCut:
+    cut = best.bottleneck
+    return OptimumCut(
+        cut=_names(cut, cut.nodes),
+        gpus=_names(cut, cut.compute),
+        weight=cut.weight,
+        bandwidth_gb_s=cut.exit_gb_s,
+        inverse_rate=best.inverse_rate,
+    )
+
+
+def _limit(found: FixedK) -> LimitOfK:
+    cut = found.witness
+    return LimitOfK(
+        cut=_names(cut, cut.nodes),
+        gpus=_names(cut, cut.compute),
+        weight=cut.weight,
+        congestion=found.bound,
+        trees_lacking=found.certificate(),
+    )
+
+
+def _names(cut: Cut, nodes: object) -> list[str]:
+    return [cut.topology.nodes[v].name for v in cast("tuple[int, ...]", nodes)]

@@ -1,0 +1,44 @@
+"""What a collective is to a forest: how much each GPU roots, and which way the data runs.
+
+Problem: one core for all collectives.
+Input:   weights of the ranks and a direction.
+Output:  the name of the collective.
+Cost:    linear in the ranks.
+Source:  ForestColl sections 2 and 5.7 (reduction is broadcast with every link turned round).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from forestcoll.errors import UnsupportedError
+
+__all__ = ["algbw_of", "collective_of"]
+
+
+def collective_of(weights: Sequence[int], reduction: bool) -> str:
+    """Name what a forest of these weights does.
+
+    Examples
+    --------
+    >>> collective_of((1, 1, 1), False), collective_of((0, 1, 0), True)
+    ('allgather', 'reduce')
+    """
+    rooted = sum(weight > 0 for weight in weights)
+    if rooted == 1 and len(weights) > 1:
+        return "reduce" if reduction else "broadcast"
+    return "reduce-scatter" if reduction else "allgather"
+
+
+def algbw_of(time_s_per_gb: Fraction) -> Fraction:
+    """Return the algorithmic bandwidth in GB/s, 1 over the time.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is no time to divide by: a single GPU has nothing to exchange.
+    """
+    if time_s_per_gb == 0:
+        raise UnsupportedError("a schedule of a single GPU takes no time; it has no bandwidth")
+    return 1 / time_s_per_gb

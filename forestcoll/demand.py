@@ -1,0 +1,212 @@
+"""Who roots how much: the weights of the GPUs in each collective.
+
+Problem: say what is asked for as whole numbers without a common divisor, one a rank.
+Input:   a collective with its root or its weights, as people give them.
+Output:  the weights; rank r will root k w(r) trees.
+Cost:    linear in the GPUs.
+Source:  ForestColl section 5.7 and the collectives of MPI.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+import reprlib
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+from forestcoll.errors import InvalidParameterError, InvalidTopologyError, UnsupportedError
+from forestcoll.topology.documents import parse_json, parse_yaml
+from forestcoll.topology.model import NodeKind, Topology
+from forestcoll.topology.numbers import Exact, exact
+from forestcoll.topology.validate import COLLECTIVES
+
+__all__ = ["Weights", "read_weights", "weights_for", "whole_weights"]
+
+Weights = Mapping[str, Exact] | Sequence[Exact]
+"""How much each GPU roots, by name or in the order of the ranks; only the proportions matter."""
+
+_ROOTED = ("broadcast", "reduce")
+
+
+def weights_for(
+    topology: Topology,
+    collective: str,
+    *,
+    root: str | int | None = None,
+    weights: Weights | None = None,
+) -> tuple[int, ...]:
+    """Return the weights of a collective on a network.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+        "allgather" and "reduce-scatter" take weights, if wanted; "broadcast" and "reduce" need a
+        root; "allreduce" takes the one or the other: weights for a reduce-scatter and an
+        allgather, a root for a reduce and a broadcast.
+    root : str or int, optional
+        Name or rank of a GPU.
+    weights : mapping or sequence, optional
+        As of :func:`whole_weights`; all equal if not given.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is no such collective.
+    InvalidParameterError
+        If the root or the weights are wrong, missing, or not for this collective.
+    """
+    if collective not in COLLECTIVES:
+        raise UnsupportedError(
+            f"collective is {collective!r}; it must be one of {', '.join(COLLECTIVES)}"
+        )
+    if collective in _ROOTED and root is None:
+        raise InvalidParameterError(f"{collective} needs a root; give the name of a GPU")
+    if collective in _ROOTED and weights is not None:
+        raise InvalidParameterError(f"{collective} takes a root, no weights")
+    if root is not None and collective not in (*_ROOTED, "allreduce"):
+        raise InvalidParameterError(
+            f"{collective} takes no root; every GPU is one (see broadcast and reduce)"
+        )
+    if root is not None and weights is not None:
+        raise InvalidParameterError("allreduce takes a root or weights, not both")
+    if root is not None:
+        rank = _rank(topology, root)
+        return tuple(int(other == rank) for other in range(topology.num_compute))
+    return whole_weights(topology, weights)
+
+
+def whole_weights(topology: Topology, weights: Weights | None) -> tuple[int, ...]:
+    """Return weights as whole numbers without a common divisor, in proportion to those given.
+
+    Parameters
+    ----------
+    topology : Topology
+    weights : mapping or sequence, optional
+        For every GPU a number from 0 up: an int, a Fraction, or text such as "12.5" or "25/2"; a
+        mapping by the names of all GPUs, or a sequence in the order of the ranks. All equal if
+        not given. A GPU of weight 0 receives but has nothing to send.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a weight is negative or no exact number, all are 0, or not every GPU has one.
+
+    Examples
+    --------
+    >>> from forestcoll.topology import load_topology
+    >>> whole_weights(load_topology("ring:nodes=3"), ["1/2", 0, "0.75"])
+    (2, 0, 3)
+    """
+    if weights is None:
+        return (1,) * topology.num_compute
+    numbers = [
+        _weight(f"the weight of {name!r}", value)
+        for name, value in zip(_names(topology), _in_order(topology, weights), strict=True)
+    ]
+    if not any(numbers):
+        raise InvalidParameterError("all weights are 0; some GPU must have data")
+    denominator = math.lcm(*(number.denominator for number in numbers))
+    whole = [int(number * denominator) for number in numbers]
+    divisor = math.gcd(*whole)
+    return tuple(weight // divisor for weight in whole)
+
+
+def read_weights(path: str | os.PathLike[str]) -> Weights:
+    """Read weights from a file, YAML or JSON by its suffix: a mapping by names, or a list.
+
+    What they are worth is for :func:`whole_weights` to say.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the file cannot be read or holds neither.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidParameterError(f"{path}: not text in UTF-8; save it as such") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InvalidParameterError(f"{path}: cannot be read: {reason}") from None
+    parse = parse_json if path.suffix.lower() == ".json" else parse_yaml
+    data = parse(text, str(path), InvalidParameterError).data
+    if not isinstance(data, dict | list):
+        raise InvalidParameterError(
+            f"{path}: holds {reprlib.repr(data)}; it must hold a mapping, GPU: weight, or a list"
+        )
+    return data
+
+
+def _names(topology: Topology) -> list[str]:
+    return [topology.nodes[position].name for position in topology.compute]
+
+
+def _in_order(topology: Topology, weights: Weights) -> list[Exact]:
+    """Return the weights by rank, one for every GPU."""
+    if isinstance(weights, Mapping):
+        return _by_name(topology, weights)
+    if isinstance(weights, str) or not isinstance(weights, Sequence):
+        raise InvalidParameterError(
+            f"weights are {type(weights).__name__}; they must be a list or a mapping by names"
+        )
+    if len(weights) != topology.num_compute:
+        raise InvalidParameterError(
+            f"{len(weights)} weights are given; {topology.name} has {topology.num_compute} GPUs"
+        )
+    return list(weights)
+
+
+def _by_name(topology: Topology, weights: Mapping[str, Exact]) -> list[Exact]:
+    names = _names(topology)
+    for name in weights:
+        if name not in topology.position_of:
+            near = difflib.get_close_matches(str(name), names, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"a GPU is {names[0]!r}"
+            raise InvalidParameterError(f"weights name {name!r}, which is no node; {hint}")
+        kind = topology.nodes[topology.position_of[name]].kind
+        if kind is not NodeKind.COMPUTE:
+            raise InvalidParameterError(
+                f"weights name {name!r}, which is a {kind}; only compute nodes have weights"
+            )
+    missing = [name for name in names if name not in weights]
+    if missing:
+        raise InvalidParameterError(
+            f"weights do not name {missing[0]!r} ({len(missing)} of {len(names)} GPUs are "
+            f"missing); give every GPU one, 0 if it has no data"
+        )
+    return [weights[name] for name in names]
+
+
+def _weight(what: str, value: object) -> Fraction:
+    try:
+        number = exact(value, what)
+    except InvalidTopologyError as error:
+        raise InvalidParameterError(str(error)) from None
+    if number < 0:
+        raise InvalidParameterError(f"{what} is {value}; it cannot be negative")
+    return number
+
+
+def _rank(topology: Topology, root: str | int) -> int:
+    """Return the rank of a root given by name or rank."""
+    if isinstance(root, int) and not isinstance(root, bool):
+        if not 0 <= root < topology.num_compute:
+            raise InvalidParameterError(
+                f"the root is rank {root}; ranks are 0 to {topology.num_compute - 1}"
+            )
+        return root
+    if root not in topology.position_of:
+        near = difflib.get_close_matches(str(root), _names(topology), n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise InvalidParameterError(f"the root is {root!r}, which is no node{hint}")
+    node = topology.nodes[topology.position_of[str(root)]]
+    if node.kind is not NodeKind.COMPUTE:
+        raise InvalidParameterError(
+            f"the root is {root!r}, which is a {node.kind}; only a compute node can be one"
+        )
+    return topology.rank_of[topology.position_of[str(root)]]

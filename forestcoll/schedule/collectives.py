@@ -1,0 +1,80 @@
+"""Allreduces: a reduction, and then a gathering of what it has summed up.
+
+Problem: give every GPU the sum of the data of all.
+Input:   a reduction and a gathering forest.
+Output:  one schedule of two phases.
+Cost:    none.
+Source:  ForestColl section 5.7: an allreduce is a reduce-scatter and then an allgather.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Generic, TypeVar
+
+from forestcoll.collective import algbw_of
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.topology.model import Topology
+
+__all__ = ["Allreduce", "AnyForest", "AnySchedule"]
+
+F = TypeVar("F", Forest, FactoredForest, MulticastForest)
+
+
+@dataclass(frozen=True)
+class Allreduce(Generic[F]):
+    """A reduction and then a gathering of the same parts: every GPU gets the sums of all.
+
+    A reduce-scatter and an allgather, or a reduce and a broadcast.
+
+    Parameters
+    ----------
+    reduce : Forest, FactoredForest or MulticastForest
+        Brings to every GPU the sum of its part.
+    gather : Forest, FactoredForest or MulticastForest
+        Sends these sums to all; on the same topology, with the same weights.
+    """
+
+    reduce: F
+    gather: F
+
+    @property
+    def collective(self) -> str:
+        """Always "allreduce"."""
+        return "allreduce"
+
+    @property
+    def topology(self) -> Topology:
+        """The network."""
+        return self.gather.topology
+
+    @property
+    def phases(self) -> tuple[F, F]:
+        """The reduction and the gathering, in the order of their times."""
+        return (self.reduce, self.gather)
+
+    @property
+    def time_s_per_gb(self) -> Fraction:
+        """Seconds for one gigabyte: those of both phases, one after the other."""
+        return self.reduce.time_s_per_gb + self.gather.time_s_per_gb
+
+    @property
+    def algbw_gb_s(self) -> Fraction:
+        """Algorithmic bandwidth: data size over time, in GB/s.
+
+        Raises
+        ------
+        UnsupportedError
+            If there is a single GPU, whose empty schedule takes no time.
+        """
+        return algbw_of(self.time_s_per_gb)
+
+
+AnyForest = Forest | FactoredForest | MulticastForest
+"""A schedule of one phase."""
+
+AnySchedule = AnyForest | Allreduce[Forest] | Allreduce[FactoredForest] | Allreduce[MulticastForest]
+"""Whatever a file can hold."""

@@ -1,0 +1,201 @@
+"""Forests whose trees are physical: who passes the data to whom, switches that copy included.
+
+A node that *copies* holds the data of a tree and sends them as often as needed: a GPU, or a switch
+marked ``multicast``. A *walk* leads from one such node to the next, through nodes that only
+forward. A tree is a set of walks in which every copying node but the root gets the data once, so a
+unit that enters a forwarding node leaves it once, on the same walk.
+
+In a reduction the walks run the other way: every node but the root sends what it has added up
+once, and a marked switch adds as a GPU does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.bottleneck import Optimum
+from forestcoll.collective import algbw_of, collective_of
+from forestcoll.schedule.exactly import exact
+from forestcoll.topology.model import Topology
+
+__all__ = ["MulticastForest", "PhysicalTree", "Walks"]
+
+
+@dataclass(frozen=True)
+class Walks:
+    """Ways through the network from one copying node to another, in compressed rows.
+
+    Walk i visits ``node[first_node[i]:first_node[i + 1]]`` (int64 rows, int32 positions in the
+    topology), both ends included, in the direction of the data.
+    """
+
+    first_node: npt.NDArray[np.int64]
+    node: npt.NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.first_node) - 1
+
+    @property
+    def tail(self) -> npt.NDArray[np.int32]:
+        """Where each walk starts."""
+        return self.node[self.first_node[:-1]]
+
+    @property
+    def head(self) -> npt.NDArray[np.int32]:
+        """Where each walk ends."""
+        return self.node[self.first_node[1:] - 1]
+
+    def nodes(self, walk: int) -> tuple[int, ...]:
+        """Return the nodes of one walk."""
+        return tuple(self.node[self.first_node[walk] : self.first_node[walk + 1]].tolist())
+
+
+@dataclass(frozen=True, slots=True)
+class PhysicalTree:
+    """A batch of ``multiplicity`` equal trees of the shard of rank ``root``.
+
+    ``walks`` are the nodes of its walks, those nearest the root first.
+    """
+
+    root: int
+    multiplicity: int
+    walks: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class MulticastForest:
+    """A tree-flow schedule in which marked switches copy (or, in a reduction, add).
+
+    Parameters
+    ----------
+    topology : Topology
+    method : str
+        Who made the forest that this one comes from.
+    k : int
+        Trees per root, counted with multiplicity.
+    congestion : Fraction
+        U, in trees per GB/s, as of :class:`forestcoll.schedule.Forest`.
+    root, multiplicity : int32 and int64 arrays of length B
+        The batches of equal trees.
+    first_walk : int64 array of length B + 1
+        The walks of batch b are ``walk[first_walk[b]:first_walk[b + 1]]``.
+    walk : int32 array
+        Numbers of walks, in each batch those nearest the root first.
+    walks : Walks
+        Each walk in use, once.
+    optimum : Optimum, optional
+        The bound this forest attains, with the cut that proves it; None when nothing is claimed.
+    weights : tuple of int
+        Of each rank, as of :class:`forestcoll.schedule.Forest`.
+    reduction : bool
+        Whether the trees sum up what they carry on the way to their roots.
+    """
+
+    topology: Topology
+    method: str
+    k: int
+    congestion: Fraction
+    root: npt.NDArray[np.int32] = field(repr=False)
+    multiplicity: npt.NDArray[np.int64] = field(repr=False)
+    first_walk: npt.NDArray[np.int64] = field(repr=False)
+    walk: npt.NDArray[np.int32] = field(repr=False)
+    walks: Walks = field(repr=False)
+    optimum: Optimum | None = field(default=None, repr=False)
+    weights: tuple[int, ...] = field(default=(), repr=False)
+    reduction: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.weights:
+            object.__setattr__(self, "weights", (1,) * self.topology.num_compute)
+
+    @property
+    def num_batches(self) -> int:
+        """Number of batches, B."""
+        return len(self.root)
+
+    @property
+    def collective(self) -> str:
+        """What it is: "allgather", "reduce-scatter", "broadcast" or "reduce"."""
+        return collective_of(self.weights, self.reduction)
+
+    @property
+    def num_trees(self) -> int:
+        """Number of trees counted with multiplicity."""
+        return int(self.multiplicity.sum())
+
+    @property
+    def time_s_per_gb(self) -> Fraction:
+        """Seconds for one gigabyte (in all, over all GPUs): U / (W k)."""
+        return self.congestion / (sum(self.weights) * self.k)
+
+    @property
+    def algbw_gb_s(self) -> Fraction:
+        """Algorithmic bandwidth: data size over time, W k / U, in GB/s.
+
+        Raises
+        ------
+        UnsupportedError
+            If there is a single GPU, whose empty schedule takes no time.
+        """
+        return algbw_of(self.time_s_per_gb)
+
+    def loads(self) -> tuple[int, ...]:
+        """Return the trees over each link of the topology, in its order, exactly.
+
+        Walks are taken to run over links of the topology; ``verify`` proves that.
+        """
+        size, links = len(self.topology.nodes), self.topology.links
+        trees = exact(self.multiplicity, len(self.walk))
+        over = np.zeros(len(self.walks), dtype=trees.dtype)
+        np.add.at(over, self.walk, np.repeat(trees, np.diff(self.first_walk)))
+        node = self.walks.node.astype(np.int64)
+        inside = np.delete(np.arange(len(node)), self.walks.first_node[1:] - 1)
+        known = np.array([link.tail * size + link.head for link in links], dtype=np.int64)
+        place = np.searchsorted(known, node[inside] * size + node[inside + 1])
+        over = exact(over, len(inside))
+        load = np.zeros(len(links), dtype=over.dtype)
+        np.add.at(load, place, np.repeat(over, np.diff(self.walks.first_node) - 1))
+        return tuple(load.tolist())
+
+    def heights(self) -> npt.NDArray[np.int32]:
+        """Walks from the root to the farthest node of each batch, length B.
+
+        A hop into a switch that copies counts as one, and so does a hop out of it.
+        """
+        batch = np.repeat(np.arange(self.num_batches), np.diff(self.first_walk))
+        near, far = self._ends()
+        size = len(self.topology.nodes)
+        entry = batch * size + far[self.walk]
+        order = np.argsort(entry, kind="stable")
+        wanted = batch * size + near[self.walk]
+        place = np.minimum(np.searchsorted(entry[order], wanted), max(len(entry) - 1, 0))
+        jump = np.append(order[place], len(entry)) if len(entry) else np.zeros(1, dtype=np.int64)
+        jump[:-1][entry[jump[:-1]] != wanted] = len(entry)  # at the root
+        depth = np.append(np.ones(len(entry), dtype=np.int32), np.int32(0))
+        for _ in range(size.bit_length()):
+            depth, jump = depth + depth[jump], jump[jump]
+        height = np.zeros(self.num_batches, dtype=np.int32)
+        np.maximum.at(height, batch, depth[:-1])
+        return height
+
+    def trees(self) -> Iterator[PhysicalTree]:
+        """Yield the batches one by one, in order."""
+        nodes = [self.walks.nodes(i) for i in range(len(self.walks))]
+        for batch in range(self.num_batches):
+            row = self.walk[self.first_walk[batch] : self.first_walk[batch + 1]].tolist()
+            yield PhysicalTree(
+                int(self.root[batch]),
+                int(self.multiplicity[batch]),
+                tuple(nodes[i] for i in row),
+            )
+
+    def _ends(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return the end of each walk that is nearer the root of its trees, and the other."""
+        ends = self.walks.tail, self.walks.head
+        return ends[::-1] if self.reduction else ends

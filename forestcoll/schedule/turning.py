@@ -1,0 +1,85 @@
+"""Reductions, made of forests that send data out.
+
+Problem: sum up the data of all GPUs at roots.
+Input:   a forest on the network with every link turned round.
+Output:  the same trees on the network itself, with the data running from child to parent.
+Cost:    linear in the links and the hops of the paths.
+Source:  ForestColl section 5.7: a reduce-scatter is an allgather on the network with every link
+         turned round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.schedule.factored import FactoredForest, Links
+from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.topology.model import Topology
+
+__all__ = ["turned", "turned_links", "turned_routes"]
+
+F = TypeVar("F", Forest, FactoredForest)
+
+
+def turned(forest: F, topology: Topology) -> F:
+    """Turn a forest on the reversed network into a reduction on the network itself.
+
+    Parameters
+    ----------
+    forest : Forest or FactoredForest
+        Sends data out over ``topology.reversed()``. Its routes need not have been found yet.
+    topology : Topology
+
+    Returns
+    -------
+    Forest or FactoredForest
+        The same trees; data runs from child to parent, and routes and links with it.
+    """
+    best = forest.optimum
+    changes: dict[str, Any] = {
+        "topology": topology,
+        "routes": Routes.later(lambda: turned_routes(forest.routes)),
+        "optimum": None if best is None else replace(best, topology=topology, reduction=True),
+        "reduction": True,
+    }
+    if isinstance(forest, FactoredForest):
+        changes["links"] = turned_links(forest.links)
+    return replace(forest, **changes)
+
+
+def turned_links(links: Links) -> Links:
+    """Turn every logical link round."""
+    order = np.lexsort((links.tail, links.head))
+    return Links(links.head[order], links.tail[order], links.load[order])
+
+
+def turned_routes(routes: Routes) -> Routes:
+    """Turn every logical link and its paths round."""
+    order = np.lexsort((routes.tail, routes.head))
+    paths, first_path = _rows(routes.first_path, order)
+    hops, first_hop = _rows(routes.first_hop, paths)
+    # Row by row the hops come in order; counted from the other end of their row, backwards.
+    ends = np.repeat(first_hop[:-1] + first_hop[1:] - 1, np.diff(first_hop))
+    backwards = hops[ends - np.arange(len(hops))]
+    return Routes(
+        tail=routes.head[order],
+        head=routes.tail[order],
+        first_path=first_path,
+        multiplicity=routes.multiplicity[paths],
+        first_hop=first_hop,
+        hop=routes.hop[backwards],
+    )
+
+
+def _rows(
+    first: npt.NDArray[np.int64], order: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Take compressed rows in another order: the entries of each, and where the rows now start."""
+    lengths = np.diff(first)[order]
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    entries = np.arange(starts[-1]) + np.repeat(first[:-1][order] - starts[:-1], lengths)
+    return entries.astype(np.int64), starts

@@ -1,0 +1,322 @@
+"""Proof of a certificate from its own numbers: that the bound holds, and that it is attained.
+
+Problem: is the cut as narrow as is said, does no link carry more than U b trees, is that as fast as
+         the cut allows, and are there trees that load the links so?
+Input:   a certificate; nothing in it is believed.
+Output:  a verdict, or the first violation, by name.
+Cost:    one pass over the links, and a max-flow for each GPU from those done before: short ones.
+Source:  ForestColl section 2 (the cut bound), section 5.5 and appendix E.4 (fixed k), Theorem 5 and
+         Edmonds' theorem (trees from flows). Shares no code with what makes certificates.
+
+Trees: if every node that only forwards sends as many as it receives, it can be removed with all
+cuts kept, and if then the trees of all roots can flow to every GPU, there are such spanning trees.
+So the loads alone prove that some schedule is as fast; which one, only its file says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from forestcoll.collective import collective_of
+from forestcoll.schedule.certificate import Certificate, CertifiedLink, LimitOfK, OptimumCut
+from forestcoll.schedule.naming import fail
+
+__all__ = ["CertificateVerdict", "verify_certificate"]
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateVerdict:
+    """What was proved.
+
+    Parameters
+    ----------
+    collective, network : str
+    gpus, roots, links : int
+        Of the network that the certificate lists.
+    k, trees : int
+        Trees per unit of weight, and in all.
+    congestion, time_s_per_gb, algbw_gb_s : Fraction
+        Of the trees, which exist.
+    optimal : bool
+        Whether no schedule is faster.
+    optimal_for_k : bool
+        Whether none with so many trees is.
+    """
+
+    collective: str
+    network: str
+    gpus: int
+    roots: int
+    links: int
+    k: int
+    trees: int
+    congestion: Fraction
+    time_s_per_gb: Fraction
+    algbw_gb_s: Fraction
+    optimal: bool
+    optimal_for_k: bool
+
+
+def verify_certificate(certificate: Certificate) -> CertificateVerdict:
+    """Add up a certificate anew.
+
+    Raises
+    ------
+    VerificationError
+        At the first number that is not what the others make it, or claim that they do not prove.
+    """
+    _check_network(certificate)
+    _check_weights(certificate)
+    _check_optimum(certificate, certificate.optimum)
+    _check_speed(certificate)
+    if certificate.fixed_k is not None:
+        _check_limit(certificate, certificate.fixed_k)
+    _check_ends(certificate)
+    _check_flows(certificate)
+    weights = [gpu.weight for gpu in certificate.gpus]
+    limit = certificate.fixed_k
+    return CertificateVerdict(
+        collective=certificate.collective,
+        network=certificate.network,
+        gpus=len(weights),
+        roots=sum(weight > 0 for weight in weights),
+        links=len(certificate.links),
+        k=certificate.k,
+        trees=certificate.k * sum(weights),
+        congestion=certificate.congestion,
+        time_s_per_gb=certificate.time_s_per_gb,
+        algbw_gb_s=1 / certificate.time_s_per_gb,
+        optimal=limit is None,
+        optimal_for_k=limit is None or limit.congestion == certificate.congestion,
+    )
+
+
+def _check_network(certificate: Certificate) -> None:
+    """Every name is that of one node, every link joins two nodes and is listed once."""
+    known = [*(gpu.name for gpu in certificate.gpus), *certificate.forwarding]
+    _check_once(known, "the nodes name")
+    names = set(known)
+    _check_once((_link(link) for link in certificate.links), "the links list")
+    for link in certificate.links:
+        if link.tail not in names or link.head not in names or link.tail == link.head:
+            fail(f"link {_link(link)} must join two of the nodes")
+
+
+def _check_once(names: Iterable[str], what: str) -> None:
+    name, times = max(Counter(names).items(), key=lambda item: item[1], default=("", 1))
+    if times > 1:
+        fail(f"{what} {name} {times} times; it must be once")
+
+
+def _check_weights(certificate: Certificate) -> None:
+    """Weights make the collective, and every GPU roots k times its own."""
+    weights = [gpu.weight for gpu in certificate.gpus]
+    if len(weights) < 2 or math.gcd(*weights) != 1:
+        fail(
+            f"{len(weights)} GPUs have weights whose common divisor is {math.gcd(*weights)}; "
+            f"it must be 1, for two GPUs or more"
+        )
+    due = collective_of(weights, certificate.is_reduction)
+    if certificate.collective != due:
+        fail(f"the collective is {certificate.collective}; the weights make it {due}")
+    if certificate.k < 1:
+        fail("k is 0; there must be a tree")
+    for gpu in certificate.gpus:
+        if gpu.trees != certificate.k * gpu.weight:
+            fail(
+                f"{gpu.name} roots {gpu.trees} trees; k times its weight is "
+                f"{certificate.k * gpu.weight}"
+            )
+
+
+# --- bounds ------------------------------------------------------------------------------------
+
+
+def _check_optimum(certificate: Certificate, claim: OptimumCut) -> None:
+    """The cut has the weight, the bandwidth and the ratio that are claimed."""
+    crossing = _crossing(certificate, "optimum", claim)
+    bandwidth = sum((link.bandwidth_gb_s for link in crossing), start=Fraction(0))
+    if claim.bandwidth_gb_s != bandwidth:
+        fail(f"the cut of the optimum has links of {bandwidth} GB/s, not {claim.bandwidth_gb_s}")
+    if claim.inverse_rate * bandwidth != claim.weight:
+        fail(
+            f"the optimum claims 1/x* = {claim.inverse_rate}; the cut proves "
+            f"{claim.weight / bandwidth if bandwidth else 'nothing'}"
+        )
+
+
+def _check_limit(certificate: Certificate, claim: LimitOfK) -> None:
+    """Below the congestion claimed, the links of the cut carry fewer trees than must cross."""
+    crossing = _crossing(certificate, "fixed_k", claim)
+    room = sum(math.ceil(claim.congestion * link.bandwidth_gb_s) - 1 for link in crossing)
+    lacking = certificate.k * claim.weight - room
+    if claim.trees_lacking != lacking or lacking < 1:
+        fail(
+            f"below {claim.congestion} trees per GB/s the links of the cut of fixed_k carry {room} "
+            f"trees, so {lacking} are lacking; {claim.trees_lacking} are claimed, and there must "
+            f"be one or more"
+        )
+    if claim.congestion > certificate.congestion:
+        fail(
+            f"fixed_k claims that no congestion is below {claim.congestion}, but the forest has "
+            f"{certificate.congestion}"
+        )
+
+
+def _crossing(
+    certificate: Certificate, what: str, claim: OptimumCut | LimitOfK
+) -> list[CertifiedLink]:
+    """Check what a cut consists of; return the links that the data of its GPUs must cross."""
+    weight = {gpu.name: gpu.weight for gpu in certificate.gpus}
+    inside = set(claim.cut)
+    _check_once(claim.cut, f"the cut of {what} names")
+    if strangers := inside.difference(weight, certificate.forwarding):
+        fail(f"the cut of {what} names {min(strangers)}, which is no node")
+    if inside.issuperset(weight):
+        fail(f"the cut of {what} holds every GPU; one must be outside")
+    due = [name for name in weight if name in inside]
+    if sorted(claim.gpus) != sorted(due):
+        fail(f"the cut of {what} holds {len(due)} GPUs, not the {len(claim.gpus)} listed")
+    if claim.weight != (found := sum(weight[name] for name in due)):
+        fail(f"the GPUs in the cut of {what} have a weight of {found}, not {claim.weight}")
+    return [
+        link
+        for link in certificate.links
+        if (link.tail in inside) != (link.head in inside)
+        and (link.head in inside) == certificate.is_reduction
+    ]
+
+
+def _check_speed(certificate: Certificate) -> None:
+    """The loads make the congestion, that the time, and that is the bound unless k limits it."""
+    busiest = max(certificate.links, key=lambda link: link.trees / link.bandwidth_gb_s)
+    measured = busiest.trees / busiest.bandwidth_gb_s
+    if measured != certificate.congestion:
+        fail(
+            f"link {_link(busiest)} carries {busiest.trees} trees over {busiest.bandwidth_gb_s} "
+            f"GB/s: {measured} trees per GB/s, the most of any; the congestion claimed is "
+            f"{certificate.congestion}"
+        )
+    trees = certificate.k * sum(gpu.weight for gpu in certificate.gpus)
+    if certificate.time_s_per_gb != certificate.congestion / trees:
+        fail(
+            f"{trees} trees take {certificate.congestion / trees} s per GB, not "
+            f"{certificate.time_s_per_gb}"
+        )
+    least = certificate.k * certificate.optimum.inverse_rate
+    attained = certificate.congestion == least
+    if attained != (certificate.fixed_k is None):
+        fail(
+            f"the congestion is {certificate.congestion}, k / x* is {least}; fixed_k must be null "
+            f"if they are equal, and tell what limits k if not"
+        )
+
+
+# --- trees -------------------------------------------------------------------------------------
+
+
+def _check_ends(certificate: Certificate) -> None:
+    """Each tree of another root enters a GPU once (in a reduction: leaves it once).
+
+    What forwards sends as many as it receives.
+    """
+    received: Counter[str] = Counter()
+    sent: Counter[str] = Counter()
+    for link in certificate.links:
+        received[link.head] += link.trees
+        sent[link.tail] += link.trees
+    verb, passed = ("sends", sent) if certificate.is_reduction else ("receives", received)
+    trees = sum(gpu.trees for gpu in certificate.gpus)
+    for gpu in certificate.gpus:
+        if passed[gpu.name] != trees - gpu.trees:
+            fail(
+                f"{gpu.name} {verb} {passed[gpu.name]} trees; {trees - gpu.trees} are rooted "
+                f"elsewhere"
+            )
+    for name in certificate.forwarding:
+        if received[name] != sent[name]:
+            fail(
+                f"{name} only forwards, but receives {received[name]} trees and sends {sent[name]}"
+            )
+
+
+def _check_flows(certificate: Certificate) -> None:
+    """The trees of all roots can flow to every GPU within the loads, so spanning trees exist.
+
+    A GPU that they reach stands for all roots: no narrower cut separates it from them. So each
+    flow is searched for from its end, and mostly found nearby.
+    """
+    flows = _Flows(certificate)
+    reached: set[str] = set()
+    for gpu in certificate.gpus:
+        flows.check(gpu.name, reached)
+        reached.add(gpu.name)
+
+
+class _Flows:
+    """Flows of trees over the loads, in the direction from root to leaves."""
+
+    def __init__(self, certificate: Certificate) -> None:
+        self._room: dict[tuple[str, str], int] = {}
+        self._beside: defaultdict[str, list[str]] = defaultdict(list)
+        for link in certificate.links:
+            near, far = link.tail, link.head
+            if certificate.is_reduction:
+                near, far = far, near
+            self._room[near, far] = link.trees
+            self._beside[far].append(near)
+            self._beside[near].append(far)
+        self._own = {gpu.name: gpu.trees for gpu in certificate.gpus}
+        self._trees = sum(self._own.values())
+
+    def check(self, gpu: str, reached: Collection[str]) -> None:
+        """Raise unless all trees can flow to a GPU, from their roots or from those reached."""
+        used: Counter[tuple[str, str]] = Counter()
+        left = Counter(self._own) | Counter(dict.fromkeys(reached, self._trees))
+        missing = self._trees - left.pop(gpu, 0)
+        while missing:
+            path = self._path(gpu, used, left)
+            if not path:
+                fail(
+                    f"only {self._trees - missing} of {self._trees} trees can flow over the loads "
+                    f"of the links between their roots and {gpu}; no such forest exists"
+                )
+            hops = list(pairwise(path))
+            free = (self._room.get(hop, 0) - used[hop] for hop in hops)
+            amount = min(missing, left[path[0]], *free)
+            left[path[0]] -= amount
+            for near, far in hops:
+                used[near, far] += amount
+                used[far, near] -= amount
+            missing -= amount
+
+    def _path(
+        self,
+        gpu: str,
+        used: Counter[tuple[str, str]],
+        left: Counter[str],
+    ) -> list[str]:
+        """Return a shortest way on which more trees can flow to a GPU; nothing if there is none."""
+        after = {gpu: ""}
+        queue = [gpu]
+        for node in queue:  # grows as it is walked
+            if left[node] > 0:
+                path = [node]
+                while path[-1] != gpu:
+                    path.append(after[path[-1]])
+                return path
+            for near in self._beside[node]:
+                hop = near, node
+                if near not in after and self._room.get(hop, 0) > used[hop]:
+                    after[near] = node
+                    queue.append(near)
+        return []
+
+
+def _link(link: CertifiedLink) -> str:
+    return f"{link.tail} -> {link.head}"

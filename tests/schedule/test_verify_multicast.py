@@ -1,0 +1,189 @@
+"""Physical trees, in which switches copy or add: what is right is proved, what is not is named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+from forestcoll.errors import InvalidScheduleError, VerificationError
+from forestcoll.generate import generate
+from forestcoll.multicast import multicast, traffic
+from forestcoll.schedule import Allreduce, MulticastForest, read_schedule, verify, write_schedule
+from forestcoll.topology import group, load_topology
+from tests.command_line import ROOT
+from tests.schedule.multicast_mutations import MUTATIONS, box, rows_of, star, with_rows
+
+
+@pytest.mark.parametrize("reduction", [False, True])
+def test_what_was_proved_is_said(reduction: bool) -> None:
+    """Four stars around w: a link into or out of a GPU carries 3 trees over 9 GB/s."""
+    verdict = verify(star(reduction))
+    assert verdict.collective == ("reduce-scatter" if reduction else "allgather")
+    assert (verdict.gpus, verdict.roots, verdict.k, verdict.trees) == (4, 4, 1, 4)
+    assert (verdict.batches, verdict.tree_edges, verdict.paths) == (4, 16, 8)
+    assert (verdict.logical_links, verdict.height, verdict.deliveries) == (8, 2, 12)
+    assert verdict.congestion == Fraction(1, 3)
+    assert verdict.busiest_link == (("a", "w") if reduction else ("w", "a"))
+    assert verdict.time_s_per_gb == Fraction(1, 12)
+    assert not verdict.optimal
+
+
+@pytest.mark.parametrize("reduction", [False, True])
+def test_an_optimal_forest_stays_optimal(reduction: bool) -> None:
+    """Both switches are used; a GPU gets three shards over 10 GB/s, and no cut says less."""
+    assert verify(box(reduction)).optimal
+    assert box(reduction).time_s_per_gb == Fraction(3, 40)
+
+
+@pytest.mark.parametrize("reduction", [False, True])
+@pytest.mark.parametrize("spoil", MUTATIONS, ids=lambda spoil: spoil.__name__)
+def test_faults_are_named(
+    spoil: Callable[[MulticastForest], MulticastForest], reduction: bool
+) -> None:
+    """Each mutation of a forest that is right is refused in one line that names the fault."""
+    with pytest.raises(VerificationError) as caught:
+        verify(spoil(star(reduction)))
+    assert MUTATIONS[spoil][reduction] in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_optimum_that_is_not_attained_is_refused() -> None:
+    """The stars leave x unused, so they are slower than the optimum of the box."""
+    with pytest.raises(VerificationError, match="claimed to be optimal"):
+        verify(replace(star(), optimum=box().optimum))
+
+
+def test_a_switch_that_can_copy_may_just_forward() -> None:
+    """Walks may pass through w: then it is not among the copying nodes of the tree."""
+    rows = [[(r, 4, v) for v in range(4) if v != r] for r in range(4)]
+    verdict = verify(with_rows(star(), rows))
+    assert (verdict.height, verdict.tree_edges) == (1, 12)
+
+
+def test_a_relay_forwards_but_does_not_copy() -> None:
+    """GPUs outside the group are passed through, and are no ends of walks."""
+    net = group(load_topology("ring:nodes=4"), ["gpu0", "gpu2"])
+    forest = multicast(generate(net))
+    assert verify(forest).optimal
+    assert {len(walk) for row in rows_of(forest) for walk in row} == {3}
+    spoiled = with_rows(replace(forest, k=1, optimum=None), [[(0, 1), (1, 2)], [(2, 1), (1, 0)]])
+    with pytest.raises(VerificationError, match="gpu1, a relay, which only forwards"):
+        verify(spoiled)
+
+
+def test_a_single_gpu_has_an_empty_schedule() -> None:
+    """A group of one: nothing is sent, and nothing may be."""
+    net = group(load_topology("ring:nodes=4"), ["gpu0"])
+    forest = multicast(generate(net))
+    assert verify(forest).trees == 0
+    assert forest.heights().tolist() == []
+    assert {kind.factor for kind in traffic(generate(net), forest)} == {None}
+    with pytest.raises(VerificationError, match="must be empty"):
+        verify(with_rows(forest, [[(0, 1)]]))
+
+
+# --- files -------------------------------------------------------------------------------------
+
+ARRAYS = ("root", "multiplicity", "first_walk", "walk")
+
+
+def assert_equal(one: MulticastForest, other: MulticastForest) -> None:
+    for name in ARRAYS:
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+        assert getattr(one, name).dtype == getattr(other, name).dtype
+    np.testing.assert_array_equal(one.walks.first_node, other.walks.first_node)
+    np.testing.assert_array_equal(one.walks.node, other.walks.node)
+    for name in ("topology", "method", "k", "congestion", "optimum", "weights", "reduction"):
+        assert getattr(one, name) == getattr(other, name)
+
+
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "broadcast", "reduce"])
+def test_files_give_back_what_was_written(tmp_path: Path, suffix: str, collective: str) -> None:
+    """And the same forest gives the same bytes."""
+    root = 0 if collective in ("broadcast", "reduce") else None
+    topology = load_topology("dgx_h100:boxes=2,nics=nodes")
+    forest = multicast(generate(topology, collective=collective, root=root))
+    path = tmp_path / f"schedule.{suffix}"
+    write_schedule(forest, path)
+    again = read_schedule(path)
+    assert isinstance(again, MulticastForest)
+    assert_equal(again, forest)
+    before = path.read_bytes()
+    write_schedule(again, path)
+    assert path.read_bytes() == before
+
+
+def test_the_schema_describes_the_file(tmp_path: Path) -> None:
+    """A file with walks is accepted, one with edges or routes in it is not."""
+    schema = json.loads((ROOT / "docs" / "schedule.schema.json").read_text(encoding="utf-8"))
+    path = tmp_path / "schedule.json"
+    write_schedule(star(), path)
+    document = json.loads(path.read_text())
+    validator = Draft202012Validator(schema)
+    validator.validate(document)
+    write_schedule(
+        multicast(generate(load_topology("dgx_h100:boxes=1"), collective="allreduce")), path
+    )
+    validator.validate(json.loads(path.read_text()))
+    assert not validator.is_valid({**document, "routes": []})
+    assert not validator.is_valid({**document, "trees": [{**document["trees"][0], "edges": []}]})
+    assert not validator.is_valid({key: document[key] for key in document if key != "walks"})
+
+
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+def test_allreduces_are_written_with_both_phases(tmp_path: Path, suffix: str) -> None:
+    """One switch adds up in the first phase and copies in the second."""
+    schedule = multicast(generate(load_topology("dgx_h100:boxes=1"), collective="allreduce"))
+    path = tmp_path / f"schedule.{suffix}"
+    write_schedule(schedule, path)
+    again = read_schedule(path)
+    assert isinstance(again, Allreduce)
+    for old, new in zip(schedule.phases, again.phases, strict=True):
+        assert isinstance(new, MulticastForest)
+        assert_equal(old, new)
+    assert verify(again).optimal
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d["trees"][0].update(walks=[99]), r"trees\[0\].walks\[0\] is 99; it must be"),
+        (lambda d: d["trees"][1].update(walks=["a"]), r"trees\[1\].walks\[0\] is 'a'; it must be"),
+        (lambda d: d["walks"].append(["a", "z"]), r"walks\[8\] is 'z'; it must be names of nodes"),
+        (lambda d: d["walks"].append("aw"), r"walks\[8\] is 'aw'; it must be a list"),
+        (lambda d: d["trees"][0].update(edges=[]), r"trees\[0\].'edges' is not in the format"),
+        (lambda d: d.update(routes=[]), "'routes' is not in the format"),
+    ],
+)
+def test_files_that_are_not_in_the_format_are_refused(
+    tmp_path: Path, change: Callable[[dict[str, object]], None], message: str
+) -> None:
+    """With the file, the field, what was found and what may be there."""
+    path = tmp_path / "schedule.json"
+    write_schedule(star(), path)
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document))
+    with pytest.raises(InvalidScheduleError, match=message):
+        read_schedule(path)
+
+
+def test_phases_of_an_allreduce_are_of_one_kind(tmp_path: Path) -> None:
+    """One with walks and one with routes is no schedule."""
+    whole = generate(load_topology("dgx_h100:boxes=1"), collective="allreduce")
+    paths = tmp_path / "routes.json", tmp_path / "walks.json"
+    write_schedule(whole, paths[0])
+    write_schedule(multicast(whole), paths[1])
+    mixed, other = (json.loads(path.read_text()) for path in paths)
+    mixed["gather"] = other["gather"]
+    paths[0].write_text(json.dumps(mixed))
+    with pytest.raises(InvalidScheduleError, match="only one of reduce and gather lists walks"):
+        read_schedule(paths[0])

@@ -1,0 +1,404 @@
+"""Every collective on random digraphs: the bound by enumeration, attained exactly, and verified."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import networkx as nx
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from forestcoll import Allreduce, cost, expand, generate, generate_factored, group, optimum, verify
+from forestcoll.errors import (
+    DisconnectedError,
+    ForestCollError,
+    InvalidParameterError,
+    InvalidTopologyError,
+    UnbalancedError,
+    UnsupportedError,
+)
+from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, load_topology
+from forestcoll.topology.validate import COLLECTIVES
+from tests.random_topologies import KINDS, random_topology
+from tests.reference.cuts import enumerate_optimum
+from tests.strategies import topologies
+
+REDUCTIONS = ("reduce-scatter", "reduce")
+ONE_WAY = ("allgather", "broadcast", *REDUCTIONS)
+
+
+def bound_by_enumeration(
+    topology: Topology, weights: Sequence[int], *, reduction: bool
+) -> Fraction:
+    """Worst w(S) / B+(S) of all cuts; of the network turned round in a reduction."""
+    network = topology.reversed() if reduction else topology
+    roots = {v: w for v, w in zip(network.compute, weights, strict=True) if w}
+    return enumerate_optimum(network, roots, network.compute)[0]
+
+
+def proves_optimal(topology: Topology, collective: str, **demand: Any) -> None:
+    """Both forms verify; the time is the worst of all cuts over the weight, with no tolerance."""
+    forest = generate(topology, collective=collective, **demand)
+    factored = generate_factored(topology, collective=collective, **demand)
+    assert not isinstance(forest, Allreduce)
+    assert not isinstance(factored, Allreduce)
+    reduction = collective in REDUCTIONS
+    for form in (forest, factored, expand(factored)):
+        assert form.reduction is reduction
+        verdict = verify(form)
+        assert verdict.optimal
+        assert verdict.trees == forest.k * sum(forest.weights)
+    bound = bound_by_enumeration(topology, forest.weights, reduction=reduction)
+    assert forest.optimum is not None
+    assert forest.optimum.inverse_rate == bound == forest.optimum.certificate()
+    assert cost(forest).time_s_per_gb == forest.time_s_per_gb == bound / sum(forest.weights)
+
+
+@st.composite
+def demands(draw: st.DrawFn, topology: Topology, collective: str) -> dict[str, Any]:
+    """Draw a root, or weights from 0 to 5 (or none) for a collective."""
+    gpus = topology.num_compute
+    if collective in ("broadcast", "reduce"):
+        return {"root": draw(st.integers(0, gpus - 1))}
+    weights = draw(st.none() | st.lists(st.integers(0, 5), min_size=gpus, max_size=gpus))
+    assume(weights is None or any(weights))
+    return {"weights": weights}
+
+
+def fit(topology: Topology, collective: str) -> Topology:
+    """Turn a network round for a reduction: its switches then send at least what they receive."""
+    return topology.reversed() if collective in REDUCTIONS else topology
+
+
+@pytest.mark.parametrize("collective", ONE_WAY)
+@settings(max_examples=150, deadline=None)
+@given(data=st.data(), topology=topologies())
+def test_every_collective_attains_the_worst_of_all_cuts(
+    collective: str, data: st.DataObject, topology: Topology
+) -> None:
+    """Random digraphs with switches and unbalanced GPUs, random roots and weights."""
+    network = fit(topology, collective)
+    proves_optimal(network, collective, **data.draw(demands(network, collective)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("collective", ONE_WAY)
+@pytest.mark.parametrize("seed", range(20))
+def test_every_collective_on_a_seeded_set(collective: str, kind: str, seed: int) -> None:
+    """The same on networks that do not change from run to run; weights go 0, 1, 2, 3, 0, .."""
+    network = fit(random_topology(seed, kind), collective)
+    rooted = collective in ("broadcast", "reduce")
+    weights = [(rank + seed) % 4 for rank in range(network.num_compute)]
+    weights[0] += 1
+    proves_optimal(network, collective, **({"root": 0} if rooted else {"weights": weights}))
+
+
+@settings(max_examples=150, deadline=None)
+@given(topology=topologies(), root=st.integers(0, 9))
+def test_a_broadcast_is_as_fast_as_the_least_max_flow_from_its_root(
+    topology: Topology, root: int
+) -> None:
+    """Edmonds: min over v of maxflow(root, v), by networkx; the reduce to it, of flows into it."""
+    root %= topology.num_compute
+    source = topology.compute[root]
+    others = [v for v in topology.compute if v != source]
+    rate = min(max_flow(topology, source, v) for v in others)
+    assert generate(topology, collective="broadcast", root=root).algbw_gb_s == rate
+    back = topology.reversed()
+    assert min(max_flow(back, v, source) for v in others) == rate
+    assert generate(back, collective="reduce", root=root).algbw_gb_s == rate
+
+
+def max_flow(topology: Topology, source: int, sink: int) -> Fraction:
+    links = topology.integer_capacities
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_nodes_from(range(len(topology.nodes)))
+    for tail, head, capacity in zip(
+        links.tail.tolist(), links.head.tolist(), links.capacity.tolist(), strict=True
+    ):
+        graph.add_edge(tail, head, capacity=capacity)
+    return Fraction(nx.maximum_flow_value(graph, source, sink), links.denominator)
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=st.data(), topology=topologies(kinds=("directed", "bidirectional")))
+def test_an_allreduce_takes_the_time_of_both_bounds(
+    data: st.DataObject, topology: Topology
+) -> None:
+    """One after the other, on balanced networks, by weights or through a root."""
+    demand = data.draw(demands(topology, data.draw(st.sampled_from(["allgather", "broadcast"]))))
+    for schedule in (
+        generate(topology, collective="allreduce", **demand),
+        generate_factored(topology, collective="allreduce", **demand),
+    ):
+        verdict = verify(schedule)
+        assert verdict.optimal
+        weights = schedule.gather.weights
+        times = [
+            bound_by_enumeration(topology, weights, reduction=reduction) / sum(weights)
+            for reduction in (True, False)
+        ]
+        assert verdict.time_s_per_gb == schedule.time_s_per_gb == sum(times)
+        assert schedule.algbw_gb_s == verdict.algbw_gb_s == 1 / sum(times)
+
+
+def test_only_proportions_of_weights_matter() -> None:
+    """1/2, 3/2 and 0.5 are 1, 3 and 1; by rank or by name."""
+    ring = load_topology("ring:nodes=3")
+    whole = generate(ring, weights=[1, 3, 1])
+    for weights in (["1/2", Fraction(3, 2), "0.5"], {"gpu2": 7, "gpu1": 21, "gpu0": 7}):
+        forest = generate(ring, weights=weights)
+        assert (forest.weights, forest.k) == ((1, 3, 1), whole.k)
+        assert forest.time_s_per_gb == whole.time_s_per_gb
+
+
+def test_names_of_collectives_follow_from_weights_and_direction() -> None:
+    """One positive weight is a root, unless there is a single GPU or all weigh the same."""
+    ring = load_topology("ring:nodes=3")
+    for collective in ONE_WAY:
+        root = 1 if collective in ("broadcast", "reduce") else None
+        assert generate(ring, collective=collective, root=root).collective == collective
+    assert generate(ring, weights=[0, 2, 0]).collective == "broadcast"
+    assert generate(ring, weights=[0, 2, 1]).collective == "allgather"
+    pair = load_topology("complete:nodes=2")
+    assert generate(pair, collective="reduce", root=0).collective == "reduce"
+
+
+def test_a_reduce_scatter_on_a_directed_network_is_no_turned_allgather() -> None:
+    """A one-way ring with a chord a -> c: by hand.
+
+    Links a -> b -> c -> a of 1 GB/s and a -> c of 1. Shards enter b over 1 GB/s, two of them:
+    1/x* = 2. Sums leave b over 1 GB/s, two of them, and c over 1: 2 as well; but into c come
+    2 GB/s and out of a go 2, so the forests differ: in the reduction a sends to b and to c.
+    """
+    builder = TopologyBuilder()
+    a, b, c = (builder.gpu(name) for name in "abc")
+    for tail, head in ((a, b), (b, c), (c, a), (a, c)):
+        builder.arc(tail, head, 1)
+    net = builder.build("chord")
+    scatter = generate(net, collective="reduce-scatter")
+    assert verify(scatter).optimal
+    assert scatter.time_s_per_gb == Fraction(2, 3)
+    for tail, head in zip(scatter.routes.tail, scatter.routes.head, strict=True):
+        assert (net.compute[tail], net.compute[head]) in net.link_between
+
+
+def test_roots_alone_must_reach_the_others() -> None:
+    """A -> b -> c: a can broadcast, c can be reduced to; the other way round is refused."""
+    builder = TopologyBuilder()
+    a, b, c = (builder.gpu(name) for name in "abc")
+    builder.arc(a, b, 3)
+    builder.arc(b, c, 2)
+    net = builder.build("chain")
+    assert generate(net, collective="broadcast", root="a").algbw_gb_s == 2
+    assert generate(net, collective="reduce", root="c").algbw_gb_s == 2
+    assert verify(generate(net, collective="reduce", root="c")).optimal
+    with pytest.raises(DisconnectedError, match="'b' cannot reach GPU 'a'"):
+        generate(net, collective="broadcast", root="b")
+    with pytest.raises(DisconnectedError, match="'b' cannot reach GPU 'a'"):
+        generate(net, collective="reduce", root="a")
+    with pytest.raises(DisconnectedError, match="'b' cannot reach GPU 'a'"):
+        generate(net, weights=[1, 1, 0])
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_the_papers_algorithms_agree_where_all_weights_are_equal(collective: str) -> None:
+    """Times are the same; a root is refused by name."""
+    topology = load_topology("mi250:boxes=1,gpus_per_box=8")
+    if collective in ("broadcast", "reduce"):
+        with pytest.raises(UnsupportedError, match="take the method forestcoll"):
+            generate(topology, collective=collective, root=0, method="paper")
+        return
+    ours = generate(topology, collective=collective)
+    theirs = generate(topology, collective=collective, method="paper")
+    assert verify(theirs).optimal
+    assert theirs.time_s_per_gb == ours.time_s_per_gb
+    assert verify(generate_factored(topology, collective=collective, method="paper")).optimal
+
+
+def test_reductions_ask_for_switches_that_send_what_they_receive() -> None:
+    """A switch with 3 GB/s in and 2 out cannot pass all sums on."""
+    builder = TopologyBuilder()
+    a, b, switch = builder.gpu("a"), builder.gpu("b"), builder.switch("s")
+    for tail, head, bandwidth in ((a, switch, 2), (b, switch, 1), (switch, a, 1), (switch, b, 1)):
+        builder.arc(tail, head, bandwidth)
+    net = builder.build("greedy")
+    assert verify(generate(net)).optimal
+    with pytest.raises(UnbalancedError, match="switch 's' has 3 GB/s in and 2 GB/s out"):
+        generate(net, collective="reduce-scatter")
+
+
+# --- process groups -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("collective", ONE_WAY)
+@settings(max_examples=100, deadline=None)
+@given(data=st.data(), topology=topologies(kinds=("directed", "bidirectional")))
+def test_balanced_relays_reach_the_bound_without_copying(
+    collective: str, data: st.DataObject, topology: Topology
+) -> None:
+    """Theorem: the bound over cuts, which holds for relays that copy too, is attained without."""
+    gpus = [topology.nodes[v].name for v in topology.compute]
+    members = data.draw(st.sets(st.sampled_from(gpus), min_size=2))
+    net = group(topology, members)
+    assert {net.nodes[v].name for v in net.compute} == members
+    proves_optimal(net, collective, **data.draw(demands(net, collective)))
+
+
+def test_relays_speed_a_group_up() -> None:
+    """Four GPUs in a ring, both ways, 1 GB/s; the group a, c: by hand.
+
+    Each shard goes half over b and half over d: 1 shard over 2 GB/s. Without relays there is no
+    way at all; with b alone it would take 1 shard over 1 GB/s, twice as long.
+    """
+    ring = load_topology("ring:nodes=4")
+    pair = generate(group(ring, ["gpu0", "gpu2"]))
+    assert pair.optimum is not None
+    assert (pair.optimum.inverse_rate, pair.k) == (Fraction(1, 2), 2)
+    assert verify(pair).optimal
+    through = {ring.nodes[v].name for v in pair.routes.hop.tolist()}
+    assert through == {"gpu0", "gpu1", "gpu2", "gpu3"}
+
+
+def test_a_relay_that_could_only_serve_by_copying_is_refused() -> None:
+    """It receives 1 GB/s and sends 2: as a GPU it could pass everything on twice."""
+    builder = TopologyBuilder()
+    a, b, c, d = (builder.gpu(name) for name in "abcd")
+    builder.arc(a, d, 1)
+    for head in (b, c):
+        builder.arc(d, head, 1)
+        builder.arc(head, a, 1)
+    net = builder.build("copier")
+    assert generate(net, collective="broadcast", root="a").algbw_gb_s == 1
+    with pytest.raises(UnbalancedError, match="relay 'd' has 1 GB/s in and 2 GB/s out"):
+        generate(group(net, ["a", "b", "c"]), collective="broadcast", root="a")
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("method", ["forestcoll", "paper"])
+def test_a_group_of_one_has_an_empty_schedule(collective: str, method: str) -> None:
+    """No trees, no time, no bandwidth to divide by; it verifies."""
+    alone = group(load_topology("dgx_a100:boxes=2"), ["b1.gpu3"])
+    root = "b1.gpu3" if collective in ("broadcast", "reduce") else None
+    for make in (generate, generate_factored):
+        schedule = make(alone, collective=collective, root=root, method=method)
+        assert schedule.time_s_per_gb == 0
+        parts = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
+        assert [part.num_trees for part in parts] == [0] * len(parts)
+        verdict = verify(schedule)
+        assert (verdict.time_s_per_gb, verdict.algbw_gb_s) == (0, None)
+        with pytest.raises(UnsupportedError, match="takes no time"):
+            schedule.algbw_gb_s  # noqa: B018
+
+
+def test_a_box_that_leads_nowhere_is_left_aside() -> None:
+    """A group of one box on a cluster is as fast as the box with its ways through the network."""
+    cluster = load_topology("dgx_a100:boxes=3")
+    box = [cluster.nodes[v].name for v in cluster.compute if cluster.nodes[v].box == 1]
+    forest = generate(group(cluster, box))
+    assert verify(forest).optimal
+    assert forest.optimum is not None
+    assert forest.optimum.inverse_rate == Fraction(7, 325)  # seven shards over 300 + 25 GB/s
+
+
+# --- what is refused ----------------------------------------------------------------------------
+
+RING: Topology = load_topology("dgx_a100:boxes=1")
+
+REFUSED: dict[str, tuple[Mapping[str, Any], type[ForestCollError], str]] = {
+    "unknown collective": ({"collective": "gossip"}, UnsupportedError, "it must be one of allg"),
+    "no root": ({"collective": "broadcast"}, InvalidParameterError, "broadcast needs a root"),
+    "unknown root": (
+        {"collective": "reduce", "root": "b0.gpu9"},
+        InvalidParameterError,
+        "the root is 'b0.gpu9', which is no node; did you mean 'b0.gpu",
+    ),
+    "root beyond the ranks": (
+        {"collective": "reduce", "root": 8},
+        InvalidParameterError,
+        "the root is rank 8; ranks are 0 to 7",
+    ),
+    "negative root": ({"collective": "reduce", "root": -1}, InvalidParameterError, "rank -1"),
+    "root that is a truth value": (
+        {"collective": "reduce", "root": True},
+        InvalidParameterError,
+        "the root is True, which is no node",
+    ),
+    "root that is a switch": (
+        {"collective": "broadcast", "root": "b0.nvswitch"},
+        InvalidParameterError,
+        "the root is 'b0.nvswitch', which is a switch",
+    ),
+    "root of an allgather": ({"root": 0}, InvalidParameterError, "allgather takes no root"),
+    "weights of a broadcast": (
+        {"collective": "broadcast", "root": 0, "weights": [1] * 8},
+        InvalidParameterError,
+        "broadcast takes a root, no weights",
+    ),
+    "root and weights": (
+        {"collective": "allreduce", "root": 0, "weights": [1] * 8},
+        InvalidParameterError,
+        "a root or weights, not both",
+    ),
+    "too few weights": ({"weights": [1] * 7}, InvalidParameterError, "7 weights are given; .* 8 G"),
+    "too many weights": ({"weights": [1] * 9}, InvalidParameterError, "9 weights are given"),
+    "negative weight": (
+        {"weights": [1] * 7 + ["-1/2"]},
+        InvalidParameterError,
+        "the weight of 'b0.gpu7' is -1/2; it cannot be negative",
+    ),
+    "all weights zero": ({"weights": [0] * 8}, InvalidParameterError, "all weights are 0"),
+    "weight that is no number": (
+        {"weights": [1] * 7 + ["lots"]},
+        InvalidParameterError,
+        "the weight of 'b0.gpu7' is 'lots', which is not a number",
+    ),
+    "weight that is a float": (
+        {"weights": [0.5] * 8},
+        InvalidParameterError,
+        "the weight of 'b0.gpu0' is the float 0.5, which is not exact",
+    ),
+    "weights that are text": ({"weights": "11111111"}, InvalidParameterError, "weights are str"),
+    "weight of a stranger": (
+        {"weights": {"b0.gpu8": 1}},
+        InvalidParameterError,
+        "weights name 'b0.gpu8', which is no node; did you mean 'b0.gpu",
+    ),
+    "weight of a switch": (
+        {"weights": {"b0.nvswitch": 1}},
+        InvalidParameterError,
+        "weights name 'b0.nvswitch', which is a switch",
+    ),
+    "weights of some": (
+        {"weights": {"b0.gpu0": 1, "b0.gpu2": 2}},
+        InvalidParameterError,
+        r"do not name 'b0.gpu1' \(6 of 8 GPUs are missing\)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_bad_demands_are_refused_with_what_is_wrong(case: str) -> None:
+    """Typed, in one line, before any work."""
+    options, kind, message = REFUSED[case]
+    with pytest.raises(kind, match=message) as caught:
+        generate(RING, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_weights_whose_products_overflow_are_refused() -> None:
+    """Eight times 2^60 by 600 GB/s and more leave 62 bits."""
+    with pytest.raises(ForestCollError, match=r"a total weight of .* is beyond exact 64-bit"):
+        optimum(RING, weights=[2**60] * 7 + [1])
+    with pytest.raises(ForestCollError, match="beyond exact 64-bit"):
+        optimum(RING, weights=[2**100, *[1] * 7])
+
+
+def test_no_gpu_is_no_group() -> None:
+    """A network of switches has nobody to ask."""
+    nodes = (Node("v", NodeKind.SWITCH), Node("w", NodeKind.SWITCH))
+    with pytest.raises(InvalidTopologyError, match="has no GPUs"):
+        generate(Topology("switches", nodes, (Link(0, 1, Fraction(1)),)))

@@ -1,0 +1,124 @@
+"""Process groups: who takes part, by name or by box, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forestcoll.describe import nodes_in_words
+from forestcoll.draw import draw_topology
+from forestcoll.errors import InvalidParameterError, InvalidTopologyError
+from forestcoll.topology import (
+    Node,
+    NodeKind,
+    Topology,
+    group,
+    load_topology,
+    members_from_text,
+    read_topology,
+    write_topology,
+)
+
+CLUSTER = load_topology("dgx_a100:boxes=2")
+
+
+def test_gpus_outside_the_group_become_relays() -> None:
+    """Nodes, links and their order stay; ranks count the members in that order."""
+    pair = group(CLUSTER, ["b1.gpu2", "b0.gpu5"])
+    assert pair.links == CLUSTER.links
+    assert [pair.nodes[v].name for v in pair.compute] == ["b0.gpu5", "b1.gpu2"]
+    kinds = {(old.kind, new.kind) for old, new in zip(CLUSTER.nodes, pair.nodes, strict=True)}
+    assert kinds == {
+        (NodeKind.COMPUTE, NodeKind.COMPUTE),
+        (NodeKind.COMPUTE, NodeKind.RELAY),
+        (NodeKind.SWITCH, NodeKind.SWITCH),
+    }
+    relay = pair.nodes[pair.position_of["b0.gpu0"]]
+    assert (relay.is_switch, relay.is_gpu) == (True, True)
+    assert len(pair.switches) == 3 + 14
+
+
+def test_a_group_of_all_is_the_network_and_a_group_of_a_group_is_smaller() -> None:
+    names = [CLUSTER.nodes[v].name for v in CLUSTER.compute]
+    assert group(CLUSTER, names) == CLUSTER
+    half = group(CLUSTER, names[:8])
+    assert group(half, names[:2]) == group(CLUSTER, names[:2])
+    with pytest.raises(InvalidParameterError, match=r"'b1\.gpu0', which is a relay"):
+        group(half, ["b1.gpu0"])
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ([], "the group is empty; name at least one"),
+        (["b0.gpu8"], "'b0.gpu8', which is no node of dgx_a100:boxes=2; did you mean 'b0.gpu"),
+        (["b0.gpu1", "b0.gpu1"], "names 'b0.gpu1' twice"),
+        (["ib"], "'ib', which is a switch; only compute nodes take part"),
+    ],
+)
+def test_bad_groups_are_refused(members: list[str], message: str) -> None:
+    with pytest.raises(InvalidParameterError, match=message):
+        group(CLUSTER, members)
+
+
+@pytest.mark.parametrize(
+    ("text", "members"),
+    [
+        ("b0.gpu1, b1.gpu1", ["b0.gpu1", "b1.gpu1"]),
+        ("*/0", ["b0.gpu0", "b1.gpu0"]),
+        ("1/*", [f"b1.gpu{i}" for i in range(8)]),
+        ("0-1/6-7", ["b0.gpu6", "b0.gpu7", "b1.gpu6", "b1.gpu7"]),
+        ("0/0,b1.gpu3,", ["b0.gpu0", "b1.gpu3"]),
+        ("", []),
+    ],
+)
+def test_groups_can_be_told_by_boxes_and_indices(text: str, members: list[str]) -> None:
+    assert members_from_text(CLUSTER, text) == members
+
+
+def test_slices_that_hold_nobody_are_refused_and_names_come_first() -> None:
+    """A node may be named like a slice."""
+    with pytest.raises(
+        InvalidParameterError, match=r"names '2/0', but .* has no GPU in such a box"
+    ):
+        members_from_text(CLUSTER, "2/0")
+    with pytest.raises(InvalidParameterError, match="has no GPU in such a box"):
+        members_from_text(load_topology("ring:nodes=3"), "*/*")
+    odd = Topology("odd", (Node("0/0", NodeKind.COMPUTE), Node("g", NodeKind.COMPUTE, 0, 0)), ())
+    assert members_from_text(odd, "0/0") == ["0/0"]
+
+
+@pytest.mark.parametrize("suffix", ["yaml", "json"])
+def test_files_keep_relays(suffix: str, tmp_path: Path) -> None:
+    pair = group(CLUSTER, ["b1.gpu2", "b0.gpu5"])
+    write_topology(pair, tmp_path / f"pair.{suffix}")
+    assert read_topology(tmp_path / f"pair.{suffix}") == pair
+
+
+def test_networkx_keeps_relays() -> None:
+    pair = group(CLUSTER, ["b1.gpu2", "b0.gpu5"])
+    assert Topology.from_networkx(pair.to_networkx()) == pair
+
+
+def test_a_relay_cannot_multicast() -> None:
+    with pytest.raises(InvalidTopologyError, match="relay node 'r' is marked multicast"):
+        Topology("t", (Node("r", NodeKind.RELAY, multicast=True),), ())
+
+
+def test_relays_are_named_apart_from_gpus_and_switches() -> None:
+    """A box is whole with its relays; alone, relays are told by name."""
+    pair = group(CLUSTER, ["b0.gpu0", "b0.gpu1", "b1.gpu0"])
+    box = [v for v, node in enumerate(pair.nodes) if node.box == 0]
+    assert nodes_in_words(pair, box) == "box 0 (2 GPUs)"
+    some = [pair.position_of[name] for name in ("b0.gpu0", "b0.gpu2", "b0.gpu3", "b0.gpu4", "ib")]
+    assert nodes_in_words(pair, some) == ("GPU 0 of box 0, relays b0.gpu2-b0.gpu4 and switch ib")
+
+
+def test_relays_are_drawn_as_gpus() -> None:
+    """Each node has one shape, where it is without the group."""
+    pair = group(CLUSTER, ["b0.gpu0", "b1.gpu0"])
+    whole, part = draw_topology(CLUSTER), draw_topology(pair)
+    assert len(whole.axes[0].patches) == len(part.axes[0].patches)
+    texts = [sorted(text.get_text() for text in f.axes[0].texts) for f in (whole, part)]
+    assert texts[0] == texts[1]
