@@ -11,6 +11,7 @@ Source:  ForestColl sections 2 and 5.5; checked by forestcoll/schedule/verify_ce
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import pairwise
 from typing import Literal, cast
@@ -161,5 +162,5 @@ def _limit(found: FixedK) -> LimitOfK:
     )
 
 
-def _names(cut: Cut, nodes: object) -> list[str]:
-    return [cut.topology.nodes[v].name for v in cast("tuple[int, ...]", nodes)]
+def _names(cut: Cut, nodes: Iterable[int]) -> list[str]:
+    return [cut.topology.nodes[v].name for v in nodes]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -252,10 +252,19 @@ def _check_flows(certificate: Certificate) -> None:
     flow is searched for from its end, and mostly found nearby.
     """
     flows = _Flows(certificate)
-    reached: set[str] = set()
     for gpu in certificate.gpus:
-        flows.check(gpu.name, reached)
-        reached.add(gpu.name)
+        flows.check(gpu.name)
+
+
+class _Left(dict[str, int]):
+    """What is left of the supplies in one flow; looked up where the flow comes by."""
+
+    def __init__(self, supply: dict[str, int]) -> None:
+        super().__init__()
+        self._supply = supply
+
+    def __missing__(self, node: str) -> int:
+        return self._supply.get(node, 0)
 
 
 class _Flows:
@@ -271,14 +280,14 @@ class _Flows:
             self._room[near, far] = link.trees
             self._beside[far].append(near)
             self._beside[near].append(far)
-        self._own = {gpu.name: gpu.trees for gpu in certificate.gpus}
-        self._trees = sum(self._own.values())
+        self._supply = {gpu.name: gpu.trees for gpu in certificate.gpus}
+        self._trees = sum(self._supply.values())
 
-    def check(self, gpu: str, reached: Collection[str]) -> None:
-        """Raise unless all trees can flow to a GPU, from their roots or from those reached."""
+    def check(self, gpu: str) -> None:
+        """Raise unless all trees can flow to a GPU; from then on it supplies all of them."""
         used: Counter[tuple[str, str]] = Counter()
-        left = Counter(self._own) | Counter(dict.fromkeys(reached, self._trees))
-        missing = self._trees - left.pop(gpu, 0)
+        missing = self._trees - self._supply.pop(gpu)
+        left = _Left(self._supply)
         while missing:
             path = self._path(gpu, used, left)
             if not path:
@@ -294,12 +303,13 @@ class _Flows:
                 used[near, far] += amount
                 used[far, near] -= amount
             missing -= amount
+        self._supply[gpu] = self._trees
 
     def _path(
         self,
         gpu: str,
         used: Counter[tuple[str, str]],
-        left: Counter[str],
+        left: _Left,
     ) -> list[str]:
         """Return a shortest way on which more trees can flow to a GPU; nothing if there is none."""
         after = {gpu: ""}

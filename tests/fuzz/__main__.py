@@ -68,10 +68,11 @@ def plan(run: int) -> Iterator[tuple[str, int]]:
 
 def _tell(console: Console, outcome: Outcome) -> None:
     stages = ", ".join(f"{name} {seconds:.3f}" for name, seconds in outcome.stages.items())
+    demand = f"{outcome.demand}, " if outcome.demand else ""
     verdict = f"FAILED {outcome.failure}" if outcome.failure else f"ok ({stages})"
     console.print(
         f"{outcome.family} {outcome.seed}: {outcome.gpus} GPUs, "
-        f"{outcome.collective}, k = {outcome.k}, "
+        f"{demand}k = {outcome.k}, "
         f"{outcome.seconds:.3f} s: {verdict}\n    {outcome.command}",
         markup=False,
         highlight=False,

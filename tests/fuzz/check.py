@@ -46,8 +46,8 @@ class Outcome:
         Seconds of each stage.
     failure : str
         What does not hold; empty if all is well.
-    collective : str
-        What was asked for.
+    demand : str
+        What was asked for, in words.
     """
 
     family: str
@@ -57,7 +57,7 @@ class Outcome:
     seconds: float = 0.0
     stages: dict[str, float] = field(default_factory=dict)
     failure: str = ""
-    collective: str = ""
+    demand: str = ""
 
     @property
     def command(self) -> str:
@@ -72,10 +72,12 @@ def examine(family: str, seed: int, on_stage: OnStage) -> Outcome:
         on_stage("building the network", gpus)
         topology = build(family, seed)
         demand = demand_of(family, seed, topology)
-        gpus, asked, began = topology.num_compute, demand.collective, time.perf_counter()
+        gpus, asked, began = topology.num_compute, demand.words, time.perf_counter()
         options: Options = {
             **demand.options,
-            "progress": lambda stage, done, _: None if done else on_stage(stage, gpus),
+            "progress": lambda stage, done, _: (
+                None if done else on_stage(f"{stage} of {asked}", gpus)
+            ),
         }
         factored, stages = generate_factored_timed(
             demand.topology, collective=demand.collective, **options

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from forestcoll.generate import Options
-from forestcoll.topology import Topology, group
+from forestcoll.topology import NodeKind, Topology, group
 
 __all__ = ["DEMANDS", "Demand", "demand_of"]
 
@@ -29,6 +29,13 @@ class Demand(NamedTuple):
     topology: Topology
     collective: str
     options: Options
+
+    @property
+    def words(self) -> str:
+        """What it is, for people: "broadcast", "weighted allgather", "allgather in a group"."""
+        weighted = "weighted " if "weights" in self.options else ""
+        relays = any(node.kind is NodeKind.RELAY for node in self.topology.nodes)
+        return f"{weighted}{self.collective}{' in a group' if relays else ''}"
 
 
 def demand_of(family: str, seed: int, topology: Topology) -> Demand:

@@ -80,6 +80,11 @@ def test_a_quarter_of_a_run_asks_for_something_else() -> None:
         ("reduce-scatter",),
         ("allgather", "weights"),
     }
+    words = {one.words for one in asked}
+    assert words == {*DEMANDS, "allgather"} - {"weighted", "group"} | {
+        "weighted allgather",
+        "allgather in a group",
+    }
     assert kinds["allgather", True] > len(asked) * SHARE / len(DEMANDS) / 2
 
 
