@@ -8,7 +8,9 @@
 // Invariant: the rest after the first `checked_` trees can be packed; of every known cut KnownCuts
 // holds the surplus.
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <queue>
 #include <tuple>
 #include <utility>
 
@@ -30,8 +32,10 @@ struct Edge {
 
   // Whole trees first, then low ones, then those that leave most.
   bool operator<(const Edge& other) const {
-    return std::tuple{whole, -depth, capacity, -arc} <
-           std::tuple{other.whole, -other.depth, other.capacity, -other.arc};
+    if (whole != other.whole) return whole < other.whole;
+    if (depth != other.depth) return depth > other.depth;
+    if (capacity != other.capacity) return capacity < other.capacity;
+    return arc > other.arc;
   }
 };
 
@@ -39,7 +43,7 @@ struct Edge {
 // exact packer is done sooner.
 constexpr int kMostStalled = 32;
 
-constexpr Edge kNoEdge{0, 0, 0, -1};
+constexpr Edge kNoEdge{0, std::numeric_limits<int>::max(), 0, -1};
 
 // Entries of a tree into a set that it need not make.
 Amount further_entries(const Batch& tree, const NodeSet& set) {
@@ -49,6 +53,41 @@ Amount further_entries(const Batch& tree, const NodeSet& set) {
     if (parent >= 0 && set[v] && !set[static_cast<std::size_t>(parent)]) ++entries;
   }
   return entries;
+}
+
+// An order of the nodes in which each is, where possible, next to one before it over a wide arc, so
+// that a flow to one has not far to go to the next: depth first in a widest spanning tree.
+std::vector<NodeId> along_wide_arcs(NodeId num_nodes, const std::vector<Arc>& arcs) {
+  const auto size = static_cast<std::size_t>(num_nodes);
+  std::vector<std::vector<Arc>> out(size);
+  for (const Arc& arc : arcs) out[static_cast<std::size_t>(arc.tail)].push_back(arc);
+  std::vector<std::uint8_t> spanned(size, 0);
+  std::vector<std::vector<NodeId>> children(size);
+  const auto narrower = [](const Arc& a, const Arc& b) {
+    return std::tuple{a.capacity, -a.head, -a.tail} < std::tuple{b.capacity, -b.head, -b.tail};
+  };
+  std::priority_queue<Arc, std::vector<Arc>, decltype(narrower)> open(narrower);
+  const auto span = [&](NodeId node) {
+    spanned[static_cast<std::size_t>(node)] = 1;
+    for (const Arc& arc : out[static_cast<std::size_t>(node)]) open.push(arc);
+  };
+  span(0);
+  while (!open.empty()) {
+    const Arc widest = open.top();
+    open.pop();
+    if (spanned[static_cast<std::size_t>(widest.head)]) continue;
+    children[static_cast<std::size_t>(widest.tail)].push_back(widest.head);
+    span(widest.head);
+  }
+  std::vector<NodeId> order, stack{0};
+  while (!stack.empty()) {
+    const NodeId node = stack.back();
+    stack.pop_back();
+    order.push_back(node);
+    const auto& below = children[static_cast<std::size_t>(node)];
+    stack.insert(stack.end(), below.rbegin(), below.rend());
+  }
+  return order;
 }
 
 class GuidedPacker {
@@ -61,7 +100,8 @@ class GuidedPacker {
         unstarted_(trees.begin(), trees.end()),
         waiting_(std::accumulate(trees.begin(), trees.end(), Amount{0})),
         cuts_(graph.num_nodes),
-        window_(trees.size()) {
+        window_(trees.size()),
+        sinks_(along_wide_arcs(graph.num_nodes, arcs_)) {
     for (std::size_t arc = 0; arc < arcs_.size(); ++arc) {
       ++first_out_[static_cast<std::size_t>(arcs_[arc].tail) + 1];
       in_[static_cast<std::size_t>(arcs_[arc].head)].push_back(static_cast<int>(arc));
@@ -81,7 +121,7 @@ class GuidedPacker {
       if (check()) {
         checked_ = trees_.size();
         stalled = 0;
-        window_ = std::min(2 * window_, 4 * unstarted_.size());
+        window_ = std::min(2 * window_, unstarted_.size());
       } else {
         window_ = std::max<std::size_t>(1, window_ / 2);
         if (++stalled > kMostStalled) break;
@@ -115,6 +155,10 @@ class GuidedPacker {
     edges_.clear();
     best_.assign(unstarted_.size(), kNoEdge);
     cuts_.begin(root);
+    outside_.clear();
+    for (NodeId v = 0; v < num_nodes(); ++v) {
+      if (v != root) outside_.push_back(v);
+    }
     enter(root, 0);
     while (is_partial()) {
       if (!extend()) return false;
@@ -148,17 +192,19 @@ class GuidedPacker {
   // while a tree grows, so one that is found to be as good as it was thought is the best.
   bool extend() {
     for (;;) {
-      NodeId head = -1;
+      std::size_t place = 0;
       Edge best = kNoEdge;
-      for (NodeId v = 0; v < num_nodes(); ++v) {
-        if (!is_outside(v)) continue;
-        const Edge edge = clipped(best_[static_cast<std::size_t>(v)]);
-        if (edge.whole == 0 || !(best < edge)) continue;
+      for (std::size_t i = 0; i < outside_.size(); ++i) {
+        const Edge edge = clipped(best_[static_cast<std::size_t>(outside_[i])]);
+        if (!(best < edge)) continue;
         best = edge;
-        head = v;
+        place = i;
       }
-      if (head < 0) return false;
+      if (best.whole == 0) return false;
+      const NodeId head = outside_[place];
       if (safe(best.arc) == best.whole) {
+        outside_[place] = outside_.back();
+        outside_.pop_back();
         add(best);
         return true;
       }
@@ -177,7 +223,9 @@ class GuidedPacker {
     for (const int index : in_[static_cast<std::size_t>(head)]) {
       const auto& [tail, _, capacity] = arc(index);
       if (is_outside(tail)) continue;
-      const Edge edge{safe(index), depth_[static_cast<std::size_t>(tail)] + 1, capacity, index};
+      Edge edge = clipped({capacity, depth_[static_cast<std::size_t>(tail)] + 1, capacity, index});
+      if (edge < best) continue;  // cuts can only make it worse
+      edge.whole = safe(index);
       if (edge.whole > 0) best = std::max(best, edge);
     }
     return best;
@@ -230,14 +278,13 @@ class GuidedPacker {
       if (capacity > 0) network.add(tail, head, capacity);
     }
     std::vector<Amount> supply = unstarted_;
-    const bool partial = is_partial();
-    supply.push_back(partial ? tree_.multiplicity : 0);
-    for (NodeId v = 0; partial && v < num_nodes(); ++v) {
+    supply.push_back(is_partial() ? tree_.multiplicity : 0);
+    for (NodeId v = 0; is_partial() && v < num_nodes(); ++v) {
       if (!is_outside(v)) network.add(num_nodes(), v, tree_.multiplicity);
     }
     WarmFlow flow(network, supply);
     std::vector<NodeSet> sets;
-    for (NodeId v = 0; v < num_nodes(); ++v) {
+    for (const NodeId v : sinks_) {
       if (flow.settle(v) == 0) continue;
       NodeSet set = flow.source_side();
       set.pop_back();
@@ -297,8 +344,11 @@ class GuidedPacker {
   KnownCuts cuts_;
   std::size_t window_;  // trees between two passes
 
-  Batch tree_;              // the partial tree
-  std::vector<int> depth_;  // of its nodes; -1 outside
+  std::vector<NodeId> sinks_;  // in the order of a pass
+
+  Batch tree_;                   // the partial tree
+  std::vector<int> depth_;       // of its nodes; -1 outside
+  std::vector<NodeId> outside_;  // the others
   std::vector<int> edges_;
   std::vector<Edge> best_;  // into each node outside
 };

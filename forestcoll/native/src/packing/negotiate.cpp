@@ -26,13 +26,14 @@ bool uses_overloaded_arc(const Draft& draft, int batch) {
 }  // namespace
 
 bool is_far_off(const Draft& draft) {
-  constexpr Amount kPart = 16;
-  if (draft.is_small() || draft.num_batches() <= draft.num_nodes()) return false;
+  if (draft.is_small()) return false;
+  // Trees that have not been split yet may overload many links all the same.
+  const Amount part = draft.num_batches() <= draft.num_nodes() ? 2 : 16;
   Amount edges = 0;
   for (int arc = 0; arc < static_cast<int>(draft.graph().arcs.size()); ++arc) {
     edges += draft.arc(arc).capacity - draft.left(arc);
   }
-  return draft.overload() > edges / kPart;
+  return draft.overload() > edges / part;
 }
 
 bool negotiate(Draft& draft, int max_height, int rounds, Progress& progress) {

@@ -6,8 +6,8 @@
 
 namespace forestcoll {
 
-// Whether more than a sixteenth of the tree edges must go elsewhere, which is too much for repairs.
-// Trees that have not been split yet may overload any link, so they tell nothing.
+// Whether more than a sixteenth of the tree edges must go elsewhere (half of them, as long as trees
+// have not been split yet), which is too much for repairs.
 bool is_far_off(const Draft& draft);
 
 // Repairs the draft with trees no deeper than the limit where possible, then regrows trees on
