@@ -8,6 +8,8 @@
 // Invariant: the rest after the first `checked_` trees can be packed; of every known cut KnownCuts
 // holds the surplus.
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -25,13 +27,19 @@ namespace {
 struct Edge {
   Amount whole;     // of the partial tree, as far as the edge is known to be safe
   int depth;        // of the new node
+  int excess;       // of this depth over the free one
   Amount capacity;  // left on the arc
   int arc;          // -1: none
 
-  // Whole trees first, then low ones, then those that leave most.
-  bool operator<(const Edge& other) const {
-    return std::tuple{whole, -depth, capacity, -arc} <
-           std::tuple{other.whole, -other.depth, other.capacity, -other.arc};
+  // Whole trees first, then those within the free depth, then those on much wider arcs, then low
+  // ones. If the first trees were as low as can be, they would use up the narrow arcs that lead
+  // everywhere, and the last ones would be chains over the wide arcs.
+  bool operator<(const Edge& other) const { return rank() < other.rank(); }
+
+ private:
+  std::tuple<Amount, int, int, int, Amount, int> rank() const {
+    const int magnitude = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(capacity)));
+    return {whole, -excess, magnitude, -depth, capacity, -arc};
   }
 };
 
@@ -39,7 +47,7 @@ struct Edge {
 // exact packer is done sooner.
 constexpr int kMostStalled = 32;
 
-constexpr Edge kNoEdge{0, 0, 0, -1};
+constexpr Edge kNoEdge{0, 0, 0, 0, -1};
 
 // Entries of a tree into a set that it need not make.
 Amount further_entries(const Batch& tree, const NodeSet& set) {
@@ -135,8 +143,15 @@ class GuidedPacker {
       const auto& [_, head, capacity] = arcs_[i];
       if (!is_outside(head) || capacity == 0) continue;
       Edge& best = best_[static_cast<std::size_t>(head)];
-      best = std::max(clipped(best), clipped({capacity, depth + 1, capacity, static_cast<int>(i)}));
+      best = std::max(clipped(best), clipped(edge(capacity, depth + 1, static_cast<int>(i))));
     }
+  }
+
+  // Two children for every node would be enough to reach all of them within the free depth.
+  Edge edge(Amount whole, int depth, int index) const {
+    const int free = static_cast<int>(std::bit_width(unstarted_.size()));
+    return {whole, depth, std::max(0, depth - free),
+            arcs_[static_cast<std::size_t>(index)].capacity, index};
   }
 
   Edge clipped(Edge edge) const {
@@ -175,10 +190,12 @@ class GuidedPacker {
   Edge best_into(NodeId head) {
     Edge best = kNoEdge;
     for (const int index : in_[static_cast<std::size_t>(head)]) {
-      const auto& [tail, _, capacity] = arc(index);
+      const NodeId tail = arc(index).tail;
       if (is_outside(tail)) continue;
-      const Edge edge{safe(index), depth_[static_cast<std::size_t>(tail)] + 1, capacity, index};
-      if (edge.whole > 0) best = std::max(best, edge);
+      const int depth = depth_[static_cast<std::size_t>(tail)] + 1;
+      if (const Amount whole = safe(index); whole > 0) {
+        best = std::max(best, edge(whole, depth, index));
+      }
     }
     return best;
   }
