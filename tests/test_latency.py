@@ -17,6 +17,7 @@ from forestcoll.generate import OneWay
 from forestcoll.latency import Latency, latency, least_latency
 from forestcoll.topology.model import Link, Node, NodeKind
 from tests.command_line import assert_one_line, document, invoke
+from tests.fuzz.families import build
 from tests.strategies import topologies
 
 GPU, SWITCH = NodeKind.COMPUTE, NodeKind.SWITCH
@@ -214,6 +215,32 @@ def test_both_phases_of_an_allreduce_are_within_the_budgets(spec: str) -> None:
     assert isinstance(both, Allreduce)
     assert latency(both).height <= 2 * BUDGETS[spec]
     assert all(latency(part).height <= BUDGETS[spec] for part in both.phases)
+
+
+@pytest.mark.parametrize(
+    ("spec", "most"),
+    [("dgx_a100:boxes=128", 40), ("dgx_h100:boxes=32", 16), ("mi250:boxes=64", 30)],
+)
+@pytest.mark.parametrize("collective", ["broadcast", "reduce"])
+def test_no_tree_of_a_broadcast_is_left_with_what_the_others_want_not(
+    spec: str, most: int, collective: OneWay
+) -> None:
+    """Packed greedily the last of eight trees is a chain of boxes: 243 hops at 1024 A100 GPUs."""
+    forest = generate_factored(load_topology(spec), collective=collective, root=0)
+    assert forest.optimum is not None
+    assert latency(forest, physical=False).height <= most
+
+
+@pytest.mark.parametrize(
+    ("family", "seed", "most"), [("dragonfly", 1000007, 25), ("pods", 1000029, 25)]
+)
+def test_trees_grown_one_by_one_leave_narrow_links_to_the_last(
+    family: str, seed: int, most: int
+) -> None:
+    """Flat networks of the fuzzer, where trees as low as can be came to 40 and 34 hops at last."""
+    found = latency(generate(build(family, seed)))
+    nothing_is_below_its_bound(found)
+    assert found.height <= most
 
 
 def test_the_command_line_tells_figures_and_bounds(tmp_path: Path) -> None:
