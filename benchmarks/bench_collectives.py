@@ -4,9 +4,9 @@
 
 "Native" is from the topology object to the factored forest, made anew for each run: the checks and
 all stages but the routing, whose physical paths are found when they are first asked for; "with
-paths" adds that stage. Medians. Beside them the height in GPU hops, what can be proved of it, and the
-distinct trees. A group has 128 members, as whole boxes or with the same GPUs of every box. Every
-forest is verified once, after the measurement.
+paths" adds that stage. Medians. Beside them the height in GPU hops, its bound and the distinct
+trees. A group has 128 members, as whole boxes or with the same GPUs of every box. Every forest is
+verified once, after the measurement.
 """
 
 from __future__ import annotations
