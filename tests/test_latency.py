@@ -14,7 +14,7 @@ from hypothesis import given
 from forestcoll import Allreduce, Forest, Topology, generate, generate_factored, load_topology
 from forestcoll.best_k import BestK, Choice
 from forestcoll.generate import OneWay
-from forestcoll.latency import Latency, latency, least_latency
+from forestcoll.latency import Latency, _levels, latency, least_latency
 from forestcoll.topology.model import Link, Node, NodeKind
 from tests.command_line import assert_one_line, document, invoke
 from tests.fuzz.families import build
@@ -138,6 +138,11 @@ def test_the_capacity_bound_by_hand(k: int, height: int) -> None:
     forest = generate(star, collective="broadcast", root=0, k=k)
     assert latency(forest).at_least.height == height
     nothing_is_below_its_bound(latency(forest))
+
+
+def test_no_pair_feeds_more_than_the_others_beyond_the_cut() -> None:
+    """Two trees come in, three GPUs send 3, 1 and 1: one pair sends to 2, so X is 2, 5, 6 of 6."""
+    assert _levels(2, [3, 1, 1], 2) == 3
 
 
 def test_a_bottleneck_cut_rules_height_one_out() -> None:
