@@ -4,8 +4,9 @@
 
 "Native" is from the topology object to the factored forest, made anew for each run: the checks and
 all stages but the routing, whose physical paths are found when they are first asked for; "with
-paths" adds that stage. Medians. A group has 128 members, as whole boxes or with the same GPUs of
-every box. Every forest is verified once, after the measurement.
+paths" adds that stage. Medians. Beside them the height in GPU hops, its bound and the distinct
+trees. A group has 128 members, as whole boxes or with the same GPUs of every box. Every forest is
+verified once, after the measurement.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from rich.table import Table
 from benchmarks.machine import machine, timings
 from forestcoll import FactoredForest, Topology, group, load_topology, verify
 from forestcoll.generate import OneWay, generate_factored_timed, usable_cores
+from forestcoll.latency import latency
 
 BUDGET_S = 0.2
 """Native, at 1024 GPUs."""
@@ -103,10 +105,12 @@ def measured(row: Row, runs: int) -> tuple[str, ...]:
     if not verify(forest).optimal:
         raise AssertionError(f"{row.name}: not proved optimal")
     seconds = statistics.median(native)
+    tall = latency(forest, physical=False)
     over = "" if row.gpus < 1024 else f"{seconds / BUDGET_S:.2f} x budget"
     return (
         *(row.name, str(row.gpus), str(forest.k), f"{float(forest.algbw_gb_s):.1f}"),
         *(f"{seconds:.4f}", f"{statistics.median(whole):.4f}", over),
+        *(str(tall.height), str(tall.at_least.height), str(tall.distinct_trees)),
     )
 
 
@@ -118,7 +122,8 @@ def main() -> None:
     console = Console(width=max(Console().width, 120))
     console.print(f"{machine()}; up to {usable_cores()} threads; budget {BUDGET_S} s at 1024 GPUs")
     table = Table(title="Seconds from the topology object to the factored forest, medians")
-    for name in ("row", "GPUs", "k", "algbw GB/s", "native", "with paths", "verdict"):
+    names = ("row", "GPUs", "k", "algbw GB/s", "native", "with paths", "verdict")
+    for name in (*names, "height", "at least", "trees"):
         table.add_column(name, justify="left" if name in ("row", "verdict") else "right")
     for row in rows():
         if given.only in row.name:

@@ -12,6 +12,7 @@ from forestcoll.certificate import certify
 from forestcoll.expansion import expand
 from forestcoll.fixed_k import FixedK, fixed_k
 from forestcoll.generate import generate, generate_factored, generate_timed
+from forestcoll.latency import latency
 from forestcoll.multicast import multicast
 from forestcoll.optimality import optimum
 from forestcoll.schedule import (
@@ -55,6 +56,7 @@ __all__ = [
     "generate_factored",
     "generate_timed",
     "group",
+    "latency",
     "load_topology",
     "multicast",
     "optimum",

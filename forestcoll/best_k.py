@@ -2,8 +2,8 @@
 
 Problem: the optimal k may be in the hundreds, where a few trees do nearly as well.
 Input:   a topology, a collective, and the largest k.
-Output:  data rate, distinct trees and height for each k; those that no other k dominates; the
-         smallest k of the best rate.
+Output:  data rate, distinct trees and height for each k; those that no other k dominates; of the
+         best rate the smallest k, and the lowest trees.
 Cost:    a search and a packing for each k.
 Source:  ForestColl section 5.5 (scan k < 10) and table 1.
 """
@@ -87,6 +87,11 @@ class BestK:
     def fastest(self) -> Choice:
         """The choice of the greatest bandwidth; of several the one with the fewest trees a root."""
         return max(self.choices, key=lambda one: (one.algbw_gb_s, -one.k))
+
+    @property
+    def lowest(self) -> Choice:
+        """The choice of the lowest trees at the greatest bandwidth; of several the smallest k."""
+        return max(self.choices, key=lambda one: (one.algbw_gb_s, -one.height, -one.k))
 
 
 def best_k(

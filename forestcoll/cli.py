@@ -37,10 +37,11 @@ from forestcoll.errors import (
     InvalidParameterError,
     UnsupportedError,
 )
-from forestcoll.expansion import expand, heights
+from forestcoll.expansion import expand
 from forestcoll.fixed_k import FixedK, fixed_k
 from forestcoll.generate import Options, generate_factored_timed, generate_timed
 from forestcoll.generate import Progress as StageProgress
+from forestcoll.latency import latency
 from forestcoll.multicast import Traffic, multicast, traffic
 from forestcoll.optimality import optimum
 from forestcoll.report import as_json, as_text
@@ -341,6 +342,9 @@ def generate_schedule(
             "--best-k", metavar="MAX", help="The fastest number of trees per GPU up to this one."
         ),
     ] = None,
+    low: Annotated[
+        bool, typer.Option("--low", help="With --best-k: of the fastest numbers the lowest trees.")
+    ] = False,
     method: Annotated[
         str,
         typer.Option("--method", help="forestcoll, or paper: its own, slow algorithms."),
@@ -364,10 +368,14 @@ def generate_schedule(
         raise InvalidParameterError("--multicast writes physical trees out; leave --factored away")
     if k is not None and max_k is not None:
         raise InvalidParameterError("--k and --best-k exclude each other; give one of them")
+    if low and max_k is None:
+        raise InvalidParameterError("--low chooses among numbers of trees; give --best-k too")
     topology = _network(spec, members)
     options: Options = {"root": _root(topology, root), "weights": _read(weights), "method": method}
     tried = None if max_k is None else best_k(topology, max_k, collective=collective, **options)
-    options["k"] = k if tried is None else tried.fastest.k
+    if tried is not None:
+        k = tried.lowest.k if low else tried.fastest.k
+    options["k"] = k
     with _progress_bars() as progress:
         options["progress"] = progress
         made, seconds = (generate_factored_timed if factored else generate_timed)(
@@ -428,13 +436,11 @@ def _tree_facts(schedule: AnySchedule) -> dict[str, Any]:
     if isinstance(schedule, Allreduce):
         phases = {"reduce": schedule.reduce, "gather": schedule.gather}
         return {name: {"by": part.collective, **_tree_facts(part)} for name, part in phases.items()}
-    tall = heights(schedule)[1] if isinstance(schedule, FactoredForest) else schedule.heights()
-    return {
-        "k": schedule.k,
-        "trees": schedule.num_trees,
-        "distinct_trees": len(tall),
-        "height": int(tall.max(initial=0)),
-    }
+    facts = {"k": schedule.k, "trees": schedule.num_trees}
+    if isinstance(schedule, MulticastForest):
+        tall = schedule.heights()
+        return {**facts, "distinct_trees": len(tall), "height": int(tall.max(initial=0))}
+    return {**facts, **asdict(latency(schedule, physical=isinstance(schedule, Forest)))}
 
 
 @app.command("certificate")

@@ -21,7 +21,7 @@ from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest, Tree
 from forestcoll.schedule.turning import turned_links
 
-__all__ = ["expand", "heights", "trees"]
+__all__ = ["blocks", "expand", "heights", "trees"]
 
 _AT_A_TIME = 64  # batches fetched together where they are looked at one by one
 _ALL = 2**62
@@ -81,12 +81,24 @@ def trees(forest: FactoredForest) -> Iterator[Tree]:
     VerificationError
         As :func:`expand` does; numbers that do not match may show only after the last tree.
     """
+    for block in blocks(forest, _AT_A_TIME):
+        yield from block.trees()
+
+
+def blocks(forest: FactoredForest, at_a_time: int) -> Iterator[Forest]:
+    """Yield what :func:`expand` would write out as forests of so many batches each, or fewer.
+
+    Raises
+    ------
+    VerificationError
+        As :func:`trees` does.
+    """
     with _Refusal():
         expansion = _expansion(forest)
     while True:
         with _Refusal():
-            root, multiplicity, parent = expansion.take(_AT_A_TIME)
-        yield from Forest(
+            root, multiplicity, parent = expansion.take(at_a_time)
+        yield Forest(
             topology=forest.topology,
             method=forest.method,
             k=forest.k,
@@ -97,8 +109,8 @@ def trees(forest: FactoredForest) -> Iterator[Tree]:
             routes=forest.routes,
             weights=forest.weights,
             reduction=forest.reduction,
-        ).trees()
-        if len(root) < _AT_A_TIME:
+        )
+        if len(root) < at_a_time:
             return
 
 

@@ -80,7 +80,7 @@ def _lines(value: object, unit: str) -> list[str]:
         case Fraction():
             exact, near = str(value), decimal(value)
             unit = _ONE.get(unit, unit) if value == 1 else unit
-            return [f"{exact} {unit}" if exact == near else f"{exact} = {near} {unit}"]
+            return [(f"{exact} {unit}" if exact == near else f"{exact} = {near} {unit}").rstrip()]
         case float() if unit == "s" and value < 1:
             return [f"{1000 * value:.2f} ms"]
         case float():
@@ -90,7 +90,8 @@ def _lines(value: object, unit: str) -> list[str]:
         case Cut():
             return [value.in_words(), *map(str, value.exit_classes())]
         case Mapping():
-            return [", ".join(_inner(key, item, unit) for key, item in value.items())]
+            known = ((key, item) for key, item in value.items() if item is not None)
+            return [", ".join(_inner(key, item, unit) for key, item in known)]
         case list() | tuple():
             return [line for item in value for line in _lines(item, unit)] or ["none"]
         case _:
@@ -100,7 +101,8 @@ def _lines(value: object, unit: str) -> list[str]:
 def _inner(key: str, value: object, unit: str) -> str:
     """Return an entry of a mapping in a line: its own unit, or that of the mapping."""
     label, own = _label_and_unit(key)
-    return f"{label} {_lines(value, own or unit)[0]}"
+    text = _lines(value, own or unit)[0]
+    return f"{label} ({text})" if isinstance(value, Mapping) else f"{label} {text}"
 
 
 def _label_and_unit(key: str) -> tuple[str, str]:

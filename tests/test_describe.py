@@ -108,7 +108,7 @@ def test_a_number_that_no_float_holds_is_still_written(value: Fraction, expected
     assert decimal(value) == expected
     assert as_float(value) is None
     assert json.loads(as_json({"x": value}))["x"] == {"exact": str(value), "value": None}
-    assert as_text({"x": value}).endswith(f"= {expected} ")
+    assert as_text({"x": value}).endswith(f"= {expected}")
 
 
 def test_zero_is_a_float() -> None:

@@ -17,6 +17,7 @@ FOLDER = Path(__file__).parents[1]
         ("docs/large-networks.md", "allgather.npz"),
         ("docs/fixed-k.md", "k3.json"),
         ("docs/certificates.md", "certificate.json"),
+        ("docs/latency.md", "low.json"),
     ],
 )
 def test_example_prints_what_the_page_says(page, written, tmp_path):

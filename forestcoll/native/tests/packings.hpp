@@ -2,6 +2,7 @@
 // batches that a factored forest stands for.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -34,6 +35,19 @@ inline void is_packing(const Graph& graph, const std::vector<Amount>& trees,
   }
   CHECK(built == trees);
   for (const auto& [link, capacity] : left) CHECK(capacity >= 0);
+}
+
+// Hops from the root to the farthest node, in the tallest tree.
+inline int tallest(const std::vector<Batch>& batches) {
+  int most = 0;
+  for (const Batch& batch : batches) {
+    for (NodeId at : batch.parent) {
+      int hops = 0;
+      for (; at >= 0; at = batch.parent[static_cast<std::size_t>(at)]) ++hops;
+      most = std::max(most, hops);
+    }
+  }
+  return most;
 }
 
 inline std::vector<Batch> expanded(const FactoredForest& forest) {

@@ -305,6 +305,27 @@ void torus_trees_are_as_low_as_the_diameter() {
   }
 }
 
+// Greedily the first of eight trees takes the longest strides, 16 of them, and the last one is left
+// with strides of one. Strides of 4.5 on average make 28.
+void no_tree_is_left_with_the_short_strides() {
+  constexpr NodeId kNodes = 127, kStrides = 8;
+  Graph graph{kNodes, {}};
+  for (NodeId v = 0; v < kNodes; ++v) {
+    for (NodeId stride = 1; stride <= kStrides; ++stride) {
+      graph.arcs.push_back({v, (v + stride) % kNodes, 1});
+    }
+  }
+  graph.arcs = merged(std::move(graph.arcs));
+  std::vector<Amount> trees(kNodes, 0);
+  for (std::size_t root = 0; root < kStrides; ++root) trees[root] = 1;
+  const auto greedy = pack_greedily(graph, trees);
+  CHECK(greedy.has_value());
+  CHECK(tallest(*greedy) > 100);
+  const std::vector<Batch> batches = pack(graph, trees, quiet);
+  is_packing(graph, trees, batches);
+  CHECK(tallest(batches) < 36);
+}
+
 void progress_can_stop_the_work() {
   struct Stop {};
   const auto [graph, trees] = torus(5);
@@ -344,6 +365,7 @@ int main() {
   greedy_trees_are_breadth_first_where_they_fit();
   low_trees_are_a_packing_where_they_fit();
   torus_trees_are_as_low_as_the_diameter();
+  no_tree_is_left_with_the_short_strides();
   progress_can_stop_the_work();
   refuses_demand_that_does_not_fit();
   return check::report();

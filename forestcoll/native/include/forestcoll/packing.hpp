@@ -44,13 +44,13 @@ std::optional<std::vector<Batch>> pack_on_shortest_paths(const Graph& graph,
 std::optional<std::vector<Batch>> pack_with_prim(const Graph& graph, std::span<const Amount> trees,
                                                  Progress& progress);
 
-// Always succeeds on feasible input: trees are grown one by one, and taken back where the rest could
-// not be packed any more.
+// Always succeeds on feasible input: trees are grown one by one, and taken back where the rest
+// could not be packed any more.
 std::vector<Batch> pack_guided(const Graph& graph, std::span<const Amount> trees,
                                Progress& progress);
 
-// Always succeeds on feasible input, in the end: an edge joins a tree only if the trees still to be built keep
-// enough capacity.
+// Always succeeds on feasible input, in the end: an edge joins a tree only if the trees still to be
+// built keep enough capacity.
 std::vector<Batch> pack_exactly(const Graph& graph, std::span<const Amount> trees,
                                 Progress& progress);
 

@@ -8,6 +8,8 @@
 // Invariant: the rest after the first `checked_` trees can be packed; of every known cut KnownCuts
 // holds the surplus.
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <queue>
@@ -27,15 +29,25 @@ namespace {
 struct Edge {
   Amount whole;     // of the partial tree, as far as the edge is known to be safe
   int depth;        // of the new node
+  int excess;       // of this depth over the free one
   Amount capacity;  // left on the arc
   int arc;          // -1: none
 
-  // Whole trees first, then low ones, then those that leave most.
+  // Whole trees first, then those within the free depth, then those on much wider arcs, then low
+  // ones. If the first trees were as low as can be, they would use up the narrow arcs that lead
+  // everywhere, and the last ones would be chains over the wide arcs.
   bool operator<(const Edge& other) const {
     if (whole != other.whole) return whole < other.whole;
+    if (excess != other.excess) return excess > other.excess;
+    if (magnitude() != other.magnitude()) return magnitude() < other.magnitude();
     if (depth != other.depth) return depth > other.depth;
     if (capacity != other.capacity) return capacity < other.capacity;
     return arc > other.arc;
+  }
+
+ private:
+  int magnitude() const {
+    return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(capacity)));
   }
 };
 
@@ -43,7 +55,7 @@ struct Edge {
 // exact packer is done sooner.
 constexpr int kMostStalled = 32;
 
-constexpr Edge kNoEdge{0, std::numeric_limits<int>::max(), 0, -1};
+constexpr Edge kNoEdge{0, 0, 0, 0, -1};
 
 // Entries of a tree into a set that it need not make.
 Amount further_entries(const Batch& tree, const NodeSet& set) {
@@ -179,8 +191,15 @@ class GuidedPacker {
       const auto& [_, head, capacity] = arcs_[i];
       if (!is_outside(head) || capacity == 0) continue;
       Edge& best = best_[static_cast<std::size_t>(head)];
-      best = std::max(clipped(best), clipped({capacity, depth + 1, capacity, static_cast<int>(i)}));
+      best = std::max(clipped(best), clipped(edge(capacity, depth + 1, static_cast<int>(i))));
     }
+  }
+
+  // Two children for every node would be enough to reach all of them within the free depth.
+  Edge edge(Amount whole, int depth, int index) const {
+    const int free = static_cast<int>(std::bit_width(unstarted_.size()));
+    return {whole, depth, std::max(0, depth - free),
+            arcs_[static_cast<std::size_t>(index)].capacity, index};
   }
 
   Edge clipped(Edge edge) const {
@@ -221,12 +240,13 @@ class GuidedPacker {
   Edge best_into(NodeId head) {
     Edge best = kNoEdge;
     for (const int index : in_[static_cast<std::size_t>(head)]) {
-      const auto& [tail, _, capacity] = arc(index);
+      const NodeId tail = arc(index).tail;
       if (is_outside(tail)) continue;
-      Edge edge = clipped({capacity, depth_[static_cast<std::size_t>(tail)] + 1, capacity, index});
-      if (edge < best) continue;  // cuts can only make it worse
-      edge.whole = safe(index);
-      if (edge.whole > 0) best = std::max(best, edge);
+      const int depth = depth_[static_cast<std::size_t>(tail)] + 1;
+      Edge found = clipped(edge(arc(index).capacity, depth, index));
+      if (found < best) continue;  // cuts can only make it worse
+      found.whole = safe(index);
+      if (found.whole > 0) best = std::max(best, found);
     }
     return best;
   }

@@ -24,6 +24,9 @@ constexpr int kRounds = 4;
 // Trees that do not fit with this many hops more than the lowest are packed one by one.
 constexpr int kMostExtraHops = 8;
 
+// Greedy trees that are so many times as tall as the lowest of them are not taken as they are.
+constexpr int kUneven = 3;
+
 // Heights at which few trees are left to place; what remains then needs taller ones.
 constexpr int kCloseTries = 2;
 
@@ -61,6 +64,47 @@ std::optional<std::vector<Batch>> pack_from(Draft start, Progress& progress) {
   const int lowest = start.height();
   if (!negotiate_height(start, lowest, highest_from(start), progress)) return std::nullopt;
   return start.batches();
+}
+
+int height_of(const Batch& tree) {
+  std::vector<int> depth(tree.parent.size(), -1);
+  depth[static_cast<std::size_t>(tree.root)] = 0;
+  std::vector<NodeId> path;
+  for (NodeId v = 0; v < static_cast<NodeId>(depth.size()); ++v) {
+    for (NodeId u = v; depth[static_cast<std::size_t>(u)] < 0;) {
+      path.push_back(u);
+      u = tree.parent[static_cast<std::size_t>(u)];
+    }
+    for (; !path.empty(); path.pop_back()) {
+      const auto node = static_cast<std::size_t>(path.back());
+      depth[node] = depth[static_cast<std::size_t>(tree.parent[node])] + 1;
+    }
+  }
+  return *std::ranges::max_element(depth);
+}
+
+int height_of(const std::vector<Batch>& batches) {
+  int height = 0;
+  for (const Batch& tree : batches) height = std::max(height, height_of(tree));
+  return height;
+}
+
+// Greedy trees take what they want one after the other, and the last ones may be left with long
+// ways. Where some are much taller than others, trees that share are tried too.
+std::vector<Batch> lowered(const Graph& graph, std::span<const Amount> trees,
+                           std::vector<Batch> greedy, Progress& progress) {
+  const int highest = height_of(greedy);
+  int lowest = highest;
+  for (const Batch& tree : greedy) lowest = std::min(lowest, height_of(tree));
+  if (highest <= kUneven * lowest) return greedy;
+  Draft draft(graph);
+  const bool started = start_on_shortest_paths(draft, trees, progress);
+  if (started && negotiate_height(draft, draft.height(), std::min(highest - 1, highest_from(draft)),
+                                  progress)) {
+    return draft.batches();
+  }
+  std::vector<Batch> guided = pack_guided(graph, trees, progress);
+  return height_of(guided) < highest ? guided : greedy;
 }
 
 // What the repairs leave: negotiation, from a second start too if the problem is small (it can
@@ -104,7 +148,9 @@ std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progr
   check(graph, {{trees.begin(), trees.end()},
                 std::vector<std::uint8_t>(static_cast<std::size_t>(graph.num_nodes), 1)});
   if (auto batches = pack_by_turning(graph, trees)) return std::move(*batches);
-  if (auto batches = pack_greedily(graph, trees)) return std::move(*batches);
+  if (auto batches = pack_greedily(graph, trees)) {
+    return lowered(graph, trees, std::move(*batches), progress);
+  }
   Draft draft(graph);
   // An unreachable node is one that lacks capacity.
   if (!start_on_shortest_paths(draft, trees, progress)) check_feasible(graph, trees);

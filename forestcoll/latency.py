@@ -1,0 +1,348 @@
+"""Latency: how low the trees of a schedule are, how many, and what no schedule can go below.
+
+Problem: least h such that trees of height h can be, at the rate and k of a given forest.
+Input:   a forest, explicit or factored, or an allreduce.
+Output:  heights in GPU hops and in links, numbers of trees, and a proven bound beside each.
+Cost:    figures: linear in the tree edges, times log2(height). Bounds: a word-parallel search from
+         all roots at once (links x levels x N/64), and N log N for each root with little egress.
+Source:  Own; ForestColl optimizes throughput alone. Proofs: :func:`least_latency`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.expansion import blocks, heights
+from forestcoll.schedule.collectives import Allreduce
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.topology.model import Topology
+
+__all__ = ["Latency", "LeastLatency", "latency", "least_latency"]
+
+_ENTRIES_AT_A_TIME = 2**22  # depths held together
+
+
+@dataclass(frozen=True, slots=True)
+class LeastLatency:
+    """What no schedule of the same trees per GPU and congestion is below.
+
+    Parameters
+    ----------
+    height : int
+        Of the tallest tree, in hops from GPU to GPU.
+    average_height : Fraction
+        Over all trees, in hops from GPU to GPU.
+    physical_hops : int
+        Of the tallest tree, in links.
+    distinct_trees : int
+    """
+
+    height: int
+    average_height: Fraction
+    physical_hops: int
+    distinct_trees: int
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """What decides how long the first byte takes; of an allreduce the sum of both phases.
+
+    Parameters
+    ----------
+    height : int
+        Of the tallest tree, in hops from GPU to GPU.
+    average_height : Fraction
+        Over all trees, counted with multiplicity, in hops from GPU to GPU.
+    physical_hops : int, optional
+        Links from the root to the farthest GPU, in the worst tree. An edge counts with the longest
+        of its paths, because which of them a tree takes is left open. None if not asked for.
+    trees, distinct_trees : int
+        With multiplicity and without.
+    at_least : LeastLatency
+    """
+
+    height: int
+    average_height: Fraction
+    physical_hops: int | None
+    trees: int
+    distinct_trees: int
+    at_least: LeastLatency
+
+
+def latency(
+    schedule: Forest | FactoredForest | Allreduce[Forest] | Allreduce[FactoredForest],
+    *,
+    physical: bool = True,
+) -> Latency:
+    """Measure the trees of a schedule, and bound them from below.
+
+    Parameters
+    ----------
+    schedule : Forest, FactoredForest or Allreduce
+        Assumed to do what it claims; :func:`forestcoll.schedule.verify` proves that.
+    physical : bool
+        Whether to count links too. Trees of a factored forest are expanded for it, a few at a
+        time.
+
+    Raises
+    ------
+    VerificationError
+        If a factored forest cannot be expanded.
+
+    Examples
+    --------
+    >>> import forestcoll
+    >>> found = latency(forestcoll.generate(forestcoll.load_topology("dgx_a100:boxes=4")))
+    >>> found.height, found.at_least.height, found.physical_hops, found.at_least.physical_hops
+    (2, 2, 4, 4)
+    """
+    if isinstance(schedule, Allreduce):
+        return _one_after_the_other(*(latency(part, physical=physical) for part in schedule.phases))
+    if isinstance(schedule, FactoredForest):
+        multiplicity, height = heights(schedule)
+    else:
+        multiplicity, height = schedule.multiplicity, schedule.heights()
+    trees = sum(multiplicity.tolist())
+    of_all = sum(m * h for m, h in zip(multiplicity.tolist(), height.tolist(), strict=True))
+    return Latency(
+        height=int(height.max(initial=0)),
+        average_height=Fraction(of_all, max(trees, 1)),
+        physical_hops=_physical_hops(schedule) if physical else None,
+        trees=trees,
+        distinct_trees=len(height),
+        at_least=least_latency(schedule),
+    )
+
+
+def _one_after_the_other(first: Latency, then: Latency) -> Latency:
+    links = (first.physical_hops, then.physical_hops)
+    a, b = first.at_least, then.at_least
+    return Latency(
+        height=first.height + then.height,
+        average_height=first.average_height + then.average_height,
+        physical_hops=None if links[0] is None or links[1] is None else links[0] + links[1],
+        trees=first.trees + then.trees,
+        distinct_trees=first.distinct_trees + then.distinct_trees,
+        at_least=LeastLatency(
+            a.height + b.height,
+            a.average_height + b.average_height,
+            a.physical_hops + b.physical_hops,
+            a.distinct_trees + b.distinct_trees,
+        ),
+    )
+
+
+# --- what there is -----------------------------------------------------------------------------
+
+
+def _physical_hops(forest: Forest | FactoredForest) -> int:
+    """Return the links to the farthest GPU in the worst tree."""
+    size = forest.topology.num_compute
+    if size < 2:
+        return 0
+    lengths = _longest_paths(forest.routes, size, forest.reduction)
+    at_a_time = max(1, _ENTRIES_AT_A_TIME // size)
+    farthest = (_farthest(parent, lengths) for parent in _parents(forest, at_a_time))
+    return max(farthest, default=0)
+
+
+def _parents(forest: Forest | FactoredForest, at_a_time: int) -> Iterator[npt.NDArray[np.int32]]:
+    if isinstance(forest, FactoredForest):
+        yield from (block.parent for block in blocks(forest, at_a_time))
+        return
+    for start in range(0, forest.num_batches, at_a_time):
+        yield forest.parent[start : start + at_a_time]
+
+
+def _longest_paths(routes: Routes, size: int, reduction: bool) -> npt.NDArray[np.int32]:
+    """Return the links of the longest path from each parent to each child, shape (N, N)."""
+    links = np.diff(routes.first_hop).astype(np.int32) - 1
+    longest = np.maximum.reduceat(links, routes.first_path[:-1])
+    parent, child = (routes.head, routes.tail) if reduction else (routes.tail, routes.head)
+    table = np.zeros((size, size), dtype=np.int32)
+    table[parent, child] = longest
+    return table
+
+
+def _farthest(parent: npt.NDArray[np.int32], lengths: npt.NDArray[np.int32]) -> int:
+    """Return the greatest distance from a root, by pointer doubling, in a few trees."""
+    batches, size = parent.shape
+    ranks = np.arange(size, dtype=np.int32)
+    jump = np.where(parent < 0, ranks, parent)
+    depth = np.where(parent < 0, 0, lengths[jump, ranks])
+    rows = np.arange(batches)[:, None]
+    for _ in range(size.bit_length()):
+        step = depth[rows, jump]
+        if not step.any():
+            break
+        depth = depth + step
+        jump = jump[rows, jump]
+    return int(depth.max(initial=0))
+
+
+# --- what there must be ------------------------------------------------------------------------
+
+
+def least_latency(forest: Forest | FactoredForest) -> LeastLatency:
+    """Return what no forest with this k, these weights and this congestion U is below.
+
+    Notes
+    -----
+    Said of trees that send out from their roots; a reduction is the same on the network turned
+    round. Each bound is a theorem, none is always attained:
+
+    - *Distance.* An edge of a tree leads from a GPU over switches to a GPU. So a tree of root r is
+      as tall as the most such steps that a GPU is away from r, and its links as many as the most
+      links that one is away.
+    - *Capacity.* Let S be a set of nodes with GPUs inside and outside, T the GPUs outside, c(S) the
+      trees that all links out of S carry, floor(U b) each, and o(v) those of the links out of GPU
+      v. Count pairs (tree rooted in S, GPU of T) with the GPU at most d hops from the root, X(d);
+      X(0) = 0. Such a GPU gets the data over a link out of S, which happens c(S) times in all, or
+      from a GPU of T that is in a pair of X(d - 1). One such pair sends to at most |T| - 1 others,
+      and all pairs of v to at most o(v). So X(d) <= c(S) + F(X(d - 1)), where F(X) adds up the X
+      largest shares if every o(v) is split into shares of |T| - 1 and a rest. Trees of height h
+      need X(h) = k w(S) |T|. Taken for every root alone, everything but each box, and the
+      bottleneck cut.
+    - *Links.* Each GPU hop takes a link, and two where no link joins two GPUs.
+    - *Trees.* Trees of different roots differ.
+
+    The average follows from distances alone.
+    """
+    topology = forest.topology.reversed() if forest.reduction else forest.topology
+    roots = [rank for rank, weight in enumerate(forest.weights) if weight > 0]
+    if topology.num_compute < 2:
+        return LeastLatency(0, Fraction(0), 0, 0)
+    hops = _eccentricities(topology, roots, through_gpus=False)
+    links = _eccentricities(topology, roots, through_gpus=True)
+    height = max(*hops, *_by_capacity(forest, topology, roots))
+    compute = set(topology.compute)
+    adjacent = any(link.tail in compute and link.head in compute for link in topology.links)
+    weighted = sum(forest.weights[r] * away for r, away in zip(roots, hops, strict=True))
+    return LeastLatency(
+        height=height,
+        average_height=Fraction(weighted, sum(forest.weights)),
+        physical_hops=max(*links, height if adjacent else 2 * height),
+        distinct_trees=len(roots),
+    )
+
+
+def _eccentricities(topology: Topology, roots: Sequence[int], *, through_gpus: bool) -> list[int]:
+    """Return how far the farthest GPU is from each root, in GPU hops, or else in links.
+
+    Searches from all roots at once: a node's bits tell which of them have reached it.
+    """
+    bits = [0] * len(topology.nodes)
+    for place, root in enumerate(roots):
+        bits[topology.compute[root]] |= 1 << place
+    instant = [
+        (link.tail, link.head)
+        for link in topology.links
+        if topology.nodes[link.head].is_switch and not through_gpus
+    ]
+    timed = [
+        (link.tail, link.head)
+        for link in topology.links
+        if through_gpus or not topology.nodes[link.head].is_switch
+    ]
+    away = [0] * len(roots)
+    missing = _missing(topology, bits, len(roots))
+    for hop in range(1, len(topology.nodes)):
+        if not missing:
+            break
+        while _spread(bits, bits, instant):
+            pass
+        _spread(bits.copy(), bits, timed)
+        for place in _places(missing):
+            away[place] = hop
+        missing = _missing(topology, bits, len(roots))
+    return away
+
+
+def _spread(before: Sequence[int], bits: list[int], links: Sequence[tuple[int, int]]) -> bool:
+    """Pass bits on over links; return whether any was new."""
+    news = False
+    for tail, head in links:
+        grown = bits[head] | before[tail]
+        if grown != bits[head]:
+            bits[head] = grown
+            news = True
+    return news
+
+
+def _missing(topology: Topology, bits: Sequence[int], roots: int) -> int:
+    """Return the bits of the roots that have not reached every GPU."""
+    everywhere = (1 << roots) - 1
+    for v in topology.compute:
+        everywhere &= bits[v]
+    return ((1 << roots) - 1) & ~everywhere
+
+
+def _places(bits: int) -> Iterator[int]:
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
+
+
+def _by_capacity(
+    forest: Forest | FactoredForest, topology: Topology, roots: Sequence[int]
+) -> Iterator[int]:
+    """Yield the capacity bound for every root alone, all but each box, and the bottleneck cut."""
+    carries = [int(forest.congestion * link.bandwidth_gb_s) for link in topology.links]
+    egress = [0] * len(topology.nodes)
+    for link, trees in zip(topology.links, carries, strict=True):
+        egress[link.tail] += trees
+    gpus, weights = topology.compute, forest.weights
+    for root in roots:
+        others = [egress[v] for v in gpus if v != gpus[root]]
+        yield _levels(egress[gpus[root]], others, forest.k * weights[root])
+    for outside, exits in _cuts(forest, topology, carries):
+        ranks = [rank for rank, v in enumerate(gpus) if v in outside]
+        rooted = sum(weights) - sum(weights[rank] for rank in ranks)
+        yield _levels(exits, [egress[gpus[rank]] for rank in ranks], forest.k * rooted)
+
+
+def _cuts(
+    forest: Forest | FactoredForest, topology: Topology, carries: Sequence[int]
+) -> Iterator[tuple[set[int], int]]:
+    """Yield V - S and c(S) of cuts: S is everything but a box, or the bottleneck cut."""
+    boxes: dict[int, set[int]] = {}
+    for v, node in enumerate(topology.nodes):
+        if node.box is not None:
+            boxes.setdefault(node.box, set()).add(v)
+    into = dict.fromkeys(boxes, 0)
+    for link, trees in zip(topology.links, carries, strict=True):
+        box = topology.nodes[link.head].box
+        if box is not None and topology.nodes[link.tail].box != box:
+            into[box] += trees
+    yield from ((boxes[box], exits) for box, exits in into.items())
+    if forest.optimum is not None:
+        outside = set(range(len(topology.nodes))) - set(forest.optimum.cut)
+        leaving = (link.tail not in outside and link.head in outside for link in topology.links)
+        yield outside, sum(trees for trees, leaves in zip(carries, leaving, strict=True) if leaves)
+
+
+def _levels(exits: int, egress: Sequence[int], trees: int) -> int:
+    """Return the least h with X(h) = trees |T|, where ``egress`` are the o(v) of T."""
+    goal = trees * len(egress)
+    if exits >= goal:
+        return min(goal, 1)  # a cut without roots or without GPUs beyond bounds nothing
+    most = len(egress) - 1  # that one pair sends to
+    whole = sum(sends // most for sends in egress) if most else 0
+    rests = sorted((sends % most for sends in egress), reverse=True) if most else []
+    upto = [0, *accumulate(rests)]
+    reached, height = exits, 1
+    while reached < goal:
+        beyond = min(max(reached - whole, 0), len(rests))
+        further = exits + most * min(reached, whole) + upto[beyond]
+        if further <= reached:
+            break  # no forest at all has this k and U
+        reached, height = further, height + 1
+    return height
