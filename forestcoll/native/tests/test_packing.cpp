@@ -112,6 +112,26 @@ void guided_packer_packs_whatever_is_feasible() {
   }
 }
 
+// Node 0 sends nothing, so whoever looks for nodes from there finds none of the others.
+void guided_packer_sees_nodes_that_the_first_does_not_reach() {
+  Random random(47);
+  for (int round = 0; round < 600; ++round) {
+    const auto nodes = static_cast<NodeId>(between(random, 4, 12));
+    Graph graph = random_graph(random, nodes, 0, 9);
+    std::erase_if(graph.arcs, [](const Arc& arc) { return arc.tail == 0; });
+    for (NodeId v = 1; v < nodes; ++v) graph.arcs.push_back({v, v + 1 < nodes ? v + 1 : 1, 1});
+    graph.arcs.push_back({1, 0, 1});
+    graph.arcs = merged(std::move(graph.arcs));
+    Demand weights = equal_demand(nodes, 0, 1);
+    for (Amount& weight : weights.trees) weight = between(random, 1, 3);
+    weights.trees[0] = 0;
+    const Bottleneck best = find_bottleneck(graph, weights);
+    for (Arc& arc : graph.arcs) arc.capacity *= best.numerator;
+    for (Amount& trees : weights.trees) trees *= best.denominator;
+    is_packing(graph, weights.trees, pack_guided(graph, weights.trees, quiet));
+  }
+}
+
 // The surplus of a set is what it receives beyond its need, whatever trees were packed.
 void known_cuts_keep_the_surplus_of_their_sets() {
   Random random(43);
@@ -355,6 +375,7 @@ void refuses_demand_that_does_not_fit() {
 int main() {
   exact_packer_packs_whatever_is_feasible();
   guided_packer_packs_whatever_is_feasible();
+  guided_packer_sees_nodes_that_the_first_does_not_reach();
   known_cuts_keep_the_surplus_of_their_sets();
   cascade_packs_whatever_is_feasible();
   starts_span_and_repairs_only_relieve();

@@ -68,7 +68,7 @@ Amount further_entries(const Batch& tree, const NodeSet& set) {
 }
 
 // An order of the nodes in which each is, where possible, next to one before it over a wide arc, so
-// that a flow to one has not far to go to the next: depth first in a widest spanning tree.
+// that a flow to one has not far to go to the next: depth first in widest spanning trees.
 std::vector<NodeId> along_wide_arcs(NodeId num_nodes, const std::vector<Arc>& arcs) {
   const auto size = static_cast<std::size_t>(num_nodes);
   std::vector<std::vector<Arc>> out(size);
@@ -83,15 +83,20 @@ std::vector<NodeId> along_wide_arcs(NodeId num_nodes, const std::vector<Arc>& ar
     spanned[static_cast<std::size_t>(node)] = 1;
     for (const Arc& arc : out[static_cast<std::size_t>(node)]) open.push(arc);
   };
-  span(0);
-  while (!open.empty()) {
-    const Arc widest = open.top();
-    open.pop();
-    if (spanned[static_cast<std::size_t>(widest.head)]) continue;
-    children[static_cast<std::size_t>(widest.tail)].push_back(widest.head);
-    span(widest.head);
+  std::vector<NodeId> starts;  // a node may reach none of the others
+  for (NodeId start = 0; start < num_nodes; ++start) {
+    if (spanned[static_cast<std::size_t>(start)]) continue;
+    starts.push_back(start);
+    span(start);
+    while (!open.empty()) {
+      const Arc widest = open.top();
+      open.pop();
+      if (spanned[static_cast<std::size_t>(widest.head)]) continue;
+      children[static_cast<std::size_t>(widest.tail)].push_back(widest.head);
+      span(widest.head);
+    }
   }
-  std::vector<NodeId> order, stack{0};
+  std::vector<NodeId> order, stack(starts.rbegin(), starts.rend());
   while (!stack.empty()) {
     const NodeId node = stack.back();
     stack.pop_back();
