@@ -17,6 +17,7 @@ from benchmarks.topologies import dead_nics, jittered_nics
 from forestcoll.optimality import optimum, tree_capacities
 from forestcoll.tight_sets import TightSets, decompose
 from forestcoll.topology import Topology, load_topology
+from forestcoll.violation import violated_cut
 from tests.fuzz.families import build
 from tests.reference.condition import starved
 from tests.reference.cuts import violated_set
@@ -138,3 +139,13 @@ def test_the_check_refuses_what_takes_too_much() -> None:
     for amount in (-1, 1):
         with pytest.raises(AssertionError):
             check(topology, changed_by(amount))
+
+
+def test_trimming_raises_no_capacity_where_a_gpu_has_lost_more_than_it_could_spare() -> None:
+    topology = build("bidirectional", 1000378)
+    best = optimum(topology)
+    capacity = tree_capacities(topology, best.congestion)
+    trees = np.full(topology.num_compute, best.k, dtype=np.int64)
+    parts = decompose(topology, capacity, trees)
+    assert (parts.capacity <= capacity).all()
+    assert violated_cut(topology, parts.capacity, trees) is None

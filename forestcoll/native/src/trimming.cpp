@@ -68,7 +68,7 @@ class Trimmer {
   bool is_switch(NodeId v) const { return !is_target(v) && v != problem_.outside; }
   // Whether what enters a node must stay as it is.
   bool is_fixed(NodeId v) const {
-    return v == problem_.outside || trimmed_[at(v)] || (is_target(v) && room_[at(v)] == 0);
+    return v == problem_.outside || trimmed_[at(v)] || (is_target(v) && room_[at(v)] <= 0);
   }
 
   bool has_switch() const {
