@@ -36,13 +36,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from baselines.collectives import collect
 from baselines.routing import LogicalPaths, Router, build_forest, check_size
 from forestcoll.errors import UnsupportedError
+from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.forest import Forest, Path
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import Exact, exact
@@ -71,12 +74,16 @@ class Growth:
     unit_gb_s: Fraction
 
 
-def generate(topology: Topology, *, unit: Exact | None = None) -> Forest:
+def generate(
+    topology: Topology, collective: str = "allgather", *, unit: Exact | None = None
+) -> Forest | Allreduce[Forest]:
     """Grow the trees and return them as a forest with k = 1.
 
     Parameters
     ----------
     topology : Topology
+    collective : str
+        "allgather", "reduce-scatter" or "allreduce".
     unit : int, Fraction or str, optional
         Bandwidth of one multi-edge in GB/s; that of the slowest link if not given.
 
@@ -85,6 +92,11 @@ def generate(topology: Topology, *, unit: Exact | None = None) -> Forest:
     UnsupportedError
         If the trees cannot span the GPUs through links of at least one unit.
     """
+    return collect(partial(_gather, unit=unit), topology, collective)
+
+
+def _gather(topology: Topology, unit: Exact | None) -> Forest:
+    """Return the trees of all roots."""
     growth = grow(topology, unit=unit)
     ranks = np.arange(topology.num_compute, dtype=np.int32)
     once = np.ones(topology.num_compute, dtype=np.int64)

@@ -36,11 +36,15 @@ the only limit: 256 GB/s N/(N-1).
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
+from baselines.collectives import collect
 from baselines.ring_layout import Layout, Ring, gpus_by_box, hops
 from baselines.routing import Router, build_forest, check_size
 from forestcoll.errors import UnsupportedError
+from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 
@@ -50,12 +54,16 @@ PASSES = 4
 """Times that every ring is taken up and laid again, now that the others are known."""
 
 
-def generate(topology: Topology, *, rings: int | None = None) -> Forest:
+def generate(
+    topology: Topology, collective: str = "allgather", *, rings: int | None = None
+) -> Forest | Allreduce[Forest]:
     """Lay the rings and return their paths as trees.
 
     Parameters
     ----------
     topology : Topology
+    collective : str
+        "allgather", "reduce-scatter" or "allreduce".
     rings : int, optional
         Number of rings R, each with 1/R of the data; if not given, one per GPU of the largest
         box, or two where there are no boxes. Equal rings become one of higher multiplicity.
@@ -65,6 +73,11 @@ def generate(topology: Topology, *, rings: int | None = None) -> Forest:
     UnsupportedError
         If R is not positive, or switches or direct links lead from no GPU to the next.
     """
+    return collect(partial(_gather, rings=rings), topology, collective)
+
+
+def _gather(topology: Topology, rings: int | None) -> Forest:
+    """Return the paths around the rings from every root."""
     size, rank_of = topology.num_compute, topology.rank_of
     count: dict[Ring, int] = {}
     for ring in make_rings(topology, rings):

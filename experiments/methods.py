@@ -2,8 +2,8 @@
 
 ``forestcoll`` is the core, ``forestcoll-paper`` the paper's own algorithms, other plain names are
 the baselines, and ``module:function`` is any importable function
-``function(topology, **parameters) -> Forest``: the way to put a method of your own beside them
-without touching the package.
+``function(topology, **parameters) -> Forest`` or ``StepSchedule``: the way to put a method of your
+own beside them without touching the package.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from fractions import Fraction
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
-from baselines.registry import METHODS
+from baselines.registry import METHODS, Schedule
 from forestcoll.errors import InvalidExperimentError, InvalidTopologyError
 from forestcoll.generate import generate_timed
-from forestcoll.schedule import Forest
 from forestcoll.topology import Topology, exact
 
 __all__ = [
@@ -57,7 +56,7 @@ def is_reference(name: str) -> bool:
     return bool(module and function)
 
 
-def find_method(name: str) -> Callable[..., Forest]:
+def find_method(name: str) -> Callable[..., Schedule]:
     """Return the baseline or the function behind a name, called as ``(topology, **parameters)``.
 
     Raises
@@ -69,7 +68,7 @@ def find_method(name: str) -> Callable[..., Forest]:
         return METHODS[name].generate
     if is_reference(name):
         module, _, attribute = name.partition(":")
-        function: Callable[..., Forest] = getattr(importlib.import_module(module), attribute)
+        function: Callable[..., Schedule] = getattr(importlib.import_module(module), attribute)
         return function
     raise InvalidExperimentError(f"there is no method {name!r}; known: {', '.join(method_names())}")
 
@@ -117,12 +116,12 @@ def _function(name: str) -> Callable[..., Any]:
 
 def run_method(
     name: str, topology: Topology, parameters: Mapping[str, Any], on_stage: OnStage
-) -> tuple[Forest, dict[str, float]]:
+) -> tuple[Schedule, dict[str, float]]:
     """Run a method.
 
     Returns
     -------
-    Forest
+    Forest or StepSchedule
     dict
         Seconds of each stage; empty where the method does not tell.
     """

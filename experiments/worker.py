@@ -20,11 +20,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from baselines.registry import Schedule
 from experiments.methods import run_method
 from experiments.points import Job, Status
 from forestcoll.errors import ForestCollError, TimeLimitError, UnsupportedError, VerificationError
 from forestcoll.optimality import optimum
-from forestcoll.schedule import Forest, cost, verify
+from forestcoll.schedule import Forest, StepSchedule, cost, verify
 from forestcoll.topology import Topology, load_topology
 
 __all__ = ["run_job", "work"]
@@ -37,9 +38,9 @@ def work(job: Job, tell: Tell) -> None:
     try:
         topology = load_topology(job["source"])
         tell({"fields": {"gpus": topology.num_compute}, "phase": "generate"})
-        forest = _generate(job, topology, tell)
+        schedule = _generate(job, topology, tell)
         tell({"phase": "check"})
-        tell({"fields": _checked(forest, topology)})
+        tell({"fields": _checked(schedule, topology)})
     except UnsupportedError as error:
         tell(_ending(Status.UNSUPPORTED, str(error)))
     except TimeLimitError as error:
@@ -59,26 +60,26 @@ def _ending(status: Status, reason: str) -> dict[str, Any]:
     return {"fields": {"status": str(status), "reason": reason}}
 
 
-def _generate(job: Job, topology: Topology, tell: Tell) -> Forest:
+def _generate(job: Job, topology: Topology, tell: Tell) -> Schedule:
     began = time.perf_counter()
-    forest, stages = run_method(
+    schedule, stages = run_method(
         job["method"], topology, job["parameters"], lambda stage: tell({"stage": stage})
     )
     seconds = time.perf_counter() - began
     fields = {"generation_s": seconds, "stages_s": stages, "peak_memory_mb": peak_memory_mb()}
     tell({"fields": fields})
-    return forest
+    return schedule
 
 
-def _checked(forest: Forest, topology: Topology) -> dict[str, Any]:
-    """Verify a forest against the topology that was asked for, and measure it."""
-    if forest.topology != topology:
+def _checked(schedule: Schedule, topology: Topology) -> dict[str, Any]:
+    """Verify a schedule against the topology that was asked for, and measure it."""
+    if schedule.topology != topology:
         raise VerificationError(
-            f"the forest is for {forest.topology.name}, which is not the topology asked for"
+            f"the schedule is for {schedule.topology.name}, which is not the topology asked for"
         )
-    verify(forest)
+    verify(schedule)
     best = optimum(topology).algbw_gb_s
-    reached = cost(forest).algbw_gb_s
+    reached = cost(schedule).algbw_gb_s
     return {
         "verified": True,
         "algbw_gb_s": float(reached),
@@ -86,10 +87,20 @@ def _checked(forest: Forest, topology: Topology) -> dict[str, Any]:
         "optimum_gb_s": float(best),
         "optimum": str(best),
         "ratio": float(Fraction(reached) / best),
-        "num_trees": forest.num_trees,
-        "num_batches": forest.num_batches,
-        "height": int(forest.heights().max(initial=0)),
-        "k": forest.k,
+        **_shape(schedule),
+    }
+
+
+def _shape(schedule: Schedule) -> dict[str, int]:
+    """Measure trees, or chunks and steps."""
+    if isinstance(schedule, StepSchedule):
+        return {"num_batches": len(schedule.chunks), "height": schedule.num_steps}
+    forests = [schedule] if isinstance(schedule, Forest) else schedule.phases
+    return {
+        "num_trees": sum(forest.num_trees for forest in forests),
+        "num_batches": sum(forest.num_batches for forest in forests),
+        "height": sum(int(forest.heights().max(initial=0)) for forest in forests),
+        "k": forests[-1].k,
     }
 
 

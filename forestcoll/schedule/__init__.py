@@ -1,4 +1,4 @@
-"""What a schedule is, whoever made it: forests, their proof, their cost and their files."""
+"""What a schedule is, whoever made it: forests or steps, their proof, cost and files."""
 
 from forestcoll.schedule.certificate import (
     Certificate,
@@ -12,15 +12,20 @@ from forestcoll.schedule.cost import Cost, cost
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.forest import Forest, Path, Routes, Tree
+from forestcoll.schedule.lockstep import lockstep
 from forestcoll.schedule.multicast import MulticastForest, PhysicalTree, Walks
+from forestcoll.schedule.steps import Chunks, Clock, Send, Sends, StepSchedule
 from forestcoll.schedule.verify import AllreduceVerdict, Verdict, verify
 from forestcoll.schedule.verify_certificate import CertificateVerdict, verify_certificate
+from forestcoll.schedule.verify_steps import StepVerdict
 
 __all__ = [
     "Allreduce",
     "AllreduceVerdict",
     "Certificate",
     "CertificateVerdict",
+    "Chunks",
+    "Clock",
     "Cost",
     "FactoredForest",
     "Forest",
@@ -28,12 +33,17 @@ __all__ = [
     "Path",
     "PhysicalTree",
     "Routes",
+    "Send",
+    "Sends",
+    "StepSchedule",
+    "StepVerdict",
     "Tree",
     "Verdict",
     "Walks",
     "certificate_schema",
     "cost",
     "is_certificate",
+    "lockstep",
     "read_certificate",
     "read_schedule",
     "verify",

@@ -1,22 +1,31 @@
 """What a schedule costs in theory: the one cost model for all methods.
 
-Problem: T(M) = M / (W k) * max over links e of load(e) / b(e), W the sum of the weights.
-Input:   a forest; its claimed congestion is not used.
+Problem: T(M) = M / (W k) * max over links e of load(e) / b(e), W the sum of the weights, where the
+         data flows; the sum over the steps of their slowest links, where it moves in steps; the
+         finish, where there is a clock.
+Input:   a schedule; a forest's claimed congestion is not used.
 Output:  the exact time per gigabyte, the algorithmic bandwidth, the load of every link.
-Cost:    one pass over the hops of the physical paths.
-Source:  ForestColl section 2 (pure throughput: latency and chunking are outside the model).
+Cost:    one pass over the hops of the physical paths, in each step.
+Source:  ForestColl section 2 (pure throughput: latency and chunking are outside the model). The
+         phases of an allreduce are pipelined, so that they share the links, as in its section 5.7.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from forestcoll.errors import VerificationError
+from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.schedule.step_loads import measure
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology.model import Topology
 
 __all__ = ["Cost", "cost"]
 
@@ -25,21 +34,28 @@ _BYTES_PER_GB = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The theoretical time of a forest.
+    """The theoretical time of a schedule.
 
     Parameters
     ----------
     time_s_per_gb : Fraction
-        Seconds for one gigabyte of data (in all, over all GPUs).
+        Seconds for one gigabyte of data (in all, over all GPUs), latencies left out. With a clock
+        the time it shows, for data of the size that it is made for.
     busiest_link : tuple of str
-        Tail and head of the (first) link that takes that long.
+        Tail and head of the (first) link that is busy for longest.
     loads : tuple of int
-        Trees over each link of the topology, in its order.
+        Over each link of the topology, in its order: ``loads[i] / whole`` of the data. Of a single
+        forest, in trees.
+    whole : int
+    steps : int, optional
+        Steps that follow one another; None where everything flows at once.
     """
 
     time_s_per_gb: Fraction
     busiest_link: tuple[str, str]
     loads: tuple[int, ...] = field(repr=False)
+    whole: int = field(repr=False)
+    steps: int | None = None
 
     @property
     def algbw_gb_s(self) -> Fraction:
@@ -51,37 +67,75 @@ class Cost:
         return self.time_s_per_gb * size_bytes / _BYTES_PER_GB
 
 
-def cost(forest: Forest) -> Cost:
-    """Compute the theoretical time of a forest from the loads of its physical paths.
+def cost(schedule: Forest | Allreduce[Any] | StepSchedule) -> Cost:
+    """Compute the theoretical time of a schedule from the loads of its physical paths.
 
     Parameters
     ----------
-    forest : Forest
-        Assumed to do what it claims; :func:`forestcoll.schedule.verify` proves that. The time of
-        an allreduce is that of its phases, one after the other.
+    schedule : Forest, Allreduce of two forests, or StepSchedule
+        Assumed to do what it claims; :func:`forestcoll.schedule.verify` proves that. The phases of
+        an allreduce run at once, piece by piece of the data: a link's loads in both are added. One
+        after the other, they would take ``schedule.time_s_per_gb``.
 
     Raises
     ------
     VerificationError
         If the paths use no link at all, or one that the topology does not have.
     """
-    topology = forest.topology
-    trees_over = _trees_over(forest.routes, len(topology.nodes))
-    unknown = trees_over.keys() - topology.link_between.keys()
-    if unknown or not trees_over:
-        fault = "use a link that is not in the topology" if unknown else "are empty"
-        raise VerificationError(f"the paths of this forest {fault}; verify it before costing it")
-    loads = tuple(trees_over.get((link.tail, link.head), 0) for link in topology.links)
+    if isinstance(schedule, StepSchedule):
+        return _cost_of_steps(schedule)
+    phases = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
+    whole = math.lcm(*(sum(phase.weights) * phase.k for phase in phases))
+    loads = [0] * len(schedule.topology.links)
+    for phase in phases:
+        times = whole // (sum(phase.weights) * phase.k)
+        trees_over = _trees_over(phase.routes, len(schedule.topology.nodes))
+        _check_known(schedule.topology, trees_over)
+        for i, link in enumerate(schedule.topology.links):
+            loads[i] += trees_over.get((link.tail, link.head), 0) * times
     slowness = [
-        load / link.bandwidth_gb_s for load, link in zip(loads, topology.links, strict=True)
+        load / link.bandwidth_gb_s
+        for load, link in zip(loads, schedule.topology.links, strict=True)
     ]
     congestion = max(slowness)
-    busiest = topology.links[slowness.index(congestion)]
+    busiest = schedule.topology.links[slowness.index(congestion)]
+    nodes = schedule.topology.nodes
     return Cost(
-        time_s_per_gb=congestion / (sum(forest.weights) * forest.k),
-        busiest_link=(topology.nodes[busiest.tail].name, topology.nodes[busiest.head].name),
-        loads=loads,
+        time_s_per_gb=congestion / whole,
+        busiest_link=(nodes[busiest.tail].name, nodes[busiest.head].name),
+        loads=tuple(loads),
+        whole=whole,
     )
+
+
+def _cost_of_steps(schedule: StepSchedule) -> Cost:
+    topology, routes, sends = schedule.topology, schedule.routes, schedule.sends
+    place = {ends: i for i, ends in enumerate(topology.link_between)}
+    pairs = _hops(routes)
+    _check_known(topology, dict.fromkeys(pairs, 1))
+    gpus = topology.num_compute
+    known = routes.tail.astype(np.int64) * gpus + routes.head
+    link = np.searchsorted(known, sends.tail.astype(np.int64) * gpus + sends.head)
+    traffic = measure(schedule, link, np.array([place[pair] for pair in pairs], dtype=np.int64))
+    assert traffic.busiest_link is not None  # there are hops
+    time = traffic.time_s_per_gb
+    if schedule.clock is not None:
+        time = schedule.clock.finish_us * 1000 / schedule.clock.size_bytes
+    return Cost(time, traffic.busiest_link, traffic.loads, traffic.whole, schedule.num_steps)
+
+
+def _check_known(topology: Topology, used: Mapping[tuple[int, int], int]) -> None:
+    """Refuse paths that use no link, or one that does not exist."""
+    unknown = used.keys() - topology.link_between.keys()
+    if unknown or not used:
+        fault = "use a link that is not in the topology" if unknown else "are empty"
+        raise VerificationError(f"the paths of this schedule {fault}; verify it before costing it")
+
+
+def _hops(routes: Routes) -> list[tuple[int, int]]:
+    """List the hops (tail, head) of all paths."""
+    inside = np.delete(np.arange(len(routes.hop)), routes.first_hop[1:] - 1)
+    return list(zip(routes.hop[inside].tolist(), routes.hop[inside + 1].tolist(), strict=True))
 
 
 def _trees_over(routes: Routes, nodes: int) -> Mapping[tuple[int, int], int]:

@@ -17,6 +17,8 @@ from forestcoll.topology.model import Topology
 __all__ = [
     "Batches",
     "Claims",
+    "OnNetwork",
+    "Routed",
     "Schedule",
     "arrows",
     "fail",
@@ -30,12 +32,24 @@ __all__ = [
 _SHOWN_NODES = 8  # of a long cycle or path
 
 
-class Claims(Protocol):
-    """What all forests have in common: what they say of themselves."""
+class OnNetwork(Protocol):
+    """What all schedules have in common."""
 
     @property
     def topology(self) -> Topology:
         """The network."""
+
+
+class Routed(OnNetwork, Protocol):
+    """What all schedules have in common whose GPUs send to GPUs."""
+
+    @property
+    def routes(self) -> Routes:
+        """Physical paths of the logical links."""
+
+
+class Claims(OnNetwork, Protocol):
+    """What all forests have in common: what they say of themselves."""
 
     @property
     def method(self) -> str:
@@ -66,12 +80,8 @@ class Claims(Protocol):
         """The bound that is claimed to be attained."""
 
 
-class Schedule(Claims, Protocol):
+class Schedule(Claims, Routed, Protocol):
     """What explicit and factored forests have in common."""
-
-    @property
-    def routes(self) -> Routes:
-        """Physical paths of the logical links."""
 
 
 class Batches(Claims, Protocol):
@@ -91,14 +101,14 @@ def fail(message: str) -> NoReturn:
     raise VerificationError(message)
 
 
-def gpu_name(forest: Claims, rank: int) -> str:
+def gpu_name(schedule: OnNetwork, rank: int) -> str:
     """Name the GPU of a rank."""
-    return forest.topology.nodes[forest.topology.compute[rank]].name
+    return schedule.topology.nodes[schedule.topology.compute[rank]].name
 
 
-def walk(forest: Claims, ranks: Iterable[int]) -> str:
+def walk(schedule: OnNetwork, ranks: Iterable[int]) -> str:
     """Name a sequence of ranks: "gpu0 -> gpu1 -> gpu2"."""
-    return arrows(gpu_name(forest, rank) for rank in ranks)
+    return arrows(gpu_name(schedule, rank) for rank in ranks)
 
 
 def tree_name(forest: Batches, batch: int) -> str:
@@ -106,18 +116,18 @@ def tree_name(forest: Batches, batch: int) -> str:
     return f"tree {batch}, rooted at {gpu_name(forest, int(forest.root[batch]))}"
 
 
-def link_name(forest: Schedule, link: int) -> str:
+def link_name(schedule: Routed, link: int) -> str:
     """Name a logical link by its two GPUs."""
-    return walk(forest, (int(forest.routes.tail[link]), int(forest.routes.head[link])))
+    return walk(schedule, (int(schedule.routes.tail[link]), int(schedule.routes.head[link])))
 
 
-def path_name(forest: Schedule, path: int) -> str:
+def path_name(schedule: Routed, path: int) -> str:
     """Name a path by its nodes and the logical link it serves."""
-    routes = forest.routes
+    routes = schedule.routes
     link = int(np.searchsorted(routes.first_path, path, side="right")) - 1
     nodes = routes.hop[routes.first_hop[path] : routes.first_hop[path + 1]].tolist()
-    names = arrows(forest.topology.nodes[i].name for i in nodes)
-    return f"path {names} of logical link {link_name(forest, link)}"
+    names = arrows(schedule.topology.nodes[i].name for i in nodes)
+    return f"path {names} of logical link {link_name(schedule, link)}"
 
 
 def arrows(names: Iterable[str]) -> str:

@@ -31,6 +31,7 @@ from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.naming import Claims, fail, gpu_name
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.verify_factored import (
     check_factored_arrays,
     check_sets,
@@ -38,6 +39,7 @@ from forestcoll.schedule.verify_factored import (
 )
 from forestcoll.schedule.verify_multicast import check_multicast, check_multicast_arrays
 from forestcoll.schedule.verify_paths import check_congestion, check_loads, check_paths, measure
+from forestcoll.schedule.verify_steps import StepVerdict, verify_steps
 from forestcoll.schedule.verify_trees import check_roots, check_trees, tree_loads
 from forestcoll.schedule.wellformed import check_arrays, check_routes
 from forestcoll.topology.model import Topology
@@ -137,19 +139,23 @@ class AllreduceVerdict:
 @overload
 def verify(schedule: AnyForest) -> Verdict: ...
 @overload
+def verify(schedule: StepSchedule) -> StepVerdict: ...
+@overload
 def verify(schedule: AnySchedule) -> Verdict | AllreduceVerdict: ...
-def verify(schedule: AnySchedule) -> Verdict | AllreduceVerdict:
+@overload
+def verify(schedule: AnySchedule | StepSchedule) -> Verdict | AllreduceVerdict | StepVerdict: ...
+def verify(schedule: AnySchedule | StepSchedule) -> Verdict | AllreduceVerdict | StepVerdict:
     """Prove that a schedule does what its collective asks, within its claims.
 
     Parameters
     ----------
-    schedule : Forest, FactoredForest, MulticastForest or Allreduce
+    schedule : Forest, FactoredForest, MulticastForest, Allreduce or StepSchedule
         From anywhere: nothing in it is believed. A factored forest is proved as it is, not
         expanded; its verdict is that of the forest it stands for.
 
     Returns
     -------
-    Verdict or AllreduceVerdict
+    Verdict, AllreduceVerdict or StepVerdict
 
     Raises
     ------
@@ -160,8 +166,11 @@ def verify(schedule: AnySchedule) -> Verdict | AllreduceVerdict:
     Notes
     -----
     Checked in this order: arrays, roots and multiplicities, trees, paths, the paths' multiplicities
-    against the trees, link loads against the claimed congestion, the claimed optimum.
+    against the trees, link loads against the claimed congestion, the claimed optimum. Of a step
+    schedule: arrays, chunks, paths, steps, delivery (or, with a clock, times and rates).
     """
+    if isinstance(schedule, StepSchedule):
+        return verify_steps(schedule)
     return _verify_phases(schedule) if isinstance(schedule, Allreduce) else _verify(schedule)
 
 

@@ -12,20 +12,20 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.schedule.exactly import Ints, exact, first
-from forestcoll.schedule.naming import Claims, Schedule, fail, link_name, path_name
+from forestcoll.schedule.naming import Claims, Routed, Schedule, fail, link_name, path_name
 from forestcoll.topology.model import Topology
 
 __all__ = ["busiest_link", "check_congestion", "check_loads", "check_paths", "measure"]
 
 
-def check_paths(forest: Schedule) -> Ints:
+def check_paths(forest: Routed) -> Ints:
     """Paths join their GPUs over links of the topology; return the link of every hop."""
     _check_ends(forest)
     _check_interior(forest)
     return _check_hops(forest)
 
 
-def _check_ends(forest: Schedule) -> None:
+def _check_ends(forest: Routed) -> None:
     """Every path has a positive multiplicity and joins the two GPUs of its logical link."""
     routes, compute = forest.routes, np.array(forest.topology.compute)
     if (path := first(routes.multiplicity < 1)) is not None:
@@ -42,7 +42,7 @@ def _check_ends(forest: Schedule) -> None:
             fail(f"{path_name(forest, path)} {verb} at {there}; it must {verb[:-1]} at {due}")
 
 
-def _check_interior(forest: Schedule) -> None:
+def _check_interior(forest: Routed) -> None:
     """Between its ends a path visits switches only."""
     routes = forest.routes
     is_gpu = np.array([not node.is_switch for node in forest.topology.nodes])
@@ -55,7 +55,7 @@ def _check_interior(forest: Schedule) -> None:
         fail(f"{name} passes through {gpu}, which is a GPU; between its ends only switches may be")
 
 
-def _check_hops(forest: Schedule) -> Ints:
+def _check_hops(forest: Routed) -> Ints:
     """Every hop of a path is a link of the topology; return the links, hop by hop."""
     routes, topology = forest.routes, forest.topology
     size = len(topology.nodes)
@@ -121,6 +121,6 @@ def check_congestion(forest: Claims, congestion: Fraction, busiest: tuple[str, s
         )
 
 
-def _path_of(forest: Schedule, hop: int) -> int:
+def _path_of(forest: Routed, hop: int) -> int:
     """Return the path that a place in ``routes.hop`` belongs to."""
     return int(np.searchsorted(forest.routes.first_hop, hop, side="right")) - 1

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from forestcoll.describe import counted
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.naming import Claims, Schedule, fail, walk
+from forestcoll.schedule.naming import Claims, OnNetwork, Routed, fail, walk
 
 __all__ = [
     "check_array",
@@ -59,17 +59,17 @@ def check_ranks(forest: Claims) -> None:
         fail(f"reduction is {forest.reduction!r}; it must be True or False")
 
 
-def check_routes(forest: Schedule) -> None:
+def check_routes(schedule: Routed) -> None:
     """Arrays of routes are integers of matching shapes, with rows in order and ids in range."""
-    routes, ranks = forest.routes, forest.topology.num_compute
+    routes, ranks = schedule.routes, schedule.topology.num_compute
     links, paths, hops = np.size(routes.tail), np.size(routes.multiplicity), np.size(routes.hop)
     check_array("routes.tail", routes.tail, (links,), 0, ranks - 1)
     check_array("routes.head", routes.head, (links,), 0, ranks - 1)
     check_array("routes.multiplicity", routes.multiplicity, (paths,))
-    check_array("routes.hop", routes.hop, (hops,), 0, len(forest.topology.nodes) - 1)
+    check_array("routes.hop", routes.hop, (hops,), 0, len(schedule.topology.nodes) - 1)
     check_rows("routes.first_path", routes.first_path, links, paths, least=1)
     check_rows("routes.first_hop", routes.first_hop, paths, hops, least=2)
-    check_link_order(forest, routes.tail, routes.head)
+    check_link_order(schedule, routes.tail, routes.head)
 
 
 def check_array(
@@ -106,12 +106,12 @@ def check_rows(name: str, first: _Ints, rows: int, entries: int, *, least: int) 
         )
 
 
-def check_link_order(forest: Schedule, tail: _Ints, head: _Ints) -> None:
+def check_link_order(schedule: OnNetwork, tail: _Ints, head: _Ints) -> None:
     """Logical links are sorted by (tail, head) and none is listed twice."""
-    key = tail.astype(np.int64) * forest.topology.num_compute + head
+    key = tail.astype(np.int64) * schedule.topology.num_compute + head
     wrong = np.flatnonzero(np.diff(key) <= 0)
     if wrong.size:
         link = int(wrong[0]) + 1
         fault = "is listed twice" if key[link] == key[link - 1] else "is out of order"
-        name = walk(forest, (int(tail[link]), int(head[link])))
+        name = walk(schedule, (int(tail[link]), int(head[link])))
         fail(f"logical link {name} {fault}; sort links by ranks, each once")

@@ -1,0 +1,55 @@
+"""Other collectives out of allgathers and broadcasts: turned round, and put one after the other.
+
+Problem: a peer says how data spreads; do its reductions and allreduces.
+Input:   a function that makes forests which spread data.
+Output:  the schedule of any collective.
+Cost:    that of making the forest, on the network and with every link turned round.
+Source:  what NCCL, MultiTree and ForestColl (section 5.7) do: a reduction is a broadcast with every
+         link turned round, an allreduce a reduction and then a broadcast of the sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from forestcoll.errors import UnsupportedError
+from forestcoll.schedule.collectives import Allreduce
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.turning import turned
+from forestcoll.topology.model import Topology
+
+__all__ = ["GATHERING", "ROOTED", "check_supported", "collect"]
+
+GATHERING = ("allgather", "reduce-scatter", "allreduce")
+"""What can be done with an allgather forest."""
+
+ROOTED = ("broadcast", "reduce", "allreduce")
+"""What can be done with a broadcast forest."""
+
+
+def collect(
+    spread: Callable[[Topology], Forest], topology: Topology, collective: str
+) -> Forest | Allreduce[Forest]:
+    """Make a schedule of a collective.
+
+    Parameters
+    ----------
+    spread : callable
+        Makes an allgather or broadcast forest for a topology.
+    topology : Topology
+    collective : str
+        What ``spread`` makes, its reduction, or "allreduce": both, with the same trees where every
+        link has a counterpart of the same bandwidth.
+    """
+    if collective in ("allgather", "broadcast"):
+        return spread(topology)
+    reduction = turned(spread(topology.reversed()), topology)
+    return Allreduce(reduction, spread(topology)) if collective == "allreduce" else reduction
+
+
+def check_supported(method: str, collective: str, supported: tuple[str, ...]) -> None:
+    """Refuse a collective that a method does not do."""
+    if collective not in supported:
+        raise UnsupportedError(
+            f"unsupported: {method} has no {collective}; it has {', '.join(supported)}"
+        )
