@@ -109,7 +109,7 @@ def build(topology: Topology) -> AllreduceLp:
         constraints += _carried(topology, bandwidth, pairs, reduce + gather)
     else:
         constraints.append(reduce + gather <= bandwidth)
-    problem = cp.Problem(cp.Maximize(x.sum()), constraints)
+    problem = cp.Problem(cp.Maximize(_ones(N) @ x), constraints)
     return AllreduceLp(problem, x, reduce, gather, pairs, scale, topology)
 
 
@@ -139,6 +139,11 @@ def _pairs(topology: Topology) -> npt.NDArray[np.int64]:
     return np.array([(link.tail, link.head) for link in topology.links], dtype=np.int64)
 
 
+def _ones(count: int) -> Vector:
+    """For sums: cvxpy's own adds up memory that nobody set, which at times makes numpy warn."""
+    return np.ones(count)
+
+
 def _incidence(ends: npt.NDArray[np.int64], nodes: int) -> Any:
     """Return the matrix that takes a flow on arcs to what each node keeps of it."""
     arcs = np.arange(len(ends))
@@ -153,7 +158,7 @@ def _reaches_every_gpu(incidence: Any, capacity: Any, x: Any) -> list[Any]:
     N, arcs = incidence.shape
     flow, fed = cp.Variable((arcs, N), nonneg=True), cp.Variable((N, N), nonneg=True)
     return [
-        incidence @ flow + fed >= x.sum() * np.eye(N),
+        incidence @ flow + fed >= np.eye(N) * (_ones(N) @ x),
         flow <= capacity.reshape((arcs, 1), order="C") @ np.ones((1, N)),
         fed <= x.reshape((N, 1), order="C") @ np.ones((1, N)),
     ]
@@ -169,7 +174,7 @@ def _carried(
     kept = _incidence(ends, len(topology.nodes)) @ h
     node = np.array(topology.compute)[pairs[:, 1]]
     return [
-        h.sum(axis=1) <= bandwidth,
+        h @ _ones(N) <= bandwidth,
         kept[node, pairs[:, 0]] == wanted,
         kept[list(topology.switches)] == 0,
     ]
