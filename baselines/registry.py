@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from baselines import multitree, ring
+from baselines import multitree, ring, tacos
 from baselines.collectives import GATHERING, check_supported
 from baselines.limits import Limits
 from forestcoll.errors import InvalidParameterError
@@ -115,6 +115,14 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 generate=multitree.generate,
                 collectives=GATHERING,
                 notes="unit = slowest link; trees flow at once instead of step by step",
+            ),
+            Method(
+                name="tacos",
+                summary="chunks and links matched at random along a time-expanded network",
+                source="Won et al., TACOS (MICRO 2024)",
+                generate=tacos.generate,
+                collectives=GATHERING,
+                notes="switches unwound; matchings made maximum unless greedy ones are asked for",
             ),
         )
     }
