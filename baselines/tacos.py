@@ -209,11 +209,13 @@ def _timed_links(
         link.latency_us + chunk_kb / carriers[pair].bandwidth_gb_s
         for pair, link in zip(ends, topology.links, strict=True)
     ]
+    if not times:
+        return [], Fraction(1)
     tick_us = Fraction(
         math.gcd(*(taken.numerator for taken in times)),
         math.lcm(*(taken.denominator for taken in times)),
     )
-    most = gpus * (gpus - 1) * chunks * max(times, default=Fraction(0))  # one link after the other
+    most = gpus * (gpus - 1) * chunks * max(times)  # if never two links are busy at once
     if most / tick_us >= _TICKS:
         tick_us = min(times) / 2**20
     if most / tick_us >= _TICKS:
