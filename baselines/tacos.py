@@ -8,14 +8,15 @@ Output:  a step schedule with a clock, the best of the trials. A link takes late
 Cost:    per trial a few operations on sets of N C bits per transfer, N (N - 1) C of them; 16 x 16
          mesh: about a second.
 Source:  Won et al., TACOS: Topology-Aware Collective Algorithm Synthesizer for Distributed Machine
-         Learning (MICRO 2024), and its public implementation. Reimplemented from their description;
-         the rules of a trial, and where they differ, are in ``tacos_matching``.
+         Learning (MICRO 2024), and the rules of its public implementation, in code of our own; the
+         rules of a trial, and where they differ, are in ``tacos_matching``.
 
 A reduce-scatter is the allgather of the network with every link turned round, run backwards; an
 allreduce is a reduce-scatter and then an allgather. No switches are known to TACOS: they are
 unwound into rings, cliques or hypercubes first (``unwinding``), and the logical links that this
 makes have the latency of their slowest path. Whatever brings a chunk to where it is by then is
-left out, so every transfer of the schedule is of use.
+left out, so every transfer of the schedule is of use. A GPU forwards whole chunks, so that with few
+of them slow links (a clique over NICs) make it wait long.
 
 Deviations. The public code has the allgather only, no switches and no seed. It takes greedily what
 comes up; here, when that leaves a link idle that could be busy, others are rearranged until as many

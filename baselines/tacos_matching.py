@@ -11,7 +11,8 @@ Source:  Won et al., TACOS (MICRO 2024), algorithms 1 and 2 and their public imp
 
 Time jumps from one arrival to the next. At each, pairs (chunk, GPU that lacks it) come up in a
 random order; a pair takes, of the free links into the GPU from where the chunk is, the one that
-would bring it first, with ties broken at random.
+would bring it first, with ties broken at random (some versions of the public code: the link from
+the lowest number).
 
 Links into different GPUs do not compete, so a random order of all pairs is one of the chunks of
 each GPU by itself. A chunk that no free link can bring when it comes up finds none later either,
@@ -19,11 +20,14 @@ as links only get fewer; hence drawing the next chunk among those that some free
 gives the same distribution, and that is what is done. A GPU is looked at again only if something
 has come in, there or at a neighbour, or if a free link could bring what is on its way by another.
 
-A chunk on its way counts as lacking, as in the public code: a link that has nothing else to bring
-may carry it a second time. Whichever comes second is swapped for a random chunk that is lacking
-still. There the public code takes any that the tail has by now; here the tail must have had it when
-the transfer started, or it could not have been sent. If there is none the transfer is left out.
-With links that all take the same time neither ever happens, and both codes draw alike.
+A chunk on its way counts as lacking, as in the public code, so another link may start to carry it
+too. What comes second is swapped for a random chunk that is lacking still. There the public code
+takes any that the tail has by now; here the tail must have had it when the transfer started, or it
+could not have been sent. If there is none the transfer is left out. With links that all take the
+same time none of this happens, and both codes draw alike.
+
+A maximum matching starts as a greedy one. If a free link then has nothing left to bring but what
+others have been given, these are given something else as long as that keeps more links busy.
 """
 
 from __future__ import annotations

@@ -235,6 +235,20 @@ def test_a_slow_link_brings_what_is_still_lacking(seed: int) -> None:
     assert len({(chunk, trial.links[link].head) for chunk, link, _ in trial.done}) == 48
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_chunk_on_its_way_counts_as_lacking(seed: int) -> None:
+    """At tick 2 both links into 2 are free, and what they can bring is 3's chunk: one starts it.
+
+    At 3, when 4's chunk comes to 3, the other starts it too. So it is busy at 4, when 4's chunk has
+    come to 0 and 1, which has to go over the link that has just brought 3's.
+    """
+    ends = [(3, 0, 1), (3, 1, 1), (0, 2, 2), (1, 2, 2), (4, 3, 3)]
+    trial = Trial(5, [TimedLink(*link) for link in ends], 1, random.Random(seed))
+    assert not trial.run()  # no links lead back
+    taken = {(chunk, start): link for chunk, link, start in trial.done if ends[link][1] == 2}
+    assert taken[3, 2] == taken[4, 4]
+
+
 def literal_trial(
     gpus: int, links: Sequence[TimedLink], chunks: int, rng: random.Random
 ) -> list[Transfer]:
