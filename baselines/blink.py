@@ -136,8 +136,6 @@ def generate(
         If there are switches, fewer than two GPUs, or another collective is asked for.
     InvalidParameterError
         If there is no such root or packing, or epsilon is out of its range.
-    TimeLimitError
-        If time is up before the first tree.
     """
     if topology.switches:
         raise UnsupportedError(

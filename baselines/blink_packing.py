@@ -4,7 +4,7 @@ Problem: out-trees of one root with weights that add up to nearly the best rate,
 Input:   a network without switches; the root; the loss of rate that is allowed.
 Output:  trees and whole weights.
 Cost:    one cheapest tree an iteration, O(E log E / epsilon^2) of them at most for E links, mostly
-         far fewer; then integer programs with a variable and a bit for each distinct tree.
+         far fewer; integer programs with a variable and a bit for each distinct tree.
 Source:  Wang et al., Blink (MLSys 2020), section 3.2: packing by multiplicative weight updates, and
          its integer program for the number of trees. The packing is that of Garg and Koenemann
          (SIAM J. Computing 2007), from whom the guarantee comes.
@@ -12,14 +12,15 @@ Source:  Wang et al., Blink (MLSys 2020), section 3.2: packing by multiplicative
 Every link has a price, 1/c at first for capacity c. The cheapest tree is taken with the least
 capacity on it as its weight g, and the price of each of its links grows by 1 + s g/c. Divided by
 the worst overload, the weights are a packing. Blink goes on to a fixed end; as the best rate is
-known here (the least max-flow), we stop as soon as the packing is within epsilon/2 of it, which
-by the guarantee happens with s = epsilon/4.
+known here (the least max-flow), we stop as soon as the packing has lost no more of it than is
+allowed, which by the guarantee happens if s is half of that.
 
-The trees found are candidates. Whole trees are tried first: weights that are multiples of a
-unit, the greatest common divisor of the capacities (one NVLink on a DGX-1), for the highest rate.
-As long as this is not within epsilon of the best, the unit is halved. Then the number of trees is
-minimised, the rate being kept within epsilon, and the rate maximised for that number. Blink takes
-weights of 0 or 1 first and relaxes them to fractions; epsilon = 5 % is its threshold. The least
+The trees found are candidates. Blink takes weights of 0 or 1 first, for the highest rate, and
+relaxes them to fractions until it is within a threshold of the best, 5 %. So do we: weights are
+multiples of a unit, at first the greatest common divisor of the capacities (one NVLink on a DGX-1),
+which is halved if it must be. But candidates of coarse packings are tried first, which are few:
+those that have lost 1/4, then half as much each time, down to epsilon/2. Then the number of trees
+is minimised, the rate being kept within epsilon, and the rate maximised for that number. The least
 number is that among the candidates, if the solver finishes the proof (``_EFFORT``).
 """
 
@@ -27,7 +28,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -35,14 +36,14 @@ from ortools.sat.python import cp_model
 
 from baselines.arborescence import cheapest_tree
 from baselines.limits import Limits
-from forestcoll.errors import CapacityOverflowError, TimeLimitError
+from forestcoll.errors import CapacityOverflowError
 
 __all__ = ["Network", "Packing", "Tree", "fewest", "many", "pack"]
 
 Tree = tuple[int, ...]
 """The parent of each node, -1 at the root."""
 
-_EFFORT = 2.0
+_EFFORT = 0.5
 """Deterministic seconds of the solver for each integer program."""
 
 
@@ -76,16 +77,30 @@ class Packing:
 def pack(network: Network, epsilon: Fraction, limits: Limits) -> Packing:
     """Pack trees to within epsilon of the best rate, few of them.
 
-    If the time is up, the rate may be lower, or the trees more.
-
-    Raises
-    ------
-    TimeLimitError
-        If there is not a single tree by then.
+    If the time is up, the rate may be lower, or the trees more; there is always one.
     """
     end = math.inf if limits.seconds is None else time.monotonic() + limits.seconds
-    found = many(network, epsilon / 2, end)
-    return fewest(network, found, epsilon, end, limits.threads)
+    unit = Fraction(math.gcd(*network.capacity))
+    enough = (1 - epsilon) * network.best
+    found = Packing({}, Fraction(1))
+    for loss in _losses(epsilon / 2):
+        found = max(found, many(network, loss, end), key=lambda packing: packing.rate)
+        if few := fewest(network, found, enough, unit, end, limits.threads):
+            return few
+    while time.monotonic() < end:
+        unit /= 2
+        if few := fewest(network, found, enough, unit, end, limits.threads):
+            return few
+    return found
+
+
+def _losses(last: Fraction) -> Iterator[Fraction]:
+    """Yield 1/4, 1/8 and so on, down to the last."""
+    loss = Fraction(1, 4)
+    while loss > last:
+        yield loss
+        loss /= 2
+    yield last
 
 
 def many(network: Network, epsilon: Fraction, end: float = math.inf) -> Packing:
@@ -97,12 +112,7 @@ def many(network: Network, epsilon: Fraction, end: float = math.inf) -> Packing:
     epsilon : Fraction
         Between 0 and 1.
     end : float
-        On the monotonic clock; then what there is is returned.
-
-    Raises
-    ------
-    TimeLimitError
-        If there is no tree by then.
+        On the monotonic clock; then what there is is returned, at least one tree.
     """
     links, capacity = network.links, network.capacity
     place = {link: i for i, link in enumerate(links)}
@@ -111,9 +121,7 @@ def many(network: Network, epsilon: Fraction, end: float = math.inf) -> Packing:
     load = [0] * len(links)
     worst, total = Fraction(0), 0
     weight: dict[Tree, int] = {}
-    while total < (1 - epsilon) * network.best * worst or not total:
-        if time.monotonic() > end:
-            break
+    while not total or (total < (1 - epsilon) * network.best * worst and time.monotonic() < end):
         tree = tuple(cheapest_tree(network.size, network.root, links, price))
         used = [place[parent, node] for node, parent in enumerate(tree) if parent >= 0]
         amount = min(capacity[i] for i in used)
@@ -124,10 +132,6 @@ def many(network: Network, epsilon: Fraction, end: float = math.inf) -> Packing:
             price[i] *= 1 + step * amount / capacity[i]
             worst = max(worst, Fraction(load[i], capacity[i]))
         price = _moderate(price)
-    if not weight:
-        raise TimeLimitError(
-            "time is up before the first tree; allow more seconds", bound=network.best
-        )
     return Packing(weight, 1 / worst)
 
 
@@ -138,27 +142,26 @@ def _moderate(price: list[float]) -> list[float]:
 
 
 def fewest(
-    network: Network, found: Packing, epsilon: Fraction, end: float = math.inf, threads: int = 1
-) -> Packing:
-    """Choose few of the trees of a packing, with new weights, within epsilon of the best rate.
+    network: Network,
+    found: Packing,
+    enough: Fraction,
+    unit: Fraction,
+    end: float = math.inf,
+    threads: int = 1,
+) -> Packing | None:
+    """Choose few of the trees of a packing, with weights in whole units, for a rate that is enough.
 
-    The packing itself is returned if it misses the rate, or if the time is up.
+    Returns
+    -------
+    Packing, optional
+        None if the trees have none, or none was found by the end.
     """
-    enough = (1 - epsilon) * network.best
-    if found.rate <= enough:
-        return found
-    trees = list(found.weight)
-    unit = Fraction(math.gcd(*network.capacity))
-    while True:
-        model = _Model(network, trees, unit)
-        highest = model.maximise_rate(end, threads)
-        if highest is None:
-            return found
-        if highest.rate < enough and unit * len(trees) <= found.rate - enough:
-            highest = _rounded_down(found, unit)  # the solver has not found as much
-        if highest.rate >= enough:
-            return model.minimise_trees(highest, math.ceil(enough / unit), end, threads)
-        unit /= 2
+    model = _Model(network, list(found.weight), unit)
+    rounded = _rounded_down(found, unit)
+    start = max(rounded, model.maximise_rate(end, threads) or rounded, key=lambda p: p.rate)
+    if start.rate < enough:
+        return None
+    return model.minimise_trees(start, math.ceil(enough / unit), end, threads)
 
 
 def _rounded_down(packing: Packing, unit: Fraction) -> Packing:

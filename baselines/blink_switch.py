@@ -9,18 +9,18 @@ Source:  ForestColl section 6.1, which augments Blink so to have something to co
 
 The logical links are those of ForestColl's allgather, with 1/U GB/s for each tree that they may
 carry. They keep the rate of an allgather, and promise of the rate of one root only that it is at
-least half of the allgather's algorithmic bandwidth: on a balanced network a set of GPUs or the
-rest of them holds half of the N GPUs, so that x* N/2 GB/s or more cross any cut either way. Which
-links there are depends on who removes the switches. With removal "forestcoll", our core, nothing is
-lost on two MI250 boxes of 16 GPUs (256 GB/s, the boxes' way out); with removal "paper",
-ForestColl's Algorithms 2 and 3, the rate is the least that it can be, 177.07 GB/s, as it is
-with either on 8+8 GPUs (104 of 128 GB/s).
+least half of the allgather's algorithmic bandwidth x* N: of a cut that is balanced, one side has
+half of the N GPUs, so that x* N/2 GB/s or more cross it either way. How much it is depends on
+which links are left. With removal "forestcoll", our core, nothing is lost on two MI250 boxes of 16
+GPUs (256 GB/s, a box's way out); with "paper", ForestColl's Algorithms 2 and 3, it is the
+least that it can be, 177.07 GB/s, as with either on 8+8 GPUs (104 GB/s, of a possible 128).
 
-ForestColl's allreduce (section 6.2, figure 10, 1 GB) was measured 16 % above Blink+Switch on 16+16
-GPUs and 36 % above on 8+8. In theory, with phases one after the other or overlapped, it is
-38 % or 100 % ahead (removal "forestcoll" or "paper") on 16+16 and 100 % on 8+8. Measured gains are
-smaller: ForestColl's own reaches less of its theoretical rate. The paper does not say how its phases
-overlap, nor which links its removal left.
+ForestColl's allreduce was measured 16 % above Blink+Switch on 16+16 GPUs and 36 % above on 8+8 (its
+section 6.2.1, 1 GB). In theory, with a reduction and then a broadcast, it is 38 % ahead on
+16+16 (100 % with removal "paper") and 100 % on 8+8. Where the phases overlap, they share the
+links, and it depends on which of the many packings of the same rate is taken: on 8+8 from 4 %
+("mwu") to 100 % ("edmonds"). What was measured lies in between; the paper says neither which
+links nor which trees it had, so more cannot be reproduced. ``benchmarks.bench_blink`` prints them.
 """
 
 from __future__ import annotations
@@ -79,8 +79,6 @@ def generate(
         If there are fewer than two GPUs, or another collective is asked for.
     InvalidParameterError
         If there is no such root, packing or removal, or epsilon is out of its range.
-    TimeLimitError
-        If time is up before the first tree.
     """
     remove = partial(without_switches, removal=removal)
     packer = Packer(packing, epsilon, limits)
