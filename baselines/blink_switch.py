@@ -18,9 +18,11 @@ least that it can be, 177.07 GB/s, as with either on 8+8 GPUs (104 GB/s, of a po
 ForestColl's allreduce was measured 16 % above Blink+Switch on 16+16 GPUs and 36 % above on 8+8 (its
 section 6.2.1, 1 GB). In theory, with a reduction and then a broadcast, it is 38 % ahead on
 16+16 (100 % with removal "paper") and 100 % on 8+8. Where the phases overlap, they share the
-links, and it depends on which of the many packings of the same rate is taken: on 8+8 from 4 %
-("mwu") to 100 % ("edmonds"). What was measured lies in between; the paper says neither which
-links nor which trees it had, so more cannot be reproduced. ``benchmarks.bench_blink`` prints them.
+links, and it depends on which of the many packings of a rate is taken: on 8+8 "edmonds" gains
+nothing by it, "mwu" stays 4 % behind, and the best trees for it would be level with
+ForestColl, on 16+16 too (:mod:`lp.single_root_allreduce`). What was measured lies in between;
+the paper says neither which links nor which trees it had, so more cannot be reproduced.
+``benchmarks.bench_blink`` prints these figures.
 """
 
 from __future__ import annotations
