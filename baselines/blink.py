@@ -39,7 +39,7 @@ from baselines.limits import Limits
 from baselines.routing import check_size
 from baselines.unwinding import Unwound, unwind
 from forestcoll.demand import weights_for
-from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.errors import InvalidParameterError, InvalidTopologyError, UnsupportedError
 from forestcoll.generate import generate as generate_optimum
 from forestcoll.optimality import optimum
 from forestcoll.schedule.collectives import Allreduce
@@ -81,10 +81,18 @@ class Packer:
             raise InvalidParameterError(
                 f"packing is {self.packing!r}; it must be one of {', '.join(PACKINGS)}"
             )
-        if not 0 < exact(self.epsilon, "epsilon") < 1:
+        if not 0 < self.loss < 1:
             raise InvalidParameterError(
                 f"epsilon is {self.epsilon}; it must be between 0 and 1, neither of them"
             )
+
+    @property
+    def loss(self) -> Fraction:
+        """Epsilon as an exact number."""
+        try:
+            return exact(self.epsilon, "epsilon")
+        except InvalidTopologyError as error:
+            raise InvalidParameterError(str(error)) from None
 
     def pack(self, topology: Topology, root: int) -> Forest:
         """Pack a broadcast from a rank."""
@@ -100,7 +108,7 @@ class Packer:
             root=root,
             best=links.denominator / _time_s_per_gb(topology, root),
         )
-        packing = blink_packing.pack(network, exact(self.epsilon, "epsilon"), self.limits)
+        packing = blink_packing.pack(network, self.loss, self.limits)
         return _forest(topology, root, packing)
 
 

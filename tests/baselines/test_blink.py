@@ -210,6 +210,7 @@ def test_what_has_no_root_is_unsupported(collective: str) -> None:
         ({"packing": "greedy"}, "packing is 'greedy'; it must be one of edmonds, mwu"),
         ({"epsilon": 0}, "epsilon is 0; it must be between 0 and 1"),
         ({"epsilon": 1}, "epsilon is 1; it must be between 0 and 1"),
+        ({"epsilon": "much"}, "epsilon is 'much'"),
         ({"root": "gpu9"}, "the root is 'gpu9', which is no node"),
     ],
 )
