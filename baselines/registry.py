@@ -11,10 +11,11 @@ from typing import Any
 from baselines import multitree, ring
 from baselines.collectives import GATHERING, check_supported
 from baselines.limits import Limits
+from baselines.not_reimplemented import refuse
 from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.steps import COLLECTIVES, StepSchedule
 from forestcoll.topology.model import Topology
 
 __all__ = ["METHODS", "Method", "Schedule"]
@@ -115,6 +116,22 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 generate=multitree.generate,
                 collectives=GATHERING,
                 notes="unit = slowest link; trees flow at once instead of step by step",
+            ),
+            Method(
+                name="syccl",
+                summary="MILPs over sketches that follow the symmetry of the network",
+                source="Cao et al., SyCCL (SIGCOMM 2025)",
+                generate=refuse("syccl"),
+                collectives=COLLECTIVES,
+                notes="not reimplemented",
+            ),
+            Method(
+                name="tto",
+                summary="three overlapping trees on a mesh of chips",
+                source="Laskar et al., TTO (HPCA 2024)",
+                generate=refuse("tto"),
+                collectives=COLLECTIVES,
+                notes="not reimplemented",
             ),
         )
     }
