@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from baselines import multitree, ring
+from baselines import multitree, ring, sccl
 from baselines.collectives import GATHERING, check_supported
 from baselines.limits import Limits
 from baselines.not_reimplemented import refuse
@@ -116,6 +116,14 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 generate=multitree.generate,
                 collectives=GATHERING,
                 notes="unit = slowest link; trees flow at once instead of step by step",
+            ),
+            Method(
+                name="sccl",
+                summary="steps and rounds by constraint solving, or a proof that there are none",
+                source="Cai et al., Synthesizing Optimal Collective Algorithms (PPoPP 2021)",
+                generate=sccl.generate,
+                collectives=sccl.COLLECTIVES,
+                notes="CP-SAT for z3; direct links only; no all-to-all",
             ),
             Method(
                 name="syccl",
