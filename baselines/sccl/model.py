@@ -26,7 +26,7 @@ holds nothing before step d.
 
 Symmetry: chunks of one root are alike. Some GPU next to the root is asked to get them in their
 order (not before the one that precedes); any schedule is turned into such a one by numbering its
-chunks so. No instance gains or loses a solution for good, only copies of it.
+chunks so, so no instance loses its last solution. On DGX-1 it makes 6:3:7 several times faster.
 """
 
 from __future__ import annotations

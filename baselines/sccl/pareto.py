@@ -27,7 +27,7 @@ from typing import Literal
 from baselines.limits import Limits
 from baselines.sccl.model import Deadline
 from baselines.sccl.network import Bounds
-from baselines.sccl.synthesis import synthesize, task_for
+from baselines.sccl.synthesis import Task, synthesize, task_for
 from forestcoll.errors import InvalidParameterError, TimeLimitError
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
@@ -107,25 +107,26 @@ def pareto(
         if best == task.bounds.rounds_per_chunk or (most_steps is not None and steps > most_steps):
             return
         for rounds, chunks in _pairs(task.bounds, steps, extra_rounds, below=best):
-            start = perf_counter()
-            outcome: Literal["sat", "unsat", "unknown"] = "unknown"
-            schedule = None
-            try:
-                schedule = synthesize(
-                    task,
-                    chunks,
-                    steps,
-                    rounds,
-                    symmetry=symmetry,
-                    deadline=Deadline(limits or Limits()),
-                )
-                outcome = "unsat" if schedule is None else "sat"
-            except TimeLimitError:
-                pass  # the outcome says so
-            yield Point(chunks, steps, rounds, outcome, schedule, perf_counter() - start)
-            if schedule is not None:
-                best = Fraction(rounds, chunks)
+            point = _tried(task, chunks, steps, rounds, symmetry, limits or Limits())
+            yield point
+            if point.outcome == "sat":
+                best = point.rounds_per_chunk
                 break
+
+
+def _tried(
+    task: Task, chunks: int, steps: int, rounds: int, symmetry: bool, limits: Limits
+) -> Point:
+    """Try one instance."""
+    start = perf_counter()
+    try:
+        schedule = synthesize(
+            task, chunks, steps, rounds, symmetry=symmetry, deadline=Deadline(limits)
+        )
+    except TimeLimitError:
+        return Point(chunks, steps, rounds, "unknown", None, perf_counter() - start)
+    outcome: Literal["sat", "unsat"] = "unsat" if schedule is None else "sat"
+    return Point(chunks, steps, rounds, outcome, schedule, perf_counter() - start)
 
 
 def _pairs(
