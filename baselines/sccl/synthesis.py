@@ -17,13 +17,13 @@ from fractions import Fraction
 import numpy as np
 
 from baselines.collectives import check_supported
+from baselines.composing import in_turn, routed, time_reversed
 from baselines.limits import Limits
 from baselines.sccl.model import Deadline, Instance, Solution, solve
 from baselines.sccl.network import Bounds, bounds, direct
 from forestcoll.demand import weights_for
 from forestcoll.errors import InfeasibleError, InvalidParameterError
-from forestcoll.schedule.forest import Path, Routes
-from forestcoll.schedule.steps import REDUCTIONS, Chunks, Send, Sends, StepSchedule
+from forestcoll.schedule.steps import REDUCTIONS, Chunks, Sends, StepSchedule
 from forestcoll.topology.model import Topology
 
 __all__ = ["COLLECTIVES", "Task", "generate", "task_for"]
@@ -101,7 +101,8 @@ def generate(
     chunks : int
         C: chunks of each root.
     steps, rounds : int, optional
-        S, and R in all; an allreduce takes both twice. With one of them the other is made the
+        S, and R in all; an allreduce takes both twice. The schedule has fewer steps than S if it
+        has no use for them. With one of them the other is made the
         least that will do; with neither, S is the least for which R = S will do, as SCCL's least
         steps.
     root : str or int, optional
@@ -187,44 +188,28 @@ def synthesize(
     task: Task, chunks: int, steps: int, rounds: int, *, symmetry: bool, deadline: Deadline
 ) -> StepSchedule | None:
     """Solve one instance of a task, or two for an allreduce; None: proved that there is none."""
-    found: list[Solution] = []
+    spreads: list[StepSchedule] = []
     for topology in task.networks():
         network, _ = direct(topology)
         instance = Instance(network, task.roots, chunks, steps, rounds)
         solution = solve(instance, symmetry=symmetry, deadline=deadline)
         if solution is None:
             return None
-        found.append(solution)
-    return _schedule(task, chunks, steps, found)
-
-
-def _schedule(task: Task, chunks: int, steps: int, found: list[Solution]) -> StepSchedule:
-    """Put together the solutions on :meth:`Task.networks`."""
-    sends: list[Send] = []
-    if task.collective in REDUCTIONS:
-        sends += _backwards(found[0], steps)
+        spreads.append(_spread(task, topology, chunks, solution))
     if task.collective not in REDUCTIONS:
-        sends += found[0].sends
-    elif task.collective == "allreduce":
-        sends += [send._replace(step=send.step + steps) for send in found[-1].sends]
-    pairs = sorted({(send.tail, send.head) for send in sends})
-    whole = chunks * len(task.roots)
-    root = np.repeat(task.roots, chunks)
-    return StepSchedule(
-        topology=task.topology,
-        method="sccl",
-        collective=task.collective,
-        chunks=Chunks.equal(
-            np.full_like(root, -1) if task.collective == "allreduce" else root, whole
-        ),
-        sends=Sends.of(sends),
-        routes=Routes.from_paths({pair: (Path(pair, 1),) for pair in pairs}),
+        return spreads[0]
+    reduction = time_reversed(spreads[0], task.topology)
+    return in_turn(reduction, spreads[-1]) if task.collective == "allreduce" else reduction
+
+
+def _spread(task: Task, topology: Topology, chunks: int, solution: Solution) -> StepSchedule:
+    """Make an allgather or broadcast of a solution; a step in which nothing is sent is left out."""
+    used = sorted({send.step for send in solution.sends})
+    number = {step: place for place, step in enumerate(used)}
+    return routed(
+        topology,
+        "sccl",
+        "allgather" if all(task.weights) else "broadcast",
+        Chunks.equal(np.repeat(task.roots, chunks), chunks * len(task.roots)),
+        Sends.of(send._replace(step=number[send.step]) for send in solution.sends),
     )
-
-
-def _backwards(solution: Solution, steps: int) -> list[Send]:
-    """Sum up where data was spread: every link turned round, and time."""
-    return [
-        Send(steps - 1 - send.step, send.chunk, send.head, send.tail, reduce=True)
-        for send in solution.sends
-    ]

@@ -210,6 +210,13 @@ def test_a_step_over_wide_links_alone_costs_less_than_a_round() -> None:
         generate(line, "broadcast", steps=1, root="a")
 
 
+@pytest.mark.parametrize("name", ["allgather", "allreduce"])
+def test_steps_without_use_are_left_out(name: str) -> None:
+    """Two GPUs need one step, or two of an allreduce, however many they may take."""
+    schedule = generate(load_topology("ring:nodes=2"), name, steps=4, rounds=6)
+    assert verify(schedule).steps == (1 if name == "allgather" else 2)
+
+
 # --- what is to be the least --------------------------------------------------------------------
 
 
