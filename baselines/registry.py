@@ -16,6 +16,7 @@ from baselines import (
     multitree,
     recursive,
     ring,
+    sccl,
     shifted_ring,
     tacos,
     torus,
@@ -23,10 +24,11 @@ from baselines import (
 )
 from baselines.collectives import GATHERING, ROOTED, check_supported
 from baselines.limits import Limits
+from baselines.not_reimplemented import refuse
 from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.steps import COLLECTIVES, StepSchedule
 from forestcoll.topology.model import Topology
 
 __all__ = ["METHODS", "Method", "Schedule"]
@@ -205,6 +207,30 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 generate=unwound.generate,
                 collectives=(*GATHERING, "broadcast", "reduce"),
                 notes="an ablation: all but the switch removal is ForestColl's",
+            ),
+            Method(
+                name="sccl",
+                summary="steps and rounds by constraint solving, or a proof that there are none",
+                source="Cai et al., Synthesizing Optimal Collective Algorithms (PPoPP 2021)",
+                generate=sccl.generate,
+                collectives=sccl.COLLECTIVES,
+                notes="CP-SAT for z3; direct links only; no all-to-all",
+            ),
+            Method(
+                name="syccl",
+                summary="MILPs over sketches that follow the symmetry of the network",
+                source="Cao et al., SyCCL (SIGCOMM 2025)",
+                generate=refuse("syccl"),
+                collectives=COLLECTIVES,
+                notes="not reimplemented",
+            ),
+            Method(
+                name="tto",
+                summary="three overlapping trees on a mesh of chips",
+                source="Laskar et al., TTO (HPCA 2024)",
+                generate=refuse("tto"),
+                collectives=COLLECTIVES,
+                notes="not reimplemented",
             ),
         )
     }
