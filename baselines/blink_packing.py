@@ -31,12 +31,14 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-
-from ortools.sat.python import cp_model
+from typing import TYPE_CHECKING
 
 from baselines.arborescence import cheapest_tree
 from baselines.limits import Limits
 from forestcoll.errors import CapacityOverflowError
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
 
 __all__ = ["Network", "Packing", "Tree", "fewest", "many", "pack"]
 
@@ -175,6 +177,8 @@ class _Model:
 
     def __init__(self, network: Network, trees: Sequence[Tree], unit: Fraction) -> None:
         self.trees, self.unit = trees, unit
+        from ortools.sat.python import cp_model  # takes half a second
+
         self.model = cp_model.CpModel()
         fits = dict(zip(network.links, (int(c / unit) for c in network.capacity), strict=True))
         over: dict[tuple[int, int], list[cp_model.IntVar]] = {link: [] for link in network.links}
@@ -210,6 +214,8 @@ class _Model:
         seconds = end - time.monotonic()
         if seconds <= 0:
             return None
+        from ortools.sat.python import cp_model  # takes half a second
+
         solver = cp_model.CpSolver()
         solver.parameters.num_workers = threads
         solver.parameters.random_seed = 1

@@ -34,13 +34,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-
-from ortools.sat.python import cp_model
+from typing import TYPE_CHECKING
 
 from baselines.limits import Limits
 from baselines.sccl.network import Network
 from forestcoll.errors import SolverError, TimeLimitError
 from forestcoll.schedule.steps import Send
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
 
 __all__ = ["Deadline", "Instance", "Solution", "solve"]
 
@@ -125,6 +127,8 @@ def solve(instance: Instance, *, symmetry: bool, deadline: Deadline) -> Solution
     """
     encoding = _Encoding(instance)
     encoding.build(deadline, symmetry=symmetry)
+    from ortools.sat.python import cp_model  # takes half a second
+
     solver = cp_model.CpSolver()
     solver.parameters.random_seed = 0
     solver.parameters.num_workers = deadline.limits.threads
@@ -146,6 +150,8 @@ class _Encoding:
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
+        from ortools.sat.python import cp_model  # takes half a second
+
         self.model = cp_model.CpModel()
         longest = instance.rounds - instance.steps + 1
         self.rounds = [
