@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from baselines.limits import Limits
-from baselines.registry import METHODS, Schedule
+from baselines.method import Schedule
+from baselines.registry import METHODS
 from forestcoll.errors import ExportError, InvalidParameterError, UnknownMethodError
 from forestcoll.report import as_json, as_text
 from forestcoll.schedule import Allreduce, StepSchedule, cost, verify, write_schedule
