@@ -85,10 +85,10 @@ class Layout:
     def count(self, tour: Ring, rings: int) -> None:
         """Add rings of this course to the loads, or take them away."""
         for hop in hops(tour):
-            port = self._port(*hop)
+            port = self.port(*hop)
             self.load[port] = self.load.get(port, 0) + rings
 
-    def _port(self, tail: int, head: int) -> tuple[int, int]:
+    def port(self, tail: int, head: int) -> tuple[int, int]:
         """The (first) link by which a GPU sends to another."""
         ways = self.router.next_hops(tail, head)
         if not ways:
@@ -99,12 +99,12 @@ class Layout:
             )
         return tail, ways[0][1]
 
-    def _penalty(self, port: tuple[int, int]) -> int:
+    def penalty(self, port: tuple[int, int]) -> int:
         """What one more ring on a port adds to the sum."""
         load, slowness = self.load.get(port, 0), self.slowness[port]
         return int(((load + 1) ** STEEPNESS - load**STEEPNESS) * slowness**STEEPNESS)
 
-    def _direct(self, gpus: Sequence[int]) -> Successors:
+    def direct(self, gpus: Sequence[int]) -> Successors:
         """The direct links among some GPUs, by place, the widest first."""
         rows = []
         for a in gpus:
@@ -121,7 +121,7 @@ class Layout:
             total = 0
             for hop in pairwise((*tour, tour[0] if onward is None else onward)):
                 if hop not in penalty:
-                    penalty[hop] = self._penalty(self._port(*hop))
+                    penalty[hop] = self.penalty(self.port(*hop))
                 total += penalty[hop]
             return total
 
@@ -129,7 +129,7 @@ class Layout:
 
     def _cycle(self, gpus: Sequence[int]) -> Ring:
         """A ring within one group of GPUs."""
-        wires = self._direct(gpus)
+        wires = self.direct(gpus)
         both_ways = all(wires) and all(v in wires[w] for v in range(len(wires)) for w in wires[v])
         found = [path for path in find_paths(wires, 0) if 0 in wires[path[-1]]]
         if not found:
@@ -155,7 +155,7 @@ class Layout:
         """All GPUs of a box from start to end: over direct links, or else in descending order."""
         if len(gpus) == 1:
             return (gpus[0],)
-        chains = [path for path in find_paths(self._direct(gpus), start) if path[-1] == end]
+        chains = [path for path in find_paths(self.direct(gpus), start) if path[-1] == end]
         if chains:
             tours = [tuple(gpus[place] for place in path) for path in chains]
             return self._lightest(tours, onward)
@@ -193,7 +193,7 @@ class Layout:
     def _narrowest(self, gpus: Sequence[int], start: int) -> dict[int, int]:
         """The least sum of slownesses of a chain over direct links, for each end that has one."""
         least: dict[int, int] = {}
-        for path in find_paths(self._direct(gpus), start):
+        for path in find_paths(self.direct(gpus), start):
             total = sum(self.slowness[gpus[a], gpus[b]] for a, b in pairwise(path))
             least[path[-1]] = min(total, least.get(path[-1], total))
         return least
