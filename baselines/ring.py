@@ -40,8 +40,9 @@ mesh of 3 x 3), there is none.
 
 The papers publish no theoretical numbers for rings. On two DGX A100 these carry 15/16 of the data
 into each box where 8/16 would do ("nearly twice", ForestColl figure 2; the optimal schedule there
-takes 15/26, as NICs are not its bottleneck) and reach 213.3 GB/s of 346.7; NCCL was measured there at 187 GB/s for 1 GB (ForestColl section 6.2), 12 % less. On MI250 the NICs are
-the only limit: 256 GB/s N/(N-1).
+takes 15/26, as NICs are not its bottleneck) and reach 213.3 GB/s of 346.7; NCCL was measured there
+at 187 GB/s for 1 GB (ForestColl section 6.2), 12 % less. On MI250 the NICs are the only limit:
+256 GB/s N/(N-1).
 """
 
 from __future__ import annotations
