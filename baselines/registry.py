@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from baselines import multitree, ring
+from baselines import direct, multitree, nccl_tree, ring
 from baselines.collectives import GATHERING, check_supported
 from baselines.limits import Limits
 from forestcoll.errors import InvalidParameterError
@@ -107,6 +107,30 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 generate=ring.generate,
                 collectives=GATHERING,
                 notes="direct links (xGMI): rings are searched for, not RCCL's hand-made ones",
+            ),
+            Method(
+                name="nccl-tree",
+                summary="a chain in each box, a double binary tree between them, per NIC",
+                source="NCCL tree, after Sanders, Speck and Traff (2009)",
+                generate=nccl_tree.generate,
+                collectives=("allreduce",),
+                notes="direct links (xGMI): chains are searched for",
+            ),
+            Method(
+                name="double-binary-tree",
+                summary="two binary trees over all GPUs, leaves of the one inner in the other",
+                source="Sanders, Speck and Traff (2009), as in NCCL and BFB (NSDI 2025)",
+                generate=nccl_tree.generate_flat,
+                collectives=("allreduce",),
+                notes="boxes are ignored",
+            ),
+            Method(
+                name="direct",
+                summary="everyone sends to everyone, at once or in rotation",
+                source="direct and pairwise exchange (Thakur et al., IJHPCA 2005)",
+                generate=direct.generate,
+                collectives=direct.COLLECTIVES,
+                notes="where links or switches join all GPUs",
             ),
             Method(
                 name="multitree",

@@ -120,11 +120,40 @@ def but(*missing: str) -> tuple[str, ...]:
     return tuple(name for name in TOPOLOGIES if name not in missing)
 
 
+JOINED = (
+    *(name for name in BOXES if name != "dgx_a100:boxes=3,ib_switches=2"),
+    "mi250:boxes=2",
+    "mi250:boxes=2,gpus_per_box=8",
+    *TREES,
+    "rail_optimized:boxes=3,gpus_per_box=2,spines=2",
+    "ring:nodes=2",
+    "complete:nodes=6",
+)
+"""Topologies on which links or switches lead from every GPU to every other."""
+
 CLAIMS: Mapping[str, Mapping[str, Claim]] = {
+    "direct": dict.fromkeys(
+        ("allgather", "reduce-scatter", "allreduce", "all-to-all"), Claim(JOINED)
+    ),
+    "double-binary-tree": {
+        "allreduce": Claim((*JOINED, "dgx_a100:boxes=3,ib_switches=2")),  # odd and even part
+    },
     "ring": dict.fromkeys(
         GATHERING,
         Claim(but("torus:dims=3x3,wrap=false", "rail_optimized:boxes=3,gpus_per_box=2")),
     ),
+    "nccl-tree": {
+        "allreduce": Claim(
+            (
+                *BOXES,
+                *XGMI,
+                *TREES,
+                *(n for n in TOPOLOGIES if n.startswith("rail")),
+                "ring:nodes=2",
+                "complete:nodes=6",
+            )
+        )
+    },
     "multitree": dict.fromkeys(GATHERING, Claim(but())),
 }
 """By baseline and collective."""
