@@ -10,10 +10,10 @@ Source:  NCCL 2.4 and later: Sanders, Speck and Traff, "Two-tree algorithms for 
          Training with NCCL 2.4" and the comments of its trees.cc describe it. Reimplemented from
          descriptions and from the trees that NCCL prints; no code of it.
 
-Between boxes. The boxes 1 to B - 1 form a binary search tree below box 0: a box whose number ends
-in 2^i hangs from the number nearest to it that ends in at least 2^(i+1), upwards where there is
-one. Odd boxes are leaves. The second tree of a pair is the first one mirrored (box b plays
-B - 1 - b) or, if B is odd, shifted (b plays b - 1), so that leaves become inner boxes; if B is odd
+Between boxes. Box 0 is the root. Another box b, divided by 2^i and no higher power of two, hangs
+from b + 2^i or b - 2^i, that which 2^(i+1) divides and no higher power does, or, if this is no box,
+from b - 2^i; so odd boxes are leaves. The second tree of a pair is the first one mirrored (box b
+plays B - 1 - b) or, if B is odd, shifted (b plays b - 1): leaves become inner boxes. If B is odd,
 box 0 is inner in both, with one child in each. So no box has more than two children in the pair.
 
 Within a box rail r begins at GPU r, which uses its NIC, and goes on as a chain through GPUs r + 1,
@@ -21,8 +21,9 @@ r + 2 and so on ("Trees [0] 1/8/-1->0->-1" at rank 0), or, where direct links ma
 the one over the links least loaded for their bandwidth by the others. The chain's first GPU sends
 to the box above. From below, as NCCL's patterns have it: the second child comes in at the first
 GPU and the first child at the second one ("balanced"), both at the second ("split"), or both at
-the first ("tree"). NCCL's search prefers "balanced"; here as well, unless from some box the second
-GPU's way to the box below is longer than the first one's, as where rails are kept apart: "tree".
+the first ("tree"). NCCL's search prefers "balanced"; here as well, unless some second GPU is
+further from the box below than the first one (rails kept apart), or is second on several rails
+(chains over direct links), so that its NIC would have more to do than the others: then "tree".
 
 GPUs outside boxes are boxes of one. ``generate_flat`` takes every GPU for one: a double binary tree
 over ranks, as the comparison tables of direct-connect networks have it (BFB, NSDI 2025). There the
@@ -47,7 +48,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 
 import numpy as np
@@ -202,8 +203,8 @@ def _spread(
     chains = [[_chain(ports, box, rail, rails) for box in boxes] for rail in range(rails)]
     between = double_binary_tree(len(boxes)) if double else (binary_tree(len(boxes)),)
     if pattern is None:
-        easy = all(_as_near(ports, chains_of, tree) for chains_of in chains for tree in between)
-        pattern = "balanced" if easy else "tree"
+        near = all(_as_near(ports, chains_of, tree) for chains_of in chains for tree in between)
+        pattern = "balanced" if near and _are_spread(chains) else "tree"
     rows = [
         _parents(topology, chains_of, tree, PATTERNS[pattern])
         for chains_of in chains
@@ -218,12 +219,15 @@ def _chain(ports: Ports, gpus: Sequence[int], rail: int, rails: int) -> Chain:
     found = find_paths(ports.direct(gpus), start)
     chains = [tuple(gpus[place] for place in path) for path in found]
     chains = chains or [(*gpus[start:], *gpus[:start])]
-    ways = [[ports.port(*hop) for hop in pairwise(chain)] for chain in chains]
-    added = [sum(map(ports.penalty, way)) for way in ways]
-    best = added.index(min(added))
-    for port in ways[best]:
-        ports.add(port, 1)
-    return chains[best]
+
+    @cache
+    def penalty(hop: tuple[int, int]) -> int:
+        return ports.penalty(ports.port(*hop))
+
+    best = min(chains, key=lambda chain: sum(map(penalty, pairwise(chain))))
+    for hop in pairwise(best):
+        ports.add(ports.port(*hop), 1)
+    return best
 
 
 def _as_near(ports: Ports, chains: Sequence[Chain], tree: BoxTree) -> bool:
@@ -235,6 +239,15 @@ def _as_near(ports: Ports, chains: Sequence[Chain], tree: BoxTree) -> bool:
             one, other = hops(first, child), hops(second, child)
             if other is None or (one is not None and one < other):
                 return False
+    return True
+
+
+def _are_spread(chains: Sequence[Sequence[Chain]]) -> bool:
+    """Whether in every box no GPU is second on more rails than one is first."""
+    for of_box in zip(*chains, strict=True):
+        first, second = (Counter((chain * 2)[place] for chain in of_box) for place in (0, 1))
+        if max(second.values()) > max(first.values()):
+            return False
     return True
 
 
