@@ -19,7 +19,7 @@ from baselines import METHODS
 from baselines.collectives import GATHERING
 from baselines.limits import Limits
 from baselines.registry import Schedule
-from forestcoll.topology import Topology, load_topology
+from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.random_topologies import random_topology
 
 __all__ = ["CLAIMS", "TOPOLOGIES", "Claim", "examples", "fingerprint", "load", "make", "run"]
@@ -57,8 +57,22 @@ GRIDS = (
     "hypercube:dimension=4",
 )
 
+
+def one_way_boxes() -> Topology:
+    """Two boxes of three GPUs in a one-way ring, which a switch joins."""
+    builder = TopologyBuilder()
+    switch = builder.switch("w")
+    for box in range(2):
+        gpus = [builder.gpu(f"b{box}.gpu{i}", box, i) for i in range(3)]
+        for tail, head in zip(gpus, gpus[1:] + gpus[:1], strict=True):
+            builder.arc(tail, head, 3)
+            builder.link(tail, switch, 1)
+    return builder.build("one-way boxes")
+
+
 HAND_MADE: Mapping[str, Callable[[], Topology]] = {
     "directed": partial(random_topology, 3, "directed"),
+    "one-way boxes": one_way_boxes,
 }
 """Topologies of no family."""
 
@@ -128,6 +142,7 @@ JOINED = (
     "rail_optimized:boxes=3,gpus_per_box=2,spines=2",
     "ring:nodes=2",
     "complete:nodes=6",
+    "one-way boxes",
 )
 """Topologies on which links or switches lead from every GPU to every other."""
 
@@ -151,6 +166,7 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
                 *(n for n in TOPOLOGIES if n.startswith("rail")),
                 "ring:nodes=2",
                 "complete:nodes=6",
+                "one-way boxes",
             )
         )
     },

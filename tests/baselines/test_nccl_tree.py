@@ -10,6 +10,7 @@ from baselines.registry import METHODS
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule import Allreduce, Forest, cost, lockstep, verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.baselines.claims import load
 
 
 def trees(spec: str, **parameters: object) -> Allreduce[Forest]:
@@ -93,10 +94,10 @@ def test_two_a100_boxes_by_hand() -> None:
     made = trees("dgx_a100:boxes=2")
     found, nodes = cost(made), made.topology.nodes
     assert found.algbw_gb_s == Fraction(300 * 16, 28)
-    for load, link in zip(found.loads, made.topology.links, strict=True):
+    for amount, link in zip(found.loads, made.topology.links, strict=True):
         if nodes[link.tail].is_gpu:
             to_box = nodes[link.head].box is not None
-            assert Fraction(load, found.whole) == Fraction(28 if to_box else 2, 16)
+            assert Fraction(amount, found.whole) == Fraction(28 if to_box else 2, 16)
 
 
 @pytest.mark.parametrize("boxes", [4, 8, 16])
@@ -151,6 +152,24 @@ def test_chains_run_over_direct_links() -> None:
         for path in paths:
             ends = nodes[path.nodes[0]], nodes[path.nodes[-1]]
             assert ends[0].box != ends[1].box or len(path.nodes) == 2
+
+
+def test_sums_and_data_run_along_one_way_links() -> None:
+    """In a one-way ring 0 -> 1 -> 2 -> 0 data goes down a chain 0, 1, 2 and sums up one 0, 2, 1.
+
+    All in direct links: three rails with two trees of M/6 each load two of the ring's three links
+    a phase, so each link with 4/6 a phase over 3 GB/s.
+    """
+    topology = load("one-way boxes")
+    made = generate(topology)
+    assert isinstance(made, Allreduce)
+    verify(made)
+    assert made.gather.parent[0].tolist()[:3] == [-1, 0, 1]
+    assert made.reduce.parent[0].tolist()[:3] == [-1, 2, 0]
+    found, nodes = cost(made), topology.nodes
+    for amount, link in zip(found.loads, topology.links, strict=True):
+        if nodes[link.tail].is_gpu and nodes[link.head].is_gpu:
+            assert Fraction(amount, found.whole) == Fraction(8, 6)
 
 
 def test_equal_cost_paths_get_equal_shares() -> None:
