@@ -58,7 +58,7 @@ from baselines.hamiltonian import find_paths
 from baselines.ports import Ports
 from baselines.ring_layout import gpus_by_box
 from baselines.routing import Router, build_forest, check_size
-from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
@@ -151,9 +151,9 @@ def generate(
     Raises
     ------
     InvalidParameterError
-        If there is no such pattern.
+        If there is no such pattern, or R is not positive.
     UnsupportedError
-        If R is not positive, or switches or direct links lead from no GPU to the next.
+        If neither links nor switches lead from some GPU to the next.
     """
     check_supported("nccl-tree", collective, ("allreduce",))
     if pattern is not None and pattern not in PATTERNS:
@@ -161,7 +161,7 @@ def generate(
             f"pattern is {pattern!r}; it must be one of {', '.join(PATTERNS)}"
         )
     if rails is not None and rails < 1:
-        raise UnsupportedError(f"unsupported: {rails} rails; it takes at least one")
+        raise InvalidParameterError(f"rails is {rails}; it takes at least one")
     spread = partial(_spread, method="nccl-tree", double=double, rails=rails, pattern=pattern)
     return collect(spread, topology, collective)
 

@@ -230,9 +230,12 @@ def test_fewer_rails_use_fewer_nics() -> None:
     assert cost(made).algbw_gb_s == 50
 
 
-def test_unknown_patterns_are_named() -> None:
+def test_bad_parameters_are_named() -> None:
+    topology = load_topology("dgx_a100:boxes=2")
     with pytest.raises(InvalidParameterError, match=r"pattern is 'ring'; .* balanced, split, tree"):
-        generate(load_topology("dgx_a100:boxes=2"), pattern="ring")
+        generate(topology, pattern="ring")
+    with pytest.raises(InvalidParameterError, match=r"^rails is 0; it takes at least one"):
+        generate(topology, rails=0)
 
 
 def test_a_tree_of_one_box_is_that_box() -> None:

@@ -216,7 +216,6 @@ def mesh_with_a_gpu_in_the_middle() -> Topology:
         ),
         ("multitree", lambda: load_topology("ring:nodes=4"), {"unit": 0}, "a unit of 0 GB/s"),
         ("nccl-tree", one_gpu, {}, "alone has 1 GPUs; an allgather needs two"),
-        ("nccl-tree", lambda: load_topology("paper_example"), {"rails": 0}, "0 rails; .* one"),
         ("double-binary-tree", no_links, {}, "no path from a to b through switches alone"),
         ("direct", one_gpu, {}, "alone has 1 GPUs; an allgather needs two"),
         ("direct", no_links, {}, "no path from a to b through switches alone"),

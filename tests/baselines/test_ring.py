@@ -230,7 +230,7 @@ def test_rings_cross_nearly_twice_as_often_as_forestcoll(
     ("collective", "steps"), [("allgather", 15), ("reduce-scatter", 15), ("allreduce", 30)]
 )
 def test_a_ring_takes_one_step_less_than_there_are_gpus(collective: str, steps: int) -> None:
-    """T_L = N - 1 steps, twice for an allreduce (BFB, NSDI 2025, table 4: ring)."""
+    """T_L = N - 1 steps, twice for an allreduce (BFB, NSDI 2025, appendix F.1)."""
     made = lockstep(generate(load_topology("dgx_a100:boxes=2"), collective))
     verify(made)
     assert made.num_steps == steps
