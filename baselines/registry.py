@@ -8,7 +8,17 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from baselines import direct, multitree, nccl_tree, ring
+from baselines import (
+    blueconnect,
+    bruck,
+    direct,
+    multitree,
+    nccl_tree,
+    recursive,
+    ring,
+    shifted_ring,
+    torus,
+)
 from baselines.collectives import GATHERING, check_supported
 from baselines.limits import Limits
 from forestcoll.errors import InvalidParameterError
@@ -139,6 +149,52 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 generate=multitree.generate,
                 collectives=GATHERING,
                 notes="unit = slowest link; trees flow at once instead of step by step",
+            ),
+            Method(
+                name="recursive-halving-doubling",
+                summary="swaps with partners at distances 1, 2, 4, ...",
+                source="Thakur, Rabenseifner, Gropp (IJHPCA 2005)",
+                generate=recursive.generate,
+                collectives=GATHERING,
+                notes="N that is no power of two: folded in a step before and one after",
+            ),
+            Method(
+                name="bruck",
+                summary="log2 N steps for any N, to the GPU 1, 2, 4, ... places away",
+                source="Bruck et al. (IEEE TPDS 1997)",
+                generate=bruck.generate,
+                collectives=(*GATHERING, "all-to-all"),
+            ),
+            Method(
+                name="blueconnect",
+                summary="rings inside the boxes, then from box to box on every rail",
+                source="Cho et al., BlueConnect (MLSys 2019)",
+                generate=blueconnect.generate,
+                collectives=GATHERING,
+                notes="two factors, box and number in it; phases do not overlap",
+            ),
+            Method(
+                name="torus",
+                summary="ring collectives dimension by dimension, rotated parts on all links",
+                source="Sack and Gropp (ACM TOPC 2015), as in Zhao et al. (NSDI 2025)",
+                generate=torus.generate,
+                collectives=GATHERING,
+            ),
+            Method(
+                name="shifted-ring",
+                summary="two rings of different strides, half of every shard each way round",
+                source="TopoOpt (NSDI 2023), as in Zhao et al. (NSDI 2025)",
+                generate=shifted_ring.shifted_ring,
+                collectives=GATHERING,
+                notes="on one ring or two in the order of the GPUs' numbers",
+            ),
+            Method(
+                name="shifted-bfb-ring",
+                summary="the same rings, every shard both ways round by the shortest way",
+                source="Zhao et al. (NSDI 2025)",
+                generate=shifted_ring.shifted_bfb_ring,
+                collectives=GATHERING,
+                notes="on one ring or two in the order of the GPUs' numbers",
             ),
         )
     }

@@ -2,8 +2,9 @@
 
 ``forestcoll`` is the core, ``forestcoll-paper`` the paper's own algorithms, other plain names are
 the baselines, and ``module:function`` is any importable function
-``function(topology, **parameters) -> Forest`` or ``StepSchedule``: the way to put a method of your
-own beside them without touching the package.
+``function(topology, **parameters) -> Forest`` or ``StepSchedule``, called with ``collective=`` too
+where it is no allgather: the way to put a method of your own beside them without touching the
+package.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from fractions import Fraction
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
+from baselines.limits import Limits
 from baselines.registry import METHODS, Schedule
 from forestcoll.errors import InvalidExperimentError, InvalidTopologyError
 from forestcoll.generate import generate_timed
@@ -37,7 +39,10 @@ OURS = {"forestcoll": "forestcoll", "forestcoll-paper": "paper"}
 
 _KINDS = {int: "a whole number", bool: "true or false", str: "text"}
 _OF_THE_CALL = ("collective", "root", "weights", "method", "progress")
-"""Parameters of ``generate`` that an experiment does not set: it compares allgathers."""
+"""Parameters of ``generate`` that a method entry does not set."""
+
+_SHARE_OF_TIME = 0.95
+"""Of a point's time that a search may use."""
 
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|nan)", re.IGNORECASE)  # as YAML writes them
 
@@ -74,7 +79,9 @@ def find_method(name: str) -> Callable[..., Schedule]:
 
 
 def parameters_of(name: str) -> tuple[str, ...]:
-    """Return the parameters that a plainly named method takes besides the topology."""
+    """Return the parameters that a plainly named method takes besides those of the call."""
+    if name in METHODS:
+        return METHODS[name].parameters
     _topology, *others = inspect.signature(_function(name)).parameters
     left_out = (*_OF_THE_CALL, "k") if name == "forestcoll-paper" else _OF_THE_CALL  # it has one k
     return tuple(other for other in others if other not in left_out)
@@ -115,9 +122,25 @@ def _function(name: str) -> Callable[..., Any]:
 
 
 def run_method(
-    name: str, topology: Topology, parameters: Mapping[str, Any], on_stage: OnStage
+    name: str,
+    topology: Topology,
+    collective: str,
+    parameters: Mapping[str, Any],
+    seconds: float,
+    on_stage: OnStage,
 ) -> tuple[Schedule, dict[str, float]]:
     """Run a method.
+
+    Parameters
+    ----------
+    name : str
+    topology : Topology
+    collective : str
+    parameters : mapping
+    seconds : float
+        After which the point is stopped. A baseline that searches gets a little less, so that it
+        can return the best it has.
+    on_stage : callable
 
     Returns
     -------
@@ -127,8 +150,14 @@ def run_method(
     """
     if name in OURS:
         progress = _stages_only(on_stage)
-        return generate_timed(topology, method=OURS[name], progress=progress, **parameters)
-    return find_method(name)(topology, **parameters), {}
+        return generate_timed(
+            topology, collective=collective, method=OURS[name], progress=progress, **parameters
+        )
+    if name in METHODS:
+        limits = Limits(seconds=_SHARE_OF_TIME * seconds)
+        return METHODS[name].run(topology, collective, parameters, limits), {}
+    call = {} if collective == "allgather" else {"collective": collective}
+    return find_method(name)(topology, **call, **parameters), {}
 
 
 def _stages_only(on_stage: OnStage) -> Callable[[str, int, int], None]:

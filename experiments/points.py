@@ -49,8 +49,10 @@ class Job(TypedDict):
     """What a worker is told to do."""
 
     source: str
+    collective: str
     method: str
     parameters: dict[str, Value]
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +100,10 @@ class Point:
         """What a worker needs to know of it."""
         return {
             "source": self.source,
+            "collective": self.collective,
             "method": self.method,
             "parameters": dict(self.parameters),
+            "seconds": self.limits.seconds,
         }
 
     @property

@@ -185,7 +185,7 @@ class Experiment(_Strict):
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="Also the name of the results' folder."
     )
     title: Annotated[str, BeforeValidator(_text)] = Field(default="", description="For people.")
-    collective: Literal["allgather"] = "allgather"
+    collective: Literal["allgather", "reduce-scatter", "allreduce"] = "allgather"
     topologies: list[TopologyEntry] = Field(min_length=1)
     methods: list[MethodEntry] = Field(min_length=1)
     limits: LimitsEntry = LimitsEntry()

@@ -15,7 +15,7 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ def work(job: Job, tell: Tell) -> None:
         tell({"fields": {"gpus": topology.num_compute}, "phase": "generate"})
         schedule = _generate(job, topology, tell)
         tell({"phase": "check"})
-        tell({"fields": _checked(schedule, topology)})
+        tell({"fields": _checked(schedule, topology, job["collective"])})
     except UnsupportedError as error:
         tell(_ending(Status.UNSUPPORTED, str(error)))
     except TimeLimitError as error:
@@ -63,7 +63,12 @@ def _ending(status: Status, reason: str) -> dict[str, Any]:
 def _generate(job: Job, topology: Topology, tell: Tell) -> Schedule:
     began = time.perf_counter()
     schedule, stages = run_method(
-        job["method"], topology, job["parameters"], lambda stage: tell({"stage": stage})
+        job["method"],
+        topology,
+        job["collective"],
+        job["parameters"],
+        job["seconds"],
+        lambda stage: tell({"stage": stage}),
     )
     seconds = time.perf_counter() - began
     fields = {"generation_s": seconds, "stages_s": stages, "peak_memory_mb": peak_memory_mb()}
@@ -71,14 +76,16 @@ def _generate(job: Job, topology: Topology, tell: Tell) -> Schedule:
     return schedule
 
 
-def _checked(schedule: Schedule, topology: Topology) -> dict[str, Any]:
-    """Verify a schedule against the topology that was asked for, and measure it."""
+def _checked(schedule: Schedule, topology: Topology, collective: str) -> dict[str, Any]:
+    """Verify a schedule against what was asked for, and measure it."""
     if schedule.topology != topology:
         raise VerificationError(
             f"the schedule is for {schedule.topology.name}, which is not the topology asked for"
         )
+    if schedule.collective != collective:
+        raise VerificationError(f"the schedule is of {schedule.collective}; {collective} was due")
     verify(schedule)
-    best = optimum(topology).algbw_gb_s
+    best = 1 / sum(_least_times(topology, collective))
     reached = cost(schedule).algbw_gb_s
     return {
         "verified": True,
@@ -89,6 +96,14 @@ def _checked(schedule: Schedule, topology: Topology) -> dict[str, Any]:
         "ratio": float(Fraction(reached) / best),
         **_shape(schedule),
     }
+
+
+def _least_times(topology: Topology, collective: str) -> Iterator[Fraction]:
+    """Yield the seconds for a gigabyte that no schedule can beat; of an allreduce, by phase."""
+    phases = {"allreduce": ("reduce-scatter", "allgather")}
+    for phase in phases.get(collective, (collective,)):
+        best = optimum(topology, reduction=phase == "reduce-scatter")
+        yield 1 / best.algbw_gb_s
 
 
 def _shape(schedule: Schedule) -> dict[str, int]:

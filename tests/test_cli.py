@@ -16,6 +16,7 @@ import pytest
 import typer
 
 from forestcoll import cli
+from forestcoll.cli import schedules, shell
 from forestcoll.generate import STAGES
 from forestcoll.schedule import read_schedule
 from forestcoll.topology import FAMILIES, load_topology, read_topology
@@ -148,8 +149,8 @@ def test_generate_verifies_before_it_writes(
         object.__setattr__(forest, "congestion", forest.congestion / 2)
         return forest, seconds
 
-    real = cli.generate_timed
-    monkeypatch.setattr(cli, "generate_timed", boastful)
+    real = schedules.generate_timed
+    monkeypatch.setattr(schedules, "generate_timed", boastful)
     path = tmp_path / "example.json"
     result = invoke("generate", "paper_example", "-o", path)
     assert result.exit_code == 1
@@ -242,7 +243,7 @@ def test_other_packages_add_commands(tmp_path: Path, monkeypatch: pytest.MonkeyP
     )
     monkeypatch.syspath_prepend(tmp_path)
     entry = EntryPoint("hello", "greetings_for_test:hello", "forestcoll.commands")
-    monkeypatch.setattr(cli, "_plugins", lambda: {"hello": entry})
+    monkeypatch.setattr(shell, "_plugins", lambda: {"hello": entry})
     assert invoke("optimum", "ring:nodes=4").exit_code == 0
     assert "greetings_for_test" not in sys.modules
     assert invoke("hello", "world").stdout == "hello world\n"
@@ -270,7 +271,7 @@ def test_other_packages_add_groups_of_commands(
     )
     monkeypatch.syspath_prepend(tmp_path)
     entry = EntryPoint("greet", "greetings_in_two_ways:app", "forestcoll.commands")
-    monkeypatch.setattr(cli, "_plugins", lambda: {"greet": entry})
+    monkeypatch.setattr(shell, "_plugins", lambda: {"greet": entry})
     assert invoke("greet", "hello", "world").stdout == "hello world\n"
     assert "Greet or part." in invoke("--help").stdout
     assert "goodbye" in invoke("greet", "--help").stdout
@@ -309,7 +310,7 @@ def test_a_real_ctrl_c_is_130() -> None:
         "def work(*_, **__):\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"
         "    time.sleep(30)\n"
-        "cli.optimum = work\n"
+        "cli.schedules.optimum = work\n"
         "cli.main()"
     )
     done = process("optimum", "ring:nodes=4", code=code)

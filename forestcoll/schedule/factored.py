@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.bottleneck import Optimum
-from forestcoll.collective import algbw_of, collective_of
 from forestcoll.schedule.exactly import exact
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.naming import fail
+from forestcoll.schedule.tree_flow import TreeFlow
 from forestcoll.schedule.wellformed import check_arrays
 from forestcoll.topology.model import Topology
 
@@ -94,7 +94,7 @@ class Links:
 
 
 @dataclass(frozen=True)
-class FactoredForest:
+class FactoredForest(TreeFlow):
     """Trees as of :class:`forestcoll.schedule.Forest`, not written out.
 
     Parameters
@@ -131,10 +131,6 @@ class FactoredForest:
     optimum: Optimum | None = field(default=None, repr=False)
     weights: tuple[int, ...] = field(default=(), repr=False)
     reduction: bool = False
-
-    def __post_init__(self) -> None:
-        if not self.weights:
-            object.__setattr__(self, "weights", (1,) * self.topology.num_compute)
 
     @classmethod
     def from_forest(cls, forest: Forest) -> FactoredForest:
@@ -177,11 +173,6 @@ class FactoredForest:
         )
 
     @property
-    def collective(self) -> str:
-        """What it is: "allgather", "reduce-scatter", "broadcast" or "reduce"."""
-        return collective_of(self.weights, self.reduction)
-
-    @property
     def num_trees(self) -> int:
         """Number of trees counted with multiplicity, W k in a complete forest.
 
@@ -195,19 +186,3 @@ class FactoredForest:
     def num_packed(self) -> int:
         """Number of batches held: a few for every distinct set, not one for every tree."""
         return len(self.shapes.root)
-
-    @property
-    def time_s_per_gb(self) -> Fraction:
-        """Seconds for one gigabyte of data (in all, over all GPUs): U / (W k)."""
-        return self.congestion / (sum(self.weights) * self.k)
-
-    @property
-    def algbw_gb_s(self) -> Fraction:
-        """Algorithmic bandwidth: data size over time, W k / U, in GB/s.
-
-        Raises
-        ------
-        UnsupportedError
-            If there is a single GPU, whose empty schedule takes no time.
-        """
-        return algbw_of(self.time_s_per_gb)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.bottleneck import Optimum
-from forestcoll.collective import algbw_of, collective_of
+from forestcoll.schedule.tree_flow import TreeFlow
 from forestcoll.topology.model import Topology
 
 __all__ = ["Forest", "Path", "Routes", "Tree"]
@@ -118,7 +118,7 @@ class _RoutesLater(Routes):
 
 
 @dataclass(frozen=True)
-class Forest:
+class Forest(TreeFlow):
     """Spanning trees of equal bandwidth, ``k`` times its weight rooted at every GPU.
 
     With W the sum of the weights each tree carries 1/(W k) of the data. In an allgather all
@@ -164,40 +164,15 @@ class Forest:
     weights: tuple[int, ...] = field(default=(), repr=False)
     reduction: bool = False
 
-    def __post_init__(self) -> None:
-        if not self.weights:
-            object.__setattr__(self, "weights", (1,) * self.topology.num_compute)
-
     @property
     def num_batches(self) -> int:
         """Number of distinct trees, B."""
         return len(self.root)
 
     @property
-    def collective(self) -> str:
-        """What it is: "allgather", "reduce-scatter", "broadcast" or "reduce"."""
-        return collective_of(self.weights, self.reduction)
-
-    @property
     def num_trees(self) -> int:
         """Number of trees counted with multiplicity, W k in a complete forest."""
         return int(self.multiplicity.sum())
-
-    @property
-    def time_s_per_gb(self) -> Fraction:
-        """Seconds for one gigabyte of data (in all, over all GPUs): U / (W k)."""
-        return self.congestion / (sum(self.weights) * self.k)
-
-    @property
-    def algbw_gb_s(self) -> Fraction:
-        """Algorithmic bandwidth: data size over time, W k / U, in GB/s.
-
-        Raises
-        ------
-        UnsupportedError
-            If there is a single GPU, whose empty schedule takes no time.
-        """
-        return algbw_of(self.time_s_per_gb)
 
     def depths(self) -> npt.NDArray[np.int32]:
         """Hops from the root to each rank in each batch, shape (B, N).

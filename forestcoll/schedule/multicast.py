@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.bottleneck import Optimum
-from forestcoll.collective import algbw_of, collective_of
 from forestcoll.schedule.exactly import exact
+from forestcoll.schedule.tree_flow import TreeFlow
 from forestcoll.topology.model import Topology
 
 __all__ = ["MulticastForest", "PhysicalTree", "Walks"]
@@ -69,7 +69,7 @@ class PhysicalTree:
 
 
 @dataclass(frozen=True)
-class MulticastForest:
+class MulticastForest(TreeFlow):
     """A tree-flow schedule in which marked switches copy (or, in a reduction, add).
 
     Parameters
@@ -110,40 +110,15 @@ class MulticastForest:
     weights: tuple[int, ...] = field(default=(), repr=False)
     reduction: bool = False
 
-    def __post_init__(self) -> None:
-        if not self.weights:
-            object.__setattr__(self, "weights", (1,) * self.topology.num_compute)
-
     @property
     def num_batches(self) -> int:
         """Number of batches, B."""
         return len(self.root)
 
     @property
-    def collective(self) -> str:
-        """What it is: "allgather", "reduce-scatter", "broadcast" or "reduce"."""
-        return collective_of(self.weights, self.reduction)
-
-    @property
     def num_trees(self) -> int:
         """Number of trees counted with multiplicity."""
         return int(self.multiplicity.sum())
-
-    @property
-    def time_s_per_gb(self) -> Fraction:
-        """Seconds for one gigabyte (in all, over all GPUs): U / (W k)."""
-        return self.congestion / (sum(self.weights) * self.k)
-
-    @property
-    def algbw_gb_s(self) -> Fraction:
-        """Algorithmic bandwidth: data size over time, W k / U, in GB/s.
-
-        Raises
-        ------
-        UnsupportedError
-            If there is a single GPU, whose empty schedule takes no time.
-        """
-        return algbw_of(self.time_s_per_gb)
 
     def loads(self) -> tuple[int, ...]:
         """Return the trees over each link of the topology, in its order, exactly.

@@ -102,14 +102,20 @@ def test_every_end_is_a_row(method: str, status: Status, reason: str) -> None:
         ("zoo:gives_up", Status.TIMEOUT, "the solver's own limit was reached"),
         ("zoo:asks_too_much", Status.OUT_OF_MEMORY, "an allocation was refused: Unable to"),
         ("zoo:lies", Status.FAILED, "VerificationError: "),
-        ("zoo:answers_for_another", Status.FAILED, "VerificationError: the forest is for"),
+        ("zoo:answers_for_another", Status.FAILED, "VerificationError: the schedule is for"),
         ("unheard-of", Status.FAILED, "InvalidExperimentError: there is no method 'unheard-of'"),
     ],
 )
 def test_the_worker_gives_errors_their_status(method: str, status: Status, reason: str) -> None:
     """The same work, in this process: only what is verified becomes a result."""
     columns: dict[str, object] = {}
-    job: Job = {"source": "ring:nodes=4", "method": method, "parameters": {}}
+    job: Job = {
+        "source": "ring:nodes=4",
+        "collective": "allgather",
+        "method": method,
+        "parameters": {},
+        "seconds": 60.0,
+    }
     work(job, lambda event: columns.update(event.get("fields", {})))
     assert columns["status"] == status
     assert reason in str(columns["reason"])

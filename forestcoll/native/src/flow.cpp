@@ -58,6 +58,8 @@ int FlowNetwork::add(NodeId tail, NodeId head, Amount capacity) {
     capacity_.insert(capacity_.end(), {0, 0});
     out_[static_cast<std::size_t>(tail)].push_back(arc);
     out_[static_cast<std::size_t>(head)].push_back(arc ^ 1);
+    neighbours_[static_cast<std::size_t>(tail)].push_back(head);
+    neighbours_[static_cast<std::size_t>(head)].push_back(tail);
     index_.insert(tail, head, arc);
     index_.insert(head, tail, arc ^ 1);
   }
@@ -208,12 +210,14 @@ bool WarmFlow::label_towards(NodeId sink) {
   for (std::size_t i = 0; i < reached_.size(); ++i) {
     const NodeId v = reached_[i];
     const int level = level_[static_cast<std::size_t>(v)] + 1;
-    for (const int out : network_->arcs_of(v)) {
-      const auto u = static_cast<std::size_t>(network_->head(out));
-      if (level_[u] >= 0 || residual(out ^ 1) <= 0) continue;
+    const auto arcs = network_->arcs_of(v);
+    const auto neighbours = network_->neighbours(v);
+    for (std::size_t place = 0; place < arcs.size(); ++place) {
+      const auto u = static_cast<std::size_t>(neighbours[place]);
+      if (level_[u] >= 0 || residual(arcs[place] ^ 1) <= 0) continue;
       level_[u] = level;
       next_[u] = 0;
-      reached_.push_back(network_->head(out));
+      reached_.push_back(neighbours[place]);
       if (is_active_[u] && --waiting == 0) return true;
     }
   }
@@ -245,12 +249,10 @@ void WarmFlow::augment_from(NodeId source, NodeId sink) {
     }
     const auto at = static_cast<std::size_t>(v);
     const auto arcs = network_->arcs_of(v);
+    const auto neighbours = network_->neighbours(v);
     while (next_[at] < arcs.size()) {
-      const int arc = arcs[next_[at]];
-      if (level_[static_cast<std::size_t>(network_->head(arc))] == level_[at] - 1 &&
-          residual(arc) > 0) {
-        break;
-      }
+      const auto u = static_cast<std::size_t>(neighbours[next_[at]]);
+      if (level_[u] == level_[at] - 1 && residual(arcs[next_[at]]) > 0) break;
       ++next_[at];
     }
     if (next_[at] < arcs.size()) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "forestcoll/errors.hpp"
@@ -74,9 +75,12 @@ SplitMatrix circulant(const std::vector<std::vector<std::size_t>>& groups, Amoun
 
 // Proportional shares rounded down, then completed: between groups first, between any two ports
 // next, and back to the same port if nothing else is left.
+//
+// In each round ports of one kind may not be paired; kinds are numbers below that of the ports.
 class ProportionalFit {
  public:
-  explicit ProportionalFit(const std::vector<Port>& ports) : ports_(ports), matrix_(ports.size()) {
+  explicit ProportionalFit(const std::vector<Port>& ports)
+      : ports_(ports), kind_(ports.size()), matrix_(ports.size()) {
     for (const Port& port : ports) {
       row_left_.push_back(port.in);
       column_left_.push_back(port.out);
@@ -84,53 +88,73 @@ class ProportionalFit {
   }
 
   SplitMatrix fit() {
+    std::map<int, std::size_t> kind_of_group;
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+      kind_[i] = kind_of_group.emplace(ports_[i].group, kind_of_group.size()).first->second;
+    }
+    count_kinds();
     fill_proportionally();
-    complete([this](std::size_t i, std::size_t j) { return ports_[i].group != ports_[j].group; });
-    complete([](std::size_t i, std::size_t j) { return i != j; });
-    complete([](std::size_t, std::size_t) { return true; });
+    complete();
+    std::iota(kind_.begin(), kind_.end(), std::size_t{0});
+    count_kinds();
+    complete();
+    for (std::size_t j = 0; j < ports_.size(); ++j) {
+      take(j, [](std::size_t) { return true; });
+    }
     return std::move(matrix_);
   }
 
  private:
+  // What the ports of one kind take part in.
+  struct Share {
+    Amount in = 0;   // given in their rows
+    Amount out = 0;  // given in their columns
+  };
+
   void give(std::size_t from, std::size_t to, Amount amount) {
     matrix_.at(from, to) += amount;
     row_left_[from] -= amount;
     column_left_[to] -= amount;
+    given_ += amount;
+    of_kind_[kind_[from]].in += amount;
+    of_kind_[kind_[to]].out += amount;
+  }
+
+  void count_kinds() {
+    of_kind_.assign(ports_.size(), {});
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+      of_kind_[kind_[i]].in += ports_[i].in - row_left_[i];
+      of_kind_[kind_[i]].out += ports_[i].out - column_left_[i];
+    }
   }
 
   void fill_proportionally() {
     Amount in = 0, out = 0;
-    std::map<int, Amount> group_in, group_out;
-    for (const Port& port : ports_) {
-      in += port.in;
-      out += port.out;
-      group_in[port.group] += port.in;
-      group_out[port.group] += port.out;
+    std::vector<Share> own(ports_.size());
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+      in += ports_[i].in;
+      out += ports_[i].out;
+      own[kind_[i]].in += ports_[i].in;
+      own[kind_[i]].out += ports_[i].out;
     }
     Amount divisor = 1;
-    for (const auto& [group, own] : group_out) divisor = std::max(divisor, out - own);
-    for (const auto& [group, own] : group_in) divisor = std::max(divisor, in - own);
+    for (const std::size_t kind : kind_) {
+      divisor = std::max({divisor, out - own[kind].out, in - own[kind].in});
+    }
     for (std::size_t i = 0; i < ports_.size(); ++i) {
       for (std::size_t j = 0; j < ports_.size(); ++j) {
-        if (ports_[i].group == ports_[j].group) continue;
+        if (kind_[i] == kind_[j]) continue;
         give(i, j, static_cast<Amount>(Wide{ports_[i].in} * ports_[j].out / divisor));
       }
     }
   }
 
-  template <typename Allowed>
-  void complete(const Allowed& allowed) {
-    const std::size_t count = ports_.size();
-    for (std::size_t j = 0; j < count; ++j) {
+  void complete() {
+    for (std::size_t j = 0; j < ports_.size(); ++j) {
+      const auto allowed = [this, j](std::size_t i) { return kind_[i] != kind_[j]; };
       spread(j, allowed);
-      for (std::size_t step = 1; step <= count && column_left_[j] > 0; ++step) {
-        const std::size_t i = (j + step) % count;
-        if (allowed(i, j)) give(i, j, std::min(row_left_[i], column_left_[j]));
-      }
-      for (std::size_t i = 0; i < count && column_left_[j] > 0; ++i) {
-        while (row_left_[i] > 0 && column_left_[j] > 0 && exchange(i, j, allowed)) {
-        }
-      }
+      take(j, allowed);
+      exchange(j);
     }
   }
 
@@ -143,30 +167,50 @@ class ProportionalFit {
         static_cast<std::size_t>(std::min<Amount>(column_left_[j], static_cast<Amount>(count) - 1));
     for (std::size_t step = 1; step <= units; ++step) {
       const std::size_t i = (j + step * count / (units + 1)) % count;
-      if (row_left_[i] > 0 && allowed(i, j)) give(i, j, 1);
+      if (row_left_[i] > 0 && allowed(i)) give(i, j, 1);
     }
   }
 
-  // Brings row i and column j together by way of one entry that both can trade with.
+  // Fills a column from the rows after it in turn.
   template <typename Allowed>
-  bool exchange(std::size_t i, std::size_t j, const Allowed& allowed) {
-    for (std::size_t row = 0; row < ports_.size(); ++row) {
-      if (!allowed(row, j)) continue;
-      for (std::size_t column = 0; column < ports_.size(); ++column) {
-        if (matrix_.at(row, column) == 0 || !allowed(i, column) || row == i || column == j) {
-          continue;
-        }
+  void take(std::size_t j, const Allowed& allowed) {
+    const std::size_t count = ports_.size();
+    for (std::size_t step = 1; step <= count && column_left_[j] > 0; ++step) {
+      const std::size_t i = (j + step) % count;
+      if (allowed(i)) give(i, j, std::min(row_left_[i], column_left_[j]));
+    }
+  }
+
+  // Brings a column together with rows of its own kind, all that have anything left, by way of
+  // entries that both can trade with: those without a port of that kind. No trade makes another
+  // such entry, so each is looked at once, and there are some only while their sum says so.
+  void exchange(std::size_t j) {
+    const std::size_t count = ports_.size(), kind = kind_[j];
+    std::size_t i = 0;
+    for (std::size_t entry = 0; entry < count * count; ++entry) {
+      while (i < count && (kind_[i] != kind || row_left_[i] == 0)) ++i;
+      const Share& share = of_kind_[kind];
+      if (column_left_[j] == 0 || i == count || given_ == share.in + share.out) return;
+      const std::size_t row = entry / count, column = entry % count;
+      if (kind_[row] == kind) {
+        entry += count - 1 - column;
+        continue;
+      }
+      if (kind_[column] == kind) continue;
+      while (matrix_.at(row, column) > 0 && column_left_[j] > 0 && i < count) {
         const Amount amount = std::min({matrix_.at(row, column), row_left_[i], column_left_[j]});
         give(row, column, -amount);
         give(row, j, amount);
         give(i, column, amount);
-        return true;
+        while (i < count && (kind_[i] != kind || row_left_[i] == 0)) ++i;
       }
     }
-    return false;
   }
 
   const std::vector<Port>& ports_;
+  std::vector<std::size_t> kind_;  // by port
+  std::vector<Share> of_kind_;
+  Amount given_ = 0;
   SplitMatrix matrix_;
   std::vector<Amount> row_left_;
   std::vector<Amount> column_left_;

@@ -234,6 +234,41 @@ void negotiation_keeps_trees_and_their_height() {
   CHECK(helped > 0);
 }
 
+// Stars of 64 trees on 40 nodes, each arc 2 short: a 32th of the edges must go elsewhere.
+void split_trees_are_far_off_sooner() {
+  constexpr NodeId kNodes = 40;
+  Graph graph{kNodes, {}};
+  for (NodeId tail = 0; tail < kNodes; ++tail) {
+    for (NodeId head = 0; head < kNodes; ++head) {
+      if (tail != head) graph.arcs.push_back({tail, head, 62});
+    }
+  }
+  Draft draft(graph);
+  CHECK(start_on_shortest_paths(draft, std::vector<Amount>(kNodes, 64), quiet));
+  CHECK(draft.num_batches() == kNodes && !is_far_off(draft));
+  for (int batch = 0; batch < kNodes; ++batch) draft.split(batch, 32);
+  CHECK(!draft.is_shattered() && !is_far_off(draft));
+  for (int part = 0; part < 7; ++part) {
+    for (int batch = 0; batch < kNodes; ++batch) draft.split(batch, 1);
+  }
+  CHECK(draft.is_shattered() && is_far_off(draft));
+}
+
+void trees_without_a_choice_are_not_negotiated_over() {
+  // Only stars have height 1.
+  Graph graph{40, {}};
+  for (NodeId tail = 0; tail < 40; ++tail) {
+    for (NodeId head = 0; head < 40; ++head) {
+      if (tail != head) graph.arcs.push_back({tail, head, (tail + head) % 3 + 1});
+    }
+  }
+  Draft draft(graph);
+  CHECK(start_on_shortest_paths(draft, std::vector<Amount>(40, 2), quiet));
+  const std::vector<Batch> before = draft.batches();
+  CHECK(!negotiate(draft, 1, 4, quiet));
+  CHECK(draft.batches() == before);
+}
+
 void prim_goes_round_full_arcs() {
   // Two ways from 0 to 2: the second tree takes the one that the first left free.
   const Graph graph{3, {{0, 1, 2}, {0, 2, 1}, {1, 2, 1}}};
@@ -380,6 +415,8 @@ int main() {
   cascade_packs_whatever_is_feasible();
   starts_span_and_repairs_only_relieve();
   negotiation_keeps_trees_and_their_height();
+  split_trees_are_far_off_sooner();
+  trees_without_a_choice_are_not_negotiated_over();
   prim_goes_round_full_arcs();
   split_batches_stay_apart_only_if_they_differ();
   completion_packs_whatever_a_start_leaves();

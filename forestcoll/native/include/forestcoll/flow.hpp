@@ -39,7 +39,8 @@ class PairIndex {
 // serves both directions; a missing direction has capacity 0.
 class FlowNetwork {
  public:
-  explicit FlowNetwork(NodeId num_nodes) : out_(static_cast<std::size_t>(num_nodes)) {}
+  explicit FlowNetwork(NodeId num_nodes)
+      : out_(static_cast<std::size_t>(num_nodes)), neighbours_(out_.size()) {}
   explicit FlowNetwork(const Graph& graph);
 
   // Adds to the capacity from tail to head, making the pair of arcs if it is not there.
@@ -57,6 +58,10 @@ class FlowNetwork {
   }
   // Arcs that leave the node, with those of capacity 0 that oppose an incoming one.
   std::span<const int> arcs_of(NodeId node) const { return out_[static_cast<std::size_t>(node)]; }
+  // The heads of these arcs: searches pass most of them by, as they lead to nodes already reached.
+  std::span<const NodeId> neighbours(NodeId node) const {
+    return neighbours_[static_cast<std::size_t>(node)];
+  }
   // The arcs with capacity left, as a graph.
   std::vector<Arc> arcs() const;
 
@@ -64,6 +69,7 @@ class FlowNetwork {
   std::vector<NodeId> head_;
   std::vector<Amount> capacity_;
   std::vector<std::vector<int>> out_;
+  std::vector<std::vector<NodeId>> neighbours_;
   PairIndex index_;
 };
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <queue>
@@ -295,13 +296,13 @@ class GuidedPacker {
     return false;
   }
 
-  // Sets that receive too little, one for each node that a flow does not fill at most. The partial
-  // tree is a node of its own that reaches all of its nodes.
+  // Sets that receive too little, the largest and the smallest around each node that a flow does
+  // not fill. The partial tree is a node of its own that reaches all of its nodes.
   std::vector<NodeSet> overdrawn_sets() const {
-    FlowNetwork network(num_nodes() + 1);
-    for (const auto& [tail, head, capacity] : arcs_) {
-      if (capacity > 0) network.add(tail, head, capacity);
-    }
+    Graph graph{num_nodes() + 1, {}};
+    std::ranges::copy_if(arcs_, std::back_inserter(graph.arcs),
+                         [](const Arc& arc) { return arc.capacity > 0; });
+    FlowNetwork network(graph);
     std::vector<Amount> supply = unstarted_;
     supply.push_back(is_partial() ? tree_.multiplicity : 0);
     for (NodeId v = 0; is_partial() && v < num_nodes(); ++v) {
@@ -309,12 +310,18 @@ class GuidedPacker {
     }
     WarmFlow flow(network, supply);
     std::vector<NodeSet> sets;
+    const auto found = [&](NodeSet set) {
+      set.pop_back();
+      if (std::ranges::find(sets, set) == sets.end()) sets.push_back(std::move(set));
+    };
     for (const NodeId v : sinks_) {
       if (flow.settle(v) == 0) continue;
-      NodeSet set = flow.source_side();
-      set.pop_back();
-      for (auto& in : set) in = in == 0;
-      if (std::ranges::find(sets, set) == sets.end()) sets.push_back(std::move(set));
+      NodeSet largest = flow.source_side();
+      for (auto& in : largest) in = in == 0;
+      found(std::move(largest));
+      NodeSet smallest(supply.size(), 0);
+      for (const NodeId u : flow.reaching(v)) smallest[static_cast<std::size_t>(u)] = 1;
+      found(std::move(smallest));
     }
     return sets;
   }

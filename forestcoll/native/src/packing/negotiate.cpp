@@ -4,7 +4,8 @@
 // that can do without it give way to those that cannot.
 //
 // Repairs can move a few trees on every link, not a good part of them: where regrown trees are far
-// off, they are too low, and no time is lost on their repair.
+// off, they are too low, and no time is lost on their repair. Nor is it where none was regrown in
+// another way than before.
 #include "negotiate.hpp"
 
 #include <algorithm>
@@ -23,32 +24,53 @@ bool uses_overloaded_arc(const Draft& draft, int batch) {
   return false;
 }
 
+// The part of the tree edges that repairs can find a place for.
+Amount repairable(const Draft& draft, Amount edges) {
+  // Trees that have not been split yet may overload many links all the same.
+  if (draft.num_batches() <= draft.num_nodes()) return edges / 2;
+  // Those that have been split as far as they may must fit as they are.
+  return edges / (draft.is_shattered() ? 64 : 16);
+}
+
+std::vector<int> arcs_of(const Draft& draft, int batch) {
+  std::vector<int> arcs;
+  for (NodeId v = 0; v < draft.num_nodes(); ++v) arcs.push_back(draft.via(batch, v));
+  return arcs;
+}
+
+// Grows the trees on overloaded arcs anew; false if they come out as they were.
+bool regrow(Draft& draft, Prim& prim, int max_height, Progress& progress) {
+  for (int arc = 0; arc < static_cast<int>(draft.graph().arcs.size()); ++arc) {
+    if (draft.left(arc) < 0) prim.add_surcharge(arc);
+  }
+  bool differs = false;
+  for (int batch = 0; batch < draft.num_batches(); ++batch) {
+    progress(batch, draft.num_batches());
+    if (draft.multiplicity(batch) == 0 || !uses_overloaded_arc(draft, batch)) continue;
+    const std::vector<int> before = arcs_of(draft, batch);
+    prim.grow(batch, max_height);
+    differs = differs || arcs_of(draft, batch) != before;
+  }
+  return differs;
+}
+
 }  // namespace
 
 bool is_far_off(const Draft& draft) {
   if (draft.is_small()) return false;
-  // Trees that have not been split yet may overload many links all the same.
-  const Amount part = draft.num_batches() <= draft.num_nodes() ? 2 : 16;
   Amount edges = 0;
   for (int arc = 0; arc < static_cast<int>(draft.graph().arcs.size()); ++arc) {
     edges += draft.arc(arc).capacity - draft.left(arc);
   }
-  return draft.overload() > edges / part;
+  return draft.overload() > repairable(draft, edges);
 }
 
 bool negotiate(Draft& draft, int max_height, int rounds, Progress& progress) {
   if (!is_far_off(draft) && repair(draft, max_height, progress)) return true;
+  if (draft.is_shattered() && is_far_off(draft)) return false;
   Prim prim(draft);
-  const auto arcs = static_cast<int>(draft.graph().arcs.size());
   for (int round = 0; round < rounds; ++round) {
-    for (int arc = 0; arc < arcs; ++arc) {
-      if (draft.left(arc) < 0) prim.add_surcharge(arc);
-    }
-    for (int batch = 0; batch < draft.num_batches(); ++batch) {
-      progress(batch, draft.num_batches());
-      if (draft.multiplicity(batch) == 0 || !uses_overloaded_arc(draft, batch)) continue;
-      prim.grow(batch, max_height);
-    }
+    if (!regrow(draft, prim, max_height, progress)) continue;
     if (is_far_off(draft)) return false;
     if (repair(draft, max_height, progress)) return true;
   }

@@ -6,8 +6,8 @@
 
 namespace forestcoll {
 
-// Whether more than a sixteenth of the tree edges must go elsewhere (half of them, as long as trees
-// have not been split yet), which is too much for repairs.
+// Whether more than a sixteenth of the tree edges must go elsewhere, which is too much for repairs:
+// half of them as long as trees have not been split yet, a 64th once they may not be split further.
 bool is_far_off(const Draft& draft);
 
 // Repairs the draft with trees no deeper than the limit where possible, then regrows trees on

@@ -1,0 +1,127 @@
+"""The commands ``forestcoll baselines list`` and ``forestcoll baselines run``."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from baselines.limits import Limits
+from baselines.registry import METHODS, Schedule
+from forestcoll.errors import ExportError, InvalidParameterError, UnknownMethodError
+from forestcoll.report import as_json, as_text
+from forestcoll.schedule import Allreduce, StepSchedule, cost, verify, write_schedule
+from forestcoll.topology import load_topology
+
+__all__ = ["app"]
+
+app = typer.Typer(help="List the peers and run one.", no_args_is_help=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.")]
+
+
+@app.command("list")
+def list_methods(json_: Json = False) -> None:
+    """List the peers: what they do, where they come from, what is left out."""
+    if json_:
+        fields = ("name", "summary", "source", "collectives", "parameters", "notes")
+        typer.echo(as_json([{f: getattr(m, f) for f in fields} for m in METHODS.values()]))
+        return
+    table = Table("method", "what it does", "collectives", "parameters", "source and differences")
+    for method in METHODS.values():
+        source = ". ".join(filter(None, (method.source, method.notes)))
+        table.add_row(
+            method.name,
+            method.summary,
+            ", ".join(method.collectives),
+            ", ".join(method.parameters),
+            source,
+        )
+    console = Console()
+    with console.capture() as text:  # written by typer, which knows how a pipe breaks
+        console.print(table)
+    typer.echo(text.get(), nl=False)
+
+
+@app.command("run")
+def run_method(
+    name: Annotated[str, typer.Argument(metavar="METHOD", help="As `baselines list` has it.")],
+    spec: Annotated[str, typer.Argument(metavar="TOPOLOGY", help="A family or a topology file.")],
+    collective: Annotated[
+        str | None, typer.Option("--collective", help="The method's own if not given.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable."),
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(min=0, help="How long a method that searches may do so.")
+    ] = None,
+    threads: Annotated[int, typer.Option(min=1, help="For a method that searches.")] = 1,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write a forest as .json or .npz."),
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Make a schedule as a peer would, verify it, and tell what it costs."""
+    if name not in METHODS:
+        raise UnknownMethodError(f"there is no method {name!r}; known: {', '.join(METHODS)}")
+    parameters = dict(map(_setting, settings or ()))
+    topology = load_topology(spec)
+    began = time.perf_counter()
+    limits = Limits(seconds=seconds, threads=threads)
+    schedule = METHODS[name].run(topology, collective, parameters, limits)
+    elapsed = time.perf_counter() - began
+    verify(schedule)
+    if output is not None:
+        _write(schedule, output)
+    found = cost(schedule)
+    facts = {
+        "topology": topology.name,
+        "method": name,
+        "collective": schedule.collective,
+        **_size(schedule),
+        "time_s_per_gb": found.time_s_per_gb,
+        "algbw_gb_s": found.algbw_gb_s,
+        "busiest_link": " -> ".join(found.busiest_link),
+        "verified": True,
+        "generation_s": elapsed,
+        "file": output,
+    }
+    typer.echo(as_json(facts) if json_ else as_text(facts))
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """Read NAME=VALUE; a value may be a whole number, true, false or text.
+
+    Examples
+    --------
+    >>> _setting("rings=4"), _setting("unit=25/2")
+    (('rings', 4), ('unit', '25/2'))
+    """
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise InvalidParameterError(f"--set {text}: it must be NAME=VALUE")
+    if re.fullmatch(r"[+-]?\d{1,18}", value):
+        return name, int(value)
+    return name, {"true": True, "false": False}.get(value, value)
+
+
+def _size(schedule: Schedule) -> dict[str, int]:
+    """Count trees, or chunks and steps."""
+    if isinstance(schedule, StepSchedule):
+        return {"chunks": len(schedule.chunks), "steps": schedule.num_steps}
+    phases = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
+    return {"trees": sum(phase.num_trees for phase in phases)}
+
+
+def _write(schedule: Schedule, output: Path) -> None:
+    if isinstance(schedule, StepSchedule):
+        raise ExportError(f"{output}: step schedules are not written to files; leave -o away")
+    write_schedule(schedule, output)

@@ -1,0 +1,61 @@
+"""The command line: parse, one library call, write.
+
+Exit codes: 0 done, 1 a check failed, 2 bad input or an unwritable file, 3 a limit was reached or
+the problem is infeasible, 130 interrupted. Other packages add commands through the entry-point
+group ``forestcoll.commands``; each entry names a function that typer can register, or a
+``typer.Typer`` with subcommands.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated
+
+import typer
+
+from forestcoll.cli import networks, schedules
+from forestcoll.cli.options import EPILOG
+from forestcoll.cli.shell import Commands
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    cls=Commands,
+    help="Provably throughput-optimal collective communication on any GPU network.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(networks.app, name="topology")
+app.command("optimum")(schedules.show_optimum)
+app.command("generate")(schedules.generate_schedule)
+app.command("certificate")(schedules.certify_optimum)
+app.command("verify")(schedules.verify_schedule)
+app.command("draw")(schedules.draw_one_tree)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        try:
+            typer.echo(f"forestcoll {version('forestcoll')}")
+        except PackageNotFoundError:
+            typer.echo("forestcoll, run from its sources without installation")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Provably throughput-optimal collective communication on any GPU network."""
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    app(prog_name="forestcoll")

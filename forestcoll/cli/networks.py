@@ -1,0 +1,109 @@
+"""``forestcoll topology``: list, show, export and draw networks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from forestcoll.cli.options import EPILOG, Json, Output, Spec
+from forestcoll.cli.output import expect_writable, report
+from forestcoll.describe import link_classes
+from forestcoll.optimality import optimum
+from forestcoll.report import as_json
+from forestcoll.topology import FAMILIES, Family, load_topology, validate, write_topology
+from forestcoll.topology.registry import Parameter
+
+__all__ = ["app"]
+
+app = typer.Typer(help="List, show, export and draw networks.", epilog=EPILOG, no_args_is_help=True)
+
+
+@app.command("list")
+def list_families(json_: Json = False) -> None:
+    """List the families of topologies and their parameters."""
+    if json_:
+        typer.echo(as_json([_family_document(family) for family in FAMILIES.values()]))
+        return
+    for family in FAMILIES.values():
+        typer.echo(f"{family.usage}\n  {family.summary}")
+        typer.echo(_as_columns(_parameter_row(parameter) for parameter in family.parameters))
+
+
+@app.command()
+def show(spec: Spec, json_: Json = False) -> None:
+    """Check a network and print what it is made of."""
+    topology = load_topology(spec)
+    validate(topology)
+    into_gpus = [topology.ingress_gb_s[v] for v in topology.compute]
+    facts = {
+        "topology": topology.name,
+        "gpus": topology.num_compute,
+        "boxes": len({node.box for node in topology.nodes if node.box is not None}),
+        "switches": len(topology.switches),
+        "links": len(topology.links),
+        "least_gpu_ingress_gb_s": min(into_gpus),
+        "greatest_gpu_ingress_gb_s": max(into_gpus),
+        "link_classes": link_classes(topology, topology.links),
+    }
+    report(facts, json_)
+
+
+@app.command()
+def export(spec: Spec, output: Output, json_: Json = False) -> None:
+    """Write a network to a file, .yaml or .json."""
+    topology = load_topology(spec)
+    write_topology(topology, output)
+    report({"topology": topology.name, "file": output}, json_)
+
+
+@app.command("draw")
+def draw_network(
+    spec: Spec,
+    output: Output,
+    cut: Annotated[bool, typer.Option("--cut", help="Colour the bottleneck cut.")] = False,
+    json_: Json = False,
+) -> None:
+    """Draw a network, as .png, .pdf or .svg."""
+    from forestcoll.draw import check_format, draw_topology, save_figure  # loads matplotlib
+
+    check_format(output)
+    expect_writable(output)
+    topology = load_topology(spec)
+    bottleneck = optimum(topology).bottleneck if cut else None
+    save_figure(draw_topology(topology, bottleneck), output)
+    report({"topology": topology.name, "cut": bottleneck, "file": output}, json_)
+
+
+def _parameter_row(parameter: Parameter) -> tuple[str, str, str]:
+    default = "" if parameter.required else f"={parameter.default_text}"
+    return "   ", f"{parameter.name}{default}", f"{parameter.help}; {parameter.type}"
+
+
+def _as_columns(rows: Iterable[Sequence[str]]) -> str:
+    """Align columns within the width of the terminal, the last of them wrapped."""
+    table = Table.grid(padding=(0, 1))
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console = Console()
+    with console.capture() as lines:  # written by typer, which knows how a pipe breaks
+        console.print(table)
+    return "\n".join(line.rstrip() for line in lines.get().splitlines())
+
+
+def _family_document(family: Family) -> dict[str, Any]:
+    parameters = [
+        {
+            "name": parameter.name,
+            "help": parameter.help,
+            "type": parameter.type,
+            "required": parameter.required,
+            "default": None if parameter.required else parameter.default_text,
+        }
+        for parameter in family.parameters
+    ]
+    return {"name": family.name, "summary": family.summary, "parameters": parameters}

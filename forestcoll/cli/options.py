@@ -1,0 +1,81 @@
+"""Arguments and options that commands share."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forestcoll.demand import Weights, read_weights
+from forestcoll.topology import Topology, group, load_topology, members_from_text
+from forestcoll.topology.validate import COLLECTIVES
+
+__all__ = [
+    "EPILOG",
+    "CollectiveName",
+    "Group",
+    "Json",
+    "Output",
+    "Root",
+    "ScheduleFile",
+    "Spec",
+    "Trees",
+    "WeightsFile",
+    "network_of",
+    "read_if_given",
+    "root_of",
+]
+
+EPILOG = "TOPOLOGY is a family, such as dgx_a100:boxes=4 or torus:dims=4x4, or a file."
+
+Spec = Annotated[str, typer.Argument(metavar="TOPOLOGY", help="A family or a topology file.")]
+ScheduleFile = Annotated[Path, typer.Argument(metavar="FILE", help="A schedule file.")]
+Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.")]
+Trees = Annotated[
+    int | None,
+    typer.Option("--k", help="Trees per GPU; as many as the optimum needs if not given."),
+]
+Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write.")]
+
+
+CollectiveName = Annotated[
+    str, typer.Option("--collective", help=f"One of {', '.join(COLLECTIVES)}.")
+]
+Root = Annotated[
+    str | None,
+    typer.Option("--root", metavar="GPU", help="Of a broadcast, reduce or allreduce; or its rank."),
+]
+WeightsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--weights", metavar="FILE", help="How much data each GPU has: a list or GPU: number."
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        metavar="GPUS",
+        help="Who takes part (the others forward): names, or BOXES/INDICES like 0-15/* or */0.",
+    ),
+]
+
+
+def network_of(spec: str, members: str | None) -> Topology:
+    """Load a network and mark those who take no part."""
+    topology = load_topology(spec)
+    return topology if members is None else group(topology, members_from_text(topology, members))
+
+
+def root_of(topology: Topology, text: str | None) -> str | int | None:
+    """Read a root: a name, or a rank where no node has that name."""
+    if text is None or text in topology.position_of or not re.fullmatch(r"\d{1,9}", text):
+        return text
+    return int(text)
+
+
+def read_if_given(weights: Path | None) -> Weights | None:
+    """Read a file of weights."""
+    return None if weights is None else read_weights(weights)

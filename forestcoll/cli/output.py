@@ -1,0 +1,54 @@
+"""What commands write: facts on stdout, bars on stderr, and files only where they can be."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from forestcoll.errors import ExportError
+from forestcoll.generate import Progress as StageProgress
+from forestcoll.report import as_json, as_text
+
+__all__ = ["expect_writable", "progress_bars", "report"]
+
+
+def report(facts: dict[str, Any], json_: bool) -> None:
+    """Print facts for people or for machines."""
+    typer.echo(as_json(facts) if json_ else as_text(facts))
+
+
+def expect_writable(output: Path) -> None:
+    """Refuse a path that cannot be written to before the long work, not after it."""
+    if output.is_dir():
+        raise ExportError(f"{output}: is a directory; name a file in it")
+    directory = Path(os.path.realpath(output)).parent
+    if not directory.is_dir():
+        raise ExportError(f"{output}: there is no directory {output.parent}; create it first")
+    new_or_replaced = output.is_file() or not output.exists()  # a device is written in place
+    if new_or_replaced and not os.access(directory, os.W_OK | os.X_OK):
+        raise ExportError(f"{output}: no permission to write in {directory}; choose another")
+
+
+@contextmanager
+def progress_bars() -> Iterator[StageProgress]:
+    """Show a bar for each stage on stderr, if people look at it."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description:>15}"), BarColumn(), TimeElapsedColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def advance(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage)
+            bars.update(tasks[stage], completed=done, total=total)
+
+        yield advance

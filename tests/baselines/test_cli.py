@@ -1,0 +1,67 @@
+"""``forestcoll baselines``: listing the peers, and running one."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from baselines import METHODS
+from baselines.cli import app
+from forestcoll.errors import (
+    ForestCollError,
+    InvalidParameterError,
+    UnknownMethodError,
+    UnsupportedError,
+)
+from forestcoll.schedule import read_schedule, verify
+from tests.command_line import document, invoke
+
+
+def run(*arguments: object) -> Result:
+    """Run without the main command, whose plug-ins need an installation."""
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_every_method_is_listed() -> None:
+    """By name, with its parameters."""
+    text = run("list").stdout
+    assert all(name[:5] in text for name in METHODS)
+    listed = document("baselines", "list")
+    assert [entry["name"] for entry in listed] == list(METHODS)
+
+
+def test_a_method_is_run_and_verified(tmp_path: Path) -> None:
+    """The cost is exact, and the file holds the schedule."""
+    file = tmp_path / "ring.json"
+    facts = document(
+        *("baselines", "run", "ring", "dgx_a100:boxes=2", "--set", "rings=8"),
+        *("--collective", "reduce-scatter", "-o", file),
+    )
+    assert facts["algbw_gb_s"]["exact"] == "640/3"
+    assert (facts["verified"], facts["collective"]) == (True, "reduce-scatter")
+    assert verify(read_schedule(file)).collective == "reduce-scatter"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (["rnig", "ring:nodes=4"], UnknownMethodError, "known: ring"),
+        (["ring", "ring:nodes=4", "--set", "rings"], InvalidParameterError, "NAME=VALUE"),
+        (["ring", "ring:nodes=4", "--set", "unit=3"], InvalidParameterError, "it has: rings"),
+        (["ring", "ring:nodes=4", "--collective", "gossip"], UnsupportedError, "it has allgather"),
+    ],
+)
+def test_mistakes_are_named(
+    arguments: list[str], error: type[ForestCollError], message: str
+) -> None:
+    """Each is one of our errors, which the main command prints in a line."""
+    result = run("run", *arguments)
+    assert isinstance(result.exception, error)
+    assert message in str(result.exception)
+
+
+def test_the_main_command_prints_them_in_a_line() -> None:
+    """With the exit code of bad input."""
+    result = invoke("baselines", "run", "rnig", "ring:nodes=4")
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
