@@ -30,9 +30,9 @@ import numpy as np
 import numpy.typing as npt
 
 from baselines.collectives import check_supported
-from baselines.routing import Router, check_size
+from baselines.composing import routed
+from baselines.routing import check_size
 from forestcoll.errors import InvalidParameterError
-from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
 from forestcoll.topology.model import Topology
 
@@ -73,7 +73,7 @@ def generate(
     check_size(topology)
     tail, head, step = _exchange(topology.num_compute, rotate=order == "rotation")
     chunks, sends = _demand(topology.num_compute, collective, tail, head, step)
-    return StepSchedule(topology, "direct", collective, chunks, sends, _routes(topology))
+    return routed(topology, "direct", collective, chunks, sends)
 
 
 def _exchange(size: int, *, rotate: bool) -> tuple[Ranks, Ranks, Ranks]:
@@ -105,16 +105,3 @@ def _demand(
         np.concatenate([adds, ~adds]),
     )
     return Chunks.equal(np.full(size, -1), whole=size), sends
-
-
-def _routes(topology: Topology) -> Routes:
-    """All shortest paths of all pairs."""
-    router, gpus = Router(topology), topology.compute
-    return Routes.from_paths(
-        {
-            (tail, head): tuple(Path(way, 1) for way in router.paths(gpus[tail], gpus[head]))
-            for tail in range(len(gpus))
-            for head in range(len(gpus))
-            if tail != head
-        }
-    )

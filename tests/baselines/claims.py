@@ -44,8 +44,13 @@ TREES = (
 )
 """GPUs without boxes, all joined through switches."""
 
-RAILS = ("rail_optimized:boxes=2", "rail_optimized:boxes=3,gpus_per_box=4")
-"""Boxes joined rail by rail only."""
+RAILS = (
+    "rail_optimized:boxes=2",
+    "rail_optimized:boxes=3,gpus_per_box=4",
+    "rail_optimized:boxes=3,gpus_per_box=2",
+    "rail_optimized:boxes=3,gpus_per_box=2,spines=2",
+)
+"""Boxes joined rail by rail, the last ones across rails too."""
 
 RINGS = ("ring:nodes=2", "ring:nodes=7", "ring:nodes=7,bidirectional=false")
 
@@ -81,8 +86,6 @@ TOPOLOGIES = (
     *XGMI,
     *TREES,
     *RAILS,
-    "rail_optimized:boxes=3,gpus_per_box=2",
-    "rail_optimized:boxes=3,gpus_per_box=2,spines=2",
     *RINGS,
     *GRIDS,
     "torus:dims=3x3,wrap=false",
@@ -163,7 +166,7 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
                 *BOXES,
                 *XGMI,
                 *TREES,
-                *(n for n in TOPOLOGIES if n.startswith("rail")),
+                *RAILS,
                 "ring:nodes=2",
                 "complete:nodes=6",
                 "one-way boxes",
@@ -171,6 +174,19 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
         )
     },
     "multitree": dict.fromkeys(GATHERING, Claim(but())),
+    "recursive-halving-doubling": dict.fromkeys(
+        GATHERING, Claim((*JOINED, "rail_optimized:boxes=2", "hypercube:dimension=4"))
+    ),
+    "bruck": dict.fromkeys((*GATHERING, "all-to-all"), Claim(JOINED)),
+    "blueconnect": dict.fromkeys(
+        GATHERING, Claim((*BOXES, *XGMI, *TREES, *RAILS, "one-way boxes"))
+    ),
+    "torus": dict.fromkeys(
+        GATHERING,
+        Claim((*RINGS, *(name for name in GRIDS if name != "torus:dims=4x4,wrap=false"))),
+    ),
+    "shifted-ring": dict.fromkeys(GATHERING, Claim(("ring:nodes=2", "ring:nodes=7"))),
+    "shifted-bfb-ring": dict.fromkeys(GATHERING, Claim(("ring:nodes=2", "ring:nodes=7"))),
 }
 """By baseline and collective."""
 
