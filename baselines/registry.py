@@ -17,6 +17,7 @@ from baselines import (
     recursive,
     ring,
     shifted_ring,
+    tacos,
     torus,
 )
 from baselines.collectives import GATHERING, check_supported
@@ -195,6 +196,14 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 generate=shifted_ring.shifted_bfb_ring,
                 collectives=GATHERING,
                 notes="on one ring or two in the order of the GPUs' numbers",
+            ),
+            Method(
+                name="tacos",
+                summary="chunks and links matched at random along a time-expanded network",
+                source="Won et al., TACOS (MICRO 2024)",
+                generate=tacos.generate,
+                collectives=GATHERING,
+                notes="switches unwound; matchings made maximum unless greedy ones are asked for",
             ),
         )
     }
