@@ -187,6 +187,9 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     ),
     "shifted-ring": dict.fromkeys(GATHERING, Claim(("ring:nodes=2", "ring:nodes=7"))),
     "shifted-bfb-ring": dict.fromkeys(GATHERING, Claim(("ring:nodes=2", "ring:nodes=7"))),
+    "tacos": dict.fromkeys(
+        GATHERING, Claim(but("dgx_a100:boxes=2,nics=nodes", "torus:dims=8x8"), ("torus:dims=8x8",))
+    ),
 }
 """By baseline and collective."""
 

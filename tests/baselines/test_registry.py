@@ -178,7 +178,7 @@ def test_gpus_need_not_come_first_among_the_nodes(method: str, collective: str) 
         assert cost(moved).algbw_gb_s == cost(make(method, collective, name)).algbw_gb_s
 
 
-BY_RANK: frozenset[str] = frozenset()
+BY_RANK = frozenset({"tacos"})
 """Methods whose rate depends on the order of the GPUs."""
 
 
