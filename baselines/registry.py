@@ -9,6 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from baselines import (
+    blink,
+    blink_switch,
     blueconnect,
     bruck,
     direct,
@@ -19,8 +21,9 @@ from baselines import (
     shifted_ring,
     tacos,
     torus,
+    unwound,
 )
-from baselines.collectives import GATHERING, check_supported
+from baselines.collectives import GATHERING, ROOTED, check_supported
 from baselines.limits import Limits
 from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.collectives import Allreduce
@@ -204,6 +207,30 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 generate=tacos.generate,
                 collectives=GATHERING,
                 notes="switches unwound; matchings made maximum unless greedy ones are asked for",
+            ),
+            Method(
+                name="blink",
+                summary="spanning trees of a single root, packed for the best rate",
+                source="Wang et al., Blink (MLSys 2020)",
+                generate=blink.generate,
+                collectives=ROOTED,
+                notes="no switches; no protocol across machines",
+            ),
+            Method(
+                name="blink-switch",
+                summary="Blink on the links that ForestColl's switch removal leaves",
+                source="Blink+Switch of ForestColl section 6.1",
+                generate=blink_switch.generate,
+                collectives=ROOTED,
+                notes="the rate depends on who removes the switches",
+            ),
+            Method(
+                name="unwound",
+                summary="switches unwound into rings, cliques or hypercubes, then our core",
+                source="ForestColl section 5.3, of TACCL and TACOS",
+                generate=unwound.generate,
+                collectives=(*GATHERING, "broadcast", "reduce"),
+                notes="an ablation: all but the switch removal is ForestColl's",
             ),
         )
     }

@@ -75,8 +75,8 @@ def unwind(topology: Topology, pattern: str = "ring") -> Unwound:
     >>> unwound = unwind(load_topology("dgx_a100:boxes=2"))
     >>> unwound.topology.link_between[0, 1].bandwidth_gb_s
     Fraction(325, 1)
-    >>> unwound.paths[7, 8]
-    (Share(nodes=(7, 18, 8), bandwidth_gb_s=Fraction(25, 1)),)
+    >>> unwound.paths[7, 8]  # gpu7 of the first box, by the InfiniBand switch
+    (Share(nodes=(7, 18, 9), bandwidth_gb_s=Fraction(25, 1)),)
     """
     if pattern not in PATTERNS:
         raise InvalidParameterError(

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from baselines import METHODS
-from baselines.collectives import GATHERING
+from baselines.collectives import GATHERING, ROOTED
 from baselines.limits import Limits
 from baselines.registry import Schedule
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
@@ -189,6 +189,23 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     "shifted-bfb-ring": dict.fromkeys(GATHERING, Claim(("ring:nodes=2", "ring:nodes=7"))),
     "tacos": dict.fromkeys(
         GATHERING, Claim(but("dgx_a100:boxes=2,nics=nodes", "torus:dims=8x8"), ("torus:dims=8x8",))
+    ),
+    "blink": dict.fromkeys(
+        ROOTED,
+        Claim(
+            (
+                "mi250:boxes=1",
+                *RINGS,
+                *GRIDS,
+                "torus:dims=3x3,wrap=false",
+                "complete:nodes=6",
+                "directed",
+            )
+        ),
+    ),
+    "blink-switch": dict.fromkeys(ROOTED, Claim(but())),
+    "unwound": dict.fromkeys(
+        (*GATHERING, "broadcast", "reduce"), Claim(but("dgx_a100:boxes=2,nics=nodes"))
     ),
 }
 """By baseline and collective."""
