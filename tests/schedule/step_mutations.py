@@ -117,7 +117,7 @@ def hurried(schedule: StepSchedule) -> StepSchedule:
 
 
 CLOCK_MUTATIONS: dict[str, tuple[Callable[[StepSchedule], StepSchedule], str]] = {
-    "early": (early, "does not have the chunk by then|added to the sum|carries"),
+    "early": (early, "does not have the chunk by then|added to the sum|carries|listed twice"),
     "hurried": (hurried, "its bandwidth is"),
 }
 """The same for a schedule with a clock that fills some link."""
