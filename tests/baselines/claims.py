@@ -18,7 +18,8 @@ import numpy as np
 from baselines import METHODS
 from baselines.collectives import GATHERING, ROOTED
 from baselines.limits import Limits
-from baselines.registry import Schedule
+from baselines.method import Schedule
+from forestcoll.schedule.steps import COLLECTIVES
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.random_topologies import random_topology
 
@@ -149,6 +150,16 @@ JOINED = (
 )
 """Topologies on which links or switches lead from every GPU to every other."""
 
+SWITCH_FREE = (
+    "mi250:boxes=1",
+    *RINGS,
+    *GRIDS,
+    "torus:dims=3x3,wrap=false",
+    "complete:nodes=6",
+    "directed",
+)
+"""Topologies of direct links alone."""
+
 CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     "direct": dict.fromkeys(
         ("allgather", "reduce-scatter", "allreduce", "all-to-all"), Claim(JOINED)
@@ -190,23 +201,17 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     "tacos": dict.fromkeys(
         GATHERING, Claim(but("dgx_a100:boxes=2,nics=nodes", "torus:dims=8x8"), ("torus:dims=8x8",))
     ),
-    "blink": dict.fromkeys(
-        ROOTED,
-        Claim(
-            (
-                "mi250:boxes=1",
-                *RINGS,
-                *GRIDS,
-                "torus:dims=3x3,wrap=false",
-                "complete:nodes=6",
-                "directed",
-            )
-        ),
-    ),
+    "blink": dict.fromkeys(ROOTED, Claim(SWITCH_FREE)),
     "blink-switch": dict.fromkeys(ROOTED, Claim(but())),
     "unwound": dict.fromkeys(
         (*GATHERING, "broadcast", "reduce"), Claim(but("dgx_a100:boxes=2,nics=nodes"))
     ),
+    "sccl": dict.fromkeys(
+        (*GATHERING, "broadcast", "reduce"),
+        Claim(tuple(n for n in SWITCH_FREE if n != "torus:dims=8x8"), ("torus:dims=8x8",)),
+    ),
+    "syccl": dict.fromkeys(COLLECTIVES, Claim(())),
+    "tto": dict.fromkeys(COLLECTIVES, Claim(())),
 }
 """By baseline and collective."""
 

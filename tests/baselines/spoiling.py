@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from baselines.registry import Schedule
+from baselines.method import Schedule
 from forestcoll.schedule import Allreduce, StepSchedule
 from tests.schedule.mutations import MUTATIONS
 from tests.schedule.step_mutations import CLOCK_MUTATIONS, STEP_MUTATIONS

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from baselines import METHODS
-from baselines.registry import Schedule
+from baselines.method import Schedule
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.optimality import optimum
 from forestcoll.schedule import Allreduce, Forest, StepSchedule, cost, verify
