@@ -179,17 +179,13 @@ def _balance(
     unsettled = list(topology.switches)
     while unsettled:
         switch = unsettled.pop()
-        excess = sum(share[e] for e in out[switch]) - sum(share[e] for e in into[switch])
-        for link in sorted(out[switch], key=lambda e: -share[e]):
-            if excess <= 0:
-                break
-            taken = min(share[link], -(-excess // len(out[switch])))
-            share[link] -= taken
-            excess -= taken
-            if sinks[link] in out:
-                unsettled.append(sinks[link])
-        if excess > 0:
-            unsettled.append(switch)
+        sent = sum(share[link] for link in out[switch])
+        excess = sent - sum(share[link] for link in into[switch])
+        for link in out[switch]:
+            if excess > 0 and share[link]:
+                share[link] -= -(-excess * share[link] // sent)  # in proportion, rounded up
+                if sinks[link] in out:
+                    unsettled.append(sinks[link])
 
 
 def _with(topology: Topology, share: Sequence[int], step: Fraction) -> Topology:
