@@ -19,6 +19,7 @@ from lp.allreduce_cuts import allreduce_optimum
 from lp.allreduce_result import AGREEMENT, combination_algbw, rate_scale
 from lp.automorphism import no_symmetry
 from lp.program import Settings
+from lp.solver import available_methods
 from tests.lp.networks import BETTER, line
 from tests.random_topologies import random_topology
 
@@ -144,6 +145,17 @@ def test_the_binding_cuts_of_four_boxes_are_boxes() -> None:
         assert len(boxes) == 1
         assert len(outside) >= 8
         assert cut.price == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("method", available_methods())
+def test_every_lp_method_finds_the_same(method: str) -> None:
+    """79/40, and 1 by hand; to 1e-6, for the first-order methods are less exact."""
+    settings = Settings(time_limit_s=20, method=method, tolerance=1e-8)
+    for topology, best in ((random_topology(6, "directed"), 79 / 40), (line(4), 1.0)):
+        found = allreduce_optimum(topology, settings)
+        assert found.algbw_gb_s == pytest.approx(best, rel=1e-6)
+        assert found.bound_gb_s == pytest.approx(best, rel=1e-6)
+        assert found.method == method
 
 
 @pytest.mark.parametrize("factor", ["1/1000000", "1000000"])
