@@ -1,4 +1,4 @@
-"""The classic step algorithms, on every kind of topology that they claim and beyond it."""
+"""The classic step algorithms, on more topologies than the table of claims has."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from baselines import METHODS
-from forestcoll.errors import InvalidParameterError, UnsupportedError, VerificationError
+from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.optimality import optimum
 from forestcoll.schedule import StepSchedule, cost, verify
 from forestcoll.topology import Node, NodeKind, Topology, load_topology
 from tests.baselines.circulants import circulant
-from tests.schedule.step_mutations import STEP_MUTATIONS
 
 SWITCHED = [
     "dgx_a100:boxes=1",
@@ -95,26 +94,6 @@ def test_every_claim_is_proved(name: str, spec: str) -> None:
 def test_two_rings_are_proved(name: str, topology: Topology) -> None:
     """On circulants with two strides that are prime to N, even and odd."""
     prove(name, topology)
-
-
-@pytest.mark.parametrize("mutation", STEP_MUTATIONS)
-@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
-@pytest.mark.parametrize("name", CLAIMS)
-def test_a_corrupted_schedule_is_refused(name: str, collective: str, mutation: str) -> None:
-    """Whatever is changed, the first fault is named."""
-    mutate, message = STEP_MUTATIONS[mutation]
-    schedule = run(name, load_topology(CLAIMS[name][-1]), collective)
-    with pytest.raises(VerificationError, match=message):
-        verify(mutate(schedule))
-
-
-@pytest.mark.parametrize("mutation", STEP_MUTATIONS)
-def test_a_corrupted_all_to_all_is_refused(mutation: str) -> None:
-    """Likewise."""
-    mutate, message = STEP_MUTATIONS[mutation]
-    schedule = run("bruck", load_topology("complete:nodes=6"), "all-to-all")
-    with pytest.raises(VerificationError, match=message):
-        verify(mutate(schedule))
 
 
 @pytest.mark.parametrize("name", CLAIMS)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll import cli
+from forestcoll.cli import shell
 from forestcoll.schedule import read_schedule
 from forestcoll.schedule.cost import cost
 from forestcoll.topology import write_topology
@@ -24,7 +24,7 @@ def _command(monkeypatch: pytest.MonkeyPatch) -> None:
     value = project["entry-points"]["forestcoll.commands"][NAME]
     assert callable(pkgutil.resolve_name(value))
     entry = EntryPoint(NAME, value, "forestcoll.commands")
-    monkeypatch.setattr(cli, "_plugins", lambda: {NAME: entry})
+    monkeypatch.setattr(shell, "_plugins", lambda: {NAME: entry})
 
 
 def test_where_the_combination_is_optimal_it_says_so() -> None:

@@ -94,7 +94,7 @@ STEP_MUTATIONS: dict[str, tuple[Callable[[StepSchedule], StepSchedule], str]] = 
     "pathless": (pathless, "no path for this transfer|holds|routes"),
     "wrong root": (
         wrong_root,
-        "of the data; they must be|it must be -1|does not have the chunk|roots; it has one|lacks the",
+        "of the data; they must be|it must be -1|does not have the chunk|it has one|lacks the",
     ),
 }
 """What is wrong with a schedule, and what verify says of it."""
