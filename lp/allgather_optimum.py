@@ -22,7 +22,6 @@ Source:  ForestColl section 5.2, Theorem 1; the linear form of a max-flow as in 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +31,8 @@ import numpy as np
 
 from forestcoll.errors import SolverError
 from forestcoll.topology.model import Topology
+from lp.modelling import solve_stated
+from lp.program import Settings, Solution
 
 __all__ = [
     "TOLERANCE",
@@ -90,7 +91,7 @@ def allgather_rate(topology: Topology, *, time_limit_s: float) -> AllgatherOptim
 
     Raises
     ------
-    SolverError
+    TimeLimitError, SolverError
         Unless the solver proves an optimum within the time.
 
     Examples
@@ -135,31 +136,17 @@ def build(topology: Topology) -> AllgatherLp:
     return AllgatherLp(cp.Problem(cp.Maximize(x), constraints), x, scale, topology)
 
 
-def solve(program: AllgatherLp, *, time_limit_s: float) -> None:
-    """Let HiGHS solve the program.
+def solve(program: AllgatherLp, *, time_limit_s: float, method: str = "highs") -> Solution:
+    """Solve the program by one of :data:`lp.solver.METHODS`.
 
     Raises
     ------
-    SolverError
-        Unless its status is optimal. At a time limit a solver may hand back numbers that are no
-        solution, so they are not looked at.
+    TimeLimitError, SolverError
+        Unless an optimum is proved within the time, as of :func:`lp.solver.solve`.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # says what the status says again
-            program.problem.solve(
-                solver=cp.HIGHS,
-                time_limit=float(time_limit_s),
-                primal_feasibility_tolerance=TOLERANCE,
-                dual_feasibility_tolerance=TOLERANCE,
-            )
-    except cp.SolverError as error:
-        raise SolverError(f"{program.topology.name}: HiGHS failed: {error}") from error
-    if program.problem.status != cp.OPTIMAL:
-        raise SolverError(
-            f"{program.topology.name}: HiGHS stopped with status {program.problem.status!r}, not "
-            f"optimal, with a time limit of {time_limit_s} s"
-        )
+    return solve_stated(
+        program.problem, Settings(time_limit_s=time_limit_s, method=method, tolerance=TOLERANCE)
+    )
 
 
 def extract(program: AllgatherLp) -> AllgatherOptimum:

@@ -1,0 +1,233 @@
+"""The solver interface: every method, every status, and no result without a feasible point."""
+
+import math
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from forestcoll.errors import (
+    InfeasibleError,
+    InvalidParameterError,
+    SolverError,
+    TimeLimitError,
+    UnknownMethodError,
+    UnsupportedError,
+)
+from lp.backends.answer import Answer, Outcome
+from lp.modelling import solve_stated
+from lp.program import Program, dual_bound, violation
+from lp.solver import METHODS, Settings, available_methods, solve
+from lp.solver import _judged as judged
+
+TOLERANCE = 1e-8
+INF = np.inf
+
+
+def settings(method: str = "highs", **changes: object) -> Settings:
+    return Settings(**{"time_limit_s": 20, "method": method, "tolerance": TOLERANCE, **changes})
+
+
+def small(maximise: bool = True) -> Program:
+    """Rows x + 2y <= 4 and 2x + y <= 4 with x, y >= 0; the sum is greatest, 8/3, at (4/3, 4/3)."""
+    cost = np.ones(2) if maximise else -np.ones(2)
+    return Program(
+        cost, [[1, 2], [2, 1]], np.full(2, -INF), np.full(2, 4.0), np.zeros(2), np.full(2, INF),
+        maximise,
+    )  # fmt: skip
+
+
+def hard(size: int = 700) -> Program:
+    """A dense packing that no method solves in a few milliseconds."""
+    matrix = sp.random(size, size, 0.3, random_state=np.random.default_rng(0))
+    ones = np.ones(size)
+    return Program(ones, matrix, -INF * ones, ones, 0 * ones, ones, maximise=True)
+
+
+@pytest.mark.parametrize("method", available_methods())
+@pytest.mark.parametrize("maximise", [True, False])
+def test_every_method_finds_the_optimum_its_duals_and_its_bound(
+    method: str, maximise: bool
+) -> None:
+    """Each row's price is 1/3: the rows added and divided by three give x + y <= 8/3."""
+    sign = 1 if maximise else -1
+    found = solve(small(maximise), settings(method))
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(sign * 8 / 3, abs=1e-6)
+    assert found.bound == pytest.approx(sign * 8 / 3, abs=1e-6)
+    assert found.x == pytest.approx([4 / 3, 4 / 3], abs=1e-6)
+    assert found.row_duals == pytest.approx([sign / 3, sign / 3], abs=1e-6)
+    assert found.violation <= 100 * TOLERANCE
+    assert found.settings.method == method
+
+
+@pytest.mark.parametrize("method", available_methods())
+def test_ranges_equalities_and_free_variables(method: str) -> None:
+    """Minimise u with u - v = 1, -3 <= u + v <= 9 and u, v free: u = -1, v = -2."""
+    found = solve(
+        Program(
+            np.array([1.0, 0.0]), [[1, -1], [1, 1]], np.array([1.0, -3.0]), np.array([1.0, 9.0]),
+            np.full(2, -INF), np.full(2, INF),
+        ),
+        settings(method),
+    )  # fmt: skip
+    assert found.x == pytest.approx([-1, -2], abs=1e-6)
+    assert found.bound == pytest.approx(-1, abs=1e-6)
+    assert found.row_duals == pytest.approx([0.5, 0.5], abs=1e-6)
+
+
+@pytest.mark.parametrize("method", available_methods())
+def test_all_methods_agree_on_random_programs(method: str) -> None:
+    """Random packings: every method within 1e-6 of HiGHS's simplex, and of its own bound."""
+    for seed in range(5):
+        chance = np.random.default_rng(seed)
+        matrix = sp.random(12, 20, 0.4, random_state=chance)
+        program = Program(
+            chance.uniform(1, 2, 20), matrix, np.full(12, -INF), chance.uniform(1, 3, 12),
+            np.zeros(20), np.full(20, 5.0), maximise=True,
+        )  # fmt: skip
+        best = solve(program, settings()).objective
+        found = solve(program, settings(method))
+        assert found.objective == pytest.approx(best, rel=1e-6)
+        assert found.bound == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", available_methods())
+def test_infeasible(method: str) -> None:
+    """Rows x + y >= 5 and x + y <= 4, as rows of opposite signs; with an objective that rises."""
+    program = Program(
+        np.ones(2), [[1, 1], [-1, -1]], np.array([5.0, -4.0]), np.full(2, INF),
+        np.zeros(2), np.full(2, INF), maximise=True,
+    )  # fmt: skip
+    with pytest.raises(InfeasibleError, match="no solution"):
+        solve(program, settings(method))
+
+
+@pytest.mark.parametrize("method", available_methods())
+def test_unbounded(method: str) -> None:
+    """The row x - 2y <= 1 lets both rise for ever."""
+    program = Program(
+        np.ones(2), [[1, -2]], np.array([-INF]), np.ones(1), np.zeros(2), np.full(2, INF),
+        maximise=True,
+    )  # fmt: skip
+    with pytest.raises(SolverError, match="no bound"):
+        solve(program, settings(method))
+
+
+@pytest.mark.parametrize("method", ["highs", "highs-pdlp", "glop", "pdlp"])
+def test_at_the_time_limit_there_is_no_result_but_what_is_known(method: str) -> None:
+    """An incumbent, if there is one, is feasible and below the bound; all ones bound the sum."""
+    program = hard()
+    with pytest.raises(TimeLimitError, match="at its limit") as caught:
+        solve(program, settings(method, time_limit_s=0.01))
+    assert isinstance(caught.value.bound, float)
+    assert caught.value.bound <= 700 + 1e-6
+    known = caught.value.incumbent
+    if known is not None:
+        assert known.status == "feasible"
+        assert violation(program, known.x) <= 1e-6
+        assert known.objective <= caught.value.bound + 1e-6
+
+
+def test_whole_variables() -> None:
+    """Rows x + 2y <= 4.5 and 2x + y <= 4.5: the sum of whole numbers is at most 2.
+
+    Added up, 3 (x + y) <= 9, so the relaxation has 3; (1, 1), (2, 0) and (0, 2) have 2 and no whole
+    point has 3: (2, 1) needs 5, (3, 0) needs 6.
+    """
+    program = Program(
+        np.ones(2), [[1, 2], [2, 1]], np.full(2, -INF), np.full(2, 4.5), np.zeros(2),
+        np.full(2, INF), maximise=True, whole=np.ones(2, dtype=bool),
+    )  # fmt: skip
+    for method in ("highs", "gurobi"):
+        if method in available_methods():
+            found = solve(program, settings(method))
+            assert found.objective == pytest.approx(2)
+            assert found.bound == pytest.approx(2)
+            assert found.row_duals is None
+    with pytest.raises(UnsupportedError, match="no whole variables"):
+        solve(program, settings("glop"))
+
+
+def test_the_number_of_threads_may_change_between_runs() -> None:
+    """HiGHS keeps a pool of threads and refuses another size of it unless it is reset."""
+    for threads in (1, 2, 1):
+        assert solve(small(), settings(threads=threads)).objective == pytest.approx(8 / 3)
+
+
+def test_weak_duality_bounds_by_any_multipliers() -> None:
+    """Prices (1/2, 0) on x + 2y <= 4 leave 1/2 x, which nothing bounds; (1, 0) prove 4, and (1/2,
+    1/2) prove 4 as well.
+    """
+    program = small()
+    assert dual_bound(program, np.array([0.5, 0.0]), TOLERANCE) == INF
+    assert dual_bound(program, np.array([1.0, 0.0]), TOLERANCE) == pytest.approx(4)
+    assert dual_bound(program, np.array([0.5, 0.5]), TOLERANCE) == pytest.approx(4)
+    assert dual_bound(small(False), np.array([-0.5, -0.5]), TOLERANCE) == pytest.approx(-4)
+    assert dual_bound(program, np.array([-1.0, 3.0]), TOLERANCE) == pytest.approx(12)
+
+
+def test_a_wrong_point_that_is_called_optimal_is_refused() -> None:
+    """(2, 2) misses both rows by 2."""
+    wrong = Answer(Outcome.OPTIMAL, "fine", x=np.array([2.0, 2.0]), row_duals=np.zeros(2))
+    with pytest.raises(SolverError, match="misses a row or bound by 2"):
+        judged(small(), settings(), wrong)
+    with pytest.raises(SolverError, match="does not vouch"):
+        judged(small(), settings(), Answer(Outcome.OPTIMAL, "fine"))
+    with pytest.raises(SolverError, match=r"'odd'.*neither"):
+        judged(small(), settings(), Answer(Outcome.FAILED, "odd", x=np.zeros(2)))
+    with pytest.raises(TimeLimitError) as caught:
+        judged(small(), settings(), Answer(Outcome.LIMIT, "late", x=np.array([2.0, 2.0])))
+    assert caught.value.incumbent is None
+    assert caught.value.bound is None
+
+
+def test_unknown_methods_and_missing_solvers() -> None:
+    with pytest.raises(UnknownMethodError, match="known: highs, "):
+        solve(small(), settings("simplex"))
+    for missing in set(METHODS) - set(available_methods()):
+        with pytest.raises(UnsupportedError, match="not installed"):
+            solve(small(), settings(missing))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"time_limit_s": 0}, "time_limit_s is 0"),
+        ({"tolerance": math.nan}, "tolerance is nan"),
+        ({"threads": 0}, "threads is 0"),
+        ({"gap": -1}, "gap -1"),
+    ],
+)
+def test_settings_are_checked(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(InvalidParameterError, match=message):
+        settings(**changes)
+
+
+def test_programs_are_checked() -> None:
+    one = np.ones(1)
+    with pytest.raises(InvalidParameterError, match=r"row_lower has shape \(1,\)"):
+        Program(one, [[1.0], [1.0]], one, np.ones(2), one, one)
+    with pytest.raises(InvalidParameterError, match="cost holds NaN"):
+        Program(one * np.nan, [[1.0]], one, one, one, one)
+    with pytest.raises(InvalidParameterError, match=r"column 0 .* 2\.0 from below"):
+        Program(one, [[1.0]], one, one, 2 * one, one)
+    with pytest.raises(InvalidParameterError, match="matrix holds NaN"):
+        Program(one, [[math.inf]], one, one, one, one)
+
+
+@pytest.mark.parametrize("method", available_methods())
+def test_cvxpy_problems_go_the_same_way(method: str) -> None:
+    """Maximise x + y + z + 7 on the small program with 0 <= z <= 1 and z = x / 4: 8/3 + 1/3 + 7."""
+    x, z = cp.Variable(2, nonneg=True), cp.Variable(bounds=[0, 1])
+    rows = [x[0] + 2 * x[1] <= 4, 2 * x[0] + x[1] <= 4, 4 * z == x[0]]
+    problem = cp.Problem(cp.Maximize(cp.sum(x) + z + 7), rows)
+    found = solve_stated(problem, settings(method))
+    assert problem.value == pytest.approx(10, abs=1e-6)
+    assert x.value == pytest.approx([4 / 3, 4 / 3], abs=1e-5)
+    assert abs(found.objective) == pytest.approx(3, abs=1e-6)
+    assert rows[0].dual_value == pytest.approx(0.25, abs=1e-5)
+    assert rows[1].dual_value == pytest.approx(0.5, abs=1e-5)
+    with pytest.raises(InfeasibleError):
+        solve_stated(cp.Problem(cp.Minimize(z), [z >= 2]), settings(method))
