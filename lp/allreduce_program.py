@@ -1,0 +1,153 @@
+"""The rows and columns of the allreduce program of :mod:`lp.allreduce_cuts`, one an orbit.
+
+Problem: state shares of links, balance at switches and cuts over variables that stand for orbits.
+Input:   a topology, orbits of its nodes and links, cuts as they come.
+Output:  the matrix program; its solutions as values of GPUs and links.
+Cost:    linear in nodes and links for each cut.
+Source:  as there. A row's coefficient of an orbit is how many of its members the row names; rows
+         of one orbit of links or switches are the same row and stated once, as are cuts that an
+         automorphism carries into each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.topology.model import Topology
+from lp.allreduce_result import rate_scale
+from lp.automorphism import Orbits
+from lp.program import Program, Vector
+
+__all__ = ["GATHER", "PHASES", "REDUCE", "CutProgram", "Point"]
+
+GATHER, REDUCE = 0, 1
+
+PHASES = ("gather", "reduce")
+"""Names of the phases by their number."""
+
+Inside = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Values of a solution, in units of the scale.
+
+    Parameters
+    ----------
+    part : float array, one entry a GPU
+    gather, reduce : float array, one entry a link
+    """
+
+    part: Vector
+    gather: Vector
+    reduce: Vector
+
+
+class CutProgram:
+    """The program with the cuts that were added so far.
+
+    Columns are the orbits of GPUs, then those of links for the gathering, then for the reduction.
+
+    Parameters
+    ----------
+    topology : Topology
+    orbits : Orbits
+    """
+
+    def __init__(self, topology: Topology, orbits: Orbits) -> None:
+        self.topology = topology
+        self.orbits = orbits
+        self.scale_gb_s = rate_scale(topology)
+        self._tail = np.array([link.tail for link in topology.links], dtype=np.int64)
+        self._head = np.array([link.head for link in topology.links], dtype=np.int64)
+        _, self._part = np.unique(orbits.node[list(topology.compute)], return_inverse=True)
+        self._parts = int(self._part.max()) + 1
+        self._links = int(orbits.link.max()) + 1
+        bandwidth = np.zeros(self._links)
+        for orbit, link in zip(orbits.link, topology.links, strict=True):
+            bandwidth[orbit] = float(link.bandwidth_gb_s) / self.scale_gb_s
+        self._bandwidth = bandwidth
+        self._fixed = np.array([*self._shares(), *self._balances()])
+        self._cuts: list[tuple[int, Inside]] = []
+        self._rows: list[Vector] = []
+        self._known: set[bytes] = set()
+
+    @property
+    def num_cuts(self) -> int:
+        """Cuts stated, of which no two are alike."""
+        return len(self._rows)
+
+    def add(self, phase: int, inside: Inside) -> bool:
+        """State a cut: what is rooted inside must leave, in the reduction enter, over its links.
+
+        Returns False if it, or one that is the same by symmetry, is stated already.
+        """
+        leaving = inside[self._tail] & ~inside[self._head]
+        entering = ~inside[self._tail] & inside[self._head]
+        row = self._shared(phase, entering if phase == REDUCE else leaving)
+        rooted = inside[list(self.topology.compute)]
+        row[: self._parts] = -np.bincount(self._part[rooted], minlength=self._parts)
+        key = row.tobytes()
+        if key in self._known:
+            return False
+        self._known.add(key)
+        self._rows.append(row)
+        self._cuts.append((phase, inside))
+        return True
+
+    def stated(self) -> Program:
+        """Return the matrix program as it is now."""
+        matrix = np.vstack([self._fixed, *self._rows])
+        rows = len(matrix)
+        lower, upper = np.zeros(rows), np.full(rows, np.inf)
+        lower[: self._links], upper[: self._links] = -np.inf, self._bandwidth
+        cost = np.zeros(matrix.shape[1])
+        cost[: self._parts] = np.bincount(self._part)
+        # The scale bounds the sum of the parts, so it bounds each.
+        most = np.concatenate([np.ones(self._parts), self._bandwidth, self._bandwidth])
+        return Program(cost, matrix, lower, upper, np.zeros(len(most)), most, maximise=True)
+
+    def point(self, x: Vector) -> Point:
+        """Spread a solution over GPUs and links."""
+        parts, links = self._parts, self._links
+        return Point(
+            part=x[:parts][self._part],
+            gather=x[parts : parts + links][self.orbits.link],
+            reduce=x[parts + links :][self.orbits.link],
+        )
+
+    def priced_cuts(self, row_duals: Vector) -> list[tuple[tuple[int, Inside], float]]:
+        """Return each cut with its price."""
+        prices = -row_duals[len(self._fixed) :]
+        return list(zip(self._cuts, prices.tolist(), strict=True))
+
+    def _shares(self) -> list[Vector]:
+        """g_e + r_e of each orbit of links."""
+        rows = np.zeros((self._links, self._parts + 2 * self._links))
+        each = np.arange(self._links)
+        rows[each, self._parts + each] = 1
+        rows[each, self._parts + self._links + each] = 1
+        return list(rows)
+
+    def _balances(self) -> list[Vector]:
+        """What a switch of each orbit gets, less what it sends; in the reduction the reverse."""
+        switches = np.array(self.topology.switches, dtype=np.int64)
+        _, first = np.unique(self.orbits.node[switches], return_index=True)
+        rows = []
+        for switch in switches[first].tolist():
+            for phase, sign in ((GATHER, 1), (REDUCE, -1)):
+                into = self._shared(phase, self._head == switch)
+                out = self._shared(phase, self._tail == switch)
+                rows.append(sign * (into - out))
+        return rows
+
+    def _shared(self, phase: int, links: Inside) -> Vector:
+        """Return the row that adds up a phase's share of some links."""
+        row = np.zeros(self._parts + 2 * self._links)
+        start = self._parts + phase * self._links
+        counts = np.bincount(self.orbits.link[links], minlength=self._links)
+        row[start : start + self._links] = counts
+        return row

@@ -1,0 +1,118 @@
+"""What is known of the fastest allreduce on a network, and what to hold it against.
+
+Problem: the most data that an allreduce can take a second, over all ways of sharing out the roots'
+         parts and the links between reduction and gathering.
+Input:   a topology on which an allreduce is possible.
+Output:  the value with a bound, the parts, the capacities of both phases; the rate of a
+         reduce-scatter followed by an allgather, which is never above it.
+Cost:    two exact optima for the latter.
+Source:  ForestColl, the paper's section and appendix on allreduce: reduce-scatter + allgather takes
+         the sum of their times, N x* / 2 where both have the rate x*, and is conjectured to be
+         optimal where all GPUs have equal bandwidth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.optimality import optimum
+from forestcoll.topology.model import Topology
+from lp.program import Vector
+
+__all__ = ["AGREEMENT", "AllreduceOptimum", "BindingCut", "combination_algbw", "rate_scale"]
+
+AGREEMENT = 1e-7
+"""Rates nearer than this, relatively, are taken for equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class BindingCut:
+    """A cut that limits the rate: in an optimal dual solution it has a price.
+
+    Parameters
+    ----------
+    phase : str
+        "gather": the parts rooted inside must leave over the gathering's share of the links.
+        "reduce": they must enter over the reduction's.
+    nodes : tuple of int
+        Positions of the nodes inside; with symmetries, one of several alike.
+    price : float
+        GB/s of the rate by which one GB/s more across this cut, and those alike in all, would
+        raise it.
+    """
+
+    phase: str
+    nodes: tuple[int, ...]
+    price: float
+
+
+@dataclass(frozen=True, slots=True)
+class AllreduceOptimum:
+    """An optimal solution of the allreduce program, in floats.
+
+    Parameters
+    ----------
+    topology : Topology
+    algbw_gb_s : float
+        Data size by time: the sum of the parts.
+    bound_gb_s : float
+        No allreduce by trees is faster, up to the tolerance.
+    parts_gb_s : float array, one entry a GPU
+        x_v: how much of the rate is rooted at each rank.
+    reduce_gb_s, gather_gb_s : float array, one entry a link
+        c_RE and c_BC.
+    status : str
+        "optimal".
+    tolerance : float
+        By how much, as a fraction of the scale of :func:`rate_scale`, a condition may be missed.
+    method : str
+        Of :data:`lp.solver.METHODS`.
+    binding : tuple of BindingCut
+        Highest price first; empty where the program has no cuts.
+    cuts, rounds : int
+        Cuts generated, and programs solved.
+    node_orbits, link_orbits : int
+        Classes of nodes and links whose variables were taken to be equal.
+    """
+
+    topology: Topology = field(repr=False)
+    algbw_gb_s: float
+    bound_gb_s: float
+    parts_gb_s: Vector = field(repr=False)
+    reduce_gb_s: Vector = field(repr=False)
+    gather_gb_s: Vector = field(repr=False)
+    status: str
+    tolerance: float
+    method: str
+    binding: tuple[BindingCut, ...] = field(default=(), repr=False)
+    cuts: int = 0
+    rounds: int = 1
+    node_orbits: int = 0
+    link_orbits: int = 0
+
+    def is_attained_by(self, algbw_gb_s: Fraction | float) -> bool:
+        """Whether a rate equals the bound, to :data:`AGREEMENT`."""
+        return self.bound_gb_s <= float(algbw_gb_s) * (1 + AGREEMENT)
+
+
+def combination_algbw(topology: Topology) -> Fraction:
+    """Return the exact rate of an optimal reduce-scatter and then an optimal allgather.
+
+    Examples
+    --------
+    >>> from forestcoll.topology import load_topology
+    >>> combination_algbw(load_topology("ring:nodes=4"))
+    Fraction(4, 3)
+    """
+    times = (optimum(topology, reduction=reduction).time_s_per_gb for reduction in (True, False))
+    return 1 / sum(times, start=Fraction(0))
+
+
+def rate_scale(topology: Topology) -> float:
+    """Return an upper bound on the rate, in GB/s, for which 1 stands in the programs.
+
+    All parts but that of GPU t must enter t; so must, for another GPU u, all but that of u. Every
+    part is among the ones or the others, so the rate is at most the bandwidth into t and u.
+    """
+    return float(sum(sorted(topology.ingress_gb_s[v] for v in topology.compute)[:2]))

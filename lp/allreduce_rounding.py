@@ -1,0 +1,206 @@
+"""An allreduce forest from the shares of the allreduce program.
+
+Problem: find whole numbers of trees near x_v, and capacities near c_RE and c_BC, in which they can
+         be packed.
+Input:   a solution of the allreduce program, in floats.
+Output:  an allreduce of two forests with the weights x_v on the network itself, and its exact rate.
+Cost:    two exact optima for each grid, at most 24 of them; then two forests by the core.
+Source:  ForestColl, appendix on the optimality of allreduce: round x, c_RE and c_BC down to
+         multiples of 1/k and pack trees, which comes near the program's value as k grows. Here the
+         grids go from coarse to fine and stop where the value is attained, so that simple shares
+         give few trees. What is rounded down can leave a switch with more out than in; that much is
+         then taken off its out-links (in the reduction, off its in-links). The core packs the
+         largest number of trees in the proportions of x that fit, so nothing is lost but that.
+
+The phases run at once, piece by piece of the data, each within its share of every link:
+:func:`forestcoll.schedule.cost.cost` adds up their loads and gives the rate that is attained.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+import numpy as np
+
+from forestcoll.errors import CapacityOverflowError, DisconnectedError, SolverError
+from forestcoll.generate import generate
+from forestcoll.optimality import optimum
+from forestcoll.schedule.collectives import Allreduce
+from forestcoll.schedule.cost import cost
+from forestcoll.schedule.forest import Forest
+from forestcoll.topology.model import Topology
+from lp.allreduce_result import AGREEMENT, AllreduceOptimum
+from lp.program import Vector
+
+__all__ = ["GRIDS", "Shares", "allreduce_forest", "rounded"]
+
+GRIDS = (
+    *(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 20, 24, 30, 36, 48, 60),
+    *(120, 840, 5040, 27720, 720720),
+)
+"""Multiples of 1/k of the bandwidths' greatest common divisor, for each of these k in turn."""
+
+_NEAR = 1e-3  # of a grid step: floats that miss a multiple by less stand for it
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Exact parts and shares that fit the network.
+
+    Parameters
+    ----------
+    weights : tuple of int
+        x of each rank, in grid steps.
+    reduce, gather : Topology
+        The network with the links' shares for bandwidths.
+    algbw_gb_s : Fraction
+        Rate at which both phases can run within them.
+    grid : int
+    """
+
+    weights: tuple[int, ...]
+    reduce: Topology = field(repr=False)
+    gather: Topology = field(repr=False)
+    algbw_gb_s: Fraction
+    grid: int
+
+
+def allreduce_forest(found: AllreduceOptimum) -> Allreduce[Forest]:
+    """Build a schedule whose rate is that of :func:`rounded`, or better.
+
+    Parameters
+    ----------
+    found : AllreduceOptimum
+        With shares for the links of its topology: by cutting planes, or without switches.
+
+    Raises
+    ------
+    SolverError
+        If there are no shares, or no grid leaves every GPU connected.
+    """
+    shares = rounded(found)
+    reduce = generate(shares.reduce, collective="reduce-scatter", weights=shares.weights)
+    gather = generate(shares.gather, collective="allgather", weights=shares.weights)
+    return Allreduce(_on(found.topology, reduce), _on(found.topology, gather))
+
+
+def rounded(found: AllreduceOptimum, grids: Sequence[int] = GRIDS) -> Shares:
+    """Round a solution down to the coarsest of the grids on which it keeps its rate.
+
+    Returns
+    -------
+    Shares
+        The best there is, if none attains the solution's rate to
+        :data:`lp.allreduce_result.AGREEMENT`.
+
+    Raises
+    ------
+    SolverError
+        As :func:`allreduce_forest`.
+    """
+    if len(found.gather_gb_s) != len(found.topology.links):
+        raise SolverError(
+            f"{found.topology.name}: the solution has shares of logical links only; take that of "
+            f"the cutting planes"
+        )
+    best: Shares | None = None
+    for grid in grids:
+        try:
+            shares = _on_grid(found, grid)
+        except CapacityOverflowError:
+            break  # finer grids have larger numbers still
+        if shares is not None and (best is None or shares.algbw_gb_s > best.algbw_gb_s):
+            best = shares
+        if best is not None and best.algbw_gb_s >= found.algbw_gb_s * (1 - AGREEMENT):
+            break
+    if best is None:
+        raise SolverError(
+            f"{found.topology.name}: rounded down, the shares leave GPUs without a connection"
+        )
+    return best
+
+
+def _on_grid(found: AllreduceOptimum, grid: int) -> Shares | None:
+    """Round down to one grid; None where a GPU is left without a connection or all weights are 0.
+
+    Raises
+    ------
+    CapacityOverflowError
+        If the whole numbers are beyond 64 bits.
+    """
+    topology = found.topology
+    step = _common_divisor([link.bandwidth_gb_s for link in topology.links]) / grid
+    whole = [int(link.bandwidth_gb_s / step) for link in topology.links]
+    weights = tuple(_down(found.parts_gb_s, step))
+    gather = list(map(min, _down(found.gather_gb_s, step), whole))
+    left = map(operator.sub, whole, gather)
+    reduce = list(map(min, _down(found.reduce_gb_s, step), left))
+    if not any(weights):
+        return None
+    tails, heads = [e.tail for e in topology.links], [e.head for e in topology.links]
+    _balance(topology, gather, tails, heads)
+    _balance(topology, reduce, heads, tails)
+    networks = {True: _with(topology, reduce, step), False: _with(topology, gather, step)}
+    try:
+        times = [
+            optimum(network, weights=weights, reduction=reduction).time_s_per_gb
+            for reduction, network in networks.items()
+        ]
+    except DisconnectedError:
+        return None
+    return Shares(weights, networks[True], networks[False], 1 / max(times), grid)
+
+
+def _common_divisor(numbers: Sequence[Fraction]) -> Fraction:
+    under = math.lcm(*(number.denominator for number in numbers))
+    return Fraction(math.gcd(*(int(number * under) for number in numbers)), under)
+
+
+def _down(values: Vector, step: Fraction) -> list[int]:
+    steps = np.floor(np.maximum(values, 0) / float(step) + _NEAR)
+    return [int(value) for value in steps]
+
+
+def _balance(
+    topology: Topology, share: list[int], sources: Sequence[int], sinks: Sequence[int]
+) -> None:
+    """Lower shares until no switch sends more than it gets, sources being the ends it sends at."""
+    out: dict[int, list[int]] = {switch: [] for switch in topology.switches}
+    into: dict[int, list[int]] = {switch: [] for switch in topology.switches}
+    for link, (source, sink) in enumerate(zip(sources, sinks, strict=True)):
+        if source in out:
+            out[source].append(link)
+        if sink in into:
+            into[sink].append(link)
+    unsettled = list(topology.switches)
+    while unsettled:
+        switch = unsettled.pop()
+        excess = sum(share[e] for e in out[switch]) - sum(share[e] for e in into[switch])
+        for link in sorted(out[switch], key=lambda e: -share[e]):
+            if excess <= 0:
+                break
+            taken = min(share[link], -(-excess // len(out[switch])))
+            share[link] -= taken
+            excess -= taken
+            if sinks[link] in out:
+                unsettled.append(sinks[link])
+        if excess > 0:
+            unsettled.append(switch)
+
+
+def _with(topology: Topology, share: Sequence[int], step: Fraction) -> Topology:
+    """Return the network with these bandwidths, links without any left out."""
+    links = zip(topology.links, share, strict=True)
+    kept = (replace(link, bandwidth_gb_s=steps * step) for link, steps in links if steps)
+    return Topology(topology.name, topology.nodes, tuple(kept))
+
+
+def _on(topology: Topology, forest: Forest) -> Forest:
+    """Return a forest of a network with lower bandwidths as one of the network itself."""
+    moved = replace(forest, topology=topology, optimum=None, method="allreduce-lp")
+    trees = sum(moved.weights) * moved.k
+    return replace(moved, congestion=cost(moved).time_s_per_gb * trees)
