@@ -86,6 +86,11 @@ class AllToAllOptimum:
         return self.demands.topology
 
     @property
+    def method(self) -> str:
+        """What a schedule made of it is called."""
+        return "all-to-all-lp"
+
+    @property
     def gap(self) -> float:
         """How far rate and bound are apart, relative to the bound."""
         return 1 - self.rate_gb_s / self.bound_gb_s

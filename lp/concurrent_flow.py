@@ -64,7 +64,7 @@ class ApproximateFlow:
 
     Parameters
     ----------
-    topology : Topology
+    demands : Demands
     rate_gb_s : float
         Lower bound, attained by the flow: each pair gets its demand times this.
     bound_gb_s : float
@@ -76,12 +76,22 @@ class ApproximateFlow:
         Of the softened routing of all pairs.
     """
 
-    topology: Topology
+    demands: Demands = field(repr=False)
     rate_gb_s: float
     bound_gb_s: float
     flow_gb_s: Vector = field(repr=False)
     price: Vector = field(repr=False)
     evaluations: int
+
+    @property
+    def topology(self) -> Topology:
+        """The network."""
+        return self.demands.topology
+
+    @property
+    def method(self) -> str:
+        """What a schedule made of it is called."""
+        return "concurrent-flow"
 
     @property
     def gap(self) -> float:
@@ -100,7 +110,7 @@ def approximate_flow(
         If eps is not between 0.001 and 1, or the time limit not positive.
     TimeLimitError
         If they are further apart at the end of the time, or of what floats can resolve: with the
-        flow and prices so far as the incumbent, and the upper bound.
+        flow and prices so far as the incumbent, if there is a flow, and the upper bound.
     """
     if not (0.001 <= eps <= 1 and time_limit_s > 0):
         raise InvalidParameterError(
@@ -108,18 +118,18 @@ def approximate_flow(
         )
     search = _Search(demands, eps, time.perf_counter() + time_limit_s)
     for coldness in COLDNESS:
-        search.cool(coldness)
-        if search.done or search.late:
+        if search.done or search.late or not search.cool(coldness):
             break
     found = search.found()
-    if search.done:
+    if search.done and found is not None:
         return found
+    reached = "nothing" if found is None else f"{found.rate_gb_s:.6g} GB/s per unit of demand"
     raise TimeLimitError(
-        f"{demands.topology.name}: after {found.evaluations} evaluations the rate is between "
-        f"{found.rate_gb_s:.6g} and {found.bound_gb_s:.6g} GB/s per unit of demand, {found.gap:.2%} "
-        f"apart, not {eps:.2%}; allow more time or a larger eps",
+        f"{demands.topology.name}: after {search.evaluations} evaluations {reached} is attained and at "
+        f"most {search.bound_gb_s:.6g} possible, which is not within {eps:.2%}; allow more time or a "
+        f"larger eps",
         incumbent=found,
-        bound=found.bound_gb_s,
+        bound=search.bound_gb_s,
     )
 
 
@@ -174,26 +184,31 @@ class _Search:
     def __init__(self, demands: Demands, eps: float, deadline: float) -> None:
         self._demands, self._eps, self._deadline = demands, eps, deadline
         self._log_price = -np.log(demands.bandwidth)
-        self._rate, self._bound = 0.0, np.inf
+        self._rate, self.bound_gb_s = 0.0, np.inf
         self._best: tuple[Vector, float] | None = None  # prices and tau of the best rate
         self._price = self._normal(self._log_price)
-        self._evaluations = 0
+        self.evaluations = 0
         self._even, self._gap = np.inf, 1.0
         self._prove()
 
     @property
     def done(self) -> bool:
-        return self._bound <= (1 + self._eps) * self._rate
+        return self.bound_gb_s <= (1 + self._eps) * self._rate
 
     @property
     def late(self) -> bool:
         return time.perf_counter() > self._deadline
 
-    def cool(self, coldness: float) -> None:
-        """Solve the softened dual at a lower tau, starting from the prices so far."""
+    def cool(self, coldness: float) -> bool:
+        """Solve the softened dual at a lower tau, starting from the prices so far.
+
+        Return whether it could be done: floats hold no paths that are too unlikely.
+        """
         start = self._log_price
         distances = self._demands.distances(self._normal(start))
         tau = float(distances[self._demands.amount > 0].max()) / coldness
+        if _route(self._demands, self._normal(start), tau) is None:
+            return False
         scale = float(distances[self._demands.amount > 0].sum())
 
         def negative(log_price: Vector) -> tuple[float, Vector]:
@@ -216,21 +231,23 @@ class _Search:
             options={"maxiter": _STAGE_STEPS, "maxcor": 20, "ftol": 0.0, "gtol": 0.0},
         )
         self._prove()
+        return True
 
-    def found(self) -> ApproximateFlow:
-        """Return the best routing, spelt out, and the best bound."""
-        assert self._best is not None  # every stage starts with an evaluation that succeeds
+    def found(self) -> ApproximateFlow | None:
+        """Return the best routing, spelt out, and the best bound; None if there is no routing."""
+        if self._best is None:
+            return None
         price, tau = self._best
         made = _route(self._demands, price, tau)
         assert made is not None
         flow = made.reach[:, self._demands.tail] * made.onward[:, self._demands.head] * made.weight
         return ApproximateFlow(
-            topology=self._demands.topology,
+            demands=self._demands,
             rate_gb_s=self._rate,
-            bound_gb_s=self._bound,
+            bound_gb_s=self.bound_gb_s,
             flow_gb_s=flow * self._rate,
             price=self._price,
-            evaluations=self._evaluations,
+            evaluations=self.evaluations,
         )
 
     def _normal(self, log_price: Vector) -> Vector:
@@ -242,7 +259,7 @@ class _Search:
         """Return the softened price of all demands, and its gradient by the logarithms."""
         price = self._normal(log_price)
         routing = _route(self._demands, price, tau)
-        self._evaluations += 1
+        self.evaluations += 1
         if routing is None:
             return 0.0, np.zeros_like(price)  # worse than any other
         fullness = routing.load / self._demands.bandwidth
@@ -256,6 +273,6 @@ class _Search:
     def _prove(self) -> None:
         """Take the bound that the prices prove, if it is better."""
         bound = self._demands.bound_gb_s(self._price)
-        if bound < self._bound:
-            self._bound = bound
-        self._gap = max(1 - self._rate / self._bound, self._eps)
+        if bound < self.bound_gb_s:
+            self.bound_gb_s = bound
+        self._gap = max(1 - self._rate / self.bound_gb_s, self._eps)
