@@ -21,12 +21,12 @@ Cost:    with S sources S |E| + 1 variables, S (|V| - 1) rows besides those of t
 Source:  Efficient Direct-Connect Topologies (NSDI 2025), section 6.2, program (3), extended to
          switches, links of any bandwidth and any demands. Links into a source are left out.
 
-Why one source of each orbit is exact: the average of an optimal y over the group is optimal too, and
-looks alike from every GPU of an orbit. So a link's load, which is then the same all over its orbit O,
-is the sum over O divided by |O|; and there every source of the orbit of s puts as much on O as s does.
-So the program's optimum is at least the true one. Conversely the average over the group of what the
-program finds, each source of an orbit taking the images of its representative's flow, meets
-every link's bandwidth; it is what :func:`lp.alltoall_schedule.schedule_of` builds.
+Why one source of each orbit is exact: the average of an optimal y over the group is optimal too,
+and looks alike from every GPU of an orbit. So a link's load, which is then the same all over its
+orbit O, is the sum over O divided by |O|; and there every source of the orbit of s puts as much on
+O as s does. So the program's optimum is at least the true one. Conversely the average over the
+group of what the program finds, each source of an orbit taking the images of its representative's
+flow, meets every link's bandwidth; it is what :func:`lp.alltoall_schedule.schedule_of` builds.
 """
 
 from __future__ import annotations
@@ -196,13 +196,14 @@ def build(demands: Demands, orbits: Orbits) -> AllToAllLp:
     )
     into_itself = np.concatenate([demands.head == demands.sources[rank] for rank in first])
     most = np.concatenate([(together / size)[orbits.link] for size in sizes])
+    loose = 2.0  # no bound of a column may take a row's price
     program = Program(
         cost=np.append(np.zeros(count * links), 1.0),
         matrix=matrix,
         row_lower=np.concatenate([np.full(len(together), -np.inf), np.zeros(count * nodes)]),
         row_upper=np.concatenate([together, np.zeros(count * nodes)]),
         lower=np.zeros(count * links + 1),
-        upper=np.append(np.where(into_itself, 0.0, most), 1.0 + 1e-6),
+        upper=np.append(np.where(into_itself, 0.0, loose * most), loose),
         maximise=True,
     )
     return AllToAllLp(program, demands, orbits, tuple(first.tolist()), sizes, scale)

@@ -6,17 +6,19 @@ Input:   an optimum with one source for each orbit, or an approximate flow of al
 Output:  a FlowSchedule, which ``verify`` proves and whose rate is exact.
 Cost:    at most |E| + N paths a source, found link by link; seconds for 256 GPUs.
 Source:  flow decomposition; shares by largest remainders. Each weight is off by less than one part
-         in the whole, 720720 by default, which every number up to 16 divides: where the optimum is made
-         of such fractions, nothing is lost.
+         in the whole, 720720 by default, which every number up to 16 divides: where the optimum is
+         made of such fractions, nothing is lost.
 
-With symmetries a representative's flow is first made even over those that leave it in place, and each
-GPU of its orbit takes the image of its paths; so the loads of the links in an orbit stay equal.
+With symmetries a representative's flow is first made even over those that leave it in place, and
+each GPU of its orbit takes the image of its paths; so the loads of the links in an orbit stay
+equal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -120,11 +122,11 @@ class _Residual:
 
     def room(self, path: list[int] | tuple[int, ...]) -> float:
         """Return the least flow on a path's links."""
-        return min(self.into[head][tail] for tail, head in zip(path, path[1:], strict=False))
+        return min(self.into[head][tail] for tail, head in pairwise(path))
 
     def take(self, path: list[int] | tuple[int, ...], amount: float) -> None:
         """Take an amount off the path's links, and drop what is negligible."""
-        for tail, head in zip(path, path[1:], strict=False):
+        for tail, head in pairwise(path):
             self.into[head][tail] -= amount
             if self.into[head][tail] <= self.least:
                 del self.into[head][tail]

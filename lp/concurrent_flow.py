@@ -7,20 +7,20 @@ Output:  the two bounds with their proofs, a flow of each source and prices of t
 Cost:    per evaluation O(N |E| h), h the hops of the longest paths in use, in sparse products; some
          30 to 100 evaluations for 1 %, of 0.2 s for 1024 GPUs of degree 4. Arrays of N |V| floats.
 Source:  the linear program's dual: by duality f* is the least over prices l >= 0 of
-         sum_e b_e l_e / sum_(s,t) D(s, t) d_l(s, t), d_l the cheapest path's price; any prices prove
-         an upper bound, any routing, scaled down by its fullest link, a lower one (Shahrokhi and
-         Matula 1990; Garg and Koenemann 1998; Fleischer 2000, sources taken together). Like these
-         it alternates between prices and cheapest routes for all destinations of a source.
+         sum_e b_e l_e / sum_(s,t) D(s, t) d_l(s, t), d_l the cheapest path's price; any prices
+         prove an upper bound, any routing, scaled down by its fullest link, a lower one (Shahrokhi
+         and Matula 1990; Garg and Koenemann 1998; Fleischer 2000, sources taken together). Like
+         these it alternates between prices and cheapest routes for all destinations of a source.
 
-Deviation: Garg and Koenemann's steps along one cheapest tree at a time were built first; with exact
-line searches they were still 4 % off after 75 passes over a generalized Kautz graph of 1024 nodes.
-Here the cheapest tree is softened: a path gets traffic in proportion to its chance as a random walk
-times exp(-price / tau) (Dial's assignment, for all paths at once by the series I + W + W^2 + ...,
-W_uv = 0.9 / outdegree(u) exp(-l_uv / tau)), which makes the dual function smooth, so that a
-quasi-Newton method (L-BFGS on the logarithms of the prices) solves it in a few tens of steps. Then tau
-is lowered, until the two bounds meet. No number of steps is proved, but the bounds do not depend on
-any of this: the lower one is a routing, the upper one is computed by Dijkstra's algorithm, both in
-floats. A result without them within 1 + eps is an error.
+Deviation: steps along one source's cheapest tree at a time, with exact line searches on their
+exponential potential, were tried first and were 4 % off after 75 passes over a generalized Kautz
+graph of 1024 nodes. Here the cheapest tree is softened: a path gets traffic in proportion to its
+chance as a random walk times exp(-price / tau) (Dial's assignment, for all paths at once by the
+series I + W + W^2 + ..., W_uv = 0.9 / outdegree(u) exp(-l_uv / tau)), which makes the dual function
+smooth, so that a quasi-Newton method (L-BFGS with bounds, on what all of each link costs) solves it
+in a few tens of steps. Then tau is lowered, until the two bounds meet. No number of steps is
+proved, but the bounds do not depend on any of this: the lower one is a routing, the upper one is
+computed by Dijkstra's algorithm, both in floats. A result without them within 1 + eps is an error.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from lp.program import Vector
 
 __all__ = ["ApproximateFlow", "approximate_flow"]
 
-COLDNESS = (8.0, 16.0, 32.0, 45.0, 64.0, 90.0, 128.0, 180.0, 256.0, 360.0, 512.0)
+COLDNESS = (8.0, 16.0, 32.0, 48.0, 64.0, 96.0, 128.0, 192.0, 256.0, 384.0, 512.0)
 """The price of the dearest demand in units of tau, stage by stage."""
 
 _LEAST_WEIGHT = 1e-290
@@ -47,9 +47,6 @@ _LEAST_WEIGHT = 1e-290
 
 _PRECISION = 1e-11
 """Of the series of all paths."""
-
-_REACH = 1.0
-"""By how much the logarithm of a price may change in a stage."""
 
 _STAGE_STEPS = 60
 """Quasi-Newton steps in a stage at most."""
@@ -125,9 +122,9 @@ def approximate_flow(
         return found
     reached = "nothing" if found is None else f"{found.rate_gb_s:.6g} GB/s per unit of demand"
     raise TimeLimitError(
-        f"{demands.topology.name}: after {search.evaluations} evaluations {reached} is attained and at "
-        f"most {search.bound_gb_s:.6g} possible, which is not within {eps:.2%}; allow more time or a "
-        f"larger eps",
+        f"{demands.topology.name}: after {search.evaluations} evaluations {reached} is attained "
+        f"and at most {search.bound_gb_s:.6g} possible, which is not within {eps:.2%}; allow more "
+        f"time or a larger eps",
         incumbent=found,
         bound=search.bound_gb_s,
     )
@@ -147,8 +144,9 @@ class _Routing:
 def _route(demands: Demands, price: Vector, tau: float) -> _Routing | None:
     """Route all demands; None if a path's weight is below what floats can hold.
 
-    Of source s link (u, v) carries Z[s, u] W[u, v] B[s, v], with Z = I + Z W the weight of all paths
-    from s to u, and B = R + B W' that of all paths from v on to where s has a demand, R = D / Z.
+    Of source s link (u, v) carries Z[s, u] W[u, v] B[s, v], with Z = I + Z W the weight of all
+    paths from s to u, and B = R + B W' that of all paths from v on to where s has a demand, R = D /
+    Z.
     """
     weight = demands.step_chance() * np.exp(-price / tau)
     links = demands.lengths(weight)
@@ -183,10 +181,10 @@ class _Search:
 
     def __init__(self, demands: Demands, eps: float, deadline: float) -> None:
         self._demands, self._eps, self._deadline = demands, eps, deadline
-        self._log_price = -np.log(demands.bandwidth)
+        self._spending = np.ones(len(demands.bandwidth))
         self._rate, self.bound_gb_s = 0.0, np.inf
         self._best: tuple[Vector, float] | None = None  # prices and tau of the best rate
-        self._price = self._normal(self._log_price)
+        self._price = self._proof = self._normal(self._spending)
         self.evaluations = 0
         self._even, self._gap = np.inf, 1.0
         self._prove()
@@ -204,20 +202,20 @@ class _Search:
 
         Return whether it could be done: floats hold no paths that are too unlikely.
         """
-        start = self._log_price
+        start = self._spending
         distances = self._demands.distances(self._normal(start))
         tau = float(distances[self._demands.amount > 0].max()) / coldness
         if _route(self._demands, self._normal(start), tau) is None:
             return False
         scale = float(distances[self._demands.amount > 0].sum())
 
-        def negative(log_price: Vector) -> tuple[float, Vector]:
-            value, gradient = self._evaluate(log_price, tau)
+        def negative(spending: Vector) -> tuple[float, Vector]:
+            value, gradient = self._evaluate(spending, tau)
             return -value / scale, -gradient / scale
 
-        def look(log_price: Vector) -> None:
-            self._log_price = log_price.copy()
-            self._price = self._normal(log_price)
+        def look(spending: Vector) -> None:
+            self._spending = spending.copy()
+            self._price = self._normal(spending)
             if self.late or self._even < _EVEN * self._gap:
                 raise StopIteration
 
@@ -226,7 +224,7 @@ class _Search:
             start,
             jac=True,
             method="L-BFGS-B",
-            bounds=[(at - _REACH, at + _REACH) for at in start],
+            bounds=[(0.0, None)] * len(start),
             callback=look,
             options={"maxiter": _STAGE_STEPS, "maxcor": 20, "ftol": 0.0, "gtol": 0.0},
         )
@@ -246,18 +244,17 @@ class _Search:
             rate_gb_s=self._rate,
             bound_gb_s=self.bound_gb_s,
             flow_gb_s=flow * self._rate,
-            price=self._price,
+            price=self._proof,
             evaluations=self.evaluations,
         )
 
-    def _normal(self, log_price: Vector) -> Vector:
-        """Return prices at which all bandwidth together costs 1."""
-        price = np.exp(log_price - log_price.max())
-        return np.asarray(price / (price @ self._demands.bandwidth))
+    def _normal(self, spending: Vector) -> Vector:
+        """Return prices from what each link's bandwidth costs, in all 1."""
+        return np.asarray(spending / spending.sum() / self._demands.bandwidth)
 
-    def _evaluate(self, log_price: Vector, tau: float) -> tuple[float, Vector]:
-        """Return the softened price of all demands, and its gradient by the logarithms."""
-        price = self._normal(log_price)
+    def _evaluate(self, spending: Vector, tau: float) -> tuple[float, Vector]:
+        """Return the softened price of all demands, and its gradient by the spending."""
+        price = self._normal(spending)
         routing = _route(self._demands, price, tau)
         self.evaluations += 1
         if routing is None:
@@ -268,11 +265,11 @@ class _Search:
         self._even = fullest / spent - 1
         if 1 / fullest > self._rate:
             self._rate, self._best = 1 / fullest, (price, tau)
-        return routing.value, price * (routing.load - self._demands.bandwidth * spent)
+        return routing.value, (fullness - spent) / spending.sum()
 
     def _prove(self) -> None:
         """Take the bound that the prices prove, if it is better."""
         bound = self._demands.bound_gb_s(self._price)
         if bound < self.bound_gb_s:
-            self.bound_gb_s = bound
+            self.bound_gb_s, self._proof = bound, self._price
         self._gap = max(1 - self._rate / self.bound_gb_s, self._eps)

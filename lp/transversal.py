@@ -1,7 +1,7 @@
 """Elements of a group of symmetries: those that bring one GPU to the others, or leave it in place.
 
-Problem: for each GPU of an orbit a symmetry that brings the first one to it; the orbits of the links
-         under the symmetries that leave the first one where it is.
+Problem: for each GPU of an orbit a symmetry that brings the first one to it; the orbits of the
+         links under the symmetries that leave the first one where it is.
 Input:   generators, as :mod:`lp.automorphism` finds or checks them.
 Output:  permutations of the nodes; numbers of link orbits.
 Cost:    G generators and n GPUs in the orbit: G n products of permutations.

@@ -33,8 +33,8 @@ class FlowVerdict:
         Ordered pairs of GPUs for which it was proved that the whole part gets from one to the
         other.
     congestion : Fraction
-        Measured: the largest load / bandwidth of a link, in parts of a pair per GB/s. Its inverse is
-        the rate, in GB/s, at which every pair is served at once.
+        Measured: the largest load / bandwidth of a link, in parts of a pair per GB/s. Its inverse
+        is the rate, in GB/s, at which every pair is served at once.
     busiest_link : tuple of str, optional
         Tail and head of the (first) link where it is attained; None if nothing is sent.
     time_s_per_gb, algbw_gb_s : Fraction
