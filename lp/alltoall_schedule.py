@@ -16,21 +16,23 @@ equal.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 
-from forestcoll.errors import SolverError, UnsupportedError
+from forestcoll.errors import InvalidParameterError, SolverError, UnsupportedError
 from forestcoll.schedule.flows import FlowSchedule
+from forestcoll.schedule.forest import Path, Routes
 from lp.alltoall import AllToAllOptimum
 from lp.concurrent_flow import ApproximateFlow
 from lp.demands import Demands
 from lp.program import Vector
 from lp.transversal import bringing, link_orbits_around
 
-__all__ = ["WHOLE", "schedule_of"]
+__all__ = ["WHOLE", "largest_remainders", "schedule_of"]
 
 WHOLE = 720_720
 """The least common multiple of 1 to 16."""
@@ -56,21 +58,48 @@ def schedule_of(found: AllToAllOptimum | ApproximateFlow, *, whole: int = WHOLE)
 
     Raises
     ------
+    InvalidParameterError
+        If the whole is not positive.
     UnsupportedError
         If the amounts differ.
     SolverError
         If the flow leaves a destination without its amount.
     """
     demands = found.demands
+    if whole < 1:
+        raise InvalidParameterError(f"the whole is {whole}; it must be positive")
     if not demands.uniform:
         raise UnsupportedError(
             "unsupported: the amounts of the pairs differ; a flow schedule is of an all-to-all"
         )
-    shares = {}
+    rows = {}
     place = demands.topology.rank_of
     for source, target, paths in _pairs(found):
-        shares[place[source], place[target]] = paths
-    return FlowSchedule.from_shares(demands.topology, found.method, shares, whole)
+        weights = largest_remainders([share for _, share in paths], whole)
+        rows[place[source], place[target]] = [
+            Path(nodes, weight) for (nodes, _), weight in zip(paths, weights, strict=True) if weight
+        ]
+    return FlowSchedule(demands.topology, found.method, whole, Routes.from_paths(rows))
+
+
+def largest_remainders(shares: Sequence[float], whole: int) -> list[int]:
+    """Deal out a whole number in proportion to positive shares.
+
+    Examples
+    --------
+    2.5 and 7.5 of 10 tie; the first is rounded up.
+
+    >>> largest_remainders([0.25, 0.75], 10)
+    [3, 7]
+    """
+    exact = [Fraction(share) for share in shares]
+    total = sum(exact)
+    ideal = [share * whole / total for share in exact]
+    dealt = [int(part) for part in ideal]
+    order = sorted(range(len(ideal)), key=lambda i: (dealt[i] - ideal[i], i))
+    for i in order[: whole - sum(dealt)]:
+        dealt[i] += 1
+    return dealt
 
 
 def _pairs(

@@ -209,17 +209,3 @@ MUTATIONS: dict[Callable[[FlowSchedule], FlowSchedule], str] = {
 def test_a_spoiled_schedule_is_refused(name: str, mutate) -> None:
     with pytest.raises(VerificationError, match=MUTATIONS[mutate]):
         verify(mutate(SCHEDULES[name]()))
-
-
-@pytest.mark.parametrize(
-    ("shares", "weights"),
-    [((1.0, 1.0, 1.0), (4, 3, 3)), ((0.25, 0.75), (3, 7)), ((1e-9, 1.0), (10,)), ((3.0,), (10,))],
-)
-def test_shares_are_rounded_to_the_whole(shares, weights) -> None:
-    """Largest remainders; 2.5 and 7.5 of 10 tie, and the first is rounded up."""
-    found = [((0, 1), share) for share in shares]
-    topology = load_topology("ring:nodes=2")
-    pairs = {(0, 1): found, (1, 0): [((1, 0), 1.0)]}
-    made = FlowSchedule.from_shares(topology, "by hand", pairs, whole=10)
-    assert [path.multiplicity for path in made.routes.paths()[0, 1]] == list(weights)
-    assert verify(made).congestion == 1
