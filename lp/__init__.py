@@ -14,32 +14,49 @@ if TYPE_CHECKING:
     from lp.allreduce_cuts import allreduce_optimum
     from lp.allreduce_result import AllreduceOptimum
     from lp.allreduce_rounding import allreduce_forest
+    from lp.alltoall import AllToAllOptimum, all_to_all_rate
+    from lp.alltoall_bounds import degree_bound, product_rate
+    from lp.alltoall_schedule import schedule_of
+    from lp.concurrent_flow import ApproximateFlow, approximate_flow
+    from lp.demands import Demands, demands_of
     from lp.program import Program, Settings, Solution
     from lp.solver import solve
 
 __all__ = [
+    "AllToAllOptimum",
     "AllgatherOptimum",
     "AllreduceOptimum",
+    "ApproximateFlow",
+    "Demands",
     "Program",
     "Settings",
     "Solution",
+    "all_to_all_rate",
     "allgather_rate",
     "allreduce_forest",
     "allreduce_optimum",
+    "approximate_flow",
+    "degree_bound",
+    "demands_of",
+    "product_rate",
+    "schedule_of",
     "solve",
 ]
 
-_HOME = {
-    "AllgatherOptimum": "lp.allgather_optimum",
-    "AllreduceOptimum": "lp.allreduce_result",
-    "Program": "lp.program",
-    "Settings": "lp.program",
-    "Solution": "lp.program",
-    "allgather_rate": "lp.allgather_optimum",
-    "allreduce_forest": "lp.allreduce_rounding",
-    "allreduce_optimum": "lp.allreduce_cuts",
-    "solve": "lp.solver",
+_NAMES = {
+    "lp.allgather_optimum": ("AllgatherOptimum", "allgather_rate"),
+    "lp.allreduce_cuts": ("allreduce_optimum",),
+    "lp.allreduce_result": ("AllreduceOptimum",),
+    "lp.allreduce_rounding": ("allreduce_forest",),
+    "lp.alltoall": ("AllToAllOptimum", "all_to_all_rate"),
+    "lp.alltoall_bounds": ("degree_bound", "product_rate"),
+    "lp.alltoall_schedule": ("schedule_of",),
+    "lp.concurrent_flow": ("ApproximateFlow", "approximate_flow"),
+    "lp.demands": ("Demands", "demands_of"),
+    "lp.program": ("Program", "Settings", "Solution"),
+    "lp.solver": ("solve",),
 }
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
