@@ -25,8 +25,10 @@ import cvxpy as cp
 import networkx as nx
 import numpy as np
 
-from forestcoll.errors import SolverError, UnsupportedError
+from forestcoll.errors import UnsupportedError
 from forestcoll.topology.model import Topology
+from lp.modelling import solve_stated
+from lp.program import Settings
 
 __all__ = ["TOLERANCE", "overlapped_allreduce_gb_s"]
 
@@ -49,7 +51,7 @@ def overlapped_allreduce_gb_s(topology: Topology, root: int, *, time_limit_s: fl
     ------
     UnsupportedError
         If there are switches.
-    SolverError
+    TimeLimitError, SolverError
         Unless the solver proves an optimum within the time.
 
     Examples
@@ -62,20 +64,7 @@ def overlapped_allreduce_gb_s(topology: Topology, root: int, *, time_limit_s: fl
         raise UnsupportedError(f"unsupported: {topology.name} has switches; the trees span none")
     scale = float(max(link.bandwidth_gb_s for link in topology.links))
     problem, rate = _build(topology, root, scale)
-    try:
-        problem.solve(
-            solver=cp.HIGHS,
-            time_limit=float(time_limit_s),
-            primal_feasibility_tolerance=TOLERANCE,
-            dual_feasibility_tolerance=TOLERANCE,
-        )
-    except cp.SolverError as error:
-        raise SolverError(f"{topology.name}: HiGHS failed: {error}") from error
-    if problem.status != cp.OPTIMAL:
-        raise SolverError(
-            f"{topology.name}: HiGHS stopped with status {problem.status!r}, not optimal, with a "
-            f"time limit of {time_limit_s} s"
-        )
+    solve_stated(problem, Settings(time_limit_s=time_limit_s, tolerance=TOLERANCE))
     return float(rate.value) * scale
 
 
