@@ -269,7 +269,7 @@ void trees_without_a_choice_are_not_negotiated_over() {
   CHECK(draft.batches() == before);
 }
 
-// Parts of a complete graph with odd capacities: repairs help, but not enough.
+// A complete graph of uneven arcs, on which repairs find something to do.
 void an_overspent_draft_is_left_as_it_is() {
   constexpr NodeId kNodes = 40;
   Graph graph{kNodes, {}};

@@ -65,7 +65,7 @@ class Draft {
   // is the same on every machine, and so are the trees of whoever stops by it.
   void spend(std::size_t steps) { spent_ += static_cast<std::int64_t>(steps); }
   std::int64_t spent() const { return spent_; }
-  // Whether that is more than it takes to pack all trees one by one.
+  // Whether that is so much that the rest had better be packed one by one.
   bool is_overspent() const;
 
   // A new batch, with no edges yet.
