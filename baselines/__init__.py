@@ -1,5 +1,6 @@
 """The peers ForestColl is compared with, reimplemented on the same types."""
 
-from baselines.registry import METHODS, Method
+from baselines.method import Method
+from baselines.registry import METHODS
 
 __all__ = ["METHODS", "Method"]

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from baselines.limits import Limits
-from baselines.registry import METHODS, Schedule
+from baselines.method import Schedule
+from baselines.registry import METHODS
 from forestcoll.errors import ExportError, InvalidParameterError, UnknownMethodError
 from forestcoll.report import as_json, as_text
 from forestcoll.schedule import Allreduce, StepSchedule, cost, verify, write_schedule
@@ -32,20 +31,16 @@ def list_methods(json_: Json = False) -> None:
         fields = ("name", "summary", "source", "collectives", "parameters", "notes")
         typer.echo(as_json([{f: getattr(m, f) for f in fields} for m in METHODS.values()]))
         return
-    table = Table("method", "what it does", "collectives", "parameters", "source and differences")
     for method in METHODS.values():
-        source = ". ".join(filter(None, (method.source, method.notes)))
-        table.add_row(
-            method.name,
-            method.summary,
-            ", ".join(method.collectives),
-            ", ".join(method.parameters),
-            source,
-        )
-    console = Console()
-    with console.capture() as text:  # written by typer, which knows how a pipe breaks
-        console.print(table)
-    typer.echo(text.get(), nl=False)
+        typer.echo(f"{method.name}: {method.summary}")
+        for label, text in (
+            ("collectives", ", ".join(method.collectives)),
+            ("parameters", ", ".join(method.parameters)),
+            ("source", method.source),
+            ("differences", method.notes),
+        ):
+            if text:
+                typer.echo(f"  {label:12} {text}")
 
 
 @app.command("run")

@@ -15,23 +15,34 @@ two InfiniBand switches), or boxes take turns between GPUs r and r + 1 so that e
 on a rail (NCCL's alternating rings).
 
 Within a box a chain visits the GPUs in descending order through the box's switch, as NCCL does on
-NVSwitch ("0 7 6 5 4 3 2 1"). Where direct links (xGMI) make chains, it takes one of those: the
-exits are then matched to the entries for wide chains, each GPU once, and each ring takes the chain
-over the links least loaded for their bandwidth by the others. When all are laid, each is taken up
-and laid again, a few times.
+NVSwitch ("0 7 6 5 4 3 2 1"). Where direct links (xGMI) make chains, it takes one of those, as RCCL
+does: the exits are then matched to the entries for wide chains, each GPU once, and each ring takes
+the chain over the links least loaded for their bandwidth by the others. When all are laid, each is
+taken up and laid again, a few times.
 
 A single box has cycles found in the same way. GPUs that belong to no box form one group, with two
 rings by default, one each way round where links run both ways.
 
-What is left out: NCCL's choice of the number of channels by bandwidth, its copies of channels
-(equal rings change no load), and RCCL's hand-made rings for MI250, for which the search stands in.
-A ring passes through every GPU, so where no cycle of direct links is found and switches do not
-help (a mesh of 3 x 3), there is none.
+RCCL does not search on MI250. It has a list of rings for the machine (its model of 16 GPUs and 8
+NICs): 16 chains over xGMI from a NIC to another and the same 16 backwards, such that each GPU, so
+each NIC, is entered twice and left twice. What they are made by is what the search here keeps to:
+chains over direct links alone, from a GPU beside a NIC to a GPU beside another, all NICs alike;
+``both_ways`` adds the same backwards. The chains themselves are others. That changes no rate: the
+matrix of links in RCCL's model is that of our MI250 but for the order of the GPUs, and its rings
+laid there have the loads of ours on the busiest NIC (264.3 GB/s on two boxes) and on the busiest
+xGMI link (275.3, if NICs were free).
+
+What is left out: NCCL's choice of the number of channels by bandwidth, and its copies of channels
+(equal rings change no load). RCCL's lists fit whole boxes only; for GPUs 0 to 7 of each box it has
+none, so it is slower there (ForestColl section 6.2) than the rings that are found here. A ring
+passes through every GPU, so where no cycle of direct links is found and switches do not help (a
+mesh of 3 x 3), there is none.
 
 The papers publish no theoretical numbers for rings. On two DGX A100 these carry 15/16 of the data
-into each box where 8/16 would do ("nearly twice", ForestColl figure 2) and reach 213.3 GB/s; NCCL
-was measured there at 187 GB/s for 1 GB (ForestColl section 6.2), 12 % less. On MI250 the NICs are
-the only limit: 256 GB/s N/(N-1).
+into each box where 8/16 would do ("nearly twice", ForestColl figure 2; the optimal schedule there
+takes 15/26, as NICs are not its bottleneck) and reach 213.3 GB/s of 346.7; NCCL was measured there
+at 187 GB/s for 1 GB (ForestColl section 6.2), 12 % less. On MI250 the NICs are the only limit:
+256 GB/s N/(N-1).
 """
 
 from __future__ import annotations
@@ -55,7 +66,11 @@ PASSES = 4
 
 
 def generate(
-    topology: Topology, collective: str = "allgather", *, rings: int | None = None
+    topology: Topology,
+    collective: str = "allgather",
+    *,
+    rings: int | None = None,
+    both_ways: bool = False,
 ) -> Forest | Allreduce[Forest]:
     """Lay the rings and return their paths as trees.
 
@@ -67,20 +82,24 @@ def generate(
     rings : int, optional
         Number of rings R, each with 1/R of the data; if not given, one per GPU of the largest
         box, or two where there are no boxes. Equal rings become one of higher multiplicity.
+    both_ways : bool
+        Whether there is a ring backwards for each of them, 2 R in all.
 
     Raises
     ------
     UnsupportedError
-        If R is not positive, or switches or direct links lead from no GPU to the next.
+        If R is not positive, or switches or direct links lead from no GPU to the next; both ways,
+        if some link is not as wide backwards.
     """
-    return collect(partial(_gather, rings=rings), topology, collective)
+    return collect(partial(_gather, rings=rings, both_ways=both_ways), topology, collective)
 
 
-def _gather(topology: Topology, rings: int | None) -> Forest:
+def _gather(topology: Topology, rings: int | None, both_ways: bool) -> Forest:
     """Return the paths around the rings from every root."""
     size, rank_of = topology.num_compute, topology.rank_of
     count: dict[Ring, int] = {}
-    for ring in make_rings(topology, rings):
+    laid = make_rings(topology, rings)
+    for ring in laid + _backwards(topology, laid) if both_ways else laid:
         start = ring.index(topology.compute[0])
         ring = tuple(rank_of[gpu] for gpu in ring[start:] + ring[:start])
         count[ring] = count.get(ring, 0) + 1
@@ -102,6 +121,20 @@ def _gather(topology: Topology, rings: int | None) -> Forest:
         parent=parent.reshape(-1, size),
         paths=Router(topology).carry(trees),
     )
+
+
+def _backwards(topology: Topology, rings: list[Ring]) -> list[Ring]:
+    """Turn rings round."""
+    between = topology.link_between
+    for (tail, head), link in between.items():
+        back = between.get((head, tail))
+        if back is None or back.bandwidth_gb_s != link.bandwidth_gb_s:
+            names = [topology.nodes[node].name for node in (tail, head)]
+            raise UnsupportedError(
+                f"unsupported: rings both ways, where the link {names[0]} -> {names[1]} is not as "
+                f"wide backwards"
+            )
+    return [ring[::-1] for ring in rings]
 
 
 def make_rings(topology: Topology, rings: int | None = None) -> list[Ring]:

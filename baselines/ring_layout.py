@@ -10,21 +10,18 @@ Source:  what NCCL does where a box has a switch; elsewhere a greedy choice of o
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import networkx as nx
 
-from baselines.hamiltonian import Successors, find_cycle, find_paths
+from baselines.hamiltonian import find_cycle, find_paths
+from baselines.ports import Ports
 from baselines.routing import Router
 from forestcoll.errors import UnsupportedError
 from forestcoll.topology.model import Topology
 
-__all__ = ["STEEPNESS", "Layout", "Ring", "gpus_by_box", "hops"]
-
-STEEPNESS = 4
-"""How much more a busy port weighs than an idle one."""
+__all__ = ["Layout", "Ring", "gpus_by_box", "hops"]
 
 Ring = tuple[int, ...]
 """GPUs, by position in the topology, each sending to the next and the last to the first."""
@@ -49,31 +46,18 @@ def gpus_by_box(topology: Topology) -> list[list[int]]:
     ]
 
 
-class Layout:
+class Layout(Ports):
     """Lays one ring after another and remembers how many use each port.
 
-    A port is a link out of a GPU. Among the courses a ring could take it takes the one that adds
-    least to the sum over all ports of (rings / bandwidth) ** ``STEEPNESS``.
+    Among the courses that a ring could take it takes the one that adds the least penalty.
     """
 
     def __init__(self, topology: Topology, boxes: list[list[int]]) -> None:
-        self.topology = topology
+        super().__init__(topology)
         self.boxes = boxes
-        self.router = Router(topology)
-        self.load: dict[tuple[int, int], int] = {}
         self.last: Ring = ()
         self.ends = _ends(boxes, self.router) if len(boxes) > 1 else []
-        widths = [link.bandwidth_gb_s for link in topology.links]
-        common = math.lcm(*(width.numerator for width in widths))
-        self.slowness = {
-            (link.tail, link.head): int(common / link.bandwidth_gb_s) for link in topology.links
-        }
         self.exits = [self._exits(box) for box in range(len(self.ends))]
-
-    @property
-    def worst(self) -> int:
-        """Rings per bandwidth on the busiest port."""
-        return max(rings * self.slowness[port] for port, rings in self.load.items())
 
     def lay(self, ring: int, rings: int) -> Ring:
         """Lay a ring of so many and count it."""
@@ -85,33 +69,7 @@ class Layout:
     def count(self, tour: Ring, rings: int) -> None:
         """Add rings of this course to the loads, or take them away."""
         for hop in hops(tour):
-            port = self._port(*hop)
-            self.load[port] = self.load.get(port, 0) + rings
-
-    def _port(self, tail: int, head: int) -> tuple[int, int]:
-        """The (first) link by which a GPU sends to another."""
-        ways = self.router.next_hops(tail, head)
-        if not ways:
-            names = [self.topology.nodes[gpu].name for gpu in (tail, head)]
-            raise UnsupportedError(
-                f"unsupported: no ring over direct links was found, and switches do not lead from "
-                f"{names[0]} to {names[1]}"
-            )
-        return tail, ways[0][1]
-
-    def _penalty(self, port: tuple[int, int]) -> int:
-        """What one more ring on a port adds to the sum."""
-        load, slowness = self.load.get(port, 0), self.slowness[port]
-        return int(((load + 1) ** STEEPNESS - load**STEEPNESS) * slowness**STEEPNESS)
-
-    def _direct(self, gpus: Sequence[int]) -> Successors:
-        """The direct links among some GPUs, by place, the widest first."""
-        rows = []
-        for a in gpus:
-            linked = ((self.slowness.get((a, b)), place) for place, b in enumerate(gpus))
-            widest = sorted((slow, place) for slow, place in linked if slow is not None)
-            rows.append(tuple(place for _, place in widest))
-        return tuple(rows)
+            self.add(self.port(*hop), rings)
 
     def _lightest(self, tours: Iterable[Ring], onward: int | None) -> Ring:
         """The tour that adds least, with its hop to the next box or, without one, to its start."""
@@ -121,7 +79,7 @@ class Layout:
             total = 0
             for hop in pairwise((*tour, tour[0] if onward is None else onward)):
                 if hop not in penalty:
-                    penalty[hop] = self._penalty(self._port(*hop))
+                    penalty[hop] = self.penalty(self.port(*hop))
                 total += penalty[hop]
             return total
 
@@ -129,7 +87,7 @@ class Layout:
 
     def _cycle(self, gpus: Sequence[int]) -> Ring:
         """A ring within one group of GPUs."""
-        wires = self._direct(gpus)
+        wires = self.direct(gpus)
         both_ways = all(wires) and all(v in wires[w] for v in range(len(wires)) for w in wires[v])
         found = [path for path in find_paths(wires, 0) if 0 in wires[path[-1]]]
         if not found:
@@ -155,7 +113,7 @@ class Layout:
         """All GPUs of a box from start to end: over direct links, or else in descending order."""
         if len(gpus) == 1:
             return (gpus[0],)
-        chains = [path for path in find_paths(self._direct(gpus), start) if path[-1] == end]
+        chains = [path for path in find_paths(self.direct(gpus), start) if path[-1] == end]
         if chains:
             tours = [tuple(gpus[place] for place in path) for path in chains]
             return self._lightest(tours, onward)
@@ -193,7 +151,7 @@ class Layout:
     def _narrowest(self, gpus: Sequence[int], start: int) -> dict[int, int]:
         """The least sum of slownesses of a chain over direct links, for each end that has one."""
         least: dict[int, int] = {}
-        for path in find_paths(self._direct(gpus), start):
+        for path in find_paths(self.direct(gpus), start):
             total = sum(self.slowness[gpus[a], gpus[b]] for a, b in pairwise(path))
             least[path[-1]] = min(total, least.get(path[-1], total))
         return least

@@ -172,16 +172,18 @@ def build_forest(
     multiplicity: npt.NDArray[np.int64],
     parent: npt.NDArray[np.int32],
     paths: LogicalPaths,
+    weights: tuple[int, ...] = (),
 ) -> Forest:
     """Put trees and paths together; congestion is what the paths' loads make it."""
     forest = Forest(
         topology=topology,
         method=method,
-        k=int(multiplicity.sum()) // topology.num_compute,
+        k=int(multiplicity.sum()) // (sum(weights) or topology.num_compute),
         congestion=Fraction(1),  # until the loads are known
         root=root,
         multiplicity=multiplicity,
         parent=parent,
         routes=Routes.from_paths(paths),
+        weights=weights,
     )
     return replace(forest, congestion=cost(forest).time_s_per_gb * forest.num_trees)

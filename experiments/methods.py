@@ -19,7 +19,8 @@ from types import NoneType
 from typing import Any, get_args, get_type_hints
 
 from baselines.limits import Limits
-from baselines.registry import METHODS, Schedule
+from baselines.method import Schedule
+from baselines.registry import METHODS
 from forestcoll.errors import InvalidExperimentError, InvalidTopologyError
 from forestcoll.generate import generate_timed
 from forestcoll.topology import Topology, exact

@@ -20,7 +20,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from baselines.registry import Schedule
+from baselines.method import Schedule
 from experiments.methods import run_method
 from experiments.points import Job, Status
 from forestcoll.errors import ForestCollError, TimeLimitError, UnsupportedError, VerificationError

@@ -31,7 +31,8 @@ too, and has equal values on each orbit: one variable an orbit loses nothing.
 
 Accuracy: solutions are floats. To look for cuts, parts and shares are rounded down to multiples of
 2^-40 of the scale of :func:`lp.allreduce_result.rate_scale`; the max-flows are then exact. A cut
-counts as missed by more than :data:`MISSED`; then none is left.
+is stated if it is missed by more than :data:`MISSED`; in the end no other is. A first-order method
+may miss those that are stated by more; the result's tolerance says by how much.
 """
 
 from __future__ import annotations
@@ -192,7 +193,7 @@ def _result(
         reduce_gb_s=point.reduce * scale,
         gather_gb_s=point.gather * scale,
         status=solution.status,
-        tolerance=max(settings.tolerance, MISSED),
+        tolerance=max(settings.tolerance, MISSED, solution.violation),
         method=settings.method,
         binding=tuple(sorted(binding, key=lambda cut: -cut.price)),
         cuts=program.num_cuts,

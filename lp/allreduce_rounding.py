@@ -44,6 +44,8 @@ GRIDS = (
 )
 """Multiples of 1/k of the bandwidths' greatest common divisor, for each of these k in turn."""
 
+_DENOMINATOR = 2000  # of a value; floats are good for it
+
 _NEAR = 1e-3  # of a grid step: floats that miss a multiple by less stand for it
 
 
@@ -80,7 +82,7 @@ def allreduce_forest(found: AllreduceOptimum) -> Allreduce[Forest]:
     Raises
     ------
     SolverError
-        If there are no shares, or no grid leaves every GPU connected.
+        If there are no shares, or none that connect all GPUs once they are rounded.
     """
     shares = rounded(found)
     reduce = generate(shares.reduce, collective="reduce-scatter", weights=shares.weights)
@@ -101,6 +103,11 @@ def rounded(found: AllreduceOptimum, grids: Sequence[int] = GRIDS) -> Shares:
     ------
     SolverError
         As :func:`allreduce_forest`.
+
+    Notes
+    -----
+    Tried in ascending order: the grids given, and the one on which all values lie if they are read
+    as the nearest fractions of small denominators.
     """
     if len(found.gather_gb_s) != len(found.topology.links):
         raise SolverError(
@@ -108,7 +115,7 @@ def rounded(found: AllreduceOptimum, grids: Sequence[int] = GRIDS) -> Shares:
             f"the cutting planes"
         )
     best: Shares | None = None
-    for grid in grids:
+    for grid in sorted({*grids, *_natural_grid(found)}):
         try:
             shares = _on_grid(found, grid)
         except CapacityOverflowError:
@@ -119,7 +126,8 @@ def rounded(found: AllreduceOptimum, grids: Sequence[int] = GRIDS) -> Shares:
             break
     if best is None:
         raise SolverError(
-            f"{found.topology.name}: rounded down, the shares leave GPUs without a connection"
+            f"{found.topology.name}: rounded down, no parts are left, or no shares that "
+            f"connect all GPUs"
         )
     return best
 
@@ -133,7 +141,7 @@ def _on_grid(found: AllreduceOptimum, grid: int) -> Shares | None:
         If the whole numbers are beyond 64 bits.
     """
     topology = found.topology
-    step = _common_divisor([link.bandwidth_gb_s for link in topology.links]) / grid
+    step = _unit(topology) / grid
     whole = [int(link.bandwidth_gb_s / step) for link in topology.links]
     weights = tuple(_down(found.parts_gb_s, step))
     gather = list(map(min, _down(found.gather_gb_s, step), whole))
@@ -155,7 +163,18 @@ def _on_grid(found: AllreduceOptimum, grid: int) -> Shares | None:
     return Shares(weights, networks[True], networks[False], 1 / max(times), grid)
 
 
-def _common_divisor(numbers: Sequence[Fraction]) -> Fraction:
+def _natural_grid(found: AllreduceOptimum) -> list[int]:
+    """Return the common denominator of the values in units of the network; nothing if too large."""
+    values = np.concatenate([found.parts_gb_s, found.reduce_gb_s, found.gather_gb_s])
+    units = (values / float(_unit(found.topology))).tolist()
+    near = {Fraction(value).limit_denominator(_DENOMINATOR).denominator for value in units}
+    grid = math.lcm(*near)
+    return [grid] if grid <= GRIDS[-1] else []
+
+
+def _unit(topology: Topology) -> Fraction:
+    """Return the greatest common divisor of the bandwidths."""
+    numbers = [link.bandwidth_gb_s for link in topology.links]
     under = math.lcm(*(number.denominator for number in numbers))
     return Fraction(math.gcd(*(int(number * under) for number in numbers)), under)
 
@@ -179,17 +198,13 @@ def _balance(
     unsettled = list(topology.switches)
     while unsettled:
         switch = unsettled.pop()
-        excess = sum(share[e] for e in out[switch]) - sum(share[e] for e in into[switch])
-        for link in sorted(out[switch], key=lambda e: -share[e]):
-            if excess <= 0:
-                break
-            taken = min(share[link], -(-excess // len(out[switch])))
-            share[link] -= taken
-            excess -= taken
-            if sinks[link] in out:
-                unsettled.append(sinks[link])
-        if excess > 0:
-            unsettled.append(switch)
+        sent = sum(share[link] for link in out[switch])
+        excess = sent - sum(share[link] for link in into[switch])
+        for link in out[switch]:
+            if excess > 0 and share[link]:
+                share[link] -= -(-excess * share[link] // sent)  # in proportion, rounded up
+                if sinks[link] in out:
+                    unsettled.append(sinks[link])
 
 
 def _with(topology: Topology, share: Sequence[int], step: Fraction) -> Topology:

@@ -18,6 +18,7 @@ FOLDER = Path(__file__).parents[1]
         ("docs/fixed-k.md", "k3.json"),
         ("docs/certificates.md", "certificate.json"),
         ("docs/latency.md", "low.json"),
+        ("docs/baselines.md", "allreduce.json"),
     ],
 )
 def test_example_prints_what_the_page_says(page, written, tmp_path):

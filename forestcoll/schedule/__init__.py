@@ -11,12 +11,14 @@ from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.cost import Cost, cost
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.files import read_schedule, write_schedule
+from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest, Path, Routes, Tree
 from forestcoll.schedule.lockstep import lockstep
 from forestcoll.schedule.multicast import MulticastForest, PhysicalTree, Walks
 from forestcoll.schedule.steps import Chunks, Clock, Send, Sends, StepSchedule
 from forestcoll.schedule.verify import AllreduceVerdict, Verdict, verify
 from forestcoll.schedule.verify_certificate import CertificateVerdict, verify_certificate
+from forestcoll.schedule.verify_flows import FlowVerdict
 from forestcoll.schedule.verify_steps import StepVerdict
 
 __all__ = [
@@ -28,6 +30,8 @@ __all__ = [
     "Clock",
     "Cost",
     "FactoredForest",
+    "FlowSchedule",
+    "FlowVerdict",
     "Forest",
     "MulticastForest",
     "Path",

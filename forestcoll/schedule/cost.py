@@ -22,6 +22,7 @@ import numpy as np
 
 from forestcoll.errors import VerificationError
 from forestcoll.schedule.collectives import Allreduce
+from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.step_loads import measure
 from forestcoll.schedule.steps import StepSchedule
@@ -39,8 +40,9 @@ class Cost:
     Parameters
     ----------
     time_s_per_gb : Fraction
-        Seconds for one gigabyte of data (in all, over all GPUs), latencies left out. With a clock
-        the time it shows, for data of the size that it is made for.
+        Seconds for one gigabyte of data (in all, over all GPUs; in an all-to-all, that each GPU
+        sends), latencies left out. With a clock the time it shows, for data of the size that it is
+        made for.
     busiest_link : tuple of str
         Tail and head of the (first) link that is busy for longest.
     loads : tuple of int
@@ -67,12 +69,12 @@ class Cost:
         return self.time_s_per_gb * size_bytes / _BYTES_PER_GB
 
 
-def cost(schedule: Forest | Allreduce[Any] | StepSchedule) -> Cost:
+def cost(schedule: Forest | Allreduce[Any] | StepSchedule | FlowSchedule) -> Cost:
     """Compute the theoretical time of a schedule from the loads of its physical paths.
 
     Parameters
     ----------
-    schedule : Forest, Allreduce of two forests, or StepSchedule
+    schedule : Forest, Allreduce of two forests, StepSchedule or FlowSchedule
         Assumed to do what it claims; :func:`forestcoll.schedule.verify` proves that. The phases of
         an allreduce run at once, piece by piece of the data: a link's loads in both are added. One
         after the other, they would take ``schedule.time_s_per_gb``.
@@ -84,25 +86,37 @@ def cost(schedule: Forest | Allreduce[Any] | StepSchedule) -> Cost:
     """
     if isinstance(schedule, StepSchedule):
         return _cost_of_steps(schedule)
+    topology = schedule.topology
+    if isinstance(schedule, FlowSchedule):
+        whole = schedule.whole * topology.num_compute
+        return _cost_of_loads(topology, _loads(topology, schedule.routes), whole)
     phases = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
     whole = math.lcm(*(sum(phase.weights) * phase.k for phase in phases))
-    loads = [0] * len(schedule.topology.links)
+    loads = [0] * len(topology.links)
     for phase in phases:
         times = whole // (sum(phase.weights) * phase.k)
-        trees_over = _trees_over(phase.routes, len(schedule.topology.nodes))
-        _check_known(schedule.topology, trees_over)
-        for i, link in enumerate(schedule.topology.links):
-            loads[i] += trees_over.get((link.tail, link.head), 0) * times
+        for i, load in enumerate(_loads(topology, phase.routes)):
+            loads[i] += load * times
+    return _cost_of_loads(topology, loads, whole)
+
+
+def _loads(topology: Topology, routes: Routes) -> list[int]:
+    """Add up the multiplicities of the paths over every link of the topology."""
+    trees_over = _trees_over(routes, len(topology.nodes))
+    _check_known(topology, trees_over)
+    return [trees_over.get((link.tail, link.head), 0) for link in topology.links]
+
+
+def _cost_of_loads(topology: Topology, loads: list[int], whole: int) -> Cost:
+    """All data flows at once: the slowest link takes as long as its load does."""
     slowness = [
-        load / link.bandwidth_gb_s
-        for load, link in zip(loads, schedule.topology.links, strict=True)
+        load / link.bandwidth_gb_s for load, link in zip(loads, topology.links, strict=True)
     ]
     congestion = max(slowness)
-    busiest = schedule.topology.links[slowness.index(congestion)]
-    nodes = schedule.topology.nodes
+    busiest = topology.links[slowness.index(congestion)]
     return Cost(
         time_s_per_gb=congestion / whole,
-        busiest_link=(nodes[busiest.tail].name, nodes[busiest.head].name),
+        busiest_link=(topology.nodes[busiest.tail].name, topology.nodes[busiest.head].name),
         loads=tuple(loads),
         whole=whole,
     )

@@ -28,6 +28,7 @@ from forestcoll.bottleneck import Optimum
 from forestcoll.errors import VerificationError
 from forestcoll.schedule.collectives import Allreduce, AnyForest, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.naming import Claims, fail, gpu_name
@@ -37,6 +38,7 @@ from forestcoll.schedule.verify_factored import (
     check_sets,
     loads_over_routes,
 )
+from forestcoll.schedule.verify_flows import FlowVerdict, verify_flows
 from forestcoll.schedule.verify_multicast import check_multicast, check_multicast_arrays
 from forestcoll.schedule.verify_paths import check_congestion, check_loads, check_paths, measure
 from forestcoll.schedule.verify_steps import StepVerdict, verify_steps
@@ -141,21 +143,25 @@ def verify(schedule: AnyForest) -> Verdict: ...
 @overload
 def verify(schedule: StepSchedule) -> StepVerdict: ...
 @overload
+def verify(schedule: FlowSchedule) -> FlowVerdict: ...
+@overload
 def verify(schedule: AnySchedule) -> Verdict | AllreduceVerdict: ...
 @overload
 def verify(schedule: AnySchedule | StepSchedule) -> Verdict | AllreduceVerdict | StepVerdict: ...
-def verify(schedule: AnySchedule | StepSchedule) -> Verdict | AllreduceVerdict | StepVerdict:
+def verify(
+    schedule: AnySchedule | StepSchedule | FlowSchedule,
+) -> Verdict | AllreduceVerdict | StepVerdict | FlowVerdict:
     """Prove that a schedule does what its collective asks, within its claims.
 
     Parameters
     ----------
-    schedule : Forest, FactoredForest, MulticastForest, Allreduce or StepSchedule
+    schedule : Forest, FactoredForest, MulticastForest, Allreduce, StepSchedule or FlowSchedule
         From anywhere: nothing in it is believed. A factored forest is proved as it is, not
         expanded; its verdict is that of the forest it stands for.
 
     Returns
     -------
-    Verdict, AllreduceVerdict or StepVerdict
+    Verdict, AllreduceVerdict, StepVerdict or FlowVerdict
 
     Raises
     ------
@@ -167,8 +173,11 @@ def verify(schedule: AnySchedule | StepSchedule) -> Verdict | AllreduceVerdict |
     -----
     Checked in this order: arrays, roots and multiplicities, trees, paths, the paths' multiplicities
     against the trees, link loads against the claimed congestion, the claimed optimum. Of a step
-    schedule: arrays, chunks, paths, steps, delivery (or, with a clock, times and rates).
+    schedule: arrays, chunks, paths, steps, delivery (or, with a clock, times and rates). Of a flow
+    schedule: arrays, pairs, paths, and that those of each pair carry the whole of its part.
     """
+    if isinstance(schedule, FlowSchedule):
+        return verify_flows(schedule)
     if isinstance(schedule, StepSchedule):
         return verify_steps(schedule)
     return _verify_phases(schedule) if isinstance(schedule, Allreduce) else _verify(schedule)

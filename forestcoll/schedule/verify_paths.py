@@ -18,10 +18,14 @@ from forestcoll.topology.model import Topology
 __all__ = ["busiest_link", "check_congestion", "check_loads", "check_paths", "measure"]
 
 
-def check_paths(forest: Routed) -> Ints:
-    """Paths join their GPUs over links of the topology; return the link of every hop."""
+def check_paths(forest: Routed, *, through_gpus: bool = False) -> Ints:
+    """Paths join their GPUs over links of the topology; return the link of every hop.
+
+    Between its ends a path visits switches only, unless it may go through GPUs.
+    """
     _check_ends(forest)
-    _check_interior(forest)
+    if not through_gpus:
+        _check_interior(forest)
     return _check_hops(forest)
 
 

@@ -212,7 +212,7 @@ def _check_steps(schedule: StepSchedule) -> None:
     sends = schedule.sends
     if not len(sends):
         return
-    jump = np.diff(sends.step, prepend=np.int32(0))
+    jump = np.diff(sends.step, prepend=np.int32(-1))
     if (send := first((jump < 0) | (jump > 1))) is not None:
         before = sends.step[send - 1] if send else -1
         fail(f"{_send_name(schedule, send)} follows step {before}; steps are sorted, without gaps")

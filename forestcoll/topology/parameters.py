@@ -17,7 +17,7 @@ from typing import Protocol
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.numbers import exact, exact_text
 
-__all__ = ["Amount", "Choice", "Count", "Flag", "Kind", "Sizes"]
+__all__ = ["Amount", "Choice", "Count", "Flag", "Kind", "Offsets", "Sizes"]
 
 _WHOLE = re.compile("[0-9]{1,9}")
 
@@ -98,6 +98,33 @@ class Sizes:
     def show(self, value: object) -> str:
         """Write ``4x4``."""
         return "x".join(map(str, self.read(value)))
+
+
+@dataclass(frozen=True, slots=True)
+class Offsets:
+    """Some distances, in any order."""
+
+    help: str
+    maximum: int = 100_000
+
+    @property
+    def allowed(self) -> str:
+        """The form and the bound."""
+        return f"whole numbers from 1 to {self.maximum} joined by +, such as 3+4"
+
+    def read(self, value: object) -> tuple[int, ...]:
+        """Read ``"3+4"``, 3 or (3, 4)."""
+        if isinstance(value, str):
+            value = value.split("+")
+        parts = value if isinstance(value, list | tuple) else [value]
+        offsets = tuple(_whole(part) for part in parts)
+        if not offsets or min(offsets) < 1 or max(offsets) > self.maximum:
+            raise ValueError
+        return offsets
+
+    def show(self, value: object) -> str:
+        """Write ``3+4``."""
+        return "+".join(map(str, self.read(value)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,10 @@ from fractions import Fraction
 
 import pytest
 
+import forestcoll
 from baselines.ring import generate, make_rings
-from forestcoll.schedule import Forest, verify
+from forestcoll.errors import UnsupportedError
+from forestcoll.schedule import Forest, cost, lockstep, verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 
 
@@ -138,6 +140,108 @@ def test_chains_run_over_direct_links() -> None:
         for tail, head in zip(ring, ring[1:] + ring[:1], strict=True):
             across = topology.nodes[tail].box != topology.nodes[head].box
             assert across or (tail, head) in topology.link_between
+
+
+@pytest.mark.parametrize(
+    ("spec", "algbw_gb_s"),
+    [("mi250:boxes=2", Fraction(256 * 32, 31)), ("dgx_a100:boxes=2", Fraction(640, 3))],
+)
+def test_both_ways_loads_the_same_as_one(spec: str, algbw_gb_s: Fraction) -> None:
+    """Half of the data each way round: every NIC is entered twice and left twice, for M/(2R) each.
+
+    On MI250 these are RCCL's 32 rings in all but the order of the GPUs in a chain.
+    """
+    topology = load_topology(spec)
+    forest = generate(topology, both_ways=True)
+    verify(forest)
+    assert forest.algbw_gb_s == algbw_gb_s == generate(topology).algbw_gb_s
+    rings = make_rings(topology)
+    assert forest.k == 2 * len(rings)
+    first = forest.parent[forest.root == 0]
+    successors = [{int(p): v for v, p in enumerate(row) if p >= 0} for row in first]
+    tours = []
+    for after in successors:
+        tour = [0]
+        while tour[-1] in after:
+            tour.append(after[tour[-1]])
+        tours.append(tuple(tour))
+    assert Counter((0, *tour[:0:-1]) for tour in tours) == Counter(tours)
+
+
+def test_both_ways_needs_links_both_ways() -> None:
+    with pytest.raises(UnsupportedError, match=r"^unsupported: rings both ways, where the link"):
+        generate(load_topology("ring:nodes=5,bidirectional=false"), both_ways=True)
+
+
+def test_rccl_chains_end_beside_nics_of_their_own() -> None:
+    """Each GPU of an MI250 box begins one chain and ends one, so each NIC (of two GPUs) two."""
+    topology = load_topology("mi250:boxes=2")
+    begins: Counter[int | None] = Counter()
+    ends: Counter[int | None] = Counter()
+    for ring in make_rings(topology):
+        where = places(topology, ring)
+        for (box, index), (next_box, next_index) in zip(where, where[1:] + where[:1], strict=True):
+            if box == 0 != next_box:
+                ends[index] += 1
+            if next_box == 0 != box:
+                begins[next_index] += 1
+    assert begins == ends == dict.fromkeys(range(16), 1)
+
+
+def inter_box_load(schedule: Forest, box: int) -> Fraction:
+    """The part of the data that runs from the GPUs of a box to the InfiniBand switch."""
+    found, nodes = cost(schedule), schedule.topology.nodes
+    out = sum(
+        load
+        for load, link in zip(found.loads, schedule.topology.links, strict=True)
+        if nodes[link.tail].box == box and nodes[link.head].box is None
+    )
+    return Fraction(out, found.whole)
+
+
+@pytest.mark.parametrize(
+    ("nic", "rings_gb_s", "best_gb_s", "crossing"),
+    [
+        (20, Fraction(20 * 8 * 16, 15), Fraction(20 * 16), Fraction(8, 16)),
+        (25, Fraction(640, 3), Fraction(325 * 16, 15), Fraction(15, 26)),
+    ],
+)
+def test_rings_cross_nearly_twice_as_often_as_forestcoll(
+    nic: int, rings_gb_s: Fraction, best_gb_s: Fraction, crossing: Fraction
+) -> None:
+    """ForestColl figure 2: 15/16 of the data leave each box by rings where 8/16 would do.
+
+    With NICs of 20 GB/s these are the bottleneck (8/16 over 160 GB/s), and ForestColl's trees
+    cross once. With 25 GB/s it is a GPU's ingress, 15/16 over 300 + 25 GB/s; to fill it the trees
+    use the NICs for what need not cross, 25/325 of all that comes in: 8 (15/16)/13 = 15/26.
+    """
+    topology = load_topology(f"dgx_a100:boxes=2,nic_bandwidth={nic}")
+    rings, best = generate(topology), forestcoll.generate(topology)
+    assert isinstance(rings, Forest)
+    assert isinstance(best, Forest)
+    for box in (0, 1):
+        assert inter_box_load(rings, box) == Fraction(15, 16)
+        assert inter_box_load(best, box) == crossing
+    assert rings.algbw_gb_s == rings_gb_s
+    assert best.algbw_gb_s == best_gb_s
+
+
+@pytest.mark.parametrize(
+    ("collective", "steps"), [("allgather", 15), ("reduce-scatter", 15), ("allreduce", 30)]
+)
+def test_a_ring_takes_one_step_less_than_there_are_gpus(collective: str, steps: int) -> None:
+    """T_L = N - 1 steps, twice for an allreduce (BFB, NSDI 2025, appendix F.1)."""
+    made = lockstep(generate(load_topology("dgx_a100:boxes=2"), collective))
+    verify(made)
+    assert made.num_steps == steps
+
+
+@pytest.mark.parametrize("collective", ["reduce-scatter", "allreduce"])
+def test_directed_rings_reduce_the_other_way_round(collective: str) -> None:
+    """On a one-way ring a sum can only run as the links do, like the data of the allgather."""
+    topology = load_topology("ring:nodes=7,bidirectional=false")
+    made = generate(topology, collective)
+    assert verify(made).time_s_per_gb == (2 if collective == "allreduce" else 1) * Fraction(6, 7)
 
 
 def test_each_tree_is_the_ring_from_its_root() -> None:

@@ -1,7 +1,8 @@
 """Ways to spoil a correct schedule, each with the message that must name the fault.
 
-``MUTATIONS`` spoil a forest of at least three GPUs, whoever made it; ``FILE_MUTATIONS`` spoil the
-data of a schedule file where the arrays of a forest could not hold the fault.
+``MUTATIONS`` spoil a forest of at least three GPUs, whoever made it and for whatever collective;
+``FILE_MUTATIONS`` spoil the data of a schedule file where the arrays of a forest could not hold the
+fault.
 """
 
 from collections.abc import Callable
@@ -71,10 +72,14 @@ def swapped_parent(forest: Forest) -> Forest:
 
 
 def swapped_shards(forest: Forest) -> Forest:
-    """Two trees of different roots carry each other's shard."""
-    other = int(np.flatnonzero(forest.root != forest.root[0])[0])
+    """Two trees of different roots carry each other's shard, or the first that of a child."""
+    others = np.flatnonzero(forest.root != forest.root[0])
+    if not len(others):
+        root = int(forest.root[0])
+        child = forest.parent[0].tolist().index(root)
+        return _with_parents(forest, 0, {root: child, child: -1})
     parent = forest.parent.copy()
-    parent[[0, other]] = parent[[other, 0]]
+    parent[[0, others[0]]] = parent[[others[0], 0]]
     return replace(forest, parent=parent)
 
 
@@ -84,8 +89,8 @@ def parent_of_root(forest: Forest) -> Forest:
 
 
 def missing_root(forest: Forest) -> Forest:
-    """All trees of the last GPU are left out."""
-    kept = forest.root != forest.topology.num_compute - 1
+    """All trees of the last GPU that roots any are left out."""
+    kept = forest.root != forest.root.max()
     return replace(
         forest,
         root=forest.root[kept],
@@ -135,7 +140,7 @@ def overloaded_link(forest: Forest) -> Forest:
 
 
 def _all(forest: Forest) -> int:
-    return forest.topology.num_compute * forest.k
+    return sum(forest.weights) * forest.k
 
 
 def broken_path(forest: Forest) -> Forest:
@@ -186,15 +191,27 @@ def wrong_bound(forest: Forest) -> Forest:
     """A bound is claimed that the cut, the first GPU alone, does not prove."""
     net = forest.topology
     gpu = net.compute[0]
-    claim = Fraction(2) / net.egress_gb_s[gpu]
-    return replace(forest, optimum=Optimum(net, claim, (gpu,), forest.k, forest.k * claim))
+    claim = Fraction(1 + forest.weights[0]) / net.egress_gb_s[gpu]
+    return replace(forest, optimum=_claim(forest, claim, (gpu,)))
 
 
 def cut_with_every_gpu(forest: Forest) -> Forest:
     """The cut claimed contains every GPU, so that nothing has to leave it."""
     net = forest.topology
-    claim = Optimum(net, Fraction(1), tuple(range(len(net.nodes))), forest.k, Fraction(forest.k))
-    return replace(forest, optimum=claim)
+    return replace(forest, optimum=_claim(forest, Fraction(1), tuple(range(len(net.nodes)))))
+
+
+def _claim(forest: Forest, inverse_rate: Fraction, cut: tuple[int, ...]) -> Optimum:
+    """What a forest of this kind could claim."""
+    return Optimum(
+        forest.topology,
+        inverse_rate,
+        cut,
+        forest.k,
+        forest.k * inverse_rate,
+        forest.weights,
+        forest.reduction,
+    )
 
 
 def loose_congestion(forest: Forest) -> Forest:
@@ -204,12 +221,21 @@ def loose_congestion(forest: Forest) -> Forest:
 
 
 MUTATIONS: dict[str, tuple[Callable[[Forest], Forest], str]] = {
-    "dropped edge": (dropped_edge, r"^tree 0, rooted at \S+: \S+ has no parent"),
+    "dropped edge": (
+        dropped_edge,
+        r"^tree 0, rooted at \S+: \S+ (has no parent|sends its sum to nobody)",
+    ),
     "cycle": (cycle, r"^tree \d+, rooted at \S+: (\S+) -> \S+ -> \1 is a cycle"),
     "own parent": (own_parent, r"^tree 0, rooted at \S+: (\S+) -> \1 is a cycle"),
     "swapped parent": (swapped_parent, r"has no physical path|its paths carry|no tree uses it"),
-    "two shards swapped": (swapped_shards, r"the root has the parent .* another GPU's shard"),
-    "parent of the root": (parent_of_root, r"^tree 0, rooted at \S+: the root has the parent"),
+    "two shards swapped": (
+        swapped_shards,
+        r"the root (has the parent .* another GPU's shard|sends its sum on to)",
+    ),
+    "parent of the root": (
+        parent_of_root,
+        r"^tree 0, rooted at \S+: the root (has the parent|sends its sum on to)",
+    ),
     "missing root": (missing_root, r"^\S+ is the root of no tree"),
     "wrong multiplicity": (wrong_multiplicity, r"rooted at \S+ add up to \d+; .* k = \d+"),
     "no multiplicity": (no_multiplicity, r"^tree \d+, rooted at \S+: multiplicity is 0"),

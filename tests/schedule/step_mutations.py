@@ -94,7 +94,7 @@ STEP_MUTATIONS: dict[str, tuple[Callable[[StepSchedule], StepSchedule], str]] = 
     "pathless": (pathless, "no path for this transfer|holds|routes"),
     "wrong root": (
         wrong_root,
-        "of the data; they must be|it must be -1|does not have the chunk|roots; it has one",
+        "of the data; they must be|it must be -1|does not have the chunk|it has one|lacks the",
     ),
 }
 """What is wrong with a schedule, and what verify says of it."""
@@ -117,7 +117,7 @@ def hurried(schedule: StepSchedule) -> StepSchedule:
 
 
 CLOCK_MUTATIONS: dict[str, tuple[Callable[[StepSchedule], StepSchedule], str]] = {
-    "early": (early, "does not have the chunk by then|added to the sum|carries"),
+    "early": (early, "does not have the chunk by then|added to the sum|carries|listed twice"),
     "hurried": (hurried, "its bandwidth is"),
 }
 """The same for a schedule with a clock that fills some link."""

@@ -269,6 +269,34 @@ void trees_without_a_choice_are_not_negotiated_over() {
   CHECK(draft.batches() == before);
 }
 
+// A complete graph of uneven arcs, on which repairs find something to do.
+void an_overspent_draft_is_left_as_it_is() {
+  constexpr NodeId kNodes = 40;
+  Graph graph{kNodes, {}};
+  for (NodeId tail = 0; tail < kNodes; ++tail) {
+    for (NodeId head = 0; head < kNodes; ++head) {
+      if (tail != head) graph.arcs.push_back({tail, head, 90 + (tail * 7 + head * 11) % 23});
+    }
+  }
+  const auto started = [&] {
+    Draft draft(graph);
+    CHECK(start_on_shortest_paths(draft, std::vector<Amount>(kNodes, 99), quiet));
+    return draft;
+  };
+  Draft draft = started(), twin = started(), overspent = started();
+  const std::int64_t before = draft.spent();
+  CHECK(before > 0 && draft.overload() > 0 && !draft.is_overspent());
+  for (Draft* each : {&draft, &twin}) negotiate(*each, 2, 1, quiet);
+  CHECK(draft.spent() > before && draft.spent() == twin.spent());
+  CHECK(draft.overload() < overspent.overload());
+
+  const std::vector<Batch> as_it_was = overspent.batches();
+  overspent.spend(std::size_t{1} << 27);
+  CHECK(overspent.is_overspent());
+  CHECK(!repair(overspent, 2, quiet) && !negotiate(overspent, 2, 4, quiet));
+  CHECK(overspent.batches() == as_it_was);
+}
+
 void prim_goes_round_full_arcs() {
   // Two ways from 0 to 2: the second tree takes the one that the first left free.
   const Graph graph{3, {{0, 1, 2}, {0, 2, 1}, {1, 2, 1}}};
@@ -417,6 +445,7 @@ int main() {
   negotiation_keeps_trees_and_their_height();
   split_trees_are_far_off_sooner();
   trees_without_a_choice_are_not_negotiated_over();
+  an_overspent_draft_is_left_as_it_is();
   prim_goes_round_full_arcs();
   split_batches_stay_apart_only_if_they_differ();
   completion_packs_whatever_a_start_leaves();

@@ -6,6 +6,7 @@
 // that fills node by node sets all depths first and keeps them.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -60,6 +61,13 @@ class Draft {
   // trees packed one by one are taller, of fewer batches.
   bool is_shattered() const { return num_batches() > 8 * num_nodes(); }
 
+  // What repairs and regrowth have looked at, batches and arcs, some 10 ns each. Unlike time it
+  // is the same on every machine, and so are the trees of whoever stops by it.
+  void spend(std::size_t steps) { spent_ += static_cast<std::int64_t>(steps); }
+  std::int64_t spent() const { return spent_; }
+  // Whether that is so much that the rest had better be packed one by one.
+  bool is_overspent() const;
+
   // A new batch, with no edges yet.
   int add(NodeId root, Amount multiplicity);
   void set_depth(int batch, NodeId node, int depth);
@@ -96,6 +104,7 @@ class Draft {
   std::vector<Amount> multiplicity_;
   std::vector<int> heights_;
   std::vector<NodeTrees> trees_;
+  std::int64_t spent_ = 0;
 };
 
 }  // namespace forestcoll

@@ -5,7 +5,7 @@
 //
 // Repairs can move a few trees on every link, not a good part of them: where regrown trees are far
 // off, they are too low, and no time is lost on their repair. Nor is it where none was regrown in
-// another way than before.
+// another way than before. Where each round helps a little, a budget of steps ends it.
 #include "negotiate.hpp"
 
 #include <algorithm>
@@ -69,7 +69,7 @@ bool negotiate(Draft& draft, int max_height, int rounds, Progress& progress) {
   if (!is_far_off(draft) && repair(draft, max_height, progress)) return true;
   if (draft.is_shattered() && is_far_off(draft)) return false;
   Prim prim(draft);
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < rounds && !draft.is_overspent(); ++round) {
     if (!regrow(draft, prim, max_height, progress)) continue;
     if (is_far_off(draft)) return false;
     if (repair(draft, max_height, progress)) return true;

@@ -12,7 +12,8 @@ bool is_far_off(const Draft& draft);
 
 // Repairs the draft with trees no deeper than the limit where possible, then regrows trees on
 // overloaded arcs and repairs again, so many rounds at most, fewer if the trees are far too low to
-// be repaired; true if no arc is overloaded any more. Every tree stays a spanning tree.
+// be repaired or the draft is overspent; true if no arc is overloaded any more. Every tree stays a
+// spanning tree.
 bool negotiate(Draft& draft, int max_height, int rounds, Progress& progress);
 
 }  // namespace forestcoll

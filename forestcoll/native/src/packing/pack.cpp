@@ -42,11 +42,12 @@ void check_feasible(const Graph& graph, std::span<const Amount> trees) {
 }
 
 // Allows the trees more and more height; returns the height at which they fit, if they do. Gives
-// up where more height does not help by an eighth.
+// up where more height does not help by an eighth, or where it has cost too much.
 std::optional<int> negotiate_height(Draft& draft, int lowest, int highest, Progress& progress) {
   int close_tries = 0;
   Amount overload = std::numeric_limits<Amount>::max();
-  for (int height = lowest; height <= highest && !draft.is_shattered(); ++height) {
+  for (int height = lowest; height <= highest; ++height) {
+    if (draft.is_shattered() || draft.is_overspent()) return std::nullopt;
     if (negotiate(draft, height, kRounds, progress)) return height;
     if (draft.is_small()) continue;
     const Amount before = std::exchange(overload, draft.overload());

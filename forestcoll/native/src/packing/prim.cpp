@@ -58,6 +58,7 @@ bool Prim::span(int batch, int max_height, bool breadth_first) {
 
 void Prim::enter(int batch, NodeId node, bool breadth_first) {
   const int depth = draft_.depth(batch, node) + 1;
+  draft_.spend(out_[static_cast<std::size_t>(node)].size());
   for (const int arc : out_[static_cast<std::size_t>(node)]) {
     const auto head = static_cast<std::size_t>(draft_.arc(arc).head);
     if (reached_[head]) continue;

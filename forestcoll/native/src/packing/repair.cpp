@@ -69,6 +69,7 @@ class NodeRepair {
       }
     }
     for (auto& batches : on_) std::ranges::sort(batches, larger());
+    draft_.spend(static_cast<std::size_t>(draft.num_batches()));
   }
 
   bool run() {
@@ -112,6 +113,7 @@ class NodeRepair {
   std::span<const std::uint64_t> options(int batch) {
     if (!options_.knows(batch)) {
       const auto places = options_.start(batch, draft_.num_batches());
+      draft_.spend(arcs_.size());
       for (std::size_t to = 0; to < arcs_.size(); ++to) {
         if (allows(batch, to)) Options::add(places, to);
       }
@@ -224,6 +226,7 @@ class NodeRepair {
              std::ranges::find(gone, batch) == gone.end();
     };
     const auto nearby = near(from, amount);
+    draft_.spend(nearby.size());
     const auto middle = nearby.begin() + std::min(first_up_to(from, amount), kWindow);
     const auto found = std::find_if(middle, nearby.end(), usable);
     if (found != nearby.end()) return *found;
@@ -246,6 +249,7 @@ class NodeRepair {
     std::ranges::stable_partition(open, [&](std::size_t place) { return left(place) >= room; });
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       find_targets(movers(steps_[i].place));
+      draft_.spend(open.size());
       std::size_t kept = 0;
       for (const std::size_t to : open) {
         if (!Options::has(targets_, to)) {
@@ -268,6 +272,7 @@ class NodeRepair {
   // Where any of these batches may go.
   void find_targets(std::span<const int> batches) {
     targets_.assign(options_.words(), 0);
+    draft_.spend(batches.size() * targets_.size());
     for (const int batch : batches) {
       const auto places = options(batch);
       for (std::size_t word = 0; word < targets_.size(); ++word) targets_[word] |= places[word];
@@ -366,7 +371,7 @@ bool repair(Draft& draft, int max_height, Progress& progress) {
     for (const auto change : {kNotDeeper, kLeaves, kAny}) {
       std::erase_if(unsettled, [&](NodeId v) {
         progress(nodes - static_cast<NodeId>(unsettled.size()), nodes);
-        return repair(draft, v, {change, max_height, may_split});
+        return !draft.is_overspent() && repair(draft, v, {change, max_height, may_split});
       });
     }
   }

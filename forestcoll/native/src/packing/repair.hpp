@@ -28,6 +28,7 @@ struct Rule {
 bool repair(Draft& draft, NodeId node, const Rule& rule);
 
 // Relieves all nodes, with the gentlest rules that will do; true if no arc is overloaded any more.
+// Nodes are left as they are once the draft is overspent.
 // Whatever the outcome, every tree stays a spanning tree and no arc gets a greater overload.
 bool repair(Draft& draft, int max_height, Progress& progress);
 

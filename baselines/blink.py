@@ -1,0 +1,234 @@
+"""Blink: spanning trees of a single root, packed as densely as they go.
+
+Problem: broadcast from one GPU, reduce to it, or both for an allreduce, in the least time.
+Input:   a topology without switches; the root.
+Output:  out-trees of that root; a reduction has them on the network with every link turned round,
+         an allreduce is a reduction and then a broadcast of the sums with the same root.
+Cost:    that of the core for one root, or of :mod:`baselines.blink_packing`.
+Source:  Wang et al., "Blink: Fast and Generic Collectives for Distributed ML" (MLSys 2020), section
+         3; optimal packing as ForestColl section 6.1 realises Blink. Reimplemented from the papers
+         (Blink has no public code).
+
+With packing "edmonds" the rate is the best there is, the least max-flow from the root to any GPU
+(Edmonds 1973), by our core's exact packing. With "mwu" it is Blink's own: approximate packing by
+multiplicative weights, then few trees by an integer program; the rate is that of Edmonds to within
+epsilon, and the forest's congestion says exactly what it is.
+
+Left out: Blink's three-phase protocol across machines, its hybrid use of PCIe beside NVLink, its
+one-hop trees on NVSwitch (DGX-2), chunk sizes and code generation. On a network with switches see
+:mod:`baselines.blink_switch`. The root: where it is not given we take the one with the least time,
+the first among equals. On a balanced network, where every GPU sends as much as it receives, all
+roots are equal, since as much crosses any cut one way as the other.
+
+On a DGX-1 with V100s the rate is that of six NVLinks, 150 GB/s, from any root, and the integer
+program attains it with at most six trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from baselines import blink_packing
+from baselines.collectives import ROOTED, check_supported, collect
+from baselines.limits import Limits
+from baselines.routing import check_size
+from baselines.unwinding import Unwound, unwind
+from forestcoll.demand import weights_for
+from forestcoll.errors import InvalidParameterError, InvalidTopologyError, UnsupportedError
+from forestcoll.generate import generate as generate_optimum
+from forestcoll.optimality import optimum
+from forestcoll.schedule.collectives import Allreduce
+from forestcoll.schedule.forest import Forest, Path, Routes
+from forestcoll.topology.model import Topology
+from forestcoll.topology.numbers import Exact, exact
+
+__all__ = ["PACKINGS", "Packer", "generate", "single_root"]
+
+PACKINGS = ("edmonds", "mwu")
+"""Ways to pack the trees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packer:
+    """How to pack the trees of a root into a network without switches.
+
+    Parameters
+    ----------
+    packing : str
+        One of :data:`PACKINGS`.
+    epsilon : int, Fraction or str
+        Part of the best rate that the packing "mwu" may lose, between 0 and 1.
+    limits : Limits
+        For the packing "mwu".
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such packing, or epsilon is out of its range.
+    """
+
+    packing: str
+    epsilon: Exact
+    limits: Limits
+
+    def __post_init__(self) -> None:
+        if self.packing not in PACKINGS:
+            raise InvalidParameterError(
+                f"packing is {self.packing!r}; it must be one of {', '.join(PACKINGS)}"
+            )
+        if not 0 < self.loss < 1:
+            raise InvalidParameterError(
+                f"epsilon is {self.epsilon}; it must be between 0 and 1, neither of them"
+            )
+
+    @property
+    def loss(self) -> Fraction:
+        """Epsilon as an exact number."""
+        try:
+            return exact(self.epsilon, "epsilon")
+        except InvalidTopologyError as error:
+            raise InvalidParameterError(str(error)) from None
+
+    def pack(self, topology: Topology, root: int) -> Forest:
+        """Pack a broadcast from a rank."""
+        if self.packing == "edmonds":
+            return generate_optimum(
+                topology, collective="broadcast", root=root, threads=self.limits.threads
+            )
+        links = topology.integer_capacities
+        network = blink_packing.Network(
+            size=topology.num_compute,
+            links=tuple(zip(links.tail.tolist(), links.head.tolist(), strict=True)),
+            capacity=tuple(links.capacity.tolist()),
+            root=root,
+            best=links.denominator / _time_s_per_gb(topology, root),
+        )
+        packing = blink_packing.pack(network, self.loss, self.limits)
+        return _forest(topology, root, packing)
+
+
+def generate(
+    topology: Topology,
+    collective: str = "broadcast",
+    *,
+    root: str | int | None = None,
+    packing: str = "edmonds",
+    epsilon: Exact = "0.05",
+    limits: Limits = Limits(),  # noqa: B008
+) -> Forest | Allreduce[Forest]:
+    """Pack trees of a single root.
+
+    Parameters
+    ----------
+    topology : Topology
+        Without switches.
+    collective : str
+        "broadcast", "reduce" or "allreduce".
+    root : str or int, optional
+        Name or rank of a GPU; the best if not given.
+    packing : str
+        "edmonds", the best rate; or "mwu", Blink's own approximation with few trees.
+    epsilon : int, Fraction or str
+        Part of the rate that "mwu" may lose.
+    limits : Limits
+        For "mwu". When time is up, the best trees so far are returned.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are switches, fewer than two GPUs, or another collective is asked for.
+    InvalidParameterError
+        If there is no such root or packing, or epsilon is out of its range.
+    """
+    if topology.switches:
+        raise UnsupportedError(
+            f"unsupported: {topology.name} has switches, and Blink packs trees into links between "
+            f"GPUs only; blink-switch takes the switches out first"
+        )
+    packer = Packer(packing, epsilon, limits)
+    return single_root("blink", unwind, topology, collective, root, packer)
+
+
+def single_root(
+    method: str,
+    remove: Callable[[Topology], Unwound],
+    topology: Topology,
+    collective: str,
+    root: str | int | None,
+    packer: Packer,
+) -> Forest | Allreduce[Forest]:
+    """Take the switches out, choose a root, pack its trees, and put them onto physical paths.
+
+    Parameters
+    ----------
+    method : str
+        That the schedule names.
+    remove : callable
+        Takes the switches out of the network, and out of the network with every link turned round.
+    topology, collective, root
+        As for :func:`generate`.
+    packer : Packer
+    """
+    check_supported(method, collective, ROOTED)
+    check_size(topology)
+    networks = {"broadcast": (topology,), "reduce": (topology.reversed(),)}.get(
+        collective, (topology, topology.reversed())
+    )
+    if root is None:
+        rank = _best_root([remove(network).topology for network in networks])
+    else:
+        rank = weights_for(topology, collective, root=root).index(1)
+    return collect(partial(_spread, method, remove, packer, rank), topology, collective)
+
+
+def _spread(
+    method: str,
+    remove: Callable[[Topology], Unwound],
+    packer: Packer,
+    root: int,
+    topology: Topology,
+) -> Forest:
+    unwound = remove(topology)
+    return unwound.carry(packer.pack(unwound.topology, root), topology, method)
+
+
+def _best_root(networks: list[Topology]) -> int:
+    """Return the rank from which broadcasts on all networks take least time in sum."""
+    if all(network.ingress_gb_s == network.egress_gb_s for network in networks):
+        return 0
+    ranks = range(networks[0].num_compute)
+    return min(ranks, key=lambda root: sum(_time_s_per_gb(net, root) for net in networks))
+
+
+def _time_s_per_gb(topology: Topology, root: int) -> Fraction:
+    """One over the least max-flow from a rank to another."""
+    weights = tuple(int(rank == root) for rank in range(topology.num_compute))
+    return optimum(topology, weights=weights).time_s_per_gb
+
+
+def _forest(topology: Topology, root: int, packing: blink_packing.Packing) -> Forest:
+    """Write a packing as a forest on the network's own links."""
+    paths: dict[tuple[int, int], int] = {}
+    for tree, count in packing.weight.items():
+        for node, parent in enumerate(tree):
+            if parent >= 0:
+                paths[parent, node] = paths.get((parent, node), 0) + count
+    gpus = topology.compute
+    return Forest(
+        topology=topology,
+        method="blink",
+        k=sum(packing.weight.values()),
+        congestion=1 / packing.unit,
+        root=np.full(len(packing.weight), root, dtype=np.int32),
+        multiplicity=np.array(list(packing.weight.values()), dtype=np.int64),
+        parent=np.array(list(packing.weight), dtype=np.int32),
+        routes=Routes.from_paths(
+            {(u, v): (Path((gpus[u], gpus[v]), load),) for (u, v), load in paths.items()}
+        ),
+        weights=tuple(int(rank == root) for rank in range(topology.num_compute)),
+    )

@@ -1,0 +1,56 @@
+"""Peers that comparison tables must name although they are not here: SyCCL and TTO.
+
+Problem: a table that leaves a peer out looks as if nobody had thought of it.
+Input:   any topology and collective.
+Output:  none: an UnsupportedError that says why.
+Cost:    none.
+Source:  SyCCL: Cao et al., "SyCCL: Exploiting Symmetry for Efficient Collective Communication
+         Scheduling" (SIGCOMM 2025), its public repository's description, and ForestColl section
+         6.5. TTO: Laskar et al., "Enhancing Collective Communication in MCM Accelerators for Deep
+         Learning Training" (HPCA 2024), the abstract, and ForestColl table 2.
+
+SyCCL cuts a collective into small demands by *sketches* that follow the symmetry of the network,
+solves each by MILP, and puts the results together. Its code is public, but for another solver than
+the paper's own; and what it finds is a matter of tuned sketches and of time limits, on which
+ForestColl (section 6.5) reports failures: all MI250, and A100 beyond 64 GPUs where its own paper
+reports 512. What ours would reach would say little about SyCCL.
+
+TTO (three tree overlap) does allreduces alone, on meshes of chips in one package, with three
+disjoint trees made for that shape; its code is public, around a simulator of such meshes. It is no
+method for a given network; ForestColl does not compare with it either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from forestcoll.errors import UnsupportedError
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology.model import Topology
+
+__all__ = ["NOT_REIMPLEMENTED", "refuse"]
+
+NOT_REIMPLEMENTED: Mapping[str, str] = MappingProxyType(
+    {
+        "syccl": (
+            "MILPs over sketches: what it finds depends on tuned sketches, the solver and its "
+            "time limits, so that a reimplementation would not show what SyCCL reaches; its own "
+            "code is public"
+        ),
+        "tto": (
+            "three trees made for allreduces on meshes of chips in one package; no method for a "
+            "given network"
+        ),
+    }
+)
+"""Why, by the name under which the method is registered."""
+
+
+def refuse(name: str) -> Callable[[Topology, str], StepSchedule]:
+    """Return a ``generate`` that raises UnsupportedError, whatever it is asked for."""
+
+    def generate(topology: Topology, collective: str = "allgather") -> StepSchedule:
+        raise UnsupportedError(f"unsupported: not reimplemented: {NOT_REIMPLEMENTED[name]}")
+
+    return generate

@@ -1,0 +1,144 @@
+"""Networks without their switches: logical links between GPUs, and what carries them.
+
+Problem: a peer that knows no switches is to run on a network that has some.
+Input:   a forest on the logical links.
+Output:  the same trees over the physical paths of these links.
+Cost:    linear in the paths.
+Source:  ForestColl section 5.3 (equivalence): every logical bandwidth is made of physical
+         bandwidth of its own, so that loads that fit the logical links fit the physical ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import pairwise
+
+from forestcoll.schedule import cost
+from forestcoll.schedule.forest import Forest, Path, Routes
+from forestcoll.topology.model import Link, Topology
+
+__all__ = ["Share", "Unwound"]
+
+_ENOUGH_TREES = 2**40
+"""Trees that a forest is not multiplied beyond, to share them out exactly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Part of a logical link: a physical path, and how much of its bandwidth it lends.
+
+    ``nodes`` are positions in the network with switches, both ends included; a path may come by a
+    switch more than once.
+    """
+
+    nodes: tuple[int, ...]
+    bandwidth_gb_s: Fraction
+
+
+@dataclass(frozen=True)
+class Unwound:
+    """A network without its switches.
+
+    Parameters
+    ----------
+    topology : Topology
+        The GPUs alone, by rank, and the logical links; a link's latency is that of its slowest
+        path.
+    paths : mapping
+        The shares of each logical link (tail rank, head rank); they add up to its bandwidth, and
+        over each physical link to its bandwidth at most.
+    """
+
+    topology: Topology
+    paths: Mapping[tuple[int, int], tuple[Share, ...]] = field(repr=False)
+
+    @classmethod
+    def from_paths(
+        cls, name: str, original: Topology, paths: Mapping[tuple[int, int], tuple[Share, ...]]
+    ) -> Unwound:
+        """Make the network that the shares of logical links (tail rank, head rank) add up to."""
+        nodes = tuple(original.nodes[position] for position in original.compute)
+        links = (
+            Link(
+                tail,
+                head,
+                sum((share.bandwidth_gb_s for share in shares), Fraction(0)),
+                max(_latency_us(original, share.nodes) for share in shares),
+            )
+            for (tail, head), shares in paths.items()
+        )
+        return cls(Topology(name, nodes, tuple(links)), paths)
+
+    def carry(self, forest: Forest, original: Topology, method: str) -> Forest:
+        """Put a forest on the logical links onto the physical paths.
+
+        Parameters
+        ----------
+        forest : Forest
+            On ``self.topology``; sends data out.
+        original : Topology
+            The network with the switches.
+        method : str
+            That the forest will name.
+
+        Returns
+        -------
+        Forest
+            The same trees, each link's shared out in proportion to the bandwidths of its paths;
+            all stand for more trees if that takes halves of trees, but once there are 2^40 in
+            all, what is left over is rounded. Congestion is what the physical loads make it,
+            which may be less than on the logical links.
+        """
+        loads = {
+            link: sum(path.multiplicity for path in paths)
+            for link, paths in forest.routes.paths().items()
+        }
+        parts = {
+            link: [load * part for part in _proportions(self.paths[link])]
+            for link, load in loads.items()
+        }
+        exactly = math.lcm(*(part.denominator for shared in parts.values() for part in shared))
+        times = min(exactly, -(-_ENOUGH_TREES // forest.num_trees))
+        routes = {
+            link: tuple(
+                Path(share.nodes, count)
+                for share, count in zip(
+                    self.paths[link], _whole([part * times for part in shared]), strict=True
+                )
+                if count
+            )
+            for link, shared in parts.items()
+        }
+        carried = replace(
+            forest,
+            topology=original,
+            method=method,
+            k=forest.k * times,
+            multiplicity=forest.multiplicity * times,
+            routes=Routes.from_paths(routes),
+            optimum=None,
+        )
+        return replace(carried, congestion=cost(carried).time_s_per_gb * carried.num_trees)
+
+
+def _proportions(shares: tuple[Share, ...]) -> list[Fraction]:
+    """Return how much of a logical link's bandwidth each share is."""
+    total = sum((share.bandwidth_gb_s for share in shares), Fraction(0))
+    return [share.bandwidth_gb_s / total for share in shares]
+
+
+def _whole(parts: list[Fraction]) -> list[int]:
+    """Round parts of a whole number so that they still add up to it: largest remainders up."""
+    floors = [math.floor(part) for part in parts]
+    left = int(sum(parts)) - sum(floors)
+    order = sorted(range(len(parts)), key=lambda i: (floors[i] - parts[i], i))
+    for i in order[:left]:
+        floors[i] += 1
+    return floors
+
+
+def _latency_us(topology: Topology, nodes: tuple[int, ...]) -> Fraction:
+    return sum((topology.link_between[hop].latency_us for hop in pairwise(nodes)), Fraction(0))

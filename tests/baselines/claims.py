@@ -1,0 +1,261 @@
+"""What each baseline claims to do, and where: the table that test_registry.py holds them to.
+
+A baseline is held to all of it: where it claims to do a collective, its schedule must verify; on
+every other topology of ``TOPOLOGIES`` it must raise UnsupportedError. To add a baseline, add its
+row to ``CLAIMS``; to add a topology, add it to ``TOPOLOGIES`` and see who claims it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from baselines import METHODS
+from baselines.collectives import GATHERING, ROOTED
+from baselines.limits import Limits
+from baselines.method import Schedule
+from forestcoll.schedule.steps import COLLECTIVES
+from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.random_topologies import random_topology
+
+__all__ = ["CLAIMS", "TOPOLOGIES", "Claim", "examples", "fingerprint", "load", "make", "run"]
+
+BOXES = (
+    "dgx_a100:boxes=1",
+    "dgx_a100:boxes=2",
+    "dgx_a100:boxes=3,ib_switches=2",
+    "dgx_a100:boxes=2,nics=nodes",
+    "dgx_a100:boxes=3,nics=nodes,ib_switches=2",
+    "dgx_h100:boxes=4",
+    "paper_example",
+)
+"""Boxes with a switch inside, joined by switches."""
+
+XGMI = ("mi250:boxes=1", "mi250:boxes=2", "mi250:boxes=2,gpus_per_box=8")
+"""Boxes with direct links inside."""
+
+TREES = (
+    "fat_tree:leaves=4,hosts=4,spines=3,oversubscription=2",
+    "fat_tree:leaves=3,hosts=1,spines=2",
+)
+"""GPUs without boxes, all joined through switches."""
+
+RAILS = (
+    "rail_optimized:boxes=2",
+    "rail_optimized:boxes=3,gpus_per_box=4",
+    "rail_optimized:boxes=3,gpus_per_box=2",
+    "rail_optimized:boxes=3,gpus_per_box=2,spines=2",
+)
+"""Boxes joined rail by rail, the last ones across rails too."""
+
+RINGS = ("ring:nodes=2", "ring:nodes=7", "ring:nodes=7,bidirectional=false")
+
+GRIDS = (
+    "torus:dims=3x3",
+    "torus:dims=8x8",
+    "torus:dims=2x3x4",
+    "torus:dims=4x4,wrap=false",
+    "hypercube:dimension=4",
+)
+
+
+def one_way_boxes() -> Topology:
+    """Two boxes of three GPUs in a one-way ring, which a switch joins."""
+    builder = TopologyBuilder()
+    switch = builder.switch("w")
+    for box in range(2):
+        gpus = [builder.gpu(f"b{box}.gpu{i}", box, i) for i in range(3)]
+        for tail, head in zip(gpus, gpus[1:] + gpus[:1], strict=True):
+            builder.arc(tail, head, 3)
+            builder.link(tail, switch, 1)
+    return builder.build("one-way boxes")
+
+
+HAND_MADE: Mapping[str, Callable[[], Topology]] = {
+    "directed": partial(random_topology, 3, "directed"),
+    "one-way boxes": one_way_boxes,
+}
+"""Topologies of no family."""
+
+TOPOLOGIES = (
+    *BOXES,
+    *XGMI,
+    *TREES,
+    *RAILS,
+    *RINGS,
+    *GRIDS,
+    "torus:dims=3x3,wrap=false",
+    "complete:nodes=6",
+    *HAND_MADE,
+)
+"""Every topology that every baseline is asked about, by specification or name."""
+
+EXAMPLES = (
+    "mi250:boxes=2,gpus_per_box=8",
+    "dgx_a100:boxes=2",
+    "torus:dims=3x3",
+    "hypercube:dimension=4",
+    "complete:nodes=6",
+    "ring:nodes=7",
+)
+"""Where to look first when one or two topologies are enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a baseline says of one collective.
+
+    Parameters
+    ----------
+    does : tuple of str
+        The topologies on which it has a schedule.
+    untried : tuple of str
+        Those on which it may have one, but would search for too long in a test. On all others it
+        must raise UnsupportedError.
+    parameters : mapping
+        To call it with.
+    limits : Limits, optional
+    """
+
+    does: tuple[str, ...]
+    untried: tuple[str, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    limits: Limits | None = None
+
+    @property
+    def refuses(self) -> tuple[str, ...]:
+        """The topologies that it must say it does not support."""
+        return tuple(name for name in TOPOLOGIES if name not in (*self.does, *self.untried))
+
+
+def but(*missing: str) -> tuple[str, ...]:
+    """All topologies but these."""
+    return tuple(name for name in TOPOLOGIES if name not in missing)
+
+
+JOINED = (
+    *(name for name in BOXES if name != "dgx_a100:boxes=3,ib_switches=2"),
+    "mi250:boxes=2",
+    "mi250:boxes=2,gpus_per_box=8",
+    *TREES,
+    "rail_optimized:boxes=3,gpus_per_box=2,spines=2",
+    "ring:nodes=2",
+    "complete:nodes=6",
+    "one-way boxes",
+)
+"""Topologies on which links or switches lead from every GPU to every other."""
+
+SWITCH_FREE = (
+    "mi250:boxes=1",
+    *RINGS,
+    *GRIDS,
+    "torus:dims=3x3,wrap=false",
+    "complete:nodes=6",
+    "directed",
+)
+"""Topologies of direct links alone."""
+
+CLAIMS: Mapping[str, Mapping[str, Claim]] = {
+    "direct": dict.fromkeys(
+        ("allgather", "reduce-scatter", "allreduce", "all-to-all"), Claim(JOINED)
+    ),
+    "double-binary-tree": {
+        "allreduce": Claim((*JOINED, "dgx_a100:boxes=3,ib_switches=2")),  # odd and even part
+    },
+    "ring": dict.fromkeys(
+        GATHERING,
+        Claim(but("torus:dims=3x3,wrap=false", "rail_optimized:boxes=3,gpus_per_box=2")),
+    ),
+    "nccl-tree": {
+        "allreduce": Claim(
+            (
+                *BOXES,
+                *XGMI,
+                *TREES,
+                *RAILS,
+                "ring:nodes=2",
+                "complete:nodes=6",
+                "one-way boxes",
+            )
+        )
+    },
+    "multitree": dict.fromkeys(GATHERING, Claim(but())),
+    "recursive-halving-doubling": dict.fromkeys(
+        GATHERING, Claim((*JOINED, "rail_optimized:boxes=2", "hypercube:dimension=4"))
+    ),
+    "bruck": dict.fromkeys((*GATHERING, "all-to-all"), Claim(JOINED)),
+    "blueconnect": dict.fromkeys(
+        GATHERING, Claim((*BOXES, *XGMI, *TREES, *RAILS, "one-way boxes"))
+    ),
+    "torus": dict.fromkeys(
+        GATHERING,
+        Claim((*RINGS, *(name for name in GRIDS if name != "torus:dims=4x4,wrap=false"))),
+    ),
+    "shifted-ring": dict.fromkeys(GATHERING, Claim(("ring:nodes=2", "ring:nodes=7"))),
+    "shifted-bfb-ring": dict.fromkeys(GATHERING, Claim(("ring:nodes=2", "ring:nodes=7"))),
+    "tacos": dict.fromkeys(
+        GATHERING, Claim(but("dgx_a100:boxes=2,nics=nodes", "torus:dims=8x8"), ("torus:dims=8x8",))
+    ),
+    "blink": dict.fromkeys(ROOTED, Claim(SWITCH_FREE)),
+    "blink-switch": dict.fromkeys(ROOTED, Claim(but())),
+    "unwound": dict.fromkeys(
+        (*GATHERING, "broadcast", "reduce"), Claim(but("dgx_a100:boxes=2,nics=nodes"))
+    ),
+    "sccl": dict.fromkeys(
+        (*GATHERING, "broadcast", "reduce"),
+        Claim(tuple(n for n in SWITCH_FREE if n != "torus:dims=8x8"), ("torus:dims=8x8",)),
+    ),
+    "syccl": dict.fromkeys(COLLECTIVES, Claim(())),
+    "tto": dict.fromkeys(COLLECTIVES, Claim(())),
+}
+"""By baseline and collective."""
+
+
+@cache
+def load(name: str) -> Topology:
+    """Return a topology of the table."""
+    return HAND_MADE[name]() if name in HAND_MADE else load_topology(name)
+
+
+def run(method: str, collective: str, topology: Topology) -> Schedule:
+    """Make a schedule with the parameters of the table."""
+    claim = CLAIMS[method][collective]
+    return METHODS[method].run(topology, collective, claim.parameters, claim.limits)
+
+
+@cache
+def make(method: str, collective: str, name: str) -> Schedule:
+    """Make a schedule, once."""
+    return run(method, collective, load(name))
+
+
+def examples(method: str, collective: str, count: int = 2) -> list[str]:
+    """A few topologies that are claimed, of at least three GPUs each."""
+    does = CLAIMS[method][collective].does
+    known = [name for name in EXAMPLES if name in does]
+    rest = [name for name in does if name not in known and load(name).num_compute > 2]
+    return (known + rest)[:count]
+
+
+def fingerprint(schedule: Schedule) -> str:
+    """A hash of all that a schedule says, to the last entry."""
+    digest = hashlib.sha256()
+    _feed(digest.update, schedule)
+    return digest.hexdigest()
+
+
+def _feed(update: Callable[[bytes], None], value: object) -> None:
+    if isinstance(value, np.ndarray):
+        update(value.tobytes())
+    elif isinstance(value, Topology):
+        update(value.name.encode())
+    elif is_dataclass(value):
+        for item in fields(value):
+            _feed(update, getattr(value, item.name))
+    else:
+        update(repr(value).encode())

@@ -1,0 +1,40 @@
+"""Bruck's algorithms, by hand."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from baselines.bruck import generate
+from forestcoll.schedule import cost, verify
+from forestcoll.topology import load_topology
+
+
+@pytest.mark.parametrize("nodes", range(2, 14))
+def test_steps_are_few_for_any_number_of_gpus(nodes: int) -> None:
+    """ceil(log2 N) steps, in which everyone sends N - 1 shards over one link a step."""
+    topology = load_topology(f"complete:nodes={nodes}")
+    for collective in ("allgather", "reduce-scatter"):
+        verdict = verify(generate(topology, collective))
+        assert verdict.steps == int(np.ceil(np.log2(nodes)))
+        assert verdict.time_s_per_gb == Fraction(nodes - 1, nodes)
+
+
+def test_an_allgather_of_five_by_hand() -> None:
+    """GPU 0 sends its shard to 4, shards 0 and 1 to 3, and then its own alone to 1."""
+    sends = generate(load_topology("complete:nodes=5")).sends
+    mine = sends.tail == 0
+    rows = zip(sends.step[mine], sends.chunk[mine], sends.head[mine], strict=True)
+    assert [tuple(map(int, row)) for row in rows] == [(0, 0, 4), (1, 0, 3), (1, 1, 3), (2, 0, 1)]
+
+
+@pytest.mark.parametrize("nodes", range(2, 14))
+def test_an_all_to_all_forwards_by_the_bits_of_the_distance(nodes: int) -> None:
+    """In step k everyone sends the parts of all targets whose distance has bit k, M/N each."""
+    schedule = generate(load_topology(f"complete:nodes={nodes}"), "all-to-all")
+    verdict = verify(schedule)
+    bits = [sum(distance >> step & 1 for distance in range(nodes)) for step in range(verdict.steps)]
+    assert verdict.steps == (nodes - 1).bit_length()
+    assert cost(schedule).time_s_per_gb == Fraction(sum(bits), nodes)
+    sent = np.bincount(schedule.sends.step).tolist()
+    assert sent == [nodes * each for each in bits]

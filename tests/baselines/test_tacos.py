@@ -1,0 +1,486 @@
+"""TACOS: times against the public code's, rules against a literal version, schedules verified."""
+
+import itertools
+import random
+import statistics
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from baselines import METHODS, tacos, tacos_matching
+from baselines.limits import Limits
+from baselines.tacos_matching import TimedLink, Transfer, Trial, least_ticks
+from baselines.unwinding import PATTERNS
+from forestcoll.errors import (
+    CapacityOverflowError,
+    InvalidParameterError,
+    TimeLimitError,
+    UnsupportedError,
+    VerificationError,
+)
+from forestcoll.optimality import optimum
+from forestcoll.schedule import StepSchedule, cost, verify
+from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
+from tests.random_topologies import KINDS, random_topology
+from tests.schedule.step_mutations import CLOCK_MUTATIONS, STEP_MUTATIONS
+
+State = tuple[frozenset[int], ...]
+"""What each GPU has."""
+
+COLLECTIVES = METHODS["tacos"].collectives
+
+
+def delayed(topology: Topology, *latencies: Fraction) -> Topology:
+    """Give the links these latencies in turn, in us."""
+    links = zip(topology.links, itertools.cycle(latencies), strict=False)
+    return Topology(
+        topology.name, topology.nodes, tuple(replace(link, latency_us=us) for link, us in links)
+    )
+
+
+def mixed(spec: str) -> Topology:
+    """A network with latencies of 0, 1/3 and 2/3 us."""
+    return delayed(load_topology(spec), *(Fraction(i, 3) for i in range(3)))
+
+
+def wired(gpus: int, *links: tuple[int, int, str]) -> Topology:
+    """GPUs joined by one-way links of so many GB/s."""
+    nodes = tuple(Node(f"gpu{i}", NodeKind.COMPUTE) for i in range(gpus))
+    return Topology("wired", nodes, tuple(Link(a, b, Fraction(bw)) for a, b, bw in links))
+
+
+def finish(topology: Topology, collective: str = "allgather", **parameters: object) -> Fraction:
+    made = tacos.generate(topology, collective, **parameters)  # type: ignore[arg-type]
+    assert made.clock is not None
+    return made.clock.finish_us
+
+
+@pytest.mark.parametrize(
+    ("dims", "reference_us"),
+    [
+        ("3x3,wrap=false", 11114),
+        ("4x4,wrap=false", 10004),
+        ("5x5,wrap=false", 9606),
+        ("4x4", 5002),
+        ("8x8", 5321),
+        ("3x3x3,wrap=false", 6671),
+    ],
+)
+def test_times_of_the_public_code(dims: str, reference_us: int) -> None:
+    """At most 1 % above its best of five, measured on a build of it (astra-sim/tacos, C++).
+
+    Links of 50 GiB/s and 0.5 us, 1 GiB gathered, one chunk a GPU; here seeds 0 to 4.
+    """
+    mesh = load_topology(f"torus:bandwidth=53.6870912,dims={dims}")
+    made = tacos.generate(delayed(mesh, Fraction(1, 2)), seed=0, trials=5)
+    verify(made)
+    assert made.clock is not None
+    assert made.clock.finish_us <= Fraction(101, 100) * reference_us
+
+
+def test_a_ring_of_three_is_done_in_one_step() -> None:
+    """Each GPU gets both other chunks at once: 1/2 us and 1 kB at 2 GB/s, exactly."""
+    ring = delayed(load_topology("ring:nodes=3,bandwidth=2"), Fraction(1, 2))
+    made = tacos.generate(ring, size_bytes=3000)
+    assert made.clock is not None
+    assert (made.clock.finish_us, made.num_steps, len(made.sends)) == (1, 1, 6)
+
+
+def fewest_steps(topology: Topology) -> int:
+    """Try everything: what each GPU can have after each step, links all alike."""
+    gpus = topology.num_compute
+    sources = [[link.tail for link in topology.links if link.head == v] for v in range(gpus)]
+    states = {tuple(frozenset([v]) for v in range(gpus))}
+    for step in itertools.count():
+        if tuple(frozenset(range(gpus)) for _ in range(gpus)) in states:
+            return step
+        states = {
+            after
+            for state in states
+            for after in itertools.product(
+                *(
+                    {
+                        state[v].union(got)
+                        for got in itertools.product(*(state[u] for u in sources[v]))
+                    }
+                    for v in range(gpus)
+                )
+            )
+        }
+    raise AssertionError
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "ring:nodes=3",
+        "ring:nodes=4",
+        "ring:nodes=5",
+        "ring:nodes=4,bidirectional=false",
+        "torus:dims=4,wrap=false",
+        "complete:nodes=4",
+    ],
+)
+def test_tiny_networks_are_solved(spec: str) -> None:
+    """No schedule has fewer steps."""
+    net = load_topology(spec)
+    assert finish(net, size_bytes=net.num_compute * 1000) == fewest_steps(net)
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "torus:dims=2x3x4",
+        "hypercube:dimension=3",
+        "ring:nodes=7,bidirectional=false",
+        "mi250:boxes=1",
+        "mi250:boxes=2,gpus_per_box=8",
+        "dgx_a100:boxes=2",
+        "paper_example",
+        "fat_tree:leaves=2,hosts=4,spines=3,oversubscription=2",
+        "rail_optimized:boxes=2,gpus_per_box=4",
+    ],
+)
+def test_schedules_verify_and_are_no_faster_than_the_optimum(spec: str, collective: str) -> None:
+    """Latencies differ from link to link; an allreduce takes two phases."""
+    net = mixed(spec)
+    made = tacos.generate(net, collective, chunks=2, trials=1)
+    found = cost(made)
+    assert verify(made).time_s_per_gb == found.time_s_per_gb
+    phases = 2 if collective == "allreduce" else 1
+    assert found.time_s_per_gb >= phases * optimum(net).time_s_per_gb
+    needed = phases * net.num_compute * (net.num_compute - 1) * 2
+    assert len(made.sends) == needed  # nothing is sent twice
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_unwound_switches(pattern: str, collective: str) -> None:
+    """The schedule names physical paths, whose latencies add up."""
+    net = mixed("dgx_a100:boxes=2")
+    made = tacos.generate(net, collective, unwinding=pattern, trials=1)
+    verify(made)
+    assert any(net.nodes[v].is_switch for v in made.routes.hop)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(8))
+def test_random_networks(seed: int, kind: str) -> None:
+    """Whatever can be unwound verifies, in both directions of time."""
+    net = random_topology(seed, kind)
+    net = delayed(net, *(Fraction(i % 5, 7) for i in range(11)))
+    for pattern, collective in itertools.product(PATTERNS, ("allgather", "allreduce")):
+        with suppress(UnsupportedError):
+            verify(tacos.generate(net, collective, size_bytes=9999, unwinding=pattern, trials=2))
+
+
+def test_an_allreduce_is_a_reduce_scatter_and_then_an_allgather() -> None:
+    """Each phase is the best of its trials."""
+    net = mixed("torus:dims=3x3,wrap=false")
+    parts = [finish(net, collective) for collective in ("reduce-scatter", "allgather")]
+    assert finish(net, "allreduce") == sum(parts)
+
+
+def test_a_reduction_runs_against_a_one_way_ring() -> None:
+    """The sums go the way the links go, N - 1 hops."""
+    ring = load_topology("ring:nodes=4,bidirectional=false")
+    made = tacos.generate(ring, "reduce-scatter", size_bytes=4000)
+    assert set(zip(made.sends.tail, made.sends.head, strict=True)) == {
+        (0, 1),
+        (1, 2),
+        (2, 3),
+        (3, 0),
+    }
+    assert made.clock is not None
+    assert made.clock.finish_us == 3
+
+
+def test_the_way_round_by_fast_links() -> None:
+    """1 kB takes 1 us on links of 1 GB/s, 10 us from 0 to 2 directly: 0 -> 1 -> 2 is there first.
+
+    The slow link carries the chunk all the same, for nothing, and that is left out.
+    """
+    fast = [(0, 1), (1, 0), (1, 2), (2, 1)]
+    slow = [(0, 2, "1/10"), (2, 0, "1/10")]
+    net = wired(3, *((a, b, "1") for a, b in fast), *slow)
+    made = tacos.generate(net, size_bytes=3000)
+    verify(made)
+    assert made.clock is not None
+    assert made.clock.finish_us == 2
+    assert set(zip(made.sends.tail, made.sends.head, strict=True)) == set(fast)
+
+
+def test_more_chunks_follow_one_another() -> None:
+    """Along a one-way line and back at once: halves arrive sooner than wholes."""
+    line = load_topology("torus:dims=6,wrap=false")
+    assert finish(line, chunks=8) <= finish(line, chunks=1)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_slow_link_brings_what_is_still_lacking(seed: int) -> None:
+    """Eight chunks go from 0 to 2 in 1 + 1 ticks by way of 1, or in 5 directly.
+
+    Whatever the slow link starts with may come the other way before; then it has brought another
+    one, of which some must be left: the other way has brought 4 by then.
+    """
+    links = [TimedLink(0, 1, 1), TimedLink(1, 2, 1), TimedLink(0, 2, 5), TimedLink(2, 0, 1)]
+    trial = Trial(3, [*links, TimedLink(2, 1, 1)], 8, random.Random(seed))
+    assert trial.run()
+    assert any((link, start) == (2, 0) for _, link, start in trial.done)
+    assert len({(chunk, trial.links[link].head) for chunk, link, _ in trial.done}) == 48
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_chunk_on_its_way_counts_as_lacking(seed: int) -> None:
+    """At tick 2 both links into 2 are free, and what they can bring is 3's chunk: one starts it.
+
+    At 3, when 4's chunk comes to 3, the other starts it too. So it is busy at 4, when 4's chunk has
+    come to 0 and 1, which has to go over the link that has just brought 3's.
+    """
+    ends = [(3, 0, 1), (3, 1, 1), (0, 2, 2), (1, 2, 2), (4, 3, 3)]
+    trial = Trial(5, [TimedLink(*link) for link in ends], 1, random.Random(seed))
+    assert not trial.run()  # no links lead back
+    taken = {(chunk, start): link for chunk, link, start in trial.done if ends[link][1] == 2}
+    assert taken[3, 2] == taken[4, 4]
+
+
+def literal_trial(
+    gpus: int, links: Sequence[TimedLink], chunks: int, rng: random.Random
+) -> list[Transfer]:
+    """The rules of the public code one by one, all pairs shuffled at every event; slow.
+
+    What differs from it as in ours: links into a GPU are swapped only for what their tail had.
+    """
+    has = [set(range(v * chunks, (v + 1) * chunks)) for v in range(gpus)]
+    pairs = {(c, v) for c in range(gpus * chunks) for v in range(gpus)} - {
+        (c, v) for v in range(gpus) for c in has[v]
+    }
+    flying: dict[int, tuple[Transfer, frozenset[int]]] = {}
+    done, now = [], 0
+    while pairs:
+        order = sorted(pairs)
+        rng.shuffle(order)
+        for chunk, head in order:
+            ways = [
+                i
+                for i, link in enumerate(links)
+                if link.head == head and i not in flying and chunk in has[link.tail]
+            ]
+            if ways:
+                best = min(links[i].ticks for i in ways)
+                i = rng.choice([i for i in ways if links[i].ticks == best])
+                flying[i] = Transfer(chunk, i, now), frozenset(has[links[i].tail])
+        now = min(t.start + links[i].ticks for i, (t, _) in flying.items())
+        for i in sorted(flying):
+            transfer, at_tail = flying[i]
+            if transfer.start + links[i].ticks > now:
+                continue
+            del flying[i]
+            head, chunk = links[i].head, transfer.chunk
+            if chunk in has[head]:
+                others = sorted(at_tail - has[head])
+                if not others:
+                    continue
+                chunk = rng.choice(others)
+            has[head].add(chunk)
+            pairs.remove((chunk, head))
+            done.append(Transfer(chunk, i, transfer.start))
+    return done
+
+
+def timed(spec: str, *ticks: int) -> tuple[int, list[TimedLink]]:
+    """A network whose links take so many ticks in turn."""
+    net = load_topology(spec)
+    each = zip(net.links, itertools.cycle(ticks), strict=False)
+    return net.num_compute, [TimedLink(link.tail, link.head, t) for link, t in each]
+
+
+@pytest.mark.parametrize(
+    ("spec", "ticks", "chunks"),
+    [
+        ("torus:dims=3x3,wrap=false", (1,), 1),
+        ("torus:dims=3x3,wrap=false", (2, 3, 7), 1),
+        ("ring:nodes=5", (1, 4, 2), 2),
+    ],
+)
+def test_greedy_trials_are_those_of_the_literal_rules(
+    spec: str, ticks: tuple[int, ...], chunks: int
+) -> None:
+    """120 runs each: mean finish and transfers per link agree within four standard errors."""
+    gpus, links = timed(spec, *ticks)
+
+    def ends(done: Sequence[Transfer]) -> list[int]:
+        by_link = np.bincount([link for _, link, _ in done], minlength=len(links)).tolist()
+        return [max(start + links[link].ticks for _, link, start in done), *by_link]
+
+    ours, theirs = [], []
+    for seed in range(120):
+        trial = Trial(gpus, links, chunks, random.Random(seed), maximum=False)
+        assert trial.run()
+        ours.append(ends(trial.done))
+        theirs.append(ends(literal_trial(gpus, links, chunks, random.Random(seed))))
+    for one, other in zip(zip(*ours, strict=True), zip(*theirs, strict=True), strict=True):
+        error = ((statistics.pvariance(one) + statistics.pvariance(other)) / 120) ** 0.5
+        assert abs(statistics.mean(one) - statistics.mean(other)) <= 4 * error + 1e-9
+
+
+def test_maximum_matchings_leave_fewer_links_idle() -> None:
+    """On the 3 x 3 mesh four steps are always enough then, for greedy ones only sometimes."""
+    gpus, links = timed("torus:dims=3x3,wrap=false", 1)
+    steps: dict[bool, set[int]] = {True: set(), False: set()}
+    for seed, maximum in itertools.product(range(40), (True, False)):
+        trial = Trial(gpus, links, 1, random.Random(seed), maximum)
+        assert trial.run()
+        steps[maximum].add(trial.finish)
+    assert steps[True] == {4} == {least_ticks(gpus, links, 1)}
+    assert 5 in steps[False]
+
+
+def test_the_least_time_by_hand() -> None:
+    """Links of 2 and 3 ticks bring 5 chunks in 6 ticks (3 and 2); one of 2 alone needs 10."""
+    links = [TimedLink(0, 1, 2), TimedLink(2, 1, 3), TimedLink(1, 0, 2), TimedLink(1, 2, 1)]
+    assert least_ticks(6, links[:2], 1) == 6
+    assert least_ticks(6, links, 1) == 10
+
+
+def test_seeds() -> None:
+    """The same seed makes the same schedule, others make others, and trials count up from it."""
+    net = mixed("torus:dims=3x3,wrap=false")
+
+    def made(**parameters: int) -> StepSchedule:
+        return tacos.generate(net, **parameters)  # type: ignore[arg-type]
+
+    def same(one: StepSchedule, other: StepSchedule) -> bool:
+        sends, clocks = (one.sends, other.sends), (one.clock, other.clock)
+        assert clocks[0] is not None
+        assert clocks[1] is not None
+        return all(
+            np.array_equal(a, b)
+            for a, b in (
+                (sends[0].chunk, sends[1].chunk),
+                (sends[0].tail, sends[1].tail),
+                (sends[0].head, sends[1].head),
+                (clocks[0].start, clocks[1].start),
+            )
+        )
+
+    alone = [made(seed=seed, trials=1) for seed in range(3, 7)]
+    assert same(alone[0], made(seed=3, trials=1))
+    assert not same(alone[0], alone[1])
+    times = [one.clock.finish_us for one in alone if one.clock is not None]
+    assert same(made(seed=3, trials=4), alone[times.index(min(times))])
+
+
+MUTANTS = [
+    ("torus:dims=3x3,wrap=false", "allgather"),
+    ("torus:dims=3x3,wrap=false", "reduce-scatter"),
+    ("torus:dims=3x3,wrap=false", "allreduce"),
+    ("dgx_a100:boxes=2", "allgather"),
+    ("dgx_a100:boxes=2", "reduce-scatter"),
+]
+
+
+@pytest.mark.parametrize("mutation", STEP_MUTATIONS | CLOCK_MUTATIONS)
+@pytest.mark.parametrize(("spec", "collective"), MUTANTS)
+def test_a_spoiled_schedule_is_refused(spec: str, collective: str, mutation: str) -> None:
+    """Whatever is changed. Both phases of an allreduce at once also repeat transfers."""
+    mutate, message = (STEP_MUTATIONS | CLOCK_MUTATIONS)[mutation]
+    made = mutate(tacos.generate(mixed(spec), collective, trials=1))
+    with pytest.raises(VerificationError, match=f"{message}|is listed twice"):
+        verify(made)
+
+
+def test_ticks_that_would_not_fit_are_rounded_up() -> None:
+    """Bandwidths of large primes have no common tick in 64 bits; times grow by a millionth."""
+    primes = (10**9 + 7, 10**9 + 9, 10**9 + 21, 10**9 + 33)
+    links = [(v, (v + 1) % 4, f"{p}/1000000000") for v, p in enumerate(primes)]
+    made = tacos.generate(wired(4, *links), size_bytes=4000)
+    verify(made)
+    assert made.clock is not None
+    assert Fraction(3 * 10**9, primes[-1]) < made.clock.finish_us < 3 * (1 + Fraction(1, 10**6))
+
+
+def test_shares_that_would_not_fit_are_rounded() -> None:
+    """Two ways of bandwidths of large primes are not used beyond what they have, but nearly so."""
+    nodes = [Node(name, NodeKind.COMPUTE) for name in "ab"]
+    nodes += [Node(name, NodeKind.SWITCH) for name in "uvw"]
+    ways = {2: "1.0000000000037", 3: "2.0000000000007", 4: "1e-15"}  # the last is left out
+    ends = [(gpu, switch) for switch in ways for gpu in (0, 1)]
+    links = [
+        Link(*pair, Fraction(ways[max(pair)]))
+        for gpu, switch in ends
+        for pair in ((gpu, switch), (switch, gpu))
+    ]
+    made = tacos.generate(Topology("two ways", tuple(nodes), tuple(links)), size_bytes=6000)
+    verify(made)
+    assert made.clock is not None
+    assert len(made.routes.multiplicity) == 4
+    assert 1 - Fraction(1, 10**6) < made.clock.finish_us < 1 + Fraction(1, 10**6)
+
+
+def test_links_that_are_too_far_apart_are_refused() -> None:
+    """1e-20 and 1e20 GB/s."""
+    net = wired(2, (0, 1, "1e20"), (1, 0, "1e-20"))
+    with pytest.raises(CapacityOverflowError, match="too far apart"):
+        tacos.generate(net)
+
+
+def test_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It returns what is done by then, or says that nothing is. The clock goes on by one a look."""
+    net = mixed("torus:dims=3x3,wrap=false")
+    clock = itertools.count()
+    monkeypatch.setattr(tacos_matching.time, "monotonic", lambda: next(clock))
+    with pytest.raises(TimeLimitError, match="3 s are too few for one trial") as info:
+        tacos.generate(net, limits=Limits(seconds=3))
+    events = next(n for n in itertools.count(10) if completed(net, n))
+    assert info.value.bound is not None
+    made = tacos.generate(net, limits=Limits(seconds=events), trials=50)
+    monkeypatch.undo()
+    alone = tacos.generate(net, trials=1)
+    assert made.clock is not None
+    assert alone.clock is not None
+    assert made.clock.finish_us == alone.clock.finish_us >= Fraction(str(info.value.bound))
+
+
+def completed(net: Topology, seconds: int) -> bool:
+    try:
+        tacos.generate(net, limits=Limits(seconds=seconds), trials=1)
+    except TimeLimitError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"chunks": 0}, "chunks is 0; it must be a whole number >= 1"),
+        ({"trials": 0}, "trials is 0"),
+        ({"size_bytes": 0}, "size_bytes is 0"),
+        ({"seed": -1}, "seed is -1; it must be a whole number >= 0"),
+        ({"matching": "best"}, "no matching 'best'; it must be one of maximum, greedy"),
+        ({"unwinding": "star"}, "no pattern 'star'"),
+    ],
+)
+def test_parameters_out_of_range(parameters: dict[str, object], message: str) -> None:
+    with pytest.raises(InvalidParameterError, match=message):
+        METHODS["tacos"].run(load_topology("ring:nodes=3"), parameters=parameters)
+
+
+@pytest.mark.parametrize(
+    ("topology", "collective", "message"),
+    [
+        (wired(1), "allgather", "wired has 1 GPUs; an allgather needs two"),
+        (wired(2), "allgather", "no links lead from gpu. to gpu."),
+        (wired(2, (0, 1, "1")), "allgather", "no links lead from gpu1 to gpu0"),
+        (wired(2, (0, 1, "1")), "reduce-scatter", "no links lead from gpu1 to gpu0"),
+        (wired(2, (0, 1, "1")), "broadcast", "tacos has no broadcast"),
+    ],
+)
+def test_what_it_cannot_do_is_typed(topology: Topology, collective: str, message: str) -> None:
+    with pytest.raises(UnsupportedError, match=f"^unsupported: .*{message}"):
+        tacos.generate(topology, collective)

@@ -1,0 +1,72 @@
+"""Small networks on which the fastest allreduce is known by hand.
+
+Let S have some GPUs but not all. The parts rooted in S must leave it in the gathering. In the
+reduction, what S adds to the parts rooted outside must leave it. Both share the links that leave S,
+and every part is rooted inside or outside, so no allreduce is faster than B+(S).
+"""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+from forestcoll.topology import Topology, TopologyBuilder
+
+__all__ = ["BETTER", "line", "one_way_detour", "star", "two_boxes"]
+
+
+def star(*bandwidths: int) -> Topology:
+    """GPUs of these bandwidths at one switch."""
+    builder = TopologyBuilder()
+    switch = builder.switch("switch")
+    for number, bandwidth in enumerate(bandwidths):
+        builder.link(builder.gpu(f"gpu{number}"), switch, bandwidth)
+    return builder.build(f"star {bandwidths}")
+
+
+def line(nodes: int) -> Topology:
+    """GPUs in a row, 1 GB/s each way between neighbours."""
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"gpu{number}") for number in range(nodes)]
+    for gpu, neighbour in itertools.pairwise(gpus):
+        builder.link(gpu, neighbour, 1)
+    return builder.build(f"line of {nodes}")
+
+
+def two_boxes(small: int, large: int) -> Topology:
+    """Boxes of so many GPUs, 10 GB/s each to their switch, with 1 GB/s each way between them."""
+    builder = TopologyBuilder()
+    switches = [builder.switch(name) for name in ("left", "right")]
+    for switch, count in zip(switches, (small, large), strict=True):
+        for number in range(count):
+            builder.link(builder.gpu(f"{switch}{number}"), switch, 10)
+    builder.link(*switches, 1)
+    return builder.build(f"boxes of {small} and {large}")
+
+
+def one_way_detour() -> Topology:
+    """Three GPUs in a one-way ring of 2 GB/s, two of them joined both ways at 1 GB/s."""
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"gpu{number}") for number in range(3)]
+    for number in range(3):
+        builder.arc(gpus[number], gpus[(number + 1) % 3], 2)
+    builder.link(gpus[0], gpus[1], 1)
+    return builder.build("one-way ring with a detour")
+
+
+BETTER: tuple[tuple[Topology, Fraction, Fraction], ...] = (
+    # A GPU of 1 GB/s is a cut: at most 1. The fast one as only root takes 2 in and sends 2 out.
+    # Of the combination, 2 shards enter a slow GPU: x* = 1/2, and N x* / 2 = 3/4.
+    (star(1, 1, 2), Fraction(1), Fraction(3, 4)),
+    (star(1, 1, 1, 3), Fraction(1), Fraction(2, 3)),
+    # Each link is a cut: at most 1. With one root sums go one way and copies the other.
+    # 3 shards leave all but an end over one link: x* = 1/3, and N x* / 2 = 2/3.
+    (line(4), Fraction(1), Fraction(2, 3)),
+    # Node 2 has 2 GB/s each way, a cut: at most 2. For the combination 2 shards enter it: x* = 1.
+    (one_way_detour(), Fraction(2), Fraction(3, 2)),
+    # All GPUs have equal bandwidth. The link between the boxes is a cut: at most 1. With roots on
+    # the left only, it carries the sums of the right box one way and copies the other way.
+    # 6 shards cross the link: x* = 1/6, and N x* / 2 = 2/3.
+    (two_boxes(2, 6), Fraction(1), Fraction(2, 3)),
+)
+"""Network, fastest allreduce, and reduce-scatter + allgather, in GB/s."""

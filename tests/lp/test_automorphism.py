@@ -1,0 +1,90 @@
+"""Symmetries of networks: what is found is right, and as much as is known by hand."""
+
+import numpy as np
+import pytest
+
+from forestcoll.errors import InvalidParameterError
+from forestcoll.topology import TopologyBuilder, load_topology
+from lp.automorphism import find_orbits, no_symmetry, orbits_under
+from tests.lp.networks import line, one_way_detour, star, two_boxes
+from tests.random_topologies import KINDS, random_topology
+
+
+def counts(spec: str) -> tuple[int, int]:
+    orbits = find_orbits(load_topology(spec))
+    return int(orbits.node.max()) + 1, int(orbits.link.max()) + 1
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("dgx_a100:boxes=1", (2, 2)),  # GPUs, NVSwitch; up and down
+        ("dgx_a100:boxes=16", (3, 4)),  # GPUs, NVSwitches, InfiniBand switch; two of each
+        ("ring:nodes=12", (1, 1)),
+        ("hypercube:dimension=4", (1, 1)),
+        ("torus:dims=4x4", (1, 1)),
+        ("fat_tree:leaves=4,hosts=3,spines=2", (3, 4)),
+    ],
+)
+def test_alike_by_hand(spec: str, expected: tuple[int, int]) -> None:
+    assert counts(spec) == expected
+
+
+def test_orbits_of_unlike_nodes() -> None:
+    """Slow GPUs are alike, the fast one is not; the ends of a line are; boxes of 2 and 6 are not.
+
+    A one-way ring with one link that goes both ways has no symmetry.
+    """
+    assert find_orbits(star(1, 1, 2)).node.tolist() == [0, 1, 1, 2]
+    assert find_orbits(line(4)).node.tolist() == [0, 1, 1, 0]
+    assert int(find_orbits(two_boxes(2, 6)).node.max()) + 1 == 4
+    assert find_orbits(one_way_detour()).generators == ()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_generators_keep_every_bandwidth(kind: str) -> None:
+    """Each generator, applied to the network, gives the same links; orbits are unions of moves."""
+    for seed in range(15):
+        topology = random_topology(seed, kind)
+        orbits = find_orbits(topology)
+        known = {(e.tail, e.head): e.bandwidth_gb_s for e in topology.links}
+        for moved in orbits.generators:
+            image = {(moved[a], moved[b]): bandwidth for (a, b), bandwidth in known.items()}
+            assert image == known
+            assert (orbits.node[moved] == orbits.node).all()
+            for node, other in enumerate(moved):
+                assert topology.nodes[node].is_switch == topology.nodes[other].is_switch
+        again = orbits_under(topology, orbits.generators)
+        assert (again.node == orbits.node).all()
+        assert (again.link == orbits.link).all()
+
+
+def test_a_given_group_is_checked() -> None:
+    """Turning a ring of 4 by two makes two orbits; swapping two neighbours is no automorphism."""
+    ring = load_topology("ring:nodes=4")
+    assert orbits_under(ring, [[2, 3, 0, 1]]).node.tolist() == [0, 1, 0, 1]
+    for wrong in ([1, 0, 2, 3], [0, 0, 1, 2], [0, 1, 2]):
+        with pytest.raises(InvalidParameterError, match="generator 1 is no automorphism"):
+            orbits_under(ring, [[0, 1, 2, 3], wrong])
+
+
+def test_no_symmetry_leaves_each_by_itself() -> None:
+    topology = load_topology("dgx_a100:boxes=1")
+    orbits = no_symmetry(topology)
+    assert len(np.unique(orbits.node)) == len(topology.nodes)
+    assert len(np.unique(orbits.link)) == len(topology.links)
+
+
+def test_a_search_without_success_ends() -> None:
+    """Refinement alone tells no two nodes of two triangles and a hexagon apart; they differ.
+
+    Of a ring of 3 and one of 6 in one network the nodes all have one neighbour each way.
+    """
+    builder = TopologyBuilder()
+    for size in (3, 6):
+        gpus = [builder.gpu(f"ring{size}.gpu{i}") for i in range(size)]
+        for i in range(size):
+            builder.link(gpus[i], gpus[(i + 1) % size], 1)
+    orbits = find_orbits(builder.build("two rings"))
+    assert orbits.node.tolist() == [0] * 3 + [1] * 6
+    assert len(np.unique(orbits.link)) == 2

@@ -1,0 +1,79 @@
+"""The command ``forestcoll allreduce-optimum``."""
+
+import pkgutil
+import tomllib
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from forestcoll.cli import shell
+from forestcoll.schedule import read_schedule
+from forestcoll.schedule.cost import cost
+from forestcoll.topology import write_topology
+from tests.command_line import ROOT, assert_one_line, document, invoke
+from tests.lp.networks import two_boxes
+
+NAME = "allreduce-optimum"
+
+
+@pytest.fixture(autouse=True)
+def _command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the entry point of pyproject.toml adds it, installed or not."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    value = project["entry-points"]["forestcoll.commands"][NAME]
+    assert callable(pkgutil.resolve_name(value))
+    entry = EntryPoint(NAME, value, "forestcoll.commands")
+    monkeypatch.setattr(shell, "_plugins", lambda: {NAME: entry})
+
+
+def test_where_the_combination_is_optimal_it_says_so() -> None:
+    result = invoke(NAME, "dgx_a100:boxes=4")
+    assert result.exit_code == 0, result.output
+    assert "reduce scatter and allgather is optimal  yes" in result.stdout
+    assert "400/3 = 133.333 GB/s" in result.stdout
+    assert "gather into box 0 (8 GPUs), price 0.6667" in result.stdout
+    assert "schedule" not in result.stdout
+
+
+def test_where_it_is_not_a_better_schedule_is_built_and_written(tmp_path: Path) -> None:
+    """Boxes of 2 and 6 equal GPUs: 1 GB/s by hand, against 2/3."""
+    network, file = tmp_path / "boxes.yaml", tmp_path / "schedule.json"
+    write_topology(two_boxes(2, 6), network)
+    facts = document(NAME, network, "-o", file)
+    assert facts["allreduce_algbw_gb_s"] == pytest.approx(1)
+    assert facts["at_most_gb_s"] == pytest.approx(1)
+    assert facts["reduce_scatter_and_allgather_gb_s"]["exact"] == "2/3"
+    assert facts["reduce_scatter_and_allgather_is_optimal"] is False
+    assert facts["schedule_algbw_gb_s"]["exact"] == "1"
+    assert facts["verified"] is True
+    assert sum(facts["parts_gb_s"].values()) == pytest.approx(1)
+    assert facts["file"] == str(file)
+    assert cost(read_schedule(file)).algbw_gb_s == 1
+    people = invoke(NAME, network, "--no-symmetry", "--solver", "glop")
+    assert people.exit_code == 0
+    assert "schedule algbw" in people.stdout
+    assert "1 GB/s" in people.stdout
+
+
+def test_an_optimal_combination_is_written_where_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "schedule.json"
+    facts = document(NAME, "ring:nodes=4", "-o", file)
+    assert facts["schedule_algbw_gb_s"]["exact"] == "4/3"
+    assert invoke("verify", file).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["ring:nodes=4", "--solver", "simplex"], 2, "no LP method 'simplex'"),
+        (["ring:nodes=4", "--time-limit", "0"], 2, "time_limit_s is 0"),
+        (["mi250:boxes=4", "--time-limit", "0.000001"], 3, "the limit of 1e-06 s"),
+        (["ring:nodes=4", "-o", "/nowhere/at/all.json"], 2, "no directory"),
+        (["ring:nodes=1"], 2, "ring"),
+    ],
+)
+def test_mistakes_are_one_typed_line(arguments: list[str], code: int, message: str) -> None:
+    result = invoke(NAME, *arguments)
+    assert result.exit_code == code
+    assert_one_line(result.stderr, message)

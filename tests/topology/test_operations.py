@@ -1,0 +1,119 @@
+"""Line graphs and Cartesian products, against networkx."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import networkx as nx
+import pytest
+
+from forestcoll.errors import InvalidTopologyError, UnsupportedError
+from forestcoll.topology import (
+    Topology,
+    cartesian_power,
+    cartesian_product,
+    line_graph,
+    load_topology,
+)
+from tests.random_topologies import random_topology
+
+
+def plain(topology: Topology) -> nx.DiGraph:
+    return nx.DiGraph([(link.tail, link.head) for link in topology.links])
+
+
+@pytest.mark.parametrize("spec", ["complete:nodes=4", "diamond", "ring:nodes=5"])
+def test_line_graph_is_that_of_networkx(spec):
+    base = load_topology(spec)
+    once = line_graph(base)
+    assert nx.is_isomorphic(plain(once), nx.line_graph(plain(base)))
+    twice = line_graph(base, 2)
+    assert nx.is_isomorphic(plain(twice), nx.line_graph(nx.line_graph(plain(base))))
+    assert twice.links == line_graph(once).links
+
+
+def test_line_graph_keeps_the_degree():
+    """d-regular and N nodes make d N nodes, each with the bandwidth it had."""
+    made = line_graph(load_topology("complete_bipartite:degree=4,bandwidth=25/2"), 2)
+    assert made.num_compute == 4 * 4 * 8
+    assert set(made.egress_gb_s) == set(made.ingress_gb_s) == {Fraction(50)}
+    assert made.name == "L^2(complete_bipartite:degree=4,bandwidth=12.5)"
+
+
+def test_kautz_graphs_are_line_graphs_of_complete_ones():
+    kautz = load_topology("generalized_kautz:degree=2,nodes=12")
+    assert nx.is_isomorphic(plain(line_graph(load_topology("complete:nodes=3"), 2)), plain(kautz))
+
+
+def test_line_graph_counts_parallel_links():
+    """Three GPUs, two links of 1 GB/s from each to the next: six, each linked to two."""
+    ring = load_topology("ring:nodes=3,bandwidth=2,bidirectional=false")
+    made = line_graph(ring, unit_gb_s=1)
+    assert (made.num_compute, len(made.links)) == (6, 12)
+    assert set(made.egress_gb_s) == {Fraction(2)}
+    assert line_graph(ring).num_compute == 3  # one link of 2 GB/s
+
+
+def test_line_graph_of_mixed_bandwidths_has_their_common_unit():
+    """1 and 3/2 GB/s are 2 and 3 links of 1/2."""
+    ring = Topology("ring", load_topology("ring:nodes=2").nodes, ())
+    links = load_topology("ring:nodes=2").links
+    mixed = Topology(
+        ring.name, ring.nodes, (links[0], links[1].__class__(1, 0, Fraction(3, 2), Fraction(4)))
+    )
+    made = line_graph(mixed)
+    assert made.num_compute == 5
+    assert {e.bandwidth_gb_s for e in made.links} == {Fraction(1, 2)}
+    assert {e.latency_us for e in made.links} == {Fraction(4)}
+
+
+def test_product_of_rings_is_a_torus():
+    ring = {n: load_topology(f"ring:nodes={n}") for n in (3, 4, 5)}
+    assert cartesian_product(*ring.values()).links == load_topology("torus:dims=3x4x5").links
+    assert cartesian_power(ring[4], 2).links == load_topology("torus:dims=4x4").links
+
+
+def test_power_of_two_gpus_is_a_hypercube():
+    made = cartesian_power(load_topology("complete:nodes=2"), 4)
+    assert made.links == load_topology("hypercube:dimension=4").links
+
+
+def test_product_of_different_graphs_is_that_of_networkx():
+    first, second = load_topology("diamond"), load_topology("ring:nodes=3,bidirectional=false")
+    made = cartesian_product(first, second)
+    assert nx.is_isomorphic(plain(made), nx.cartesian_product(plain(first), plain(second)))
+    assert made.name == "diamond [] ring:nodes=3,bidirectional=false"
+
+
+def test_networks_with_switches_are_refused():
+    switched = load_topology("dgx_a100:boxes=1")
+    for operation in (line_graph, cartesian_product):
+        with pytest.raises(UnsupportedError, match="switch"):
+            operation(switched)
+
+
+def test_bad_arguments_are_refused():
+    ring = load_topology("ring:nodes=3")
+    with pytest.raises(InvalidTopologyError, match="1 time or more"):
+        line_graph(ring, 0)
+    with pytest.raises(InvalidTopologyError, match="no whole multiple"):
+        line_graph(ring, unit_gb_s="2/3")
+    with pytest.raises(InvalidTopologyError, match="no link"):
+        line_graph(Topology("alone", ring.nodes[:1], ()))
+    with pytest.raises(InvalidTopologyError, match="exponent"):
+        cartesian_power(ring, 0)
+    with pytest.raises(UnsupportedError, match="at least one"):
+        cartesian_product()
+
+
+def test_any_network_of_gpus_has_a_line_graph_of_its_units():
+    """As many GPUs as units of bandwidth, and as many links as pairs of units that meet."""
+    for seed in range(12):
+        topology = random_topology(seed, "directed")
+        if topology.switches:
+            continue
+        made = line_graph(topology)
+        unit = made.links[0].bandwidth_gb_s
+        assert made.num_compute == sum(topology.egress_gb_s) / unit
+        meet = zip(topology.ingress_gb_s, topology.egress_gb_s, strict=True)
+        assert sum(e.bandwidth_gb_s for e in made.links) == sum(i * o for i, o in meet) / unit
