@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from lp.alltoall_schedule import schedule_of
     from lp.concurrent_flow import ApproximateFlow, approximate_flow
     from lp.demands import Demands, demands_of
+    from lp.fractional_packing import FractionalPacking
+    from lp.groups import concurrent_groups
+    from lp.groups_result import ConcurrentGroups, ProcessGroup, check_concurrent
     from lp.program import Program, Settings, Solution
     from lp.solver import solve
 
@@ -27,7 +30,10 @@ __all__ = [
     "AllgatherOptimum",
     "AllreduceOptimum",
     "ApproximateFlow",
+    "ConcurrentGroups",
     "Demands",
+    "FractionalPacking",
+    "ProcessGroup",
     "Program",
     "Settings",
     "Solution",
@@ -36,6 +42,8 @@ __all__ = [
     "allreduce_forest",
     "allreduce_optimum",
     "approximate_flow",
+    "check_concurrent",
+    "concurrent_groups",
     "degree_bound",
     "demands_of",
     "product_rate",
@@ -53,6 +61,9 @@ _NAMES = {
     "lp.alltoall_schedule": ("schedule_of",),
     "lp.concurrent_flow": ("ApproximateFlow", "approximate_flow"),
     "lp.demands": ("Demands", "demands_of"),
+    "lp.fractional_packing": ("FractionalPacking",),
+    "lp.groups": ("concurrent_groups",),
+    "lp.groups_result": ("ConcurrentGroups", "ProcessGroup", "check_concurrent"),
     "lp.program": ("Program", "Settings", "Solution"),
     "lp.solver": ("solve",),
 }

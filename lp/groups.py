@@ -17,8 +17,8 @@ Problem: with t the rate, w_g the weight of group g and c^g_e its share of link 
 Input:   a topology; disjoint groups of two GPUs or more, which reach each other; weights.
 Output:  a forest for each group, the bound on t, the exact t that the loads of all forests allow.
 Cost:    G |E| + 1 variables; per round one solution and one or two passes of max-flows over the
-         members of each group; 2 to 6 rounds where boxes are alike, tens where not. A second or two for 128
-         GPUs, some 10 s with dead links.
+         members of each group; 2 to 6 rounds where boxes are alike, tens where
+         not. A second for 128 GPUs in boxes, some 10 s with dead links.
 Source:  ForestColl, Theorem 1 for each group on its share: the cuts stand, by max-flow min-cut, for
          flows of N_g x_g to each member from a source that feeds x_g = w_g t to all of them. The
          sum of the shares couples the groups, as the sum of the phases' shares does in its appendix
