@@ -81,8 +81,8 @@ def concurrent_groups(
     groups : mapping
         Names of the members by the name of the group.
     settings : Settings
-        The time limit is for all rounds of the linear program together; rounding and packing come
-        on top.
+        The time limit is for all rounds of the linear programs together; rounding and packing come
+        on top. If it is reached when t is known, what groups do not need is left to them.
     weights : mapping, optional
         How fast the members of a group send, by its name; 1 if not given.
 
@@ -99,7 +99,7 @@ def concurrent_groups(
     DisconnectedError
         If a member cannot reach another of its group.
     TimeLimitError
-        With the best bound on t in GB/s.
+        If t is not known by then; with the best bound on it in GB/s.
     SolverError
         If the solver fails, or no grid leaves every group connected.
 
@@ -130,6 +130,7 @@ def concurrent_groups(
         tolerance=max(settings.tolerance, MISSED),
         cuts=search.program.num_cuts,
         rounds=search.rounds,
+        lean=search.lean,
     )
     check_concurrent(found)
     return found
@@ -221,7 +222,7 @@ class _Search:
         self._settings = settings
         self._deadline = time.monotonic() + settings.time_limit_s
         self._best = 1.0  # bound on t, in units of the program
-        self.rounds, self.status = 0, ""
+        self.rounds, self.status, self.lean = 0, "", False
         self._centre = self.program.even_shares()
         for number, network in enumerate(networks):
             for member in network.compute:
@@ -235,11 +236,15 @@ class _Search:
         return self._best * self.program.scale_gb_s / float(self._least)
 
     def shares(self) -> Vector:
-        """Return the leanest shares of the largest t, in GB/s."""
-        fastest = self._converged(self.program.fastest)
-        self.status, rate = fastest.status, fastest.objective
-        leanest = self._converged(lambda: self.program.leanest(rate - _SLACK))
-        return self.program.shares(leanest.x) * self.program.scale_gb_s
+        """Return shares of the largest t, in GB/s: the leanest, if there is time for them."""
+        found = self._converged(self.program.fastest)
+        self.status, rate = found.status, found.objective
+        try:
+            found = self._converged(lambda: self.program.leanest(rate - _SLACK))
+            self.lean = True
+        except TimeLimitError:
+            self.lean = False  # no slower
+        return self.program.shares(found.x) * self.program.scale_gb_s
 
     def _converged(self, stated: Callable[[], Program]) -> Solution:
         """Solve and add cuts until none is missed."""

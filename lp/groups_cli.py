@@ -91,6 +91,7 @@ def _facts(found: ConcurrentGroups, seconds: float) -> dict[str, Any]:
         "status": found.status,
         "tolerance": found.tolerance,
         "cuts": found.cuts,
+        "lean": found.lean,
         "verified": True,
         "generation_s": seconds,
     }

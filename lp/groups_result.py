@@ -94,6 +94,9 @@ class ConcurrentGroups:
         Relative to the first upper bound on t: by how much a condition of it may be missed.
     cuts, rounds : int
         Cuts generated, and programs solved.
+    lean : bool
+        Whether no group holds capacity that it does not need; without time to find that out, paths
+        may be longer than they need be.
     """
 
     topology: Topology
@@ -105,6 +108,7 @@ class ConcurrentGroups:
     tolerance: float
     cuts: int
     rounds: int
+    lean: bool
 
     def algbw_gb_s(self, index: int) -> Fraction:
         """Data size of a group (over all its members) by time, all groups running."""
