@@ -26,7 +26,7 @@ program attains it with at most six trees.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -36,16 +36,24 @@ import numpy as np
 from baselines import blink_packing
 from baselines.collectives import ROOTED, check_supported, collect
 from baselines.limits import Limits
+from baselines.parameters import check_choice, exact_parameter
 from baselines.routing import check_size
 from baselines.unwinding import Unwound, unwind
 from forestcoll.demand import weights_for
-from forestcoll.errors import InvalidParameterError, InvalidTopologyError, UnsupportedError
+from forestcoll.errors import (
+    DisconnectedError,
+    InvalidParameterError,
+    InvalidTopologyError,
+    UnbalancedError,
+    UnsupportedError,
+)
 from forestcoll.generate import generate as generate_optimum
 from forestcoll.optimality import optimum
 from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.topology.model import Topology
-from forestcoll.topology.numbers import Exact, exact
+from forestcoll.topology.numbers import Exact
+from forestcoll.topology.validate import validate
 
 __all__ = ["PACKINGS", "Packer", "generate", "single_root"]
 
@@ -77,10 +85,7 @@ class Packer:
     limits: Limits
 
     def __post_init__(self) -> None:
-        if self.packing not in PACKINGS:
-            raise InvalidParameterError(
-                f"packing is {self.packing!r}; it must be one of {', '.join(PACKINGS)}"
-            )
+        check_choice("packing", self.packing, PACKINGS)
         if not 0 < self.loss < 1:
             raise InvalidParameterError(
                 f"epsilon is {self.epsilon}; it must be between 0 and 1, neither of them"
@@ -89,10 +94,7 @@ class Packer:
     @property
     def loss(self) -> Fraction:
         """Epsilon as an exact number."""
-        try:
-            return exact(self.epsilon, "epsilon")
-        except InvalidTopologyError as error:
-            raise InvalidParameterError(str(error)) from None
+        return exact_parameter("epsilon", self.epsilon)
 
     def pack(self, topology: Topology, root: int) -> Forest:
         """Pack a broadcast from a rank."""
@@ -141,7 +143,8 @@ def generate(
     Raises
     ------
     UnsupportedError
-        If there are switches, fewer than two GPUs, or another collective is asked for.
+        If there are switches, fewer than two GPUs, GPUs that the root (or, where none is given,
+        every root) does not reach, or another collective is asked for.
     InvalidParameterError
         If there is no such root or packing, or epsilon is out of its range.
     """
@@ -176,13 +179,13 @@ def single_root(
     """
     check_supported(method, collective, ROOTED)
     check_size(topology)
-    networks = {"broadcast": (topology,), "reduce": (topology.reversed(),)}.get(
-        collective, (topology, topology.reversed())
-    )
+    phases = ("reduce", "broadcast") if collective == "allreduce" else (collective,)
     if root is None:
-        rank = _best_root([remove(network).topology for network in networks])
+        rank = _best_root(topology, phases, remove)
     else:
         rank = weights_for(topology, collective, root=root).index(1)
+        if fault := _fault(topology, phases, rank):
+            raise UnsupportedError(f"unsupported: {fault}") from fault
     return collect(partial(_spread, method, remove, packer, rank), topology, collective)
 
 
@@ -197,12 +200,39 @@ def _spread(
     return unwound.carry(packer.pack(unwound.topology, root), topology, method)
 
 
-def _best_root(networks: list[Topology]) -> int:
-    """Return the rank from which broadcasts on all networks take least time in sum."""
+def _best_root(
+    topology: Topology, phases: Sequence[str], remove: Callable[[Topology], Unwound]
+) -> int:
+    """Return the rank from which all phases take least time in sum.
+
+    On a balanced network the first reaches all if any does: then they all do.
+    """
+    balanced = topology.ingress_gb_s == topology.egress_gb_s
+    asked = range(1 if balanced else topology.num_compute)
+    faults = {rank: fault for rank in asked if (fault := _fault(topology, phases, rank))}
+    if len(faults) == len(asked):
+        raise UnsupportedError(
+            f"unsupported: no GPU can be the root of {' and '.join(phases)}: {faults[0]}"
+        ) from faults[0]
+    networks = [
+        remove(topology.reversed() if phase == "reduce" else topology).topology for phase in phases
+    ]
     if all(network.ingress_gb_s == network.egress_gb_s for network in networks):
         return 0
-    ranks = range(networks[0].num_compute)
-    return min(ranks, key=lambda root: sum(_time_s_per_gb(net, root) for net in networks))
+    return min(
+        (rank for rank in range(topology.num_compute) if rank not in faults),
+        key=lambda root: sum(_time_s_per_gb(network, root) for network in networks),
+    )
+
+
+def _fault(topology: Topology, phases: Sequence[str], root: int) -> InvalidTopologyError | None:
+    """Return what keeps a rank from being the root, if anything does."""
+    try:
+        for phase in phases:
+            validate(topology, phase, roots=[root])
+    except (DisconnectedError, UnbalancedError) as error:
+        return error
+    return None
 
 
 def _time_s_per_gb(topology: Topology, root: int) -> Fraction:

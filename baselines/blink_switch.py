@@ -33,10 +33,11 @@ import numpy as np
 
 from baselines.blink import Packer, single_root
 from baselines.limits import Limits
+from baselines.parameters import check_choice
 from baselines.unwinding import Share, Unwound, unwind
 from forestcoll import paper
 from forestcoll.edge_splitting import LogicalTopology, remove_switches
-from forestcoll.errors import InvalidParameterError
+from forestcoll.errors import DisconnectedError, UnbalancedError, UnsupportedError
 from forestcoll.optimality import optimum, tree_capacities
 from forestcoll.routing import find_routes
 from forestcoll.schedule.collectives import Allreduce
@@ -74,11 +75,11 @@ def generate(
 
     Raises
     ------
-    InvalidTopologyError
-        If no allgather is possible: an unreachable GPU, or a switch that sends more than it
-        receives (for a reduction, receives more than it sends).
     UnsupportedError
-        If there are fewer than two GPUs, or another collective is asked for.
+        If there are switches and no allgather is possible: an unreachable GPU, or a switch that
+        sends more than it receives (for a reduction, receives more than it sends). If there are
+        none and the root does not reach all. If there are fewer than two GPUs, or another
+        collective is asked for.
     InvalidParameterError
         If there is no such root, packing or removal, or epsilon is out of its range.
     """
@@ -94,18 +95,20 @@ def without_switches(topology: Topology, removal: str = "forestcoll") -> Unwound
 
     Raises
     ------
-    InvalidTopologyError
+    UnsupportedError
         If no allgather is possible.
     InvalidParameterError
         If ``removal`` is none of :data:`REMOVALS`.
     """
-    if removal not in REMOVALS:
-        raise InvalidParameterError(
-            f"removal is {removal!r}; it must be one of {', '.join(REMOVALS)}"
-        )
-    best = optimum(topology)
+    check_choice("removal", removal, REMOVALS)
     if not topology.switches:
         return unwind(topology)
+    try:
+        best = optimum(topology)
+    except (DisconnectedError, UnbalancedError) as error:
+        raise UnsupportedError(
+            f"unsupported: no allgather to remove switches for: {error}"
+        ) from error
     capacity = tree_capacities(topology, best.congestion)
     trees = np.full(topology.num_compute, best.k, dtype=np.int64)
     if removal == "forestcoll":

@@ -32,9 +32,10 @@ import numpy as np
 from baselines.composing import Ranks, collect_steps, joined, routed
 from baselines.grid_rings import along_rings
 from baselines.hamiltonian import find_cycle
+from baselines.parameters import check_choice
 from baselines.ring_layout import gpus_by_box
 from baselines.routing import check_size
-from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.errors import UnsupportedError
 from forestcoll.schedule.steps import Chunks, StepSchedule
 from forestcoll.topology.model import Topology
 
@@ -65,8 +66,7 @@ def generate(
         If there is no such order.
     """
     check_size(topology)
-    if order not in ORDERS:
-        raise InvalidParameterError(f"the order is {order!r}; it must be one of {ORDERS}")
+    check_choice("order", order, ORDERS)
     return collect_steps(partial(_gather, order=order), topology, collective)
 
 

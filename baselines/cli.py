@@ -93,19 +93,19 @@ def run_method(
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    """Read NAME=VALUE; a value may be a whole number, true, false or text.
+    """Read NAME=VALUE; a value may be a whole number, true or false in any case, or text.
 
     Examples
     --------
-    >>> _setting("rings=4"), _setting("unit=25/2")
-    (('rings', 4), ('unit', '25/2'))
+    >>> _setting("rings=4"), _setting("unit=25/2"), _setting("double=False")
+    (('rings', 4), ('unit', '25/2'), ('double', False))
     """
     name, equals, value = text.partition("=")
     if not (name and equals):
         raise InvalidParameterError(f"--set {text}: it must be NAME=VALUE")
     if re.fullmatch(r"[+-]?\d{1,18}", value):
         return name, int(value)
-    return name, {"true": True, "false": False}.get(value, value)
+    return name, {"true": True, "false": False}.get(value.lower(), value)
 
 
 def _size(schedule: Schedule) -> dict[str, int]:

@@ -31,8 +31,8 @@ import numpy.typing as npt
 
 from baselines.collectives import check_supported
 from baselines.composing import routed
+from baselines.parameters import check_choice
 from baselines.routing import check_size
-from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
 from forestcoll.topology.model import Topology
 
@@ -68,8 +68,7 @@ def generate(
         If neither a link nor switches lead from some GPU to another.
     """
     check_supported("direct", collective, COLLECTIVES)
-    if order not in ORDERS:
-        raise InvalidParameterError(f"order is {order!r}; it must be one of {', '.join(ORDERS)}")
+    check_choice("order", order, ORDERS)
     check_size(topology)
     tail, head, step = _exchange(topology.num_compute, rotate=order == "rotation")
     chunks, sends = _demand(topology.num_compute, collective, tail, head, step)

@@ -10,6 +10,7 @@ from typing import Any
 
 from baselines.collectives import check_supported
 from baselines.limits import Limits
+from baselines.parameters import complaint
 from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.forest import Forest
@@ -79,7 +80,7 @@ class Method:
         UnsupportedError
             If the method does not do this, here; the message says why.
         InvalidParameterError
-            If the method has no such parameter, or not that value.
+            If the method has no such parameter, or a value of another kind or out of its range.
         TimeLimitError
             If the time is up and there is nothing to return.
         """
@@ -90,6 +91,9 @@ class Method:
             raise InvalidParameterError(
                 f"{self.name} has no parameter {unknown[0]!r}; it has: {known}"
             )
+        for parameter, value in parameters.items():
+            if problem := complaint(self.generate, parameter, value):
+                raise InvalidParameterError(f"{self.name}: {parameter} {problem}")
         searches = "limits" in inspect.signature(self.generate).parameters
         extra = {"limits": limits} if limits is not None and searches else {}
         return self.generate(topology, collective, **parameters, **extra)

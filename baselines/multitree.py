@@ -43,12 +43,13 @@ import numpy as np
 import numpy.typing as npt
 
 from baselines.collectives import collect
+from baselines.parameters import exact_parameter
 from baselines.routing import LogicalPaths, Router, build_forest, check_size
-from forestcoll.errors import UnsupportedError
+from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.forest import Forest, Path
 from forestcoll.topology.model import Topology
-from forestcoll.topology.numbers import Exact, exact
+from forestcoll.topology.numbers import Exact
 
 __all__ = ["Growth", "generate", "grow"]
 
@@ -89,6 +90,8 @@ def generate(
 
     Raises
     ------
+    InvalidParameterError
+        If the unit is not a positive number.
     UnsupportedError
         If the trees cannot span the GPUs through links of at least one unit.
     """
@@ -109,9 +112,9 @@ def grow(topology: Topology, *, unit: Exact | None = None) -> Growth:
     if unit is None:
         size = min((link.bandwidth_gb_s for link in topology.links), default=Fraction(1))
     else:
-        size = exact(unit, "unit")
+        size = exact_parameter("unit", unit)
     if size <= 0:
-        raise UnsupportedError(f"unsupported: a unit of {size} GB/s; it must be positive")
+        raise InvalidParameterError(f"unit is {size} GB/s; it must be positive")
     grove = _Grove(topology, size)
     steps = 0
     while any(grove.missing):

@@ -55,6 +55,7 @@ import numpy as np
 
 from baselines.collectives import check_supported, collect
 from baselines.hamiltonian import find_paths
+from baselines.parameters import check_choice
 from baselines.ports import Ports
 from baselines.ring_layout import gpus_by_box
 from baselines.routing import Router, build_forest, check_size
@@ -156,10 +157,8 @@ def generate(
         If neither links nor switches lead from some GPU to the next.
     """
     check_supported("nccl-tree", collective, ("allreduce",))
-    if pattern is not None and pattern not in PATTERNS:
-        raise InvalidParameterError(
-            f"pattern is {pattern!r}; it must be one of {', '.join(PATTERNS)}"
-        )
+    if pattern is not None:
+        check_choice("pattern", pattern, PATTERNS)
     if rails is not None and rails < 1:
         raise InvalidParameterError(f"rails is {rails}; it takes at least one")
     spread = partial(_spread, method="nccl-tree", double=double, rails=rails, pattern=pattern)

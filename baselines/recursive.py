@@ -35,8 +35,8 @@ import numpy as np
 import numpy.typing as npt
 
 from baselines.composing import Ranks, by_number, collect_steps, in_step, joined, routed
+from baselines.parameters import check_choice
 from baselines.routing import check_size
-from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
 from forestcoll.topology.model import Topology
 
@@ -69,8 +69,7 @@ def generate(
         If there is no such order.
     """
     check_size(topology)
-    if order not in ORDERS:
-        raise InvalidParameterError(f"the order is {order!r}; it must be one of {ORDERS}")
+    check_choice("order", order, ORDERS)
     spread = partial(_spread, order=order, folded=collective == "allreduce")
     return collect_steps(spread, topology, collective)
 

@@ -54,7 +54,7 @@ import numpy as np
 from baselines.collectives import collect
 from baselines.ring_layout import Layout, Ring, gpus_by_box, hops
 from baselines.routing import Router, build_forest, check_size
-from forestcoll.errors import UnsupportedError
+from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
@@ -87,8 +87,10 @@ def generate(
 
     Raises
     ------
+    InvalidParameterError
+        If R is not positive.
     UnsupportedError
-        If R is not positive, or switches or direct links lead from no GPU to the next; both ways,
+        If switches or direct links lead from no GPU to the next; both ways,
         if some link is not as wide backwards.
     """
     return collect(partial(_gather, rings=rings, both_ways=both_ways), topology, collective)
@@ -145,7 +147,7 @@ def make_rings(topology: Topology, rings: int | None = None) -> list[Ring]:
         unboxed = topology.nodes[boxes[0][0]].box is None and len(boxes) == 1
         rings = 2 if unboxed else max(map(len, boxes))
     if rings < 1:
-        raise UnsupportedError(f"unsupported: {rings} rings; it takes at least one")
+        raise InvalidParameterError(f"rings is {rings}; it takes at least one")
     layout = Layout(topology, boxes)
     laid = [layout.lay(ring, rings) for ring in range(rings)]
     best = layout.worst, list(laid)

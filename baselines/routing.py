@@ -158,10 +158,10 @@ def _deal(paths: Sequence[tuple[int, ...]], count: int, first: int) -> tuple[Pat
 
 
 def check_size(topology: Topology) -> None:
-    """Refuse a topology on which there is nothing to gather."""
+    """Refuse a topology on which there is nobody to send to."""
     if topology.num_compute < 2:
         raise UnsupportedError(
-            f"unsupported: {topology.name} has {topology.num_compute} GPUs; an allgather needs two"
+            f"unsupported: {topology.name} has {topology.num_compute} GPUs; a collective needs two"
         )
 
 

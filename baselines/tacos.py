@@ -47,10 +47,11 @@ import numpy.typing as npt
 
 from baselines.collectives import GATHERING, check_supported
 from baselines.limits import Limits
+from baselines.parameters import check_choice
 from baselines.routing import check_size
 from baselines.switch_free import Share
 from baselines.tacos_matching import TimedLink, Trial, least_ticks
-from baselines.unwinding import unwind
+from baselines.unwinding import PATTERNS, unwind
 from forestcoll.errors import (
     CapacityOverflowError,
     InvalidParameterError,
@@ -114,6 +115,7 @@ def generate(
     """
     check_supported("tacos", collective, GATHERING)
     _check_parameters(size_bytes, chunks, trials, seed, matching)
+    check_choice("unwinding", unwinding, PATTERNS)
     check_size(topology)
     unwound = unwind(topology, unwinding)
     carriers = {ends: _Carrier.of(shares) for ends, shares in unwound.paths.items()}
@@ -189,14 +191,9 @@ def _check_parameters(size_bytes: int, chunks: int, trials: int, seed: int, matc
         ("trials", trials, 1),
         ("seed", seed, 0),
     ):
-        if not isinstance(value, int) or value < least:
-            raise InvalidParameterError(
-                f"{name} is {value!r}; it must be a whole number >= {least}"
-            )
-    if matching not in MATCHINGS:
-        raise InvalidParameterError(
-            f"there is no matching {matching!r}; it must be one of {', '.join(MATCHINGS)}"
-        )
+        if value < least:
+            raise InvalidParameterError(f"{name} is {value}; it must be a whole number >= {least}")
+    check_choice("matching", matching, MATCHINGS)
 
 
 def _timed_links(

@@ -35,8 +35,9 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import pairwise
 
+from baselines.parameters import check_choice
 from baselines.switch_free import Share, Unwound
-from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.errors import UnsupportedError
 from forestcoll.topology.model import Topology
 
 __all__ = ["PATTERNS", "Share", "Unwound", "unwind"]
@@ -78,10 +79,7 @@ def unwind(topology: Topology, pattern: str = "ring") -> Unwound:
     >>> unwound.paths[7, 8]  # gpu7 of the first box, by the InfiniBand switch
     (Share(nodes=(7, 18, 9), bandwidth_gb_s=Fraction(25, 1)),)
     """
-    if pattern not in PATTERNS:
-        raise InvalidParameterError(
-            f"there is no pattern {pattern!r}; it must be one of {', '.join(PATTERNS)}"
-        )
+    check_choice("pattern", pattern, PATTERNS)
     links = {
         (link.tail, link.head): [Share((link.tail, link.head), link.bandwidth_gb_s)]
         for link in topology.links
@@ -90,7 +88,8 @@ def unwind(topology: Topology, pattern: str = "ring") -> Unwound:
         _remove(links, switch, PATTERNS[pattern], topology.nodes[switch].name)
     rank = topology.rank_of
     paths = {(rank[u], rank[t]): _merged(shares) for (u, t), shares in sorted(links.items())}
-    return Unwound.from_paths(f"{topology.name} unwound into {pattern}s", topology, paths)
+    name = f"{topology.name} unwound into {pattern}s" if topology.switches else topology.name
+    return Unwound.from_paths(name, topology, paths)
 
 
 def _farthest_first(topology: Topology) -> list[int]:

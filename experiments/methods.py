@@ -12,18 +12,16 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-import reprlib
 from collections.abc import Callable, Mapping
-from fractions import Fraction
-from types import NoneType
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 from baselines.limits import Limits
 from baselines.method import Schedule
+from baselines.parameters import complaint
 from baselines.registry import METHODS
-from forestcoll.errors import InvalidExperimentError, InvalidTopologyError
+from forestcoll.errors import InvalidExperimentError
 from forestcoll.generate import generate_timed
-from forestcoll.topology import Topology, exact
+from forestcoll.topology import Topology
 
 __all__ = [
     "OnStage",
@@ -38,7 +36,6 @@ __all__ = [
 OURS = {"forestcoll": "forestcoll", "forestcoll-paper": "paper"}
 """Methods of ``generate`` under the names that their forests bear."""
 
-_KINDS = {int: "a whole number", bool: "true or false", str: "text"}
 _OF_THE_CALL = ("collective", "root", "weights", "method", "progress")
 """Parameters of ``generate`` that a method entry does not set."""
 
@@ -100,22 +97,7 @@ def refusal(name: str, parameter: str, value: object) -> str:
         return f"is {value}; it must be a finite number"
     if is_reference(name):
         return ""  # imported where it runs
-    hint = get_type_hints(_function(name)).get(parameter)
-    kinds = {kind for kind in get_args(hint) or (hint,) if kind is not NoneType}
-    if Fraction in kinds:
-        return "" if _is_exact(value) else f"is {reprlib.repr(value)}; it must be a number"
-    if type(value) in kinds or not kinds <= _KINDS.keys():
-        return ""
-    allowed = " or ".join(words for kind, words in _KINDS.items() if kind in kinds)
-    return f"is {reprlib.repr(value)}; it must be {allowed}"
-
-
-def _is_exact(value: object) -> bool:
-    try:
-        exact(value, "")
-    except InvalidTopologyError:
-        return False
-    return True
+    return complaint(_function(name), parameter, value)
 
 
 def _function(name: str) -> Callable[..., Any]:

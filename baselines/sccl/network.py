@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from baselines.routing import check_size
 from forestcoll.errors import UnsupportedError
 from forestcoll.optimality import optimum
 from forestcoll.topology.model import Topology
@@ -100,10 +101,7 @@ def direct(topology: Topology) -> tuple[Network, Fraction]:
         raise UnsupportedError(
             f"unsupported: {topology.name} has the switch {name}; SCCL knows only direct links"
         )
-    if topology.num_compute < 2:
-        raise UnsupportedError(
-            f"unsupported: {topology.name} has {topology.num_compute} GPUs; it takes two"
-        )
+    check_size(topology)
     if not topology.links:
         raise UnsupportedError(f"unsupported: {topology.name} has no links")
     scaled = topology.integer_capacities

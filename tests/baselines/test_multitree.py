@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from baselines.multitree import generate, grow
-from forestcoll.errors import InvalidTopologyError
+from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule import verify
 from forestcoll.topology import load_topology
 
@@ -99,6 +99,15 @@ def test_a_smaller_unit_crowds_the_trees() -> None:
     assert crowded.algbw_gb_s == 50
 
 
-def test_a_float_unit_is_refused() -> None:
-    with pytest.raises(InvalidTopologyError, match=r"unit is the float 0\.1"):
-        grow(load_topology("ring:nodes=4"), unit=0.1)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("unit", "message"),
+    [
+        (0.1, r"unit is the float 0\.1"),
+        ("x", "unit is 'x', which is not a number"),
+        (0, "unit is 0 GB/s; it must be positive"),
+        ("-1/2", "unit is -1/2 GB/s; it must be positive"),
+    ],
+)
+def test_a_unit_is_an_exact_positive_number(unit: object, message: str) -> None:
+    with pytest.raises(InvalidParameterError, match=message):
+        grow(load_topology("ring:nodes=4"), unit=unit)  # type: ignore[arg-type]

@@ -156,5 +156,5 @@ def test_collectives_that_they_do_not_have_are_typed() -> None:
 
 @pytest.mark.parametrize("name", ["recursive-halving-doubling", "blueconnect"])
 def test_an_unknown_order_is_refused(name: str) -> None:
-    with pytest.raises(InvalidParameterError, match="the order is 'sideways'; it must be one of"):
+    with pytest.raises(InvalidParameterError, match="order is 'sideways'; it must be one of"):
         METHODS[name].run(load_topology("dgx_a100:boxes=2"), parameters={"order": "sideways"})

@@ -462,8 +462,8 @@ def completed(net: Topology, seconds: int) -> bool:
         ({"trials": 0}, "trials is 0"),
         ({"size_bytes": 0}, "size_bytes is 0"),
         ({"seed": -1}, "seed is -1; it must be a whole number >= 0"),
-        ({"matching": "best"}, "no matching 'best'; it must be one of maximum, greedy"),
-        ({"unwinding": "star"}, "no pattern 'star'"),
+        ({"matching": "best"}, "matching is 'best'; it must be one of maximum, greedy"),
+        ({"unwinding": "star"}, "unwinding is 'star'; it must be one of ring"),
     ],
 )
 def test_parameters_out_of_range(parameters: dict[str, object], message: str) -> None:
@@ -474,7 +474,7 @@ def test_parameters_out_of_range(parameters: dict[str, object], message: str) ->
 @pytest.mark.parametrize(
     ("topology", "collective", "message"),
     [
-        (wired(1), "allgather", "wired has 1 GPUs; an allgather needs two"),
+        (wired(1), "allgather", "wired has 1 GPUs; a collective needs two"),
         (wired(2), "allgather", "no links lead from gpu. to gpu."),
         (wired(2, (0, 1, "1")), "allgather", "no links lead from gpu1 to gpu0"),
         (wired(2, (0, 1, "1")), "reduce-scatter", "no links lead from gpu1 to gpu0"),

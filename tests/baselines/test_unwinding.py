@@ -160,5 +160,5 @@ def test_what_cannot_be_unwound_is_typed(topology: Topology, pattern: str, messa
 
 
 def test_an_unknown_pattern_is_refused() -> None:
-    with pytest.raises(InvalidParameterError, match=r"no pattern 'star'; .* ring, clique, hyper"):
+    with pytest.raises(InvalidParameterError, match=r"pattern is 'star'; .* ring, clique, hyper"):
         unwind(star(4), "star")

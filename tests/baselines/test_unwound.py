@@ -147,7 +147,7 @@ def test_what_cannot_be_done_is_typed() -> None:
         unwound.generate(star, pattern="hypercube")
     with pytest.raises(UnsupportedError, match=r"^unsupported: unwound has no all-to-all"):
         unwound.generate(star, "all-to-all")
-    with pytest.raises(InvalidParameterError, match="there is no pattern 'tree'"):
+    with pytest.raises(InvalidParameterError, match="pattern is 'tree'; it must be one of"):
         unwound.generate(star, pattern="tree")
     with pytest.raises(InvalidParameterError, match="allgather takes no root"):
         unwound.generate(star, root=1)

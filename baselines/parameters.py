@@ -1,0 +1,112 @@
+"""Whether a value is of the kind that a parameter takes, and one of those that it may be.
+
+Problem: parameters come from command lines and experiment files; refuse what is no number, no truth
+         value, no text where a method wants one, before the method trips over it.
+Input:   a function with type hints, a parameter of it, a value.
+Output:  why it cannot take the value, or a typed error.
+Cost:    one look at the hints.
+Source:  none; ``bool`` is kept apart from ``int``, of which Python makes it a kind.
+"""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from collections.abc import Callable, Collection
+from fractions import Fraction
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from forestcoll.errors import InvalidParameterError, InvalidTopologyError
+from forestcoll.topology.numbers import exact
+
+__all__ = ["check_choice", "complaint", "exact_parameter"]
+
+_KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+
+
+def complaint(function: Callable[..., Any], parameter: str, value: object) -> str:
+    """Return why a function cannot take a value, as far as its hints tell; empty if it can.
+
+    Numbers that may be an int, a Fraction or text are exact ones and have to parse. A parameter
+    without a hint, or with one of another kind, takes anything.
+
+    Examples
+    --------
+    >>> def lay(rings: int | None = None) -> None: ...
+    >>> complaint(lay, "rings", "abc"), complaint(lay, "rings", 4)
+    ("is 'abc'; it must be a whole number", '')
+    """
+    kinds = _kinds(get_type_hints(function).get(parameter))
+    if value is None and NoneType in kinds:
+        return ""
+    kinds -= {NoneType}
+    if Fraction in kinds:
+        return "" if _is_exact(value) else _must_be(value, "a number")
+    if not kinds <= _KINDS.keys() or _is_of(value, kinds):
+        return ""
+    return _must_be(value, " or ".join(words for kind, words in _KINDS.items() if kind in kinds))
+
+
+def _must_be(value: object, allowed: str) -> str:
+    if isinstance(value, float) and not math.isfinite(value):
+        allowed = f"{allowed}, and finite"
+    return f"is {reprlib.repr(value)}; it must be {allowed}"
+
+
+def _kinds(hint: object) -> set[object]:
+    """Return what a hint lets pass; without one, anything."""
+    if hint is None:
+        return {object}
+    return set(get_args(hint)) if get_origin(hint) in (Union, UnionType) else {hint}
+
+
+def _is_of(value: object, kinds: Collection[object]) -> bool:
+    if isinstance(value, bool):
+        return bool in kinds
+    if isinstance(value, int):
+        return int in kinds or float in kinds
+    if isinstance(value, float):
+        return float in kinds and math.isfinite(value)
+    return isinstance(value, str) and str in kinds
+
+
+def _is_exact(value: object) -> bool:
+    try:
+        exact(value, "")
+    except InvalidTopologyError:
+        return False
+    return True
+
+
+def exact_parameter(parameter: str, value: object) -> Fraction:
+    """Read a parameter that is an exact number.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is none.
+
+    Examples
+    --------
+    >>> exact_parameter("unit", "12.5")
+    Fraction(25, 2)
+    """
+    try:
+        return exact(value, parameter)
+    except InvalidTopologyError as error:
+        raise InvalidParameterError(str(error)) from None
+
+
+def check_choice(parameter: str, value: object, choices: Collection[str]) -> None:
+    """Refuse a value that is none of a few.
+
+    Raises
+    ------
+    InvalidParameterError
+        With all that it may be.
+    """
+    if value not in tuple(choices):
+        raise InvalidParameterError(
+            f"{parameter} is {value!r}; it must be one of {', '.join(choices)}"
+        )
