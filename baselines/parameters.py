@@ -23,6 +23,7 @@ from forestcoll.topology.numbers import exact
 __all__ = ["check_choice", "complaint", "exact_parameter"]
 
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+_EXACT = "a number: a whole one, or text as '12.5' or '25/2'"
 
 
 def complaint(function: Callable[..., Any], parameter: str, value: object) -> str:
@@ -42,7 +43,7 @@ def complaint(function: Callable[..., Any], parameter: str, value: object) -> st
         return ""
     kinds -= {NoneType}
     if Fraction in kinds:
-        return "" if _is_exact(value) else _must_be(value, "a number")
+        return "" if _is_exact(value) else _must_be(value, _EXACT)
     if not kinds <= _KINDS.keys() or _is_of(value, kinds):
         return ""
     return _must_be(value, " or ".join(words for kind, words in _KINDS.items() if kind in kinds))
@@ -50,7 +51,7 @@ def complaint(function: Callable[..., Any], parameter: str, value: object) -> st
 
 def _must_be(value: object, allowed: str) -> str:
     if isinstance(value, float) and not math.isfinite(value):
-        allowed = f"{allowed}, and finite"
+        allowed = allowed.replace("a number", "a finite number")
     return f"is {reprlib.repr(value)}; it must be {allowed}"
 
 

@@ -193,6 +193,50 @@ def test_the_same_input_gives_the_same_trees(packing: str) -> None:
     assert one.multiplicity.tolist() == other.multiplicity.tolist()
 
 
+def one_way(ends: str) -> Topology:
+    """GPUs b, a and c, in this order, and links of 1 GB/s."""
+    build = TopologyBuilder()
+    for name in "bac":
+        build.gpu(name)
+    for tail, head in ends.split():
+        build.arc(tail, head, 1)
+    return build.build("wired")
+
+
+@pytest.mark.parametrize("packing", blink.PACKINGS)
+@pytest.mark.parametrize("method", ["blink", "blink-switch"])
+@pytest.mark.parametrize(("ends", "collective"), [("ab ac", "broadcast"), ("ba ca", "reduce")])
+def test_a_root_that_does_not_reach_all_is_passed_over(
+    ends: str, collective: str, method: str, packing: str
+) -> None:
+    """GPU a, the second, alone reaches the others (or is reached by them)."""
+    made = METHODS[method].run(one_way(ends), collective, {"packing": packing})
+    assert isinstance(made, Forest)
+    assert made.weights == (0, 1, 0)
+    assert verified(made, method).algbw_gb_s == 1
+
+
+@pytest.mark.parametrize("method", ["blink", "blink-switch"])
+@pytest.mark.parametrize(
+    ("ends", "collective", "root", "message"),
+    [
+        ("ab ac", "reduce", None, "no GPU can be the root of reduce: .*'c' cannot reach GPU 'b'"),
+        ("ab ac", "allreduce", None, "no GPU can be the root of reduce and broadcast: "),
+        ("ba ca", "broadcast", None, "no GPU can be the root of broadcast: "),
+        ("ab ba", "allreduce", None, "no GPU can be the root of reduce and broadcast: "),
+        ("ab ac", "broadcast", "b", "wired: GPU 'b' cannot reach GPU 'a'"),
+        ("ab ac", "reduce", "a", "wired: GPU 'b' cannot reach GPU 'a'"),
+        ("ab ac", "allreduce", 1, "wired: GPU 'b' cannot reach GPU 'a'"),
+    ],
+)
+def test_a_root_has_to_reach_all(
+    ends: str, collective: str, root: str | int | None, message: str, method: str
+) -> None:
+    """The one that is asked for; or some, if none is. The message names two GPUs."""
+    with pytest.raises(UnsupportedError, match=f"^unsupported: {message}"):
+        METHODS[method].run(one_way(ends), collective, {"root": root})
+
+
 def test_switches_are_unsupported() -> None:
     with pytest.raises(UnsupportedError, match=r"^unsupported: paper_example has switches.*blink-"):
         blink.generate(load_topology("paper_example"))

@@ -10,13 +10,12 @@ from baselines import METHODS, blink_switch
 from baselines.collectives import ROOTED
 from forestcoll import generate
 from forestcoll.errors import (
-    DisconnectedError,
     InvalidParameterError,
     UnsupportedError,
     VerificationError,
 )
 from forestcoll.schedule import Allreduce, Forest, cost, verify
-from forestcoll.topology import Node, NodeKind, Topology, load_topology
+from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder, load_topology
 from tests.baselines.single_root import ROOTED_MUTATIONS, least_max_flow, phases, verified
 from tests.strategies import topologies
 
@@ -154,7 +153,32 @@ def test_what_cannot_be_done_is_typed() -> None:
         blink_switch.generate(alone)
     with pytest.raises(UnsupportedError, match=r"^unsupported: blink-switch has no allgather"):
         blink_switch.generate(load_topology("paper_example"), "allgather")
-    with pytest.raises(DisconnectedError):
+    with pytest.raises(UnsupportedError, match=r"^unsupported: no GPU can be the root of"):
         blink_switch.generate(apart)
     with pytest.raises(InvalidParameterError, match="removal is 'none'; it must be one of"):
         blink_switch.generate(load_topology("paper_example"), removal="none")
+
+
+@pytest.mark.parametrize("root", [None, "a"])
+@pytest.mark.parametrize(
+    ("ends", "collective", "message"),
+    [
+        ("as sb", "broadcast", "no allgather to remove switches for: .*'b' cannot reach GPU 'a'"),
+        ("as sa bs sb tb ta at", "broadcast", "switch 't' has 1 GB/s in and 2 GB/s out"),
+        ("as sa bs sb at bt ta", "reduce", "switch 't' has 2 GB/s in and 1 GB/s out"),
+        ("as sa bs sb at bt ta", "allreduce", "switch 't' has 2 GB/s in and 1 GB/s out"),
+    ],
+)
+def test_switches_that_cannot_be_removed_are_unsupported(
+    root: str | None, ends: str, collective: str, message: str
+) -> None:
+    """An unbalanced switch, or a GPU that sends nothing: nothing is left for its allgather."""
+    build = TopologyBuilder()
+    for name in "ab":
+        build.gpu(name)
+    for name in sorted(set("st") & set(ends)):
+        build.switch(name)
+    for tail, head in ends.split():
+        build.arc(tail, head, 1)
+    with pytest.raises(UnsupportedError, match=f"^unsupported: .*{message}"):
+        blink_switch.generate(build.build("wired"), collective, root=root)

@@ -48,6 +48,18 @@ def test_a_method_is_run_and_verified(tmp_path: Path) -> None:
         (["rnig", "ring:nodes=4"], UnknownMethodError, "known: ring"),
         (["ring", "ring:nodes=4", "--set", "rings"], InvalidParameterError, "NAME=VALUE"),
         (["ring", "ring:nodes=4", "--set", "unit=3"], InvalidParameterError, "it has: rings"),
+        (
+            ["ring", "torus:dims=3x3", "--set", "rings=x"],
+            InvalidParameterError,
+            "ring: rings is 'x'",
+        ),
+        (["nccl-tree", "ring:nodes=4", "--set", "rails=x"], InvalidParameterError, "rails is 'x'"),
+        (["nccl-tree", "ring:nodes=4", "--set", "double=no"], InvalidParameterError, "is 'no'"),
+        (["sccl", "ring:nodes=4", "--set", "rounds=x"], InvalidParameterError, "a whole number"),
+        (["sccl", "ring:nodes=4", "--set", "chunks=true"], InvalidParameterError, "is True"),
+        (["sccl", "ring:nodes=4", "--set", "steps="], InvalidParameterError, "steps is ''"),
+        (["multitree", "ring:nodes=4", "--set", "unit=x"], InvalidParameterError, "unit is 'x'"),
+        (["sccl", "ring:nodes=4", "--seconds", "inf"], InvalidParameterError, "seconds is inf"),
         (["ring", "ring:nodes=4", "--collective", "gossip"], UnsupportedError, "it has allgather"),
     ],
 )
@@ -58,6 +70,15 @@ def test_mistakes_are_named(
     result = run("run", *arguments)
     assert isinstance(result.exception, error)
     assert message in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("text", "trees"), [("true", 16), ("True", 16), ("false", 8), ("False", 8), ("FALSE", 8)]
+)
+def test_truth_values_are_read_in_any_case(text: str, trees: int) -> None:
+    """Eight trees, one for each GPU of a box, or two for each."""
+    arguments = ("baselines", "run", "nccl-tree", "dgx_a100:boxes=2", "--set", f"double={text}")
+    assert document(*arguments)["trees"] == 2 * trees  # of the reduction and the broadcast
 
 
 def test_the_main_command_prints_them_in_a_line() -> None:

@@ -159,6 +159,12 @@ def test_what_cannot_be_unwound_is_typed(topology: Topology, pattern: str, messa
         unwind(topology, pattern)
 
 
+def test_a_network_is_named_after_its_pattern_if_it_has_switches() -> None:
+    assert unwind(load_topology("ring:nodes=3"), "clique").topology.name == "ring:nodes=3"
+    unwound = unwind(load_topology("paper_example"), "clique").topology
+    assert unwound.name == "paper_example unwound into cliques"
+
+
 def test_an_unknown_pattern_is_refused() -> None:
     with pytest.raises(InvalidParameterError, match=r"pattern is 'star'; .* ring, clique, hyper"):
         unwind(star(4), "star")
