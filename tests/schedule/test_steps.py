@@ -194,6 +194,15 @@ def test_two_replacements_at_once_are_refused() -> None:
         verify(made)
 
 
+def test_the_order_of_arrivals_within_a_step_must_not_matter() -> None:
+    """A copy and a sum for one chunk in one step: the copy might wipe the sum out."""
+    sends = [Send(0, 0, 2, 0, True), Send(1, 0, 0, 2), Send(1, 0, 1, 2, True)]
+    complete = load_topology("complete:nodes=3")
+    made = schedule(complete, "reduce", Chunks.equal([2], whole=1), sends)
+    with pytest.raises(VerificationError, match="replaces the same chunk"):
+        verify(made)
+
+
 def test_what_is_sent_was_there_before_the_step() -> None:
     """Passing on in the step in which it arrives is too early."""
     sends = [Send(0, 0, 0, 1), Send(0, 0, 1, 2)]
