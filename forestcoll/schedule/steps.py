@@ -4,6 +4,9 @@ Tree-flow schedules let all data flow at once; here everything happens in steps.
 step was there before the step began, and has arrived when it ends. A schedule made in continuous
 time has a clock besides: when each transfer starts and ends, for one size of the data.
 
+A transfer may pass through other GPUs. A GPU on a path only forwards, in the same step, as a switch
+does: it neither keeps nor adds to what passes, and the links of the path carry it all at once.
+
 GPUs appear by *rank* (their place among the compute nodes), as in forests.
 """
 

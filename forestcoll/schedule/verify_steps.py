@@ -72,7 +72,7 @@ def verify_steps(schedule: StepSchedule) -> StepVerdict:
     _check_arrays(schedule)
     _check_chunks(schedule)
     check_routes(schedule)
-    hops = check_paths(schedule)
+    hops = check_paths(schedule, through_gpus=True)
     link = _links_used(schedule)
     _check_steps(schedule)
     if schedule.clock is not None:

@@ -239,6 +239,25 @@ def test_a_transfer_is_divided_over_its_paths() -> None:
     assert load[spines[1], other] == Fraction(3, 4)
 
 
+def test_a_gpu_on_a_path_forwards_in_the_same_step() -> None:
+    """Along a line of three, one step keeps both links busy; who forwards does not get the data."""
+    line = load_topology("torus:dims=3,wrap=false")
+    made = StepSchedule(
+        line,
+        "by hand",
+        "broadcast",
+        Chunks.equal([0], whole=1),
+        Sends.of([Send(0, 0, 0, 1), Send(0, 0, 0, 2)]),
+        Routes.from_paths({(0, 1): (Path((0, 1), 1),), (0, 2): (Path((0, 1, 2), 1),)}),
+    )
+    verdict = verify(made)
+    assert (verdict.steps, verdict.time_s_per_gb) == (1, 2)
+    far = replace(made, sends=Sends.of([Send(0, 0, 0, 2)]))
+    far = replace(far, routes=Routes.from_paths({(0, 2): (Path((0, 1, 2), 1),)}))
+    with pytest.raises(VerificationError, match="chunk 0 never gets to gpu1"):
+        verify(far)
+
+
 def test_huge_sizes_are_added_up_exactly() -> None:
     """Where 64 bits are too few, Python's whole numbers take over."""
     made = doubling()
