@@ -377,7 +377,7 @@ def one_way() -> Topology:
         (
             lambda: Topology("alone", (Node("gpu", NodeKind.COMPUTE),), ()),
             "broadcast",
-            "alone has 1 GPUs; it takes two",
+            "alone has 1 GPUs; a collective needs two",
         ),
         (apart, "allgather", "apart has no links"),
         (one_way, "reduce-scatter", "links do not lead from a to b|from b to a in one way"),
