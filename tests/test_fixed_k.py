@@ -325,7 +325,9 @@ def test_the_paper_method_makes_the_optimal_k_only():
 
 def test_experiments_can_sweep_k():
     """It is a parameter of the method forestcoll."""
-    forest, _ = run_method("forestcoll", load_topology("mi250:boxes=2"), {"k": 7}, str)
+    forest, _ = run_method(
+        "forestcoll", load_topology("mi250:boxes=2"), "allgather", {"k": 7}, 60.0, str
+    )
     assert (forest.k, forest.algbw_gb_s) == (7, 350)
     assert refusal("forestcoll", "k", "seven") == "is 'seven'; it must be a whole number"
 
