@@ -59,7 +59,7 @@ from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 
-__all__ = ["PASSES", "generate", "make_rings"]
+__all__ = ["PASSES", "generate", "lay_all", "make_rings"]
 
 PASSES = 4
 """Times that every ring is taken up and laid again, now that the others are known."""
@@ -146,7 +146,11 @@ def make_rings(topology: Topology, rings: int | None = None) -> list[Ring]:
         rings = 2 if unboxed else max(map(len, boxes))
     if rings < 1:
         raise UnsupportedError(f"unsupported: {rings} rings; it takes at least one")
-    layout = Layout(topology, boxes)
+    return lay_all(Layout(topology, boxes), rings)
+
+
+def lay_all(layout: Layout, rings: int) -> list[Ring]:
+    """Lay so many rings, and each again, now that the others are known."""
     laid = [layout.lay(ring, rings) for ring in range(rings)]
     best = layout.worst, list(laid)
     for _ in range(PASSES):
