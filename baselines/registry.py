@@ -93,7 +93,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 source="Cho et al., BlueConnect (MLSys 2019)",
                 generate=blueconnect.generate,
                 collectives=GATHERING,
-                notes="two factors, box and number in it; phases do not overlap",
+                notes="two factors, box and number in it; on direct links as many rings as help",
             ),
             Method(
                 name="torus",
