@@ -33,9 +33,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from baselines.arborescence import cheapest_tree
+import numpy as np
+
 from baselines.limits import Limits
 from forestcoll.errors import CapacityOverflowError
+from lp.arborescence import cheapest_arborescence
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -119,12 +121,15 @@ def many(network: Network, epsilon: Fraction, end: float = math.inf) -> Packing:
     links, capacity = network.links, network.capacity
     place = {link: i for i, link in enumerate(links)}
     step = float(epsilon) / 2
+    ends = tuple(np.array(links).T)
     price = [1 / amount for amount in capacity]
+    prices = np.full((network.size, network.size), np.inf)
     load = [0] * len(links)
     worst, total = Fraction(0), 0
     weight: dict[Tree, int] = {}
     while not total or (total < (1 - epsilon) * network.best * worst and time.monotonic() < end):
-        tree = tuple(cheapest_tree(network.size, network.root, links, price))
+        prices[ends] = price
+        tree = tuple(cheapest_arborescence(prices, network.root))
         used = [place[parent, node] for node, parent in enumerate(tree) if parent >= 0]
         amount = min(capacity[i] for i in used)
         weight[tree] = weight.get(tree, 0) + amount

@@ -75,7 +75,7 @@ def generate(
     Raises
     ------
     UnsupportedError
-        If there are no boxes, or boxes of unequal size, or GPUs that no link or switch joins.
+        If there are no boxes, or boxes of unequal size, or nothing leads from GPU to GPU.
     InvalidParameterError
         If there is no such order, or R is not positive.
     """

@@ -15,8 +15,8 @@ target has bit k, so that half of the data is sent in each step, and what is not
 forwarded.
 
 What is left out: several ports and radices other than two; the local rotations, since chunks are
-known by name here. GPUs at any power of two from each other must be joined by a link or
-switches; rings and tori of more than a few GPUs are unsupported.
+known by name here. GPUs at a power of two from each other need not be joined: a transfer takes
+the least-cost paths, through switches and GPUs (``forwarding``).
 
 No figures are published for it on our topologies.
 """
@@ -47,7 +47,7 @@ def generate(topology: Topology, collective: str = "allgather") -> StepSchedule:
     Raises
     ------
     UnsupportedError
-        If neither a link nor switches join two GPUs that have to talk.
+        If nothing leads from a GPU to one that it has to talk to.
     """
     check_size(topology)
     if collective == "all-to-all":

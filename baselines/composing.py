@@ -3,12 +3,13 @@
 Problem: a peer says in which step which GPU sends which chunk of an allgather; do the rest.
 Input:   the chunks and transfers of an allgather (or broadcast).
 Output:  the physical paths they take; the reductions and allreduces made of them.
-Cost:    a sort of the transfers; one look for the paths of each logical link.
+Cost:    a sort of the transfers; one search for the paths into each GPU.
 Source:  a reduce-scatter is an allgather backwards in time on the network with every link turned
          round, an allreduce both, one after the other (Zhao et al., NSDI 2025, sections 4 and 6).
 
-A transfer between GPUs that no link joins goes through switches, over all shortest paths alike
-(``routing``): equal-cost multipath, taken as a fluid.
+A transfer takes the least-cost paths, through switches and GPUs, over all ties alike
+(``forwarding``): equal-cost multipath, taken as a fluid. Methods that send hop by hop keep to the
+links that they name.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from baselines.forwarding import forwarded
 from baselines.ring_layout import gpus_by_box
-from baselines.routing import Router
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.steps import Chunks, Clock, Sends, StepSchedule
 from forestcoll.schedule.turning import turned_routes
@@ -32,6 +33,7 @@ __all__ = [
     "Ranks",
     "by_number",
     "collect_steps",
+    "hop_by_hop",
     "in_step",
     "in_turn",
     "joined",
@@ -64,20 +66,36 @@ def joined(parts: Sequence[Sends]) -> Sends:
 def routed(
     topology: Topology, method: str, collective: str, chunks: Chunks, sends: Sends
 ) -> StepSchedule:
-    """Find the physical paths of the transfers.
+    """Find the physical paths of the transfers, through switches and GPUs.
 
     Raises
     ------
     UnsupportedError
-        If neither a link nor switches lead from a sender to its receiver.
+        If nothing leads from a sender to its receiver.
     """
-    size, compute, router = topology.num_compute, topology.compute, Router(topology)
+    routes = Routes.from_paths(forwarded(topology, _pairs(topology, sends)))
+    return StepSchedule(topology, method, collective, chunks, sends, routes)
+
+
+def hop_by_hop(
+    topology: Topology, method: str, collective: str, chunks: Chunks, sends: Sends
+) -> StepSchedule:
+    """Take the links between senders and receivers, which must be there, and nothing else."""
+    compute = topology.compute
+    routes = Routes.from_paths(
+        {
+            (tail, head): (Path((compute[tail], compute[head]), 1),)
+            for tail, head in _pairs(topology, sends)
+        }
+    )
+    return StepSchedule(topology, method, collective, chunks, sends, routes)
+
+
+def _pairs(topology: Topology, sends: Sends) -> list[tuple[int, int]]:
+    """Senders and receivers, each pair once."""
+    size = topology.num_compute
     pairs = np.unique(sends.tail.astype(np.int64) * size + sends.head)
-    paths = {
-        (tail, head): tuple(Path(way, 1) for way in router.paths(compute[tail], compute[head]))
-        for tail, head in (divmod(pair, size) for pair in pairs.tolist())
-    }
-    return StepSchedule(topology, method, collective, chunks, sends, Routes.from_paths(paths))
+    return [divmod(pair, size) for pair in pairs.tolist()]
 
 
 def collect_steps(

@@ -1,7 +1,7 @@
-"""Direct exchange: every GPU sends to every other what that one needs; nobody passes anything on.
+"""Direct exchange: every GPU sends to every other what that one needs, and nothing else.
 
-Problem: allgather, reduce-scatter, allreduce and all-to-all without relays.
-Input:   a topology in which a link or switches lead from every GPU to every other.
+Problem: allgather, reduce-scatter, allreduce and all-to-all, each pair for itself.
+Input:   a topology in which every GPU reaches every other.
 Output:  a step schedule of one step, or of N - 1 in which each GPU sends to one other; twice as
          many for an allreduce.
 Cost:    N (N - 1) transfers and the paths of as many pairs: 2 s for 256 GPUs on switches.
@@ -12,8 +12,8 @@ Source:  the direct ("all-pairs") algorithms of MSCCL and MSCCL++, and pairwise 
 At once, all transfers share the links, so that the time is that of the busiest link; in rotation
 the time is the sum over the steps s = 1 to N - 1, in which rank r sends to rank r + s, of their
 busiest links: no less, but fewer peers at a time. An allreduce is a reduce-scatter and then an
-allgather. A pair's transfer is divided over all its shortest paths alike (equal-cost multipath,
-taken as a fluid; see ``routing``).
+allgather. A pair's transfer is divided over all its least-cost paths alike, through switches and
+GPUs (equal-cost multipath, taken as a fluid; see ``forwarding``); a GPU on them copies nothing.
 
 What is left out: pairwise exchange by exclusive or for powers of two, which has other pairs in a
 step and as many of them; flow control where many send to one.
@@ -21,7 +21,9 @@ step and as many of them; flow control where many send to one.
 No published number is for this alone. By hand, an allgather on B boxes of 8 with NICs of b GB/s
 and GPUs of w GB/s to the box takes the longer of (7 / 8 B) / w and (1 - 1/B) / b per GB: each GPU
 gets 8 B - 8 of the 8 B shards over its own NIC. On two DGX A100 that is 50 GB/s against 213 by
-rings; an all-to-all, where everything must cross, loses nothing.
+rings; an all-to-all, where everything must cross, loses nothing. Two MI250 boxes of 16: each GPU
+gets 16 of 32 shards over its NIC of 16 GB/s, 32 GB/s. GPUs in a box without
+a link of their own meet over others, not over InfiniBand, which would leave 18.3.
 """
 
 from __future__ import annotations
@@ -65,7 +67,7 @@ def generate(
     InvalidParameterError
         If there is no such order.
     UnsupportedError
-        If neither a link nor switches lead from some GPU to another.
+        If nothing leads from some GPU to another.
     """
     check_supported("direct", collective, COLLECTIVES)
     if order not in ORDERS:

@@ -20,9 +20,8 @@ odd number after it, as in MPICH: it hands over its data in a step of its own be
 begin, and gets the result in one after they are done. The data of an allreduce is cut into 2^L
 parts then, and its steps are 2 L + 2; those of an allgather or reduce-scatter are L + 2.
 
-What is left out: MPICH's other ways for N that is no power of two. Where switches join GPUs, a
-transfer takes the shortest paths; where nothing joins two partners, as on most rings and tori,
-the method is unsupported.
+What is left out: MPICH's other ways for N that is no power of two. Partners need not be joined: a
+transfer takes the least-cost paths, through switches and GPUs (``forwarding``).
 
 On a hypercube of d dimensions each step uses the links of one dimension only, 1/d of all, as
 published (Zhao et al., NSDI 2025, appendix A.1: "at most 1/3 of the total bandwidth" for N = 8). So
@@ -70,7 +69,7 @@ def generate(
     Raises
     ------
     UnsupportedError
-        If neither a link nor switches join two partners.
+        If nothing leads from a GPU to its partner.
     InvalidParameterError
         If there is no such order.
     """

@@ -62,7 +62,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 source="direct and pairwise exchange (Thakur et al., IJHPCA 2005)",
                 generate=direct.generate,
                 collectives=direct.COLLECTIVES,
-                notes="where links or switches join all GPUs",
+                notes="GPUs and switches forward along least-cost paths",
             ),
             Method(
                 name="multitree",

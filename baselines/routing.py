@@ -1,13 +1,14 @@
 """Logical links: how data gets from one GPU to another through switches.
 
-Problem: a peer that knows only GPUs says "a sends to b"; find the physical paths that carry it.
+Problem: a peer whose trees know only GPUs says "a sends to b"; find the physical paths for it.
 Input:   a topology.
 Output:  the shortest paths between GPUs whose inner nodes are all switches. A GPU leaves by its
          widest port among those that lie on a shortest path (NVLink before the NIC); switches use
          every shortest path (equal-cost multipath), over which trees are dealt out evenly.
 Cost:    one union of bit sets of N bits per link and hop.
 Source:  ForestColl section 6.5 names no rule for its peers on switches; this is what a routed
-         fabric does. Ties beyond ``MAX_PATHS`` are left out.
+         fabric does. Ties beyond ``MAX_PATHS`` are left out. In trees no GPU is on the way; what
+         goes in steps may use GPUs too (``forwarding``).
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ from math import gcd
 
 import numpy as np
 
-from baselines.composing import Ranks, by_number, collect_steps, in_step, joined, routed
+from baselines.composing import Ranks, by_number, collect_steps, hop_by_hop, in_step, joined
 from baselines.routing import check_size
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
@@ -90,7 +90,7 @@ def _gather(topology: Topology, method: str, pieces: Sequence[Sequence[Course]])
         ]
     )
     chunks = Chunks.equal(np.tile(np.arange(size), len(cuts)), whole=size * len(cuts))
-    return routed(topology, method, "allgather", chunks, sends)
+    return hop_by_hop(topology, method, "allgather", chunks, sends)
 
 
 def _along(ring: Ranks, course: Course, first_chunk: int) -> list[Sends]:

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from baselines.composing import collect_steps, joined, routed
+from baselines.composing import collect_steps, hop_by_hop, joined
 from baselines.grid_rings import along_rings
 from baselines.routing import check_size
 from baselines.torus_grid import find_grid
@@ -67,4 +67,4 @@ def _gather(topology: Topology) -> StepSchedule:
         ]
     )
     chunks = Chunks.equal(np.tile(np.arange(size), len(courses)), whole=size * len(courses))
-    return routed(topology, "torus", "allgather", chunks, sends)
+    return hop_by_hop(topology, "torus", "allgather", chunks, sends)

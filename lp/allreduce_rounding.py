@@ -19,7 +19,6 @@ The phases run at once, piece by piece of the data, each within its share of eve
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -34,7 +33,7 @@ from forestcoll.schedule.cost import cost
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 from lp.allreduce_result import AGREEMENT, AllreduceOptimum
-from lp.program import Vector
+from lp.shares import common_divisor, down, fitted, lower_to_balance, with_bandwidths
 
 __all__ = ["GRIDS", "Shares", "allreduce_forest", "rounded"]
 
@@ -45,8 +44,6 @@ GRIDS = (
 """Multiples of 1/k of the bandwidths' greatest common divisor, for each of these k in turn."""
 
 _DENOMINATOR = 2000  # of a value; floats are good for it
-
-_NEAR = 1e-3  # of a grid step: floats that miss a multiple by less stand for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,17 +139,17 @@ def _on_grid(found: AllreduceOptimum, grid: int) -> Shares | None:
     """
     topology = found.topology
     step = _unit(topology) / grid
-    whole = [int(link.bandwidth_gb_s / step) for link in topology.links]
-    weights = tuple(_down(found.parts_gb_s, step))
-    gather = list(map(min, _down(found.gather_gb_s, step), whole))
-    left = map(operator.sub, whole, gather)
-    reduce = list(map(min, _down(found.reduce_gb_s, step), left))
+    weights = tuple(down(found.parts_gb_s, step))
+    shares = np.stack([found.gather_gb_s, found.reduce_gb_s])
+    gather, reduce = fitted(topology, shares, step)
     if not any(weights):
         return None
-    tails, heads = [e.tail for e in topology.links], [e.head for e in topology.links]
-    _balance(topology, gather, tails, heads)
-    _balance(topology, reduce, heads, tails)
-    networks = {True: _with(topology, reduce, step), False: _with(topology, gather, step)}
+    lower_to_balance(topology, gather)
+    lower_to_balance(topology, reduce, reduction=True)
+    networks = {
+        True: with_bandwidths(topology, reduce, step),
+        False: with_bandwidths(topology, gather, step),
+    }
     try:
         times = [
             optimum(network, weights=weights, reduction=reduction).time_s_per_gb
@@ -173,45 +170,7 @@ def _natural_grid(found: AllreduceOptimum) -> list[int]:
 
 
 def _unit(topology: Topology) -> Fraction:
-    """Return the greatest common divisor of the bandwidths."""
-    numbers = [link.bandwidth_gb_s for link in topology.links]
-    under = math.lcm(*(number.denominator for number in numbers))
-    return Fraction(math.gcd(*(int(number * under) for number in numbers)), under)
-
-
-def _down(values: Vector, step: Fraction) -> list[int]:
-    steps = np.floor(np.maximum(values, 0) / float(step) + _NEAR)
-    return [int(value) for value in steps]
-
-
-def _balance(
-    topology: Topology, share: list[int], sources: Sequence[int], sinks: Sequence[int]
-) -> None:
-    """Lower shares until no switch sends more than it gets, sources being the ends it sends at."""
-    out: dict[int, list[int]] = {switch: [] for switch in topology.switches}
-    into: dict[int, list[int]] = {switch: [] for switch in topology.switches}
-    for link, (source, sink) in enumerate(zip(sources, sinks, strict=True)):
-        if source in out:
-            out[source].append(link)
-        if sink in into:
-            into[sink].append(link)
-    unsettled = list(topology.switches)
-    while unsettled:
-        switch = unsettled.pop()
-        sent = sum(share[link] for link in out[switch])
-        excess = sent - sum(share[link] for link in into[switch])
-        for link in out[switch]:
-            if excess > 0 and share[link]:
-                share[link] -= -(-excess * share[link] // sent)  # in proportion, rounded up
-                if sinks[link] in out:
-                    unsettled.append(sinks[link])
-
-
-def _with(topology: Topology, share: Sequence[int], step: Fraction) -> Topology:
-    """Return the network with these bandwidths, links without any left out."""
-    links = zip(topology.links, share, strict=True)
-    kept = (replace(link, bandwidth_gb_s=steps * step) for link, steps in links if steps)
-    return Topology(topology.name, topology.nodes, tuple(kept))
+    return common_divisor([link.bandwidth_gb_s for link in topology.links])
 
 
 def _on(topology: Topology, forest: Forest) -> Forest:

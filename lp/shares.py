@@ -6,7 +6,7 @@ Input:   a topology, a share of every link for every user, a step.
 Output:  networks with these shares for bandwidths.
 Cost:    linear in the links for each pass over the nodes that must be lowered.
 Source:  rounding down as ForestColl's appendix on allreduce rounds the solutions of its program;
-         what comes out unbalanced is lowered, in equal parts, on the out-links.
+         what comes out unbalanced is lowered, in proportion, on the out-links.
 """
 
 from __future__ import annotations
@@ -21,10 +21,15 @@ import numpy as np
 from forestcoll.topology import Topology
 from lp.program import Vector
 
-__all__ = ["common_divisor", "fitted", "lower_to_balance", "with_bandwidths"]
+__all__ = ["common_divisor", "down", "fitted", "lower_to_balance", "with_bandwidths"]
 
 NEAR = 1e-3
 """Of a step: shares that miss a multiple by less stand for it."""
+
+
+def down(values: Vector, step: Fraction) -> list[int]:
+    """Return how many whole steps each value has; next to none is none."""
+    return [int(value) for value in np.floor(np.maximum(values, 0) / float(step) + NEAR)]
 
 
 def fitted(topology: Topology, shares: Vector, step: Fraction) -> list[list[int]]:
@@ -45,37 +50,42 @@ def fitted(topology: Topology, shares: Vector, step: Fraction) -> list[list[int]
     """
     left = [int(link.bandwidth_gb_s / step) for link in topology.links]
     found = []
-    for row in np.floor(shares / float(step) + NEAR).tolist():
-        taken = [min(int(wanted), most) for wanted, most in zip(row, left, strict=True)]
+    for row in shares:
+        taken = list(map(min, down(row, step), left))
         left = [most - got for most, got in zip(left, taken, strict=True)]
         found.append(taken)
     return found
 
 
-def lower_to_balance(topology: Topology, share: list[int]) -> None:
-    """Lower shares in place until no switch or relay sends more than it receives."""
+def lower_to_balance(topology: Topology, share: list[int], *, reduction: bool = False) -> None:
+    """Lower shares in place until no switch or relay sends more than it receives.
+
+    In a reduction, until none receives more than it sends.
+    """
+    ends = [(link.tail, link.head) for link in topology.links]
+    if reduction:
+        ends = [(head, tail) for tail, head in ends]
     out: dict[int, list[int]] = {node: [] for node in topology.switches}
     excess = dict.fromkeys(topology.switches, 0)
-    for i, link in enumerate(topology.links):
-        if link.tail in excess:
-            out[link.tail].append(i)
-            excess[link.tail] += share[i]
-        if link.head in excess:
-            excess[link.head] -= share[i]
+    for i, (tail, head) in enumerate(ends):
+        if tail in excess:
+            out[tail].append(i)
+            excess[tail] += share[i]
+        if head in excess:
+            excess[head] -= share[i]
     unsettled = [node for node in topology.switches if excess[node] > 0]
     while unsettled:
         node = unsettled.pop()
-        part = -(-max(excess[node], 0) // len(out[node]))
-        for i in sorted(out[node], key=lambda i: -share[i]):
-            taken = max(0, min(share[i], part, excess[node]))
+        too_much, sent = excess[node], sum(share[i] for i in out[node])
+        for i in out[node]:
+            # In proportion, rounded up, until enough is taken.
+            taken = min(-(-too_much * share[i] // sent), excess[node]) if excess[node] > 0 else 0
             share[i] -= taken
             excess[node] -= taken
-            head = topology.links[i].head
+            head = ends[i][1]
             if taken and head in excess:
                 excess[head] += taken
                 unsettled.append(head)
-        if excess[node] > 0:
-            unsettled.append(node)
 
 
 def with_bandwidths(topology: Topology, steps: Sequence[int], step: Fraction) -> Topology:

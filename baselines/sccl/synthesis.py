@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 
 from baselines.collectives import check_supported
-from baselines.composing import in_turn, routed, time_reversed
+from baselines.composing import hop_by_hop, in_turn, time_reversed
 from baselines.limits import Limits
 from baselines.sccl.model import Deadline, Instance, Solution, solve
 from baselines.sccl.network import Bounds, bounds, direct
@@ -206,7 +206,7 @@ def _spread(task: Task, topology: Topology, chunks: int, solution: Solution) -> 
     """Make an allgather or broadcast of a solution; a step in which nothing is sent is left out."""
     used = sorted({send.step for send in solution.sends})
     number = {step: place for place, step in enumerate(used)}
-    return routed(
+    return hop_by_hop(
         topology,
         "sccl",
         "allgather" if all(task.weights) else "broadcast",

@@ -4,6 +4,9 @@ Tree-flow schedules let all data flow at once; here everything happens in steps.
 step was there before the step began, and has arrived when it ends. A schedule made in continuous
 time has a clock besides: when each transfer starts and ends, for one size of the data.
 
+A transfer may pass through other GPUs. A GPU on a path only forwards, in the same step, as a switch
+does: it neither keeps nor adds to what passes, and the links of the path carry it all at once.
+
 GPUs appear by *rank* (their place among the compute nodes), as in forests.
 """
 
@@ -95,7 +98,8 @@ class Sends:
         In this step (from 0) rank ``tail`` sends the chunk to rank ``head``.
     reduce : bool array of length T
         Whether the receiver adds what comes in to its own part; if not, it keeps what comes in
-        instead of its own.
+        instead of its own. Nothing else may come in for a chunk in the step in which it is
+        replaced: the order of arrivals within a step does not matter.
     """
 
     step: npt.NDArray[np.int32]
@@ -136,8 +140,10 @@ class Sends:
 class Clock:
     """When each transfer starts and ends, for data of one size.
 
-    From its start to its end, less the latency of its longest path, a transfer runs at an even
-    rate; the rates on a link never add up to more than its bandwidth.
+    A transfer runs at the even rate that gets its bytes through between its start and its end, less
+    the latency of its longest path. It is charged at this rate for all of that time, so that a link
+    is not free again before the last byte has arrived (as TACOS has it); the rates on a link never
+    add up to more than its bandwidth.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ def verify_steps(schedule: StepSchedule) -> StepVerdict:
     _check_arrays(schedule)
     _check_chunks(schedule)
     check_routes(schedule)
-    hops = check_paths(schedule)
+    hops = check_paths(schedule, through_gpus=True)
     link = _links_used(schedule)
     _check_steps(schedule)
     if schedule.clock is not None:
@@ -295,10 +295,11 @@ def _arrive(schedule: StepSchedule, step: Ints, base: int, part: npt.NDArray[np.
     chunk, head, reduce = sends.chunk[step] - base, sends.head[step], sends.reduce[step]
     coming = part[chunk, sends.tail[step]]
     cell = chunk.astype(np.int64) * part.shape[1] + head
-    order = np.lexsort((reduce, cell))  # what replaces before what adds
+    order = np.lexsort((reduce, cell))  # what replaces comes first
     fresh = np.diff(cell[order], prepend=-1) > 0
-    turn = np.arange(len(order)) - np.maximum.accumulate(np.where(fresh, np.arange(len(order)), 0))
-    if (at := first((turn > 0) & ~reduce[order])) is not None:
+    start = np.maximum.accumulate(np.where(fresh, np.arange(len(order)), 0))
+    turn = np.arange(len(order)) - start
+    if (at := first((turn > 0) & ~reduce[order[start]])) is not None:
         name = _send_name(schedule, int(step[order[at]]))
         fail(f"{name}: another transfer of this step replaces the same chunk there")
     for now in range(int(turn.max(initial=-1)) + 1):

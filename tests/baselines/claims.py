@@ -162,7 +162,7 @@ SWITCH_FREE = (
 
 CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     "direct": dict.fromkeys(
-        ("allgather", "reduce-scatter", "allreduce", "all-to-all"), Claim(JOINED)
+        ("allgather", "reduce-scatter", "allreduce", "all-to-all"), Claim(but())
     ),
     "double-binary-tree": {
         "allreduce": Claim((*JOINED, "dgx_a100:boxes=3,ib_switches=2")),  # odd and even part
@@ -185,10 +185,8 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
         )
     },
     "multitree": dict.fromkeys(GATHERING, Claim(but())),
-    "recursive-halving-doubling": dict.fromkeys(
-        GATHERING, Claim((*JOINED, "rail_optimized:boxes=2", "hypercube:dimension=4"))
-    ),
-    "bruck": dict.fromkeys((*GATHERING, "all-to-all"), Claim(JOINED)),
+    "recursive-halving-doubling": dict.fromkeys(GATHERING, Claim(but())),
+    "bruck": dict.fromkeys((*GATHERING, "all-to-all"), Claim(but())),
     "blueconnect": dict.fromkeys(
         GATHERING, Claim((*BOXES, *XGMI, *TREES, *RAILS, "one-way boxes"))
     ),

@@ -1,12 +1,21 @@
 """Turning schedules round in time, putting them one after the other, and finding their paths."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from baselines.composing import by_number, collect_steps, in_turn, joined, routed, time_reversed
+from baselines.composing import (
+    by_number,
+    collect_steps,
+    hop_by_hop,
+    in_turn,
+    joined,
+    routed,
+    time_reversed,
+)
 from forestcoll.schedule import (
     Chunks,
     Clock,
@@ -154,6 +163,26 @@ def test_transfers_take_all_shortest_paths_alike() -> None:
     schedule = routed(net, "by hand", "allgather", Chunks.equal([0, 1], whole=2), swap)
     assert [path.multiplicity for path in schedule.routes.paths()[0, 1]] == [1, 1, 1]
     verify(schedule)
+
+
+@pytest.mark.parametrize(
+    ("paths", "way", "time_s_per_gb"),
+    [(routed, (0, 1, 2), Fraction(2, 4)), (hop_by_hop, (0, 2), 2)],
+)
+def test_hop_by_hop_keeps_to_the_links_that_are_named(
+    paths: Callable[..., StepSchedule], way: tuple[int, ...], time_s_per_gb: Fraction
+) -> None:
+    """Two links of 4 GB/s cost less than one of 1/2 GB/s; a -> b -> c then shares a -> b with b."""
+    builder = TopologyBuilder()
+    a, b, c = (builder.gpu(name) for name in "abc")
+    builder.link(a, b, 4)
+    builder.link(b, c, 4)
+    builder.link(a, c, Fraction(1, 2))
+    sends = Sends.of([Send(0, 0, 0, 1), Send(0, 0, 0, 2)])
+    chunks = Chunks.equal([0], whole=1)
+    schedule = paths(builder.build("detour"), "by hand", "broadcast", chunks, sends)
+    assert schedule.routes.paths()[0, 2] == (Path(way, 1),)
+    assert verify(schedule).time_s_per_gb == time_s_per_gb
 
 
 def test_gpus_are_taken_by_box_and_number() -> None:

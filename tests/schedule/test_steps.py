@@ -194,6 +194,15 @@ def test_two_replacements_at_once_are_refused() -> None:
         verify(made)
 
 
+def test_the_order_of_arrivals_within_a_step_must_not_matter() -> None:
+    """A copy and a sum for one chunk in one step: the copy might wipe the sum out."""
+    sends = [Send(0, 0, 2, 0, True), Send(1, 0, 0, 2), Send(1, 0, 1, 2, True)]
+    complete = load_topology("complete:nodes=3")
+    made = schedule(complete, "reduce", Chunks.equal([2], whole=1), sends)
+    with pytest.raises(VerificationError, match="replaces the same chunk"):
+        verify(made)
+
+
 def test_what_is_sent_was_there_before_the_step() -> None:
     """Passing on in the step in which it arrives is too early."""
     sends = [Send(0, 0, 0, 1), Send(0, 0, 1, 2)]
@@ -228,6 +237,25 @@ def test_a_transfer_is_divided_over_its_paths() -> None:
     }
     assert load[leaf, spines[0]] == Fraction(1, 4)
     assert load[spines[1], other] == Fraction(3, 4)
+
+
+def test_a_gpu_on_a_path_forwards_in_the_same_step() -> None:
+    """Along a line of three, one step keeps both links busy; who forwards does not get the data."""
+    line = load_topology("torus:dims=3,wrap=false")
+    made = StepSchedule(
+        line,
+        "by hand",
+        "broadcast",
+        Chunks.equal([0], whole=1),
+        Sends.of([Send(0, 0, 0, 1), Send(0, 0, 0, 2)]),
+        Routes.from_paths({(0, 1): (Path((0, 1), 1),), (0, 2): (Path((0, 1, 2), 1),)}),
+    )
+    verdict = verify(made)
+    assert (verdict.steps, verdict.time_s_per_gb) == (1, 2)
+    far = replace(made, sends=Sends.of([Send(0, 0, 0, 2)]))
+    far = replace(far, routes=Routes.from_paths({(0, 2): (Path((0, 1, 2), 1),)}))
+    with pytest.raises(VerificationError, match="chunk 0 never gets to gpu1"):
+        verify(far)
 
 
 def test_huge_sizes_are_added_up_exactly() -> None:
