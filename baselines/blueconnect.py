@@ -15,10 +15,10 @@ with the same number in all boxes, run at the same time.
 
 Inside a box a ring visits the GPUs by number, one way round: through a switch this fills every
 port. Where direct links (xGMI) make cycles in every box, each shard is cut into equal parts for
-several rings along these, both ways round, as ``ring_layout`` lays them. Rings on the rails go one
-way round. (The number of rings is ours; on MI250 a single one leaves most links idle.) Rings in the
-boxes and then across, or the other way round, are also known as a hierarchical ring, which is this
-method in either order.
+several rings along these, both ways round, as ``ring_layout`` lays them, and every hop keeps to its
+link. Rings on the rails go one way round. (The number of rings is ours; on MI250 a single one
+leaves most links idle.) Rings in the boxes and then across, or the other way round, are also known
+as a hierarchical ring, which is this method in either order.
 
 What is left out: factors within a box or among the boxes; the overlap of the phases of several
 chunks, which libraries do by pipelining; other algorithms than rings along a factor. The paper's
@@ -38,7 +38,7 @@ from baselines.composing import collect_steps, joined, routed
 from baselines.grid_rings import along_rings
 from baselines.hamiltonian import Successors
 from baselines.ring import lay_all
-from baselines.ring_layout import Layout, gpus_by_box
+from baselines.ring_layout import Layout, gpus_by_box, hops
 from baselines.routing import check_size
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule.cost import cost
@@ -107,7 +107,14 @@ def _by_rings(topology: Topology, boxes: list[list[int]], order: str, rings: int
         around = grid[:, [place[gpu] for gpu in ring]]
         parts += along_rings(around, axes, first_chunk=i * size)
     chunks = Chunks.equal(np.tile(np.arange(size), len(laid)), whole=size * len(laid))
-    return routed(topology, "blueconnect", "allgather", chunks, joined(parts))
+    on_links = all(
+        (box[place[tail]], box[place[head]]) in topology.link_between
+        for ring in laid
+        for tail, head in hops(ring)
+        for box in boxes
+    )
+    sends = joined(parts)
+    return routed(topology, "blueconnect", "allgather", chunks, sends, direct=on_links)
 
 
 def _boxes(topology: Topology) -> list[list[int]]:

@@ -13,7 +13,7 @@ reduce-scatter is the allgather backwards: "near-first" means an allgather whose
 neighbours, and so a reduce-scatter whose last ones are, as in Rabenseifner's allreduce. By default
 it is the order that takes less time in theory, on boxes "far-first", which sends one shard a GPU
 over the network where "near-first" sends half of them: on two DGX A100 the allgather has
-184.6 GB/s and not 46.6, on two MI250 37.8 and not 18.7.
+184.6 GB/s and not 46.6, on two MI250 49.8 and not 19.7.
 
 N need not be a power of two. With N = 2^L + r, each of the first r even numbers is folded into the
 odd number after it, as in MPICH: it hands over its data in a step of its own before the others

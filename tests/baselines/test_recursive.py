@@ -61,13 +61,13 @@ def test_the_order_decides_what_crosses_the_slow_network() -> None:
     ("spec", "far_gb_s", "near_gb_s"),
     [
         ("dgx_a100:boxes=2", Fraction(2400, 13), Fraction(4800, 103)),
-        ("mi250:boxes=2", Fraction(12800, 339), Fraction(3200, 171)),
+        ("mi250:boxes=2", Fraction(12800, 257), Fraction(256, 13)),
     ],
 )
 def test_by_default_it_is_the_better_order(
     spec: str, far_gb_s: Fraction, near_gb_s: Fraction, collective: str
 ) -> None:
-    """On boxes far first, four and two times as fast; an allreduce takes twice as long."""
+    """On boxes far first, four and 2.5 times as fast; an allreduce takes twice as long."""
     topology, phases = load_topology(spec), 2 if collective == "allreduce" else 1
     best = cost(generate(topology, collective)).algbw_gb_s
     rates = {order: cost(generate(topology, collective, order=order)) for order in ORDERS}
