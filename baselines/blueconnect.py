@@ -3,7 +3,7 @@
 Problem: an allgather, reduce-scatter or allreduce that sends less over the slow network.
 Input:   a topology of boxes with equally many GPUs.
 Output:  step schedules of (G - 1) + (B - 1) steps for B boxes of G (twice, an allreduce).
-Cost:    N (N - 1) transfers, N = B G.
+Cost:    R N (N - 1) transfers, N = B G, for R rings a box.
 Source:  Cho, Finkler, Kung, Hunter, "BlueConnect: Decomposing All-Reduce for Deep Learning on
          Heterogeneous Network Hierarchy" (MLSys 2019). Reimplemented from the paper.
 
@@ -13,30 +13,37 @@ then an allgather along each, backwards; here the factors are the box and the GP
 the network; an allgather is the same backwards, and crosses the network first. All rails, the GPUs
 with the same number in all boxes, run at the same time.
 
-Inside a box a ring visits the GPUs by number or, where direct links (xGMI) make a cycle in every
-box, along this cycle. It goes one way round, as do the rings on the rails: through a switch this
-fills every port.
+Inside a box a ring visits the GPUs by number, one way round: through a switch this fills every
+port. Where direct links (xGMI) make cycles in every box, each shard is cut into equal parts for
+several rings along these, both ways round, as ``ring_layout`` lays them, and every hop keeps to its
+link. Rings on the rails go one way round. (The number of rings is ours; on MI250 a single one
+leaves most links idle.) Rings in the boxes and then across, or the other way round, are also known
+as a hierarchical ring, which is this method in either order.
 
 What is left out: factors within a box or among the boxes; the overlap of the phases of several
 chunks, which libraries do by pipelining; other algorithms than rings along a factor. The paper's
 times are of its own clusters and are not reproduced. On two DGX A100 the allgather takes
-1/2 M/8 / 25 + 7/8 M / 300 (GB/s), 184.6 GB/s in all.
+1/2 M/8 / 25 + 7/8 M / 300 (GB/s), 184.6 GB/s in all. On two MI250 it has 196.9 GB/s with the six
+rings of the default, M/32 / 16 over the NICs and 15/16 M / 300 inside; one ring has 48.3.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
-from baselines.composing import Ranks, collect_steps, joined, routed
+from baselines.composing import collect_steps, joined, routed
 from baselines.grid_rings import along_rings
-from baselines.hamiltonian import find_cycle
+from baselines.hamiltonian import Successors
 from baselines.parameters import check_choice
-from baselines.ring_layout import gpus_by_box
+from baselines.ring import lay_all
+from baselines.ring_layout import Layout, gpus_by_box, hops
 from baselines.routing import check_size
-from forestcoll.errors import UnsupportedError
-from forestcoll.schedule.steps import Chunks, StepSchedule
+from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.schedule.cost import cost
+from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
 from forestcoll.topology.model import Topology
 
 __all__ = ["ORDERS", "generate"]
@@ -46,7 +53,11 @@ ORDERS = ("inside-first", "across-first")
 
 
 def generate(
-    topology: Topology, collective: str = "allgather", *, order: str = "inside-first"
+    topology: Topology,
+    collective: str = "allgather",
+    *,
+    order: str = "inside-first",
+    rings: int | None = None,
 ) -> StepSchedule:
     """Run rings inside the boxes and across them.
 
@@ -57,29 +68,57 @@ def generate(
         "allgather", "reduce-scatter" or "allreduce".
     order : str
         One of ``ORDERS``.
+    rings : int, optional
+        Rings R in every box, each with 1/R of every shard; if not given, the fewest that take
+        least time by :func:`forestcoll.schedule.cost`, of 1, 2, 3, ... up to the lanes of a GPU
+        inside its box (:meth:`baselines.ports.Ports.lanes`).
 
     Raises
     ------
     UnsupportedError
         If there are no boxes, or boxes of unequal size, or nothing leads from GPU to GPU.
     InvalidParameterError
-        If there is no such order.
+        If there is no such order, or R is not positive.
     """
     check_size(topology)
     check_choice("order", order, ORDERS)
-    return collect_steps(partial(_gather, order=order), topology, collective)
+    if rings is not None and rings < 1:
+        raise InvalidParameterError(f"rings is {rings}; it takes at least one")
+    return collect_steps(partial(_gather, order=order, rings=rings), topology, collective)
 
 
-def _gather(topology: Topology, order: str) -> StepSchedule:
-    axes = (0, 1) if order == "inside-first" else (1, 0)
-    sends = joined(along_rings(_grid(topology), axes))
-    size = topology.num_compute
-    chunks = Chunks.equal(np.arange(size), whole=size)
-    return routed(topology, "blueconnect", "allgather", chunks, sends)
+def _gather(topology: Topology, order: str, rings: int | None) -> StepSchedule:
+    boxes = _boxes(topology)
+    most = _InEveryBox(topology, boxes).lanes(boxes[0])
+    counts = range(1, max(most, 1) + 1) if rings is None else [rings]
+    made = (_by_rings(topology, boxes, order, count) for count in counts)
+    return min(made, key=lambda schedule: cost(schedule).time_s_per_gb)
 
 
-def _grid(topology: Topology) -> Ranks:
-    """Arrange the ranks by box and, within a box, round its ring."""
+def _by_rings(topology: Topology, boxes: list[list[int]], order: str, rings: int) -> StepSchedule:
+    """Gather with so many rings in every box, and those across them."""
+    place = {gpu: i for i, gpu in enumerate(boxes[0])}
+    grid = np.array([[topology.rank_of[gpu] for gpu in box] for box in boxes], dtype=np.int32)
+    axes, size = (0, 1) if order == "inside-first" else (1, 0), topology.num_compute
+    parts: list[Sends] = []
+    alone = len(boxes[0]) == 1
+    laid = [tuple(boxes[0])] if alone else lay_all(_InEveryBox(topology, boxes), rings)
+    for i, ring in enumerate(laid):
+        around = grid[:, [place[gpu] for gpu in ring]]
+        parts += along_rings(around, axes, first_chunk=i * size)
+    chunks = Chunks.equal(np.tile(np.arange(size), len(laid)), whole=size * len(laid))
+    on_links = all(
+        (box[place[tail]], box[place[head]]) in topology.link_between
+        for ring in laid
+        for tail, head in hops(ring)
+        for box in boxes
+    )
+    sends = joined(parts)
+    return routed(topology, "blueconnect", "allgather", chunks, sends, direct=on_links)
+
+
+def _boxes(topology: Topology) -> list[list[int]]:
+    """The GPUs of every box by number, equally many in each."""
     if any(topology.nodes[gpu].box is None for gpu in topology.compute):
         raise UnsupportedError(f"unsupported: {topology.name} has GPUs outside boxes")
     boxes = gpus_by_box(topology)
@@ -88,17 +127,20 @@ def _grid(topology: Topology) -> Ranks:
         raise UnsupportedError(
             f"unsupported: {topology.name} has boxes of {sizes[0]} and of {sizes[-1]} GPUs"
         )
-    grid = np.array([[topology.rank_of[gpu] for gpu in box] for box in boxes], dtype=np.int32)
-    return grid[:, _ring(topology, boxes)]
+    return boxes
 
 
-def _ring(topology: Topology, boxes: list[list[int]]) -> list[int]:
-    """Return the places in a box in the order of its ring, along links that every box has."""
-    size, links = len(boxes[0]), topology.link_between
-    joined = [
-        tuple(b for b in range(size) if all((box[a], box[b]) in links for box in boxes))
-        for a in range(size)
-    ]
-    both = tuple(tuple(b for b in row if a in joined[b]) for a, row in enumerate(joined))
-    cycle = find_cycle(both) if all(both) else None
-    return list(cycle or range(size))
+class _InEveryBox(Layout):
+    """Lays rings in the first box, over direct links that every box has."""
+
+    def __init__(self, topology: Topology, boxes: list[list[int]]) -> None:
+        super().__init__(topology, boxes[:1])
+        self.every_box = boxes
+
+    def direct(self, gpus: Sequence[int]) -> Successors:
+        """The links among the GPUs of the first box that the others have as well, by place."""
+        first, *others = (super(_InEveryBox, self).direct(box) for box in (gpus, *self.every_box))
+        return tuple(
+            tuple(place for place in row if all(place in other[i] for other in others))
+            for i, row in enumerate(first)
+        )

@@ -64,16 +64,32 @@ def joined(parts: Sequence[Sends]) -> Sends:
 
 
 def routed(
-    topology: Topology, method: str, collective: str, chunks: Chunks, sends: Sends
+    topology: Topology,
+    method: str,
+    collective: str,
+    chunks: Chunks,
+    sends: Sends,
+    *,
+    direct: bool = False,
 ) -> StepSchedule:
     """Find the physical paths of the transfers, through switches and GPUs.
+
+    If ``direct``, a transfer between GPUs that a link joins takes it alone, and no other way that
+    costs as much.
 
     Raises
     ------
     UnsupportedError
         If nothing leads from a sender to its receiver.
     """
-    routes = Routes.from_paths(forwarded(topology, _pairs(topology, sends)))
+    compute, pairs = topology.compute, _pairs(topology, sends)
+    linked = {
+        (tail, head): (Path((compute[tail], compute[head]), 1),)
+        for tail, head in pairs
+        if direct and (compute[tail], compute[head]) in topology.link_between
+    }
+    others = [pair for pair in pairs if pair not in linked]
+    routes = Routes.from_paths({**linked, **forwarded(topology, others)})
     return StepSchedule(topology, method, collective, chunks, sends, routes)
 
 

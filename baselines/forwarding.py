@@ -16,11 +16,12 @@ one tier of switches joins, paths are those of ``routing``.
 
 GPUs of an MI250 box are joined by up to six hops of xGMI (50 to 200 GB/s), which cost 0.06 s per GB
 at most; two over NICs of 16 GB/s cost 0.125. With switches alone on the way an allgather over two
-such boxes has 18.3 GB/s by direct exchange, here 32; by recursive doubling 18.7, here 19.7; by
-Bruck 16.5 and by BlueConnect 48.3 either way. On rails with spines over them another rail is
-reached over NVLink, half on the sender's side and half on the receiver's. On three boxes of two
-this is better for Bruck (66.7 instead of 60 GB/s) and worse for recursive doubling (34.6 instead of
-45), whose partners then share NICs: each path is the best for itself alone.
+such boxes has 18.3 GB/s by direct exchange, here 32; by recursive doubling 37.8 (near-first 18.7),
+here 49.8 (19.7); by Bruck 16.5 and by BlueConnect with one ring 48.3 either way. On rails with
+spines over them another rail is reached over NVLink, half on the sender's side and half on the
+receiver's. On three boxes of two this is better for Bruck (66.7 instead of 60 GB/s) and worse for
+near-first recursive doubling (34.6 instead of 45), whose partners then share NICs: each path is the
+best for itself alone.
 
 Of many ties, as on large tori, those are kept that come up first when the ways on from each node
 are taken in turn, each way's own ties likewise: the first hops get equal numbers as far as they

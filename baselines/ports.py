@@ -17,7 +17,10 @@ from baselines.routing import Router
 from forestcoll.errors import UnsupportedError
 from forestcoll.topology.model import Topology
 
-__all__ = ["STEEPNESS", "Ports"]
+__all__ = ["MOST_LANES", "STEEPNESS", "Ports"]
+
+MOST_LANES = 16
+"""Numbers of rings tried where none is given."""
 
 STEEPNESS = 4
 """How much more a busy port weighs than an idle one."""
@@ -64,6 +67,18 @@ class Ports:
         """What one more ring on a port adds to the sum."""
         load, slowness = self.load.get(port, 0), self.slowness[port]
         return int(((load + 1) ** STEEPNESS - load**STEEPNESS) * slowness**STEEPNESS)
+
+    def lanes(self, gpus: Sequence[int]) -> int:
+        """The most lanes from one of these GPUs to others over direct links, up to ``MOST_LANES``.
+
+        A link has as many lanes as it is times as wide as the narrowest link among them.
+        """
+        rows = [
+            [self.slowness[gpus[a], gpus[b]] for b in row]
+            for a, row in enumerate(self.direct(gpus))
+        ]
+        narrowest = max((slow for row in rows for slow in row), default=0)
+        return min(MOST_LANES, max(sum(narrowest // slow for slow in row) for row in rows))
 
     def direct(self, gpus: Sequence[int]) -> Successors:
         """The direct links among some GPUs, by place, the widest first."""

@@ -1,16 +1,19 @@
 """Recursive halving and doubling: GPUs swap all they have with partners at distances 1, 2, 4, ...
 
 Problem: an allgather, reduce-scatter or allreduce in log2 N steps.
-Input:   a topology; whether near or far partners come first.
+Input:   a topology; whether near or far partners come first, or the better of the two.
 Output:  step schedules: N (N - 1) transfers of one shard each.
-Cost:    linear in the transfers.
+Cost:    linear in the transfers; twice that by default.
 Source:  Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in
          MPICH" (IJHPCA 2005): recursive doubling allgather, recursive halving reduce-scatter,
          and Rabenseifner's allreduce, which is both. Reimplemented from the paper.
 
 GPUs are numbered by box and then by their number in the box; partners differ in one bit. The
 reduce-scatter is the allgather backwards: "near-first" means an allgather whose first partners are
-neighbours, and so a reduce-scatter whose last ones are, as in Rabenseifner's allreduce.
+neighbours, and so a reduce-scatter whose last ones are, as in Rabenseifner's allreduce. By default
+it is the order that takes less time in theory, on boxes "far-first", which sends one shard a GPU
+over the network where "near-first" sends half of them: on two DGX A100 the allgather has
+184.6 GB/s and not 46.6, on two MI250 49.8 and not 19.7.
 
 N need not be a power of two. With N = 2^L + r, each of the first r even numbers is folded into the
 odd number after it, as in MPICH: it hands over its data in a step of its own before the others
@@ -28,6 +31,7 @@ the allgather takes (N-1)/N M / (B/d), where BFB takes (N-1)/N M / B: 67 % less 
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -36,6 +40,7 @@ import numpy.typing as npt
 from baselines.composing import Ranks, by_number, collect_steps, in_step, joined, routed
 from baselines.parameters import check_choice
 from baselines.routing import check_size
+from forestcoll.schedule.cost import cost
 from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
 from forestcoll.topology.model import Topology
 
@@ -48,7 +53,7 @@ METHOD = "recursive-halving-doubling"
 
 
 def generate(
-    topology: Topology, collective: str = "allgather", *, order: str = "near-first"
+    topology: Topology, collective: str = "allgather", *, order: str | None = None
 ) -> StepSchedule:
     """Swap everything with partners at all powers of two.
 
@@ -57,8 +62,9 @@ def generate(
     topology : Topology
     collective : str
         "allgather", "reduce-scatter" or "allreduce".
-    order : str
-        One of ``ORDERS``.
+    order : str, optional
+        One of ``ORDERS``; if not given, the one whose schedule takes less time by
+        :func:`forestcoll.schedule.cost`, "near-first" where both take the same.
 
     Raises
     ------
@@ -68,9 +74,18 @@ def generate(
         If there is no such order.
     """
     check_size(topology)
-    check_choice("order", order, ORDERS)
-    spread = partial(_spread, order=order, folded=collective == "allreduce")
-    return collect_steps(spread, topology, collective)
+    if order is not None:
+        check_choice("order", order, ORDERS)
+    folded = collective == "allreduce"
+    made = (
+        collect_steps(partial(_spread, order=each, folded=folded), topology, collective)
+        for each in (ORDERS if order is None else (order,))
+    )
+    return min(made, key=_time)
+
+
+def _time(schedule: StepSchedule) -> Fraction:
+    return cost(schedule).time_s_per_gb
 
 
 def _spread(topology: Topology, order: str, folded: bool) -> StepSchedule:

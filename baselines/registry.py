@@ -78,7 +78,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 source="Thakur, Rabenseifner, Gropp (IJHPCA 2005)",
                 generate=recursive.generate,
                 collectives=GATHERING,
-                notes="N that is no power of two: folded in a step before and one after",
+                notes="the better order (A100 x2: far-first 184.6 GB/s, near-first 46.6); any N",
             ),
             Method(
                 name="bruck",
@@ -93,7 +93,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 source="Cho et al., BlueConnect (MLSys 2019)",
                 generate=blueconnect.generate,
                 collectives=GATHERING,
-                notes="two factors, box and number in it; phases do not overlap",
+                notes="two factors, box and number in it; on direct links as many rings as help",
             ),
             Method(
                 name="torus",

@@ -3,7 +3,8 @@
 Problem: an allgather by rings that enter and leave each box once and load all NICs alike.
 Input:   a topology; the number of rings R.
 Output:  R trees per root, each the path around one ring from the root.
-Cost:    R N logical links, and the searches of ``ring_layout``; 4 s for 1024 GPUs (MI250).
+Cost:    R N logical links, and the searches of ``ring_layout``; 4 s for 1024 GPUs (MI250), by
+         default some times that without boxes.
 Source:  NCCL's rings (its graph search and connection code): per channel a chain of the GPUs of
          each box, the chains of one channel joined across boxes. Reimplemented from descriptions
          and from the channels that NCCL prints; no code of it.
@@ -20,8 +21,14 @@ does: the exits are then matched to the entries for wide chains, each GPU once, 
 the chain over the links least loaded for their bandwidth by the others. When all are laid, each is
 taken up and laid again, a few times.
 
-A single box has cycles found in the same way. GPUs that belong to no box form one group, with two
-rings by default, one each way round where links run both ways.
+A single box has cycles found in the same way. GPUs that belong to no box form one group. By default
+a group has the rings that take least time by ``cost`` among those laid for R = 1, 2, 3, ... up to
+the lanes of a GPU (``ports``), and Hamiltonian cycles of which no two share a link, both ways round
+each, as many as are found. So with links of 1 GB/s the torus of 3 x 3 has 4 rings and 4.5 GB/s (2:
+2.25), the hypercube of 16 GPUs 4 and 64/15 GB/s, and an MI250 box 6 and 320 GB/s (16: 284.4).
+Not reached: all lanes where their number is odd (6 or 8 GPUs all linked: 4 of 5, 6 of 7 rings; the
+hypercube of 8: 2 of 3), and the second pair of rings of a torus of 16 x 16, of which the search
+finds none.
 
 RCCL does not search on MI250. It has a list of rings for the machine (its model of 16 GPUs and 8
 NICs): 16 chains over xGMI from a NIC to another and the same 16 backwards, such that each GPU, so
@@ -56,10 +63,11 @@ from baselines.ring_layout import Layout, Ring, gpus_by_box, hops
 from baselines.routing import Router, build_forest, check_size
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule.collectives import Allreduce
+from forestcoll.schedule.cost import cost
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 
-__all__ = ["PASSES", "generate", "make_rings"]
+__all__ = ["PASSES", "generate", "lay_all", "make_rings"]
 
 PASSES = 4
 """Times that every ring is taken up and laid again, now that the others are known."""
@@ -81,7 +89,8 @@ def generate(
         "allgather", "reduce-scatter" or "allreduce".
     rings : int, optional
         Number of rings R, each with 1/R of the data; if not given, one per GPU of the largest
-        box, or two where there are no boxes. Equal rings become one of higher multiplicity.
+        box; in a single box or where there are no boxes, what takes least time (see above). Equal
+        rings become one of higher multiplicity.
     both_ways : bool
         Whether there is a ring backwards for each of them, 2 R in all.
 
@@ -97,11 +106,15 @@ def generate(
 
 
 def _gather(topology: Topology, rings: int | None, both_ways: bool) -> Forest:
+    laid = make_rings(topology, rings)
+    return _along(topology, laid + _backwards(topology, laid) if both_ways else laid)
+
+
+def _along(topology: Topology, laid: list[Ring]) -> Forest:
     """Return the paths around the rings from every root."""
     size, rank_of = topology.num_compute, topology.rank_of
     count: dict[Ring, int] = {}
-    laid = make_rings(topology, rings)
-    for ring in laid + _backwards(topology, laid) if both_ways else laid:
+    for ring in laid:
         start = ring.index(topology.compute[0])
         ring = tuple(rank_of[gpu] for gpu in ring[start:] + ring[:start])
         count[ring] = count.get(ring, 0) + 1
@@ -144,11 +157,29 @@ def make_rings(topology: Topology, rings: int | None = None) -> list[Ring]:
     check_size(topology)
     boxes = gpus_by_box(topology)
     if rings is None:
-        unboxed = topology.nodes[boxes[0][0]].box is None and len(boxes) == 1
-        rings = 2 if unboxed else max(map(len, boxes))
+        return _best_rings(topology, boxes)
     if rings < 1:
         raise InvalidParameterError(f"rings is {rings}; it takes at least one")
+    return lay_all(Layout(topology, boxes), rings)
+
+
+def _best_rings(topology: Topology, boxes: list[list[int]]) -> list[Ring]:
+    """Lay one ring per GPU of the largest box, or in a single group what takes least time."""
+    if len(boxes) > 1:
+        return lay_all(Layout(topology, boxes), max(map(len, boxes)))
     layout = Layout(topology, boxes)
+    lanes, disjoint = layout.lanes(boxes[0]), layout.disjoint()
+    if disjoint and len(disjoint) >= lanes - 1:
+        return disjoint
+    usual = 2 if topology.nodes[boxes[0][0]].box is None else len(boxes[0])
+    counts = dict.fromkeys([usual, *range(1, lanes + 1)])
+    ways = [lay_all(Layout(topology, boxes), rings) for rings in counts]
+    ways += [disjoint] if disjoint else []
+    return min(ways, key=lambda laid: cost(_along(topology, laid)).time_s_per_gb)
+
+
+def lay_all(layout: Layout, rings: int) -> list[Ring]:
+    """Lay so many rings, and each again, now that the others are known."""
     laid = [layout.lay(ring, rings) for ring in range(rings)]
     best = layout.worst, list(laid)
     for _ in range(PASSES):

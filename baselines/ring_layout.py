@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import networkx as nx
 
-from baselines.hamiltonian import find_cycle, find_paths
+from baselines.hamiltonian import Successors, find_cycle, find_disjoint_cycles, find_paths
 from baselines.ports import Ports
 from baselines.routing import Router
 from forestcoll.errors import UnsupportedError
@@ -66,6 +66,14 @@ class Layout(Ports):
         self.last = tour
         return tour
 
+    def disjoint(self) -> list[Ring]:
+        """Rings over direct links of their own within one group of GPUs, both ways round each."""
+        (gpus,) = self.boxes
+        wires = self.direct(gpus)
+        cycles = find_disjoint_cycles(wires) if _both_ways(wires) else []
+        tours = [tuple(gpus[place] for place in cycle) for cycle in cycles]
+        return [way for tour in tours for way in (tour, tour[::-1])]
+
     def count(self, tour: Ring, rings: int) -> None:
         """Add rings of this course to the loads, or take them away."""
         for hop in hops(tour):
@@ -88,7 +96,7 @@ class Layout(Ports):
     def _cycle(self, gpus: Sequence[int]) -> Ring:
         """A ring within one group of GPUs."""
         wires = self.direct(gpus)
-        both_ways = all(wires) and all(v in wires[w] for v in range(len(wires)) for w in wires[v])
+        both_ways = _both_ways(wires)
         found = [path for path in find_paths(wires, 0) if 0 in wires[path[-1]]]
         if not found:
             rotated = find_cycle(wires) if both_ways else None
@@ -155,6 +163,11 @@ class Layout(Ports):
             total = sum(self.slowness[gpus[a], gpus[b]] for a, b in pairwise(path))
             least[path[-1]] = min(total, least.get(path[-1], total))
         return least
+
+
+def _both_ways(wires: Successors) -> bool:
+    """Whether all GPUs have links, and all of these run both ways."""
+    return all(wires) and all(v in wires[w] for v in range(len(wires)) for w in wires[v])
 
 
 def _place(gpus: Sequence[int], ring: int, rings: int, shift: int) -> int:

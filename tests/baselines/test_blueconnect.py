@@ -5,8 +5,9 @@ from fractions import Fraction
 import pytest
 
 from baselines.blueconnect import generate
+from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule import StepSchedule, cost, verify
-from forestcoll.topology import Topology, load_topology
+from forestcoll.topology import Topology, TopologyBuilder, load_topology
 
 
 def crossing(schedule: StepSchedule) -> list[int]:
@@ -60,13 +61,68 @@ def links_between_gpus(topology: Topology) -> set[tuple[int, int]]:
     return {(rank_of[a], rank_of[b]) for a, b in topology.link_between if {a, b} <= rank_of.keys()}
 
 
+@pytest.mark.parametrize("rings", [None, 1, 2])
 @pytest.mark.parametrize("spec", ["mi250:boxes=1", "mi250:boxes=2"])
-def test_rings_follow_direct_links_inside_a_box(spec: str) -> None:
-    """On MI250 all hops inside a box go over xGMI, none over the network."""
+def test_rings_follow_direct_links_inside_a_box(spec: str, rings: int | None) -> None:
+    """On MI250 all hops inside a box go over xGMI, none over the network; R at most out of a GPU.
+
+    The second ring goes the other way round the first.
+    """
     topology = load_topology(spec)
-    schedule = generate(topology)
+    schedule = generate(topology, rings=rings)
     nodes = [topology.nodes[gpu] for gpu in topology.compute]
     pairs = set(zip(schedule.sends.tail.tolist(), schedule.sends.head.tolist(), strict=True))
     inside = {(a, b) for a, b in pairs if nodes[a].box == nodes[b].box}
-    assert len(inside) == topology.num_compute
     assert inside <= links_between_gpus(topology)
+    assert rings is None or len(inside) == rings * topology.num_compute
+    assert rings != 2 or inside == {(b, a) for a, b in inside}
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+@pytest.mark.parametrize(
+    ("rings", "inside_gb_s"), [(1, 50), (2, 100), (4, 200), (None, 300), (6, 300), (7, 175)]
+)
+def test_two_mi250_boxes_by_hand(rings: int | None, inside_gb_s: int, collective: str) -> None:
+    """M/32 over each NIC port of 16 GB/s, then 15 steps of M/16 in R parts inside.
+
+    Up to six rings find links (lanes) of 50 GB/s of their own, the seventh shares one: so 6 are
+    the default, 2560/13 = 196.9 GB/s.
+    """
+    schedule = generate(load_topology("mi250:boxes=2"), collective, rings=rings)
+    phases = 2 if collective == "allreduce" else 1
+    time = Fraction(1, 32 * 16) + Fraction(15, 16 * inside_gb_s)
+    assert verify(schedule).time_s_per_gb == phases * time
+    assert rings is not None or phases * cost(schedule).algbw_gb_s == Fraction(2560, 13)
+
+
+def test_one_ring_is_enough_through_a_switch() -> None:
+    """Equal rings change nothing, so that shards stay whole."""
+    topology = load_topology("dgx_a100:boxes=2")
+    assert len(generate(topology).chunks) == 16
+    assert cost(generate(topology, rings=3)).algbw_gb_s == Fraction(2400, 13)
+
+
+def test_links_that_not_every_box_has_are_left_out() -> None:
+    """Boxes of four on a switch, rings 0-1-2-3 and, in the second box, 0-2-1-3: through the switch.
+
+    Of the common links 0-2, 1-3 and 1-2 there is no cycle, so the ring is 0, 3, 2, 1 in both boxes.
+    """
+    builder = TopologyBuilder()
+    switch = builder.switch("w")
+    for box, tour in enumerate(["0123", "0213"]):
+        gpus = [builder.gpu(f"b{box}.gpu{i}", box, i) for i in range(4)]
+        for gpu in gpus:
+            builder.link(gpu, switch, 5)
+        for a, b in zip(tour, tour[1:] + tour[0], strict=True):
+            builder.link(gpus[int(a)], gpus[int(b)], 1)
+    topology = builder.build("unlike")
+    schedule = generate(topology)
+    verify(schedule)
+    pairs = set(zip(schedule.sends.tail.tolist(), schedule.sends.head.tolist(), strict=True))
+    assert pairs >= {(0, 3), (3, 2), (2, 1), (1, 0), (4, 7), (7, 6), (6, 5), (5, 4)}
+    assert len(pairs) == 16
+
+
+def test_a_box_takes_a_ring_at_least() -> None:
+    with pytest.raises(InvalidParameterError, match="rings is 0; it takes at least one"):
+        generate(load_topology("mi250:boxes=2"), rings=0)

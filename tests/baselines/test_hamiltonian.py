@@ -4,7 +4,7 @@ from itertools import pairwise, permutations
 
 import pytest
 
-from baselines.hamiltonian import Successors, find_cycle, find_paths
+from baselines.hamiltonian import Successors, find_cycle, find_disjoint_cycles, find_paths
 from forestcoll.topology import load_topology
 
 
@@ -70,3 +70,25 @@ def test_a_node_that_nothing_enters_has_no_path() -> None:
 def test_the_search_stops() -> None:
     """A mesh of 30 x 31 has more paths than can be looked at; the search gives up in time."""
     find_paths(wires("torus:dims=30x31,wrap=false"), 0)
+
+
+@pytest.mark.parametrize(
+    ("spec", "cycles"),
+    [
+        ("hypercube:dimension=4", 2),
+        ("torus:dims=3x4x5", 3),
+        ("complete:nodes=8", 3),
+        ("ring:nodes=5", 1),
+        ("ring:nodes=2", 0),
+        ("torus:dims=3x3,wrap=false", 0),
+    ],
+)
+def test_disjoint_cycles_share_no_link(spec: str, cycles: int) -> None:
+    """As many as half of the fewest links at a node, but for the mesh, which has no cycle."""
+    graph = wires(spec)
+    found = find_disjoint_cycles(graph)
+    links = [frozenset(hop) for c in found for hop in zip(c, c[1:] + c[:1], strict=True)]
+    assert len(found) == cycles
+    assert all(sorted(cycle) == list(range(len(graph))) for cycle in found)
+    assert all(b in graph[a] for a, b in map(tuple, links))
+    assert len(set(links)) == len(links) == cycles * len(graph)

@@ -82,17 +82,47 @@ def test_two_a100_boxes_by_hand() -> None:
         ("dgx_a100:boxes=1", Fraction(300 * 8, 7)),
         # The figure's example: boxes with 4b of exit.
         ("paper_example", Fraction(4 * 8, 7)),
-        # One ring each way round: N-1 shards over each of two links into a GPU.
+        # One box of MI250 on links of 50 GB/s (in lanes): six rings fill a lane each.
+        ("mi250:boxes=1", Fraction(6 * 50 * 16, 15)),
+        # Each cycle both ways round, on links of its own: N-1 shards over each link into a GPU.
         ("ring:nodes=7", Fraction(2 * 7, 6)),
         ("ring:nodes=7,bidirectional=false", Fraction(7, 6)),
-        ("torus:dims=8x8", Fraction(2 * 64, 63)),
-        ("complete:nodes=6", Fraction(2 * 6, 5)),
+        ("torus:dims=3x3", Fraction(4 * 9, 8)),
+        ("torus:dims=8x8", Fraction(4 * 64, 63)),
+        ("torus:dims=3x4x5", Fraction(6 * 60, 59)),
+        ("torus:dims=4x4,wrap=false", Fraction(2 * 16, 15)),  # corners have two links
+        ("hypercube:dimension=4", Fraction(4 * 16, 15)),
+        ("complete:nodes=7", Fraction(6 * 7, 6)),
+        # An odd number of links: one is idle.
+        ("complete:nodes=6", Fraction(4 * 6, 5)),
+        ("complete:nodes=16", Fraction(14 * 16, 15)),
+        ("hypercube:dimension=3", Fraction(2 * 8, 7)),
         ("fat_tree:leaves=4,hosts=4,spines=2", Fraction(16, 15)),
     ],
 )
 def test_rates_by_hand(spec: str, algbw_gb_s: Fraction) -> None:
     """Where the NICs (or a GPU's only links) are the limit: bandwidth x N / (N - 1)."""
     assert generate(load_topology(spec)).algbw_gb_s == algbw_gb_s
+
+
+@pytest.mark.parametrize(("rings", "algbw_gb_s"), [(2, Fraction(9, 4)), (4, Fraction(9, 2))])
+def test_the_default_is_the_best_number_of_rings(rings: int, algbw_gb_s: Fraction) -> None:
+    """Two rings use half of the links of a torus of 3 x 3, four use all of them."""
+    topology = load_topology("torus:dims=3x3")
+    assert generate(topology, rings=rings).algbw_gb_s == algbw_gb_s
+    assert generate(topology).algbw_gb_s == Fraction(9, 2)
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+def test_disjoint_rings_of_a_hypercube_use_every_link_once(collective: str) -> None:
+    """16 GPUs, 64 directed links: four rings of 16, each on links of its own."""
+    topology = load_topology("hypercube:dimension=4")
+    rings = make_rings(topology)
+    hops = {hop for ring in rings for hop in zip(ring, ring[1:] + ring[:1], strict=True)}
+    assert hops == topology.link_between.keys()
+    assert len(rings) * 16 == len(hops) == 64
+    phases = 2 if collective == "allreduce" else 1
+    assert verify(generate(topology, collective)).time_s_per_gb == phases * Fraction(15, 64)
 
 
 @pytest.mark.parametrize("rings", [1, 2, 4, 8, 16])
