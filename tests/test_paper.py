@@ -241,7 +241,7 @@ def test_experiments_can_name_it():
     """As "forestcoll-paper", the name its forests bear, with the core's parameters."""
     stages: list[str] = []
     topology = load_topology("dgx_a100:boxes=2")
-    forest, seconds = run_method("forestcoll-paper", topology, {}, stages.append)
+    forest, seconds = run_method("forestcoll-paper", topology, "allgather", {}, 60.0, stages.append)
     assert forest.method == "forestcoll-paper" in method_names()
     assert parameters_of("forestcoll-paper") == ("threads",)
     assert parameters_of("forestcoll") == ("k", "threads")
