@@ -43,14 +43,14 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.errors import InvalidParameterError, TimeLimitError
+from forestcoll.errors import TimeLimitError
 from forestcoll.optimality import optimum
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validate import validate
 from forestcoll.violation import violated_cut
 from lp.allreduce_program import GATHER, PHASES, REDUCE, CutProgram, Point
 from lp.allreduce_result import AllreduceOptimum, BindingCut, combination_algbw
-from lp.automorphism import Orbits, find_orbits
+from lp.automorphism import Orbits, check_orbits, find_orbits
 from lp.program import Settings, Solution
 from lp.solver import solve
 
@@ -97,8 +97,7 @@ def allreduce_optimum(
     """
     validate(topology, "allreduce")
     orbits = find_orbits(topology) if orbits is None else orbits
-    if (len(orbits.node), len(orbits.link)) != (len(topology.nodes), len(topology.links)):
-        raise InvalidParameterError(f"the orbits are not those of {topology.name}")
+    check_orbits(topology, orbits)
     program = CutProgram(topology, orbits)
     for phase, inside in _first_cuts(topology):
         program.add(phase, inside)
