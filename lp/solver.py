@@ -52,6 +52,11 @@ SLACK = 10.0
 objective its bound, times the objective plus the largest cost: solvers test their own scaled
 program, which the stated one differs from by such factors."""
 
+FIRST_ORDER_SLACK = 100.0
+"""The same for the first-order methods, whose tolerances are of norms of whole vectors."""
+
+FIRST_ORDER = ("highs-pdlp", "pdlp")
+
 
 def available_methods() -> tuple[str, ...]:
     """Return the methods whose solver is installed."""
@@ -190,7 +195,7 @@ def _bound(program: Program, settings: Settings, answer: Answer) -> float:
 def _satisfies(program: Program, solution: Solution) -> bool:
     """Whether no row or bound is missed by more than its own size allows."""
     rows, x = program.matrix @ solution.x, solution.x
-    allowed = SLACK * solution.settings.tolerance
+    allowed = _allowed(solution.settings)
     return all(
         bool((off <= allowed * (1 + np.where(np.isfinite(bound), np.abs(bound), 0))).all())
         for off, bound in (
@@ -205,7 +210,13 @@ def _satisfies(program: Program, solution: Solution) -> bool:
 def _is_proved(program: Program, solution: Solution) -> bool:
     """Whether objective and bound agree, relatively to the objective and the largest cost."""
     settings, objective = solution.settings, abs(solution.objective)
-    allowed = SLACK * settings.tolerance * (objective + float(np.abs(program.cost).max(initial=0)))
+    largest = float(np.abs(program.cost).max(initial=0))
+    allowed = _allowed(settings) * (objective + largest)
     if program.whole is not None:
         allowed += settings.gap * objective
     return abs(solution.objective - solution.bound) <= allowed
+
+
+def _allowed(settings: Settings) -> float:
+    slack = FIRST_ORDER_SLACK if settings.method in FIRST_ORDER else SLACK
+    return slack * settings.tolerance

@@ -287,6 +287,21 @@ def test_a_wide_bound_of_one_column_excuses_no_other_row() -> None:
         judged(program, settings(), wrong)
 
 
+@pytest.mark.parametrize("method", available_methods())
+def test_how_much_a_point_may_miss_depends_on_the_method(method: str) -> None:
+    """(4/3, 4/3) moved by 20 tolerances of 1e-8 misses a row of 4 by 60, more than 10 (1 + 4)."""
+    thirds = -np.full(2, 1 / 3)
+    near = Answer(Outcome.OPTIMAL, "fine", np.full(2, 4 / 3 + 20 * TOLERANCE), thirds)
+    if "pdlp" in method:
+        assert judged(small(), settings(method), near).violation > 10 * 5 * TOLERANCE
+    else:
+        with pytest.raises(SolverError, match="misses a row or bound by 6e-07"):
+            judged(small(), settings(method), near)
+    far = Answer(Outcome.OPTIMAL, "fine", np.full(2, 4 / 3 + 200 * TOLERANCE), thirds)
+    with pytest.raises(SolverError, match="misses a row or bound by 6e-06"):
+        judged(small(), settings(method), far)
+
+
 def test_an_optimum_below_what_the_multipliers_prove_is_refused() -> None:
     """(1, 1) is feasible and worth 2; the multipliers of the optimum prove 8/3, those of 0 nothing.
 
