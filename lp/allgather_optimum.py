@@ -29,8 +29,8 @@ import cvxpy as cp
 import networkx as nx
 import numpy as np
 
-from forestcoll.errors import SolverError
 from forestcoll.topology.model import Topology
+from forestcoll.topology.validate import validate
 from lp.modelling import solve_stated
 from lp.program import Settings, Solution
 
@@ -91,6 +91,8 @@ def allgather_rate(topology: Topology, *, time_limit_s: float) -> AllgatherOptim
 
     Raises
     ------
+    InvalidTopologyError
+        Unless an allgather is possible (:func:`forestcoll.topology.validate`).
     TimeLimitError, SolverError
         Unless the solver proves an optimum within the time.
 
@@ -106,15 +108,17 @@ def allgather_rate(topology: Topology, *, time_limit_s: float) -> AllgatherOptim
 
 
 def build(topology: Topology) -> AllgatherLp:
-    """State the program; nothing is solved yet."""
+    """State the program; nothing is solved yet.
+
+    Raises
+    ------
+    InvalidTopologyError
+        Unless an allgather is possible (:func:`forestcoll.topology.validate`).
+    """
+    validate(topology)
     N = topology.num_compute
-    if N < 2:
-        raise SolverError(f"{topology.name} has {N} GPUs; an allgather needs at least two")
     # No GPU can receive the N - 1 other shards faster than its links allow.
-    weakest = min(topology.compute, key=topology.ingress_gb_s.__getitem__)
-    scale = float(topology.ingress_gb_s[weakest]) / (N - 1)
-    if scale == 0:
-        raise SolverError(f"{topology.name}: no link enters {topology.nodes[weakest].name}")
+    scale = float(min(topology.ingress_gb_s[v] for v in topology.compute)) / (N - 1)
     bandwidth = np.array([float(link.bandwidth_gb_s) for link in topology.links]) / scale
 
     graph = topology.to_networkx()
@@ -122,13 +126,14 @@ def build(topology: Topology) -> AllgatherLp:
     ends = [(names[link.tail], names[link.head]) for link in topology.links]
     incidence = nx.incidence_matrix(graph, nodelist=names, edgelist=ends, oriented=True)
 
-    x = cp.Variable(nonneg=True, name="x")
-    flow = cp.Variable((len(topology.links), N), nonneg=True, name="f")  # a column per target
-    fed = cp.Variable((N, N), nonneg=True, name="g")
+    x = cp.Variable(bounds=[0, 1], name="x")
+    # Flows have a column for each target; no link has a use for more than the N shards.
+    most = np.tile(np.minimum(bandwidth, N)[:, None], N)
+    flow = cp.Variable(most.shape, bounds=[np.zeros_like(most), most], name="f")
+    fed = cp.Variable((N, N), bounds=[0, 1], name="g")
     kept = incidence @ flow
     constraints = [
         kept[list(topology.compute)] + fed >= N * x * np.eye(N),
-        flow <= np.tile(bandwidth[:, None], N),
         fed <= x,
     ]
     if topology.switches:

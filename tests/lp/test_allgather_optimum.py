@@ -5,9 +5,15 @@ from fractions import Fraction
 import pytest
 
 import forestcoll
-from forestcoll.errors import SolverError, TimeLimitError
-from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
+from forestcoll.errors import (
+    DisconnectedError,
+    InvalidTopologyError,
+    TimeLimitError,
+    UnbalancedError,
+)
+from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, load_topology
 from lp.allgather_optimum import AllgatherLp, allgather_rate, build, extract, solve
+from lp.solver import available_methods
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import enumerate_optimum
 
@@ -52,20 +58,34 @@ def test_bandwidths_of_any_size_are_scaled(factor: str) -> None:
     assert found.rate_gb_s == pytest.approx(65 / 3 * float(Fraction(factor)), rel=RELATIVE)
 
 
-def test_an_unreachable_gpu_gets_nothing() -> None:
-    """Of two GPUs and one link between them, the second cannot send: x* = 0."""
-    gpus = (Node("a", NodeKind.COMPUTE), Node("b", NodeKind.COMPUTE), Node("c", NodeKind.COMPUTE))
-    links = (Link(0, 1, Fraction(1)), Link(1, 0, Fraction(1)), Link(2, 0, Fraction(1)))
-    with pytest.raises(SolverError, match="no link enters c"):
-        build(Topology("mute", gpus, links))
-    silent = (*links, Link(0, 2, Fraction(1)))
-    cut_off = Topology("one way", gpus, tuple(e for e in silent if e.tail != 2))
-    assert allgather_rate(cut_off, time_limit_s=30).rate_gb_s == pytest.approx(0, abs=1e-9)
+def test_networks_without_an_allgather_are_refused() -> None:
+    """No link enters c; or none leaves it; one GPU; a switch that sends more than it gets."""
+    gpus = tuple(Node(name, NodeKind.COMPUTE) for name in "abc")
+    pair = (Link(0, 1, Fraction(1)), Link(1, 0, Fraction(1)))
+    for third in (Link(2, 0, Fraction(1)), Link(0, 2, Fraction(1))):
+        cut_off = Topology("cut off", gpus, tuple(sorted((*pair, third), key=lambda e: e.tail)))
+        with pytest.raises(DisconnectedError, match="'c'"):
+            build(cut_off)
+        with pytest.raises(DisconnectedError, match="'c'"):
+            allgather_rate(cut_off, time_limit_s=30)
+    with pytest.raises(InvalidTopologyError, match="has 1 GPU"):
+        build(Topology("alone", gpus[:1], ()))
+    lossless = TopologyBuilder()
+    switch = lossless.switch("w")
+    for name in ("a", "b"):
+        lossless.arc(lossless.gpu(name), switch, 1)
+        lossless.arc(switch, name, 2)
+    with pytest.raises(UnbalancedError):
+        build(lossless.build("copies by itself"))
 
 
-def test_a_single_gpu_is_refused() -> None:
-    with pytest.raises(SolverError, match="has 1 GPUs"):
-        build(Topology("alone", (Node("a", NodeKind.COMPUTE),), ()))
+@pytest.mark.parametrize("method", available_methods())
+def test_the_bound_is_proved_by_every_method(method: str) -> None:
+    """In units of the scale x* is 65/3 of 325/15 GB/s: the compiled minimisation has -1."""
+    program = build(load_topology("dgx_a100:boxes=2"))
+    found = solve(program, time_limit_s=60, method=method)
+    assert found.bound == pytest.approx(-1, abs=1e-6)
+    assert found.objective == pytest.approx(-1, abs=1e-6)
 
 
 def test_only_an_optimal_status_counts() -> None:

@@ -4,7 +4,12 @@ import pytest
 
 from baselines import blink, blink_switch
 from forestcoll import load_topology
-from forestcoll.errors import UnsupportedError
+from forestcoll.errors import (
+    DisconnectedError,
+    InvalidParameterError,
+    InvalidTopologyError,
+    UnsupportedError,
+)
 from forestcoll.schedule import cost
 from forestcoll.topology import TopologyBuilder
 from lp.single_root_allreduce import overlapped_allreduce_gb_s
@@ -48,3 +53,35 @@ def test_each_way_has_its_own_links() -> None:
 def test_switches_are_unsupported() -> None:
     with pytest.raises(UnsupportedError, match=r"^unsupported: paper_example has switches"):
         overlapped_allreduce_gb_s(load_topology("paper_example"), 0, time_limit_s=60)
+
+
+@pytest.mark.parametrize("root", [-1, 4, 1.0, "0", True])
+def test_a_root_that_is_no_rank_is_refused(root: object) -> None:
+    ring = load_topology("ring:nodes=4")
+    with pytest.raises(InvalidParameterError, match=f"root is {root!r}; .* ranks 0 to 3"):
+        overlapped_allreduce_gb_s(ring, root, time_limit_s=60)  # type: ignore[arg-type]
+
+
+def test_networks_without_an_allreduce_are_refused() -> None:
+    """No links at all; a GPU that cannot send; one GPU."""
+    apart, silent, alone = TopologyBuilder(), TopologyBuilder(), TopologyBuilder()
+    for name in ("a", "b"):
+        apart.gpu(name)
+    silent.arc(silent.gpu("a"), silent.gpu("b"), 1)
+    alone.gpu("a")
+    for builder in (apart, silent):
+        with pytest.raises(DisconnectedError):
+            overlapped_allreduce_gb_s(builder.build("cut off"), 0, time_limit_s=60)
+    with pytest.raises(InvalidTopologyError, match="at least 2"):
+        overlapped_allreduce_gb_s(alone.build("alone"), 0, time_limit_s=60)
+
+
+@pytest.mark.parametrize("wide", [10**6, 10**9])
+def test_a_wide_link_does_not_blur_a_narrow_one(wide: int) -> None:
+    """Of three GPUs in a row 1 GB/s each way joins the last: the root at the other end has 1."""
+    builder = TopologyBuilder()
+    a, b, c = (builder.gpu(name) for name in "abc")
+    builder.link(a, b, wide)
+    builder.link(b, c, 1)
+    row = builder.build("row")
+    assert overlapped_allreduce_gb_s(row, 0, time_limit_s=60) == pytest.approx(1, rel=1e-6)
