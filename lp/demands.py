@@ -73,8 +73,11 @@ class Demands:
         Whatever the routing, demands at rate f take up f d(s, t) of length times bandwidth each,
         of which there is the sum over the links.
         """
-        needed = float((self.amount * _finite(self.distances(length))).sum())
-        return float(length @ self.bandwidth) / needed
+        return float(length @ self.bandwidth) / self.priced(self.distances(length))
+
+    def priced(self, distances: Vector) -> float:
+        """Return what all demands together cost at given distances."""
+        return float((self.amount * _finite(distances)).sum())
 
 
 def demands_of(topology: Topology, amount: npt.ArrayLike | None = None) -> Demands:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -30,7 +32,8 @@ from lp.alltoall_bounds import degree_bound, product_rate
 from lp.alltoall_schedule import largest_remainders, schedule_of
 from lp.automorphism import find_orbits, no_symmetry
 from lp.concurrent_flow import approximate_flow
-from lp.demands import demands_of
+from lp.demands import Demands, demands_of
+from lp.garg_koenemann import phases
 from lp.program import Settings
 from lp.transversal import bringing, link_orbits_around
 from tests.random_topologies import random_topology
@@ -278,6 +281,52 @@ def test_bounds_of_the_approximation_enclose_the_rate_of_table_7() -> None:
     wanted = near.rate_gb_s * near.demands.amount
     wanted -= np.diag(wanted.sum(axis=1))
     np.testing.assert_allclose(arrived, wanted, atol=1e-7 * near.rate_gb_s)
+
+
+def test_no_spending_is_not_the_end_of_the_prices() -> None:
+    """A network on which the quasi-Newton steps once priced every link at 0, and never ended."""
+    demands = demands_of(random_topology(826, "bidirectional"))
+    near = approximate_flow(demands, time_limit_s=20)
+    assert near.gap <= 0.01
+    assert np.isfinite(near.price).all()
+
+
+@pytest.mark.parametrize("seed", [2, 5, 6])
+def test_phases_go_on_where_softened_routing_ends(seed: int) -> None:
+    """On small networks, softening does not get to 0.1 %; Garg and Koenemann's phases do."""
+    topology = random_topology(seed, "bidirectional" if seed < 6 else "unbalanced")
+    demands = demands_of(topology)
+    near = approximate_flow(demands, eps=0.001, time_limit_s=20)
+    assert near.phases > 0
+    assert near.gap <= 0.001
+    assert (near.flow_gb_s.sum(axis=0) <= demands.bandwidth * (1 + 1e-9)).all()
+    assert delivered(near.demands, near.flow_gb_s) == pytest.approx(near.rate_gb_s)
+    found = optimum(topology)
+    assert near.rate_gb_s <= found.bound_gb_s * (1 + 1e-9)
+    assert near.bound_gb_s >= found.rate_gb_s * (1 - 1e-9)
+
+
+def delivered(demands: Demands, flow_gb_s) -> float:
+    """The least of what arrives and stays, over all pairs with a demand, per unit of it."""
+    arrived = np.zeros_like(demands.amount)
+    np.add.at(arrived.T, demands.head, flow_gb_s.T)
+    np.subtract.at(arrived.T, demands.tail, flow_gb_s.T)
+    wanted = demands.amount > 0
+    return float((arrived[wanted] / demands.amount[wanted]).min())
+
+
+def test_phases_alone_come_as_close_as_is_asked() -> None:
+    """Garg and Koenemann from equal prices on a line of three, whose rate is 3/2."""
+    demands = demands_of(line((6, 3)))
+    price, bound, rate = 1 / demands.bandwidth, math.inf, 0.0
+    for phase in phases(demands, lambda: price, 1.0, time.perf_counter() + 20):
+        bound = min(bound, demands.bound_gb_s(phase.price))
+        rate = max(rate, 1 / float((phase.flow.sum(axis=0) / demands.bandwidth).max()))
+        assert delivered(demands, phase.flow) == pytest.approx(1)
+        assert rate <= 1.5 * (1 + 1e-9) <= bound * (1 + 2e-9)
+        if bound <= 1.03 * rate:
+            break
+    assert bound <= 1.03 * rate
 
 
 def test_an_approximate_flow_becomes_a_schedule() -> None:
