@@ -37,7 +37,7 @@ import scipy.sparse as sp
 
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validate import validate
-from lp.allreduce_result import AllreduceOptimum, rate_scale
+from lp.allreduce_result import AllreduceOptimum, rate_scale, useful_bandwidth
 from lp.modelling import solve_stated
 from lp.program import Settings, Vector
 
@@ -95,11 +95,12 @@ def build(topology: Topology) -> AllreduceLp:
     """State the program; nothing is solved yet."""
     validate(topology, "allreduce")
     N, scale = topology.num_compute, rate_scale(topology)
-    bandwidth = np.array([float(link.bandwidth_gb_s) for link in topology.links]) / scale
+    bandwidth = useful_bandwidth(topology)
     pairs = _pairs(topology)
-    x = cp.Variable(N, nonneg=True, name="x")
-    reduce = cp.Variable(len(pairs), nonneg=True, name="c_RE")
-    gather = cp.Variable(len(pairs), nonneg=True, name="c_BC")
+    # The sum of the parts is at most 1, so no pair has a use for more in a phase.
+    x = cp.Variable(N, bounds=[0, 1], name="x")
+    reduce = cp.Variable(len(pairs), bounds=[0, 1], name="c_RE")
+    gather = cp.Variable(len(pairs), bounds=[0, 1], name="c_BC")
     incidence = _incidence(pairs, N)
     constraints = [
         *_reaches_every_gpu(incidence, gather, x),
@@ -156,7 +157,7 @@ def _incidence(ends: npt.NDArray[np.int64], nodes: int) -> Any:
 def _reaches_every_gpu(incidence: Any, capacity: Any, x: Any) -> list[Any]:
     """F(s, t; capacity + x) >= sum x for every t: a column of flows for each target."""
     N, arcs = incidence.shape
-    flow, fed = cp.Variable((arcs, N), nonneg=True), cp.Variable((N, N), nonneg=True)
+    flow, fed = (cp.Variable((size, N), bounds=[0, 1]) for size in (arcs, N))
     return [
         incidence @ flow + fed >= np.eye(N) * (_ones(N) @ x),
         flow <= capacity.reshape((arcs, 1), order="C") @ np.ones((1, N)),
@@ -170,7 +171,8 @@ def _carried(
     """The network carries b' = wanted for all pairs at once: a column of flows for each source."""
     N = topology.num_compute
     ends = np.array([(link.tail, link.head) for link in topology.links], dtype=np.int64)
-    h = cp.Variable((len(ends), N), nonneg=True, name="h")
+    most = np.repeat(bandwidth[:, None], N, axis=1)
+    h = cp.Variable((len(ends), N), bounds=[np.zeros_like(most), most], name="h")
     kept = _incidence(ends, len(topology.nodes)) @ h
     node = np.array(topology.compute)[pairs[:, 1]]
     return [

@@ -30,9 +30,10 @@ and the solutions form a convex set. So the average of an optimal solution over 
 too, and has equal values on each orbit: one variable an orbit loses nothing.
 
 Accuracy: solutions are floats. To look for cuts, parts and shares are rounded down to multiples of
-2^-40 of the scale of :func:`lp.allreduce_result.rate_scale`; the max-flows are then exact. A cut
-is stated if it is missed by more than :data:`MISSED`; in the end no other is. A first-order method
-may miss those that are stated by more; the result's tolerance says by how much.
+2^-40 of the scale of :func:`lp.allreduce_result.rate_scale`, which is at most twice the best rate,
+and shares to no more than all parts together, for no cut needs more; the max-flows are then exact.
+A cut is stated if it is missed by more than :data:`MISSED`; in the end no other is. A first-order
+method may miss those that are stated by more; the result's tolerance says by how much.
 """
 
 from __future__ import annotations
@@ -43,14 +44,14 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.errors import InvalidParameterError, TimeLimitError
+from forestcoll.errors import TimeLimitError
 from forestcoll.optimality import optimum
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validate import validate
 from forestcoll.violation import violated_cut
 from lp.allreduce_program import GATHER, PHASES, REDUCE, CutProgram, Point
 from lp.allreduce_result import AllreduceOptimum, BindingCut, combination_algbw
-from lp.automorphism import Orbits, find_orbits
+from lp.automorphism import Orbits, check_orbits, find_orbits
 from lp.program import Settings, Solution
 from lp.solver import solve
 
@@ -97,8 +98,7 @@ def allreduce_optimum(
     """
     validate(topology, "allreduce")
     orbits = find_orbits(topology) if orbits is None else orbits
-    if (len(orbits.node), len(orbits.link)) != (len(topology.nodes), len(topology.links)):
-        raise InvalidParameterError(f"the orbits are not those of {topology.name}")
+    check_orbits(topology, orbits)
     program = CutProgram(topology, orbits)
     for phase, inside in _first_cuts(topology):
         program.add(phase, inside)
@@ -160,7 +160,7 @@ def _missed_cuts(topology: Topology, point: Point) -> list[tuple[int, npt.NDArra
         (GATHER, topology, point.gather),
         (REDUCE, turned, point.reduce[order]),
     ):
-        capacity, passed = _on_grid(share), 0
+        capacity, passed = np.minimum(_on_grid(share), trees.sum()), 0
         while passed < topology.num_compute:
             found = violated_cut(network, capacity, trees, passed=passed)
             if found is None:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.topology.model import Topology
-from lp.allreduce_result import rate_scale
+from lp.allreduce_result import rate_scale, useful_bandwidth
 from lp.automorphism import Orbits
 from lp.program import Program, Vector
 
@@ -67,8 +67,7 @@ class CutProgram:
         self._parts = int(self._part.max()) + 1
         self._links = int(orbits.link.max()) + 1
         bandwidth = np.zeros(self._links)
-        for orbit, link in zip(orbits.link, topology.links, strict=True):
-            bandwidth[orbit] = float(link.bandwidth_gb_s) / self.scale_gb_s
+        bandwidth[orbits.link] = useful_bandwidth(topology)
         self._bandwidth = bandwidth
         self._fixed = np.array([*self._shares(), *self._balances()])
         self._cuts: list[tuple[int, Inside]] = []

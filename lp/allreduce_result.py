@@ -7,8 +7,9 @@ Output:  the value with a bound, the parts, the capacities of both phases; the r
          reduce-scatter followed by an allgather, which is never above it.
 Cost:    two exact optima for the latter.
 Source:  ForestColl, the paper's section and appendix on allreduce: reduce-scatter + allgather takes
-         the sum of their times, N x* / 2 where both have the rate x*, and is conjectured to be
-         optimal where all GPUs have equal bandwidth.
+         the sum of their times, N x* / 2 where both have the rate x*. Its hypothesis that this is
+         optimal where all GPUs have equal bandwidth does not hold as worded in section 5.7: two
+         boxes of 2 and of 6 such GPUs refute it (``tests/lp/test_allreduce.py``).
 """
 
 from __future__ import annotations
@@ -16,11 +17,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+import numpy as np
+
 from forestcoll.optimality import optimum
 from forestcoll.topology.model import Topology
 from lp.program import Vector
 
-__all__ = ["AGREEMENT", "AllreduceOptimum", "BindingCut", "combination_algbw", "rate_scale"]
+__all__ = [
+    "AGREEMENT",
+    "AllreduceOptimum",
+    "BindingCut",
+    "combination_algbw",
+    "rate_scale",
+    "useful_bandwidth",
+]
 
 AGREEMENT = 1e-7
 """Rates nearer than this, relatively, are taken for equal."""
@@ -112,7 +122,20 @@ def combination_algbw(topology: Topology) -> Fraction:
 def rate_scale(topology: Topology) -> float:
     """Return an upper bound on the rate, in GB/s, for which 1 stands in the programs.
 
-    All parts but that of GPU t must enter t; so must, for another GPU u, all but that of u. Every
-    part is among the ones or the others, so the rate is at most the bandwidth into t and u.
+    It is twice the rate of the combination, which is at least half the best: let S have some GPUs
+    but not all. The parts rooted in S leave it as copies, the others as sums, so no allreduce is
+    faster than the bandwidth out of S. An allgather's rate is N B(S) / |S| for some S, more than
+    B(S); a reduce-scatter's the same for links that enter; so each takes less time than the
+    allreduce, and both together less than twice that.
     """
-    return float(sum(sorted(topology.ingress_gb_s[v] for v in topology.compute)[:2]))
+    return 2 * float(combination_algbw(topology))
+
+
+def useful_bandwidth(topology: Topology) -> Vector:
+    """Return the bandwidths in units of :func:`rate_scale`, none above 2 N.
+
+    With all parts together at most 1, a tree crosses a link at most once for each other GPU, so a
+    phase has no use for N on any link; and whatever is wider would spoil the solver's accuracy.
+    """
+    scale, most = rate_scale(topology), 2.0 * topology.num_compute
+    return np.minimum([float(link.bandwidth_gb_s) / scale for link in topology.links], most)

@@ -25,7 +25,7 @@ from scipy.sparse.csgraph import connected_components
 from forestcoll.errors import InvalidParameterError
 from forestcoll.topology.model import Topology
 
-__all__ = ["Orbits", "find_orbits", "no_symmetry", "orbits_under"]
+__all__ = ["Orbits", "check_orbits", "find_orbits", "no_symmetry", "orbits_under"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -78,6 +78,27 @@ def orbits_under(topology: Topology, generators: Sequence[Sequence[int] | Ints])
             )
         moves.append((permutation, links))
     return _orbits(graph, moves)
+
+
+def check_orbits(topology: Topology, orbits: Orbits) -> None:
+    """Check that orbits are those of their generators on this network.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a generator is no automorphism of the network, or joins other nodes or links.
+    """
+    known = orbits_under(topology, orbits.generators)
+    if not (np.array_equal(known.node, orbits.node) and np.array_equal(known.link, orbits.link)):
+        raise InvalidParameterError(
+            f"the orbits are not those of {topology.name}: their generators join "
+            f"{_counted(known)} there, they claim {_counted(orbits)}; use find_orbits(topology)"
+        )
+
+
+def _counted(orbits: Orbits) -> str:
+    nodes, links = len(np.unique(orbits.node)), len(np.unique(orbits.link))
+    return f"{len(orbits.node)} nodes and {len(orbits.link)} links in {nodes} and {links} orbits"
 
 
 def find_orbits(topology: Topology) -> Orbits:

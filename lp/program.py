@@ -8,13 +8,16 @@ Cost:    one or two products with the matrix.
 Source:  weak duality of linear programs: for any y, every feasible x has
          c x = y (A x) + (c - A'y) x >= the sum over rows and columns of the least of y_i [l_i, u_i]
          and of (c - A'y)_j [lower_j, upper_j]. So a bound needs no trust in the solver, but for
-         rounding and where such an interval has an infinite end: a multiplier of the wrong sign
-         then counts as zero if it is within the tolerance, else there is no bound.
+         rounding and where such an interval has an infinite end: a reduced cost of the wrong sign
+         then counts as zero if it is within the tolerance, as a fraction of the largest cost, else
+         there is no bound.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -26,6 +29,14 @@ from forestcoll.errors import InvalidParameterError
 __all__ = ["Program", "Settings", "Solution", "Vector", "dual_bound", "violation"]
 
 Vector = npt.NDArray[np.float64]
+
+LARGEST_TOLERANCE = 1e-3
+"""Beyond it a result says nothing."""
+
+MOST_THREADS = 1024
+
+LARGEST_SEED = 2_000_000_000
+"""Gurobi's limit; the others take a little more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +115,20 @@ class Settings:
     method : str
         One of :data:`lp.solver.METHODS`.
     threads : int
+        1 to :data:`MOST_THREADS`.
     seed : int
+        0 to :data:`LARGEST_SEED`.
     tolerance : float
-        By how much a row, a bound or a reduced cost may be off. The first-order methods take it
-        relative to the size of the program's numbers as well.
+        By how much a row or a bound may be off, times one plus the bound, and a reduced cost, times
+        the largest cost; at most :data:`LARGEST_TOLERANCE`. The first-order methods take it
+        relative to the size of all of the program's numbers together.
     gap : float
-        For whole variables: the relative gap at which to stop.
+        For whole variables: the relative gap at which to stop, below 1.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a number is of another type or out of its range.
     """
 
     time_limit_s: float
@@ -120,14 +139,34 @@ class Settings:
     gap: float = 1e-9
 
     def __post_init__(self) -> None:
-        for name in ("time_limit_s", "tolerance"):
-            if not getattr(self, name) > 0:
-                raise InvalidParameterError(f"{name} is {getattr(self, name)}; it must be positive")
-        if self.threads < 1 or self.seed < 0 or not self.gap >= 0:
-            raise InvalidParameterError(
-                f"threads is {self.threads}, seed {self.seed}, gap {self.gap}; they must be at "
-                f"least 1, 0 and 0"
-            )
+        if not isinstance(self.method, str):
+            raise InvalidParameterError(f"method is {self.method!r}; it must be a name")
+        for name, least, most in (("threads", 1, MOST_THREADS), ("seed", 0, LARGEST_SEED)):
+            given = getattr(self, name)
+            if not isinstance(given, Integral) or isinstance(given, bool):
+                raise InvalidParameterError(f"{name} is {given!r}; it must be a whole number")
+            if not least <= int(given) <= most:
+                raise InvalidParameterError(f"{name} is {given}; it must be {least} to {most}")
+            object.__setattr__(self, name, int(given))
+        for name, limit in (
+            ("time_limit_s", math.inf),
+            ("tolerance", LARGEST_TOLERANCE),
+            ("gap", 1.0),
+        ):
+            object.__setattr__(self, name, self._checked(name, limit))
+
+    def _checked(self, name: str, limit: float) -> float:
+        """Return one of the real numbers: finite, positive (the gap may be 0), within a limit."""
+        given = getattr(self, name)
+        if not isinstance(given, Real) or isinstance(given, bool):
+            raise InvalidParameterError(f"{name} is {given!r}; it must be a number")
+        number = float(given)
+        low = number < 0 if name == "gap" else not number > 0
+        if low or not math.isfinite(number) or number > limit:
+            allowed = "0 or more" if name == "gap" else "positive"
+            end = f"at most {limit:g}" if math.isfinite(limit) else "finite"
+            raise InvalidParameterError(f"{name} is {given}; it must be {allowed} and {end}")
+        return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +222,7 @@ def dual_bound(program: Program, row_duals: Vector, tolerance: float) -> float:
         Of any origin; the better, the better the bound.
     tolerance : float
         A reduced cost of a variable without a bound on its side counts as zero up to this times
-        one plus the largest cost.
+        the largest cost; 0 for a bound that holds without any trust.
 
     Returns
     -------
@@ -204,7 +243,7 @@ def dual_bound(program: Program, row_duals: Vector, tolerance: float) -> float:
     y = np.where(np.isinf(program.row_lower), np.minimum(row_duals, 0), row_duals)
     y = np.where(np.isinf(program.row_upper), np.maximum(y, 0), y)
     reduced = program.cost - program.matrix.T @ y
-    small = tolerance * (1 + float(np.abs(program.cost).max(initial=0)))
+    small = tolerance * float(np.abs(program.cost).max(initial=0))
     return _least(y, program.row_lower, program.row_upper, 0.0) + _least(
         reduced, program.lower, program.upper, small
     )

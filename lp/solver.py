@@ -2,8 +2,9 @@
 
 Problem: a program (:class:`lp.program.Program`) solved within stated limits.
 Input:   the program and its settings: method, time limit, threads, seed, tolerances.
-Output:  a solution only where the solver says that it is optimal and the point, looked at anew,
-         satisfies rows and bounds; else an error that says what is known.
+Output:  a solution only where the solver says that it is optimal, the point, looked at anew,
+         satisfies rows and bounds, and its objective meets the bound that the multipliers prove;
+         else an error that says what is known.
 Cost:    the solver's.
 Source:  the statuses of HiGHS, OR-Tools and Gurobi as they document them. Methods: "highs"
          (simplex, or branch and cut), "highs-ipm" (with crossover), "highs-pdlp", "glop" and
@@ -29,6 +30,7 @@ from forestcoll.errors import (
 )
 from lp.backends.answer import Answer, Outcome
 from lp.program import Program, Settings, Solution, dual_bound, violation
+from lp.scaling import scaled
 
 __all__ = ["METHODS", "Program", "Settings", "Solution", "available_methods", "solve"]
 
@@ -45,9 +47,10 @@ METHODS = {
 MIXED = ("highs", "gurobi")
 """Methods for whole variables."""
 
-SLACK = 100.0
-"""A point may miss a row by this many tolerances, times one plus the largest bound: solvers test
-their own scaled program, which the stated one differs from by such factors."""
+SLACK = 10.0
+"""A point may miss a row or bound by this many tolerances, times one plus the bound, and the
+objective its bound, times the objective plus the largest cost: solvers test their own scaled
+program, which the stated one differs from by such factors."""
 
 
 def available_methods() -> tuple[str, ...]:
@@ -77,7 +80,10 @@ def solve(program: Program, settings: Settings) -> Solution:
         At a limit: with the best feasible Solution as its incumbent, and the best bound on the
         objective, each None if there is none.
     SolverError
-        If the program is unbounded, the solver failed, or its point does not satisfy the program.
+        If the program is unbounded, the solver failed, or its point does not satisfy the program
+        or is not worth what its multipliers prove.
+    InvalidParameterError
+        If the matrix holds entries that the solver would take for zero.
     UnknownMethodError, UnsupportedError
         If there is no such method, its solver is not installed, or it cannot do whole variables.
 
@@ -92,7 +98,8 @@ def solve(program: Program, settings: Settings) -> Solution:
     _check_method(program, settings.method)
     module, function = METHODS[settings.method]
     run = getattr(importlib.import_module(module), function)
-    return _judged(program, settings, run(program.as_minimisation, settings))
+    asked, scaling = scaled(program.as_minimisation)
+    return _judged(program, settings, scaling.undone(run(asked, settings)))
 
 
 def _check_method(program: Program, method: str) -> None:
@@ -140,6 +147,12 @@ def _judged(program: Program, settings: Settings, answer: Answer) -> Solution:
                     f"a tolerance of {settings.tolerance:g}; scale the program or use another "
                     f"method"
                 )
+            if not _is_proved(program, solution):
+                raise SolverError(
+                    f"{what}, but its objective is {solution.objective:.9g} and its multipliers "
+                    f"prove {solution.bound:.9g} with a tolerance of {settings.tolerance:g}; scale "
+                    f"the program, bound the variables or use another method"
+                )
             return solution
 
 
@@ -162,17 +175,37 @@ def _solution(status: str, program: Program, settings: Settings, answer: Answer)
 def _bound(program: Program, settings: Settings, answer: Answer) -> float:
     """Return the best bound on the objective as stated; infinite if there is none.
 
-    Multipliers of zero prove what follows from the bounds of the variables alone.
+    Multipliers of zero prove what follows from the bounds of the variables alone, if these are
+    finite: nothing is forgiven there.
     """
     sign, best = (-1.0, min) if program.maximise else (1.0, max)
-    known = [] if answer.bound is None else [sign * answer.bound]
-    for duals in (answer.row_duals, np.zeros(len(program.row_lower))):
-        if duals is not None:
-            known.append(dual_bound(program, sign * duals, settings.tolerance))
+    known = [dual_bound(program, np.zeros(len(program.row_lower)), 0.0)]
+    if answer.bound is not None:
+        known.append(sign * answer.bound)
+    if answer.row_duals is not None:
+        known.append(dual_bound(program, sign * answer.row_duals, settings.tolerance))
     return float(best(known))
 
 
 def _satisfies(program: Program, solution: Solution) -> bool:
-    bounds = np.concatenate([program.row_lower, program.row_upper, program.lower, program.upper])
-    largest = float(np.abs(bounds[np.isfinite(bounds)]).max(initial=0))
-    return solution.violation <= SLACK * solution.settings.tolerance * (1 + largest)
+    """Whether no row or bound is missed by more than its own size allows."""
+    rows, x = program.matrix @ solution.x, solution.x
+    allowed = SLACK * solution.settings.tolerance
+    return all(
+        bool((off <= allowed * (1 + np.where(np.isfinite(bound), np.abs(bound), 0))).all())
+        for off, bound in (
+            (program.row_lower - rows, program.row_lower),
+            (rows - program.row_upper, program.row_upper),
+            (program.lower - x, program.lower),
+            (x - program.upper, program.upper),
+        )
+    )
+
+
+def _is_proved(program: Program, solution: Solution) -> bool:
+    """Whether objective and bound agree, relatively to the objective and the largest cost."""
+    settings, objective = solution.settings, abs(solution.objective)
+    allowed = SLACK * settings.tolerance * (objective + float(np.abs(program.cost).max(initial=0)))
+    if program.whole is not None:
+        allowed += settings.gap * objective
+    return abs(solution.objective - solution.bound) <= allowed

@@ -5,12 +5,16 @@ from __future__ import annotations
 import highspy
 import numpy as np
 
+from forestcoll.errors import InvalidParameterError
 from lp.backends.answer import Answer, Outcome
 from lp.program import Program, Settings
 
 __all__ = ["run"]
 
 _ALGORITHM = {"highs": "simplex", "highs-ipm": "ipm", "highs-pdlp": "pdlp"}
+
+_SMALLEST = 1e-12
+"""HiGHS drops matrix entries that are not larger; it allows no less, and 1e-9 if not told."""
 
 _STATUS = highspy.HighsModelStatus
 
@@ -26,7 +30,13 @@ _OUTCOME = {
 
 
 def run(program: Program, settings: Settings) -> Answer:
-    """Solve a minimisation."""
+    """Solve a minimisation.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the matrix holds entries that HiGHS would drop.
+    """
     highs = highspy.Highs()
     _configure(highs, program, settings)
     if highs.passModel(_model(program)) == highspy.HighsStatus.kError:
@@ -55,6 +65,7 @@ def _configure(highs: highspy.Highs, program: Program, settings: Settings) -> No
         "threads": settings.threads,
         "parallel": "on" if settings.threads > 1 else "off",
         "random_seed": settings.seed,
+        "small_matrix_value": _SMALLEST,
         # With whole variables another choice would solve the relaxation and call it optimal.
         "solver": "choose" if program.whole is not None else _ALGORITHM[settings.method],
         "primal_feasibility_tolerance": max(settings.tolerance, 1e-10),
@@ -63,6 +74,7 @@ def _configure(highs: highspy.Highs, program: Program, settings: Settings) -> No
         "pdlp_optimality_tolerance": max(settings.tolerance, 1e-12),
         "mip_feasibility_tolerance": max(settings.tolerance, 1e-10),
         "mip_rel_gap": settings.gap,
+        "mip_abs_gap": 0.0,  # lest it stop early where the objective is small
     }
     # Its pool of threads outlives a solver, and one of another size makes the next run fail.
     highspy.Highs.resetGlobalScheduler(True)
@@ -74,6 +86,13 @@ def _configure(highs: highspy.Highs, program: Program, settings: Settings) -> No
 def _model(program: Program) -> highspy.HighsLp:
     rows, columns = program.matrix.shape
     by_column = program.matrix.tocsc()
+    dropped = (by_column.data != 0) & (np.abs(by_column.data) <= _SMALLEST)
+    if dropped.any():
+        least = float(np.abs(by_column.data[dropped]).min())
+        raise InvalidParameterError(
+            f"the program's matrix holds {least:.3g}, which HiGHS takes for zero; scale the "
+            f"program: in a row whose largest entry is 1 all must be above {_SMALLEST:g}"
+        )
     model = highspy.HighsLp()
     model.num_row_, model.num_col_ = rows, columns
     model.col_cost_, model.col_lower_, model.col_upper_ = (

@@ -33,13 +33,16 @@ def line(nodes: int) -> Topology:
     return builder.build(f"line of {nodes}")
 
 
-def two_boxes(small: int, large: int) -> Topology:
-    """Boxes of so many GPUs, 10 GB/s each to their switch, with 1 GB/s each way between them."""
+def two_boxes(small: int, large: int, inner: int = 10) -> Topology:
+    """Boxes of so many GPUs, 10 GB/s each to their switch, with 1 GB/s each way between them.
+
+    ``inner`` takes the place of the 10 GB/s.
+    """
     builder = TopologyBuilder()
     switches = [builder.switch(name) for name in ("left", "right")]
     for switch, count in zip(switches, (small, large), strict=True):
         for number in range(count):
-            builder.link(builder.gpu(f"{switch}{number}"), switch, 10)
+            builder.link(builder.gpu(f"{switch}{number}"), switch, inner)
     builder.link(*switches, 1)
     return builder.build(f"boxes of {small} and {large}")
 

@@ -16,11 +16,11 @@ from forestcoll.errors import (
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from lp.allreduce import allreduce_reference, build
 from lp.allreduce_cuts import allreduce_optimum
-from lp.allreduce_result import AGREEMENT, combination_algbw, rate_scale
+from lp.allreduce_result import AGREEMENT, combination_algbw, rate_scale, useful_bandwidth
 from lp.automorphism import no_symmetry
 from lp.program import Settings
 from lp.solver import available_methods
-from tests.lp.networks import BETTER, line
+from tests.lp.networks import BETTER, line, two_boxes
 from tests.random_topologies import random_topology
 
 SETTINGS = Settings(time_limit_s=60)
@@ -168,6 +168,38 @@ def test_scaling_and_relabelling_change_nothing(factor: str) -> None:
     assert turned.algbw_gb_s == pytest.approx(79 / 40, rel=1e-7)
     back = allreduce_optimum(topology.reversed(), SETTINGS)  # reduction and gathering change places
     assert back.algbw_gb_s == pytest.approx(79 / 40, rel=1e-7)
+
+
+@pytest.mark.parametrize("inner", [10**3, 10**6, 10**9])
+@pytest.mark.parametrize("sizes", [(2, 2), (2, 6)], ids=str)
+def test_fast_boxes_with_a_slow_link_between_them(sizes: tuple[int, int], inner: int) -> None:
+    """1 GB/s joins the boxes: at most 1, however fast their GPUs, and 1 with all roots in one box.
+
+    N shards of which the larger box's n cross the link: x* = 1/n, and N x* / 2 = 1 or 2/3.
+    """
+    topology = two_boxes(*sizes, inner)
+    combined = Fraction(sum(sizes), 2 * max(sizes))
+    assert combination_algbw(topology) == combined
+    for solve in (allreduce_reference, allreduce_optimum):
+        found = solve(topology, SETTINGS)
+        assert found.algbw_gb_s == pytest.approx(1, rel=1e-7)
+        assert found.bound_gb_s == pytest.approx(1, rel=1e-7)
+        assert found.is_attained_by(combined) == (combined == 1)
+
+
+@pytest.mark.parametrize(("kind", "seed"), RANDOM)
+def test_the_scale_is_between_the_best_rate_and_its_double(kind: str, seed: int) -> None:
+    """Reduce-scatter and allgather have at least half of the best rate, and at most all of it."""
+    topology = random_topology(seed, kind)
+    best = allreduce_optimum(topology, SETTINGS).algbw_gb_s
+    assert best * (1 - 1e-7) <= rate_scale(topology) <= 2 * best * (1 + 1e-7)
+
+
+def test_no_phase_is_given_more_of_a_link_than_it_can_use() -> None:
+    """Of 4 GPUs no link can use more than 8 times the scale, 2 GB/s; the others keep theirs."""
+    topology = two_boxes(2, 2, 1000)
+    assert rate_scale(topology) == 2
+    assert sorted(set(useful_bandwidth(topology).tolist())) == [0.5, 8.0]
 
 
 def test_at_the_limit_the_combination_and_the_bound_are_known() -> None:

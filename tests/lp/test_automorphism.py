@@ -5,7 +5,9 @@ import pytest
 
 from forestcoll.errors import InvalidParameterError
 from forestcoll.topology import TopologyBuilder, load_topology
-from lp.automorphism import find_orbits, no_symmetry, orbits_under
+from lp.allreduce_cuts import allreduce_optimum
+from lp.automorphism import Orbits, check_orbits, find_orbits, no_symmetry, orbits_under
+from lp.program import Settings
 from tests.lp.networks import line, one_way_detour, star, two_boxes
 from tests.random_topologies import KINDS, random_topology
 
@@ -66,6 +68,22 @@ def test_a_given_group_is_checked() -> None:
     for wrong in ([1, 0, 2, 3], [0, 0, 1, 2], [0, 1, 2]):
         with pytest.raises(InvalidParameterError, match="generator 1 is no automorphism"):
             orbits_under(ring, [[0, 1, 2, 3], wrong])
+
+
+def test_orbits_of_another_network_are_refused() -> None:
+    """All three GPUs of one star are alike; in the other, as large, one is twice as fast."""
+    alike, unlike = find_orbits(star(1, 1, 1)), star(1, 1, 2)
+    check_orbits(star(1, 1, 1), alike)
+    check_orbits(unlike, find_orbits(unlike))
+    check_orbits(unlike, no_symmetry(unlike))
+    with pytest.raises(InvalidParameterError, match="no automorphism"):
+        check_orbits(unlike, alike)
+    with pytest.raises(InvalidParameterError, match="no automorphism"):
+        allreduce_optimum(unlike, Settings(time_limit_s=10), orbits=alike)
+    with pytest.raises(InvalidParameterError, match="orbits are not those of"):
+        check_orbits(unlike, Orbits(alike.node, alike.link, ()))
+    with pytest.raises(InvalidParameterError, match="orbits are not those of"):
+        check_orbits(unlike, no_symmetry(star(1, 1, 1, 1)))
 
 
 def test_no_symmetry_leaves_each_by_itself() -> None:

@@ -1,6 +1,7 @@
 """The solver interface: every method, every status, and no result without a feasible point."""
 
 import math
+from fractions import Fraction
 
 import cvxpy as cp
 import numpy as np
@@ -18,6 +19,7 @@ from forestcoll.errors import (
 from lp.backends.answer import Answer, Outcome
 from lp.modelling import solve_stated
 from lp.program import Program, dual_bound, violation
+from lp.scaling import scaled
 from lp.solver import METHODS, Settings, available_methods, solve
 from lp.solver import _judged as judged
 
@@ -194,15 +196,130 @@ def test_unknown_methods_and_missing_solvers() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"time_limit_s": 0}, "time_limit_s is 0"),
-        ({"tolerance": math.nan}, "tolerance is nan"),
-        ({"threads": 0}, "threads is 0"),
-        ({"gap": -1}, "gap -1"),
+        *(({"time_limit_s": bad}, f"time_limit_s is {bad}") for bad in (0, -1, math.nan, INF)),
+        *(({"tolerance": bad}, f"tolerance is {bad}") for bad in (0, -1, math.nan, INF, 0.01)),
+        *(({"threads": bad}, f"threads is {bad}; it must be 1") for bad in (0, -1, 10**6)),
+        *(({"seed": bad}, f"seed is {bad}; it must be 0") for bad in (-1, 2**40)),
+        *(({"gap": bad}, f"gap is {bad}") for bad in (-1, math.nan, INF, 2)),
+        *(({name: "10"}, f"{name} is '10'") for name in ("time_limit_s", "tolerance", "gap")),
+        *(({name: 1.5}, rf"{name} is 1\.5; it must be a whole") for name in ("threads", "seed")),
+        ({"threads": True}, "threads is True"),
+        ({"time_limit_s": None}, "time_limit_s is None"),
+        ({"method": ["highs"]}, "method is"),
     ],
 )
 def test_settings_are_checked(changes: dict[str, object], message: str) -> None:
     with pytest.raises(InvalidParameterError, match=message):
         settings(**changes)
+
+
+def test_settings_take_numbers_of_any_type() -> None:
+    """Whole numbers and reals of numpy, and fractions, are the numbers they stand for."""
+    given = settings(threads=np.int64(2), time_limit_s=Fraction(1, 2), tolerance=np.float32(2**-20))
+    assert given == settings(threads=2, time_limit_s=0.5, tolerance=2**-20)
+    assert (type(given.threads), type(given.time_limit_s)) == (int, float)
+
+
+@pytest.mark.parametrize("method", available_methods())
+@pytest.mark.parametrize("size", [1e-7, 1e-10, 1e-11])
+def test_small_rows_and_costs_are_not_dropped(method: str, size: float) -> None:
+    """Minimise s x with s x >= s and 0 <= x <= 9, whatever s: x = 1, worth s, the row's price 1."""
+    one = np.ones(1)
+    program = Program(size * one, [[size]], size * one, INF * one, 0 * one, 9 * one)
+    found = solve(program, settings(method))
+    assert found.x == pytest.approx([1], abs=1e-6)
+    assert found.objective == pytest.approx(size, rel=1e-6)
+    assert found.bound == pytest.approx(size, rel=1e-6)
+    assert found.row_duals == pytest.approx([1], abs=1e-6)
+
+
+def test_entries_that_the_solver_would_drop_are_refused() -> None:
+    """In the row x + s y >= 2 with x <= 1 the least y is 1/s: found at 1e-11, refused at 1e-13."""
+    zero, wide = np.zeros(2), np.array([1.0, 1e13])
+    for small, known in ((1e-11, True), (1e-13, False)):
+        program = Program(
+            np.array([0.0, 1.0]), [[1.0, small]], np.array([2.0]), np.array([INF]), zero, wide
+        )
+        if known:
+            assert solve(program, settings()).objective == pytest.approx(1 / small)
+        else:
+            with pytest.raises(InvalidParameterError, match="1e-13, which HiGHS takes for zero"):
+                solve(program, settings())
+
+
+def test_a_small_objective_with_whole_variables_is_not_stopped_early() -> None:
+    """Maximise s (x + 2y) with x + y <= 3 whole and s = 1e-8: 6 s, at (0, 3)."""
+    program = Program(
+        1e-8 * np.array([1.0, 2.0]), [[1, 1]], np.array([-INF]), np.array([3.5]), np.zeros(2),
+        np.full(2, 9.0), maximise=True, whole=np.ones(2, dtype=bool),
+    )  # fmt: skip
+    found = solve(program, settings())
+    assert found.x == pytest.approx([0, 3])
+    assert found.bound == pytest.approx(6e-8)
+
+
+def test_scaling_is_undone_for_duals_and_bound() -> None:
+    """A row of largest entry 3/8 is doubled twice, to 3/2; one of 5 stays; a cost of 6 is 3/2."""
+    program = Program(
+        np.array([6.0, 1.0]), [[0.375, 0.0], [2.0, 5.0]], np.zeros(2), np.full(2, INF),
+        np.zeros(2), np.full(2, 9.0),
+    )  # fmt: skip
+    found, scaling = scaled(program)
+    assert found.matrix.toarray().tolist() == [[1.5, 0.0], [2.0, 5.0]]
+    assert found.cost.tolist() == [1.5, 0.25]
+    assert found.row_upper.tolist() == [INF, INF]
+    undone = scaling.undone(
+        Answer(Outcome.OPTIMAL, "fine", x=np.ones(2), row_duals=np.ones(2), bound=3.0)
+    )
+    assert undone.row_duals is not None
+    assert undone.row_duals.tolist() == [16.0, 4.0]
+    assert undone.bound == 12.0
+
+
+def test_a_wide_bound_of_one_column_excuses_no_other_row() -> None:
+    """(2, 2) misses x + 2y <= 4 by 2, whatever a third variable may be."""
+    program = Program(
+        np.ones(3), [[1, 2, 0]], np.array([-INF]), np.array([4.0]), np.zeros(3),
+        np.array([9.0, 9.0, 1e12]), maximise=True,
+    )  # fmt: skip
+    wrong = Answer(Outcome.OPTIMAL, "fine", x=np.array([2.0, 2.0, 1e12]), row_duals=np.ones(1))
+    with pytest.raises(SolverError, match="misses a row or bound by 2"):
+        judged(program, settings(), wrong)
+
+
+def test_an_optimum_below_what_the_multipliers_prove_is_refused() -> None:
+    """(1, 1) is feasible and worth 2; the multipliers of the optimum prove 8/3, those of 0 nothing.
+
+    (4/3, 4/3) with its own multipliers is the optimum.
+    """
+    thirds = -np.full(2, 1 / 3)
+    for x, duals in ((1.0, thirds), (4 / 3, np.zeros(2)), (4 / 3, None)):
+        with pytest.raises(SolverError, match="multipliers prove"):
+            judged(small(), settings(), Answer(Outcome.OPTIMAL, "fine", np.full(2, x), duals))
+    right = Answer(Outcome.OPTIMAL, "fine", np.full(2, 4 / 3), thirds)
+    assert judged(small(), settings(), right).bound == pytest.approx(8 / 3)
+
+
+def test_small_costs_are_no_excuse_for_a_bound() -> None:
+    """Minimise -s x with x <= 10^12 and s = 1e-10: -100, and nothing better is claimed.
+
+    Without multipliers of the row nothing bounds x, however small its cost.
+    """
+    one = np.ones(1)
+    program = Program(-1e-10 * one, [[1.0]], -INF * one, 1e12 * one, 0 * one, INF * one)
+    assert dual_bound(program, np.zeros(1), TOLERANCE) == -INF
+    assert dual_bound(program, np.array([-1e-10]), TOLERANCE) == pytest.approx(-100)
+    found = solve(program, settings())
+    assert found.objective == pytest.approx(-100)
+    assert found.bound == pytest.approx(-100)
+    late = Answer(Outcome.LIMIT, "late", row_duals=None)
+    nearly = Program(
+        np.array([1.0, -1e-9]), np.zeros((0, 2)), np.zeros(0), np.zeros(0), np.zeros(2),
+        np.full(2, INF),
+    )  # fmt: skip
+    with pytest.raises(TimeLimitError) as caught:
+        judged(nearly, settings(), late)
+    assert caught.value.bound is None
 
 
 def test_programs_are_checked() -> None:
