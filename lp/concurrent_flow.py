@@ -16,11 +16,12 @@ Deviation: steps along one source's cheapest tree at a time, with exact line sea
 exponential potential, were tried first and were 4 % off after 75 passes over a generalized Kautz
 graph of 1024 nodes. Here the cheapest tree is softened (:mod:`lp.softened_routing`), which makes
 the dual function smooth, so that a quasi-Newton method (L-BFGS with bounds, on what all of each
-link costs) solves it in a few tens of steps. Then tau is lowered, until the two bounds meet. No number of steps is
-proved for this. Where it ends first, at the coldest tau or where floats hold no path's chance any
-more, phases of Garg and Koenemann (:mod:`lp.garg_koenemann`), whose convergence is proved, go on
-from its prices until the bounds meet or the time is up; their average is mixed with the best
-routing so far as fits best. A few small networks in a thousand need them for 1 %, most for 0.1 %.
+link costs) solves it in a few tens of steps. Then tau is lowered, until the two bounds meet. No
+number of steps is proved for this. Where it ends first, at the coldest tau or where floats hold no
+path's chance any more, phases of Garg and Koenemann (:mod:`lp.garg_koenemann`), whose convergence
+is proved, go on from its prices until the bounds meet or the time is up; their average is mixed
+with the best routing so far as fits best. A few small networks in a thousand need them for 1 %,
+most for 0.1 %.
 
 The bounds do not depend on any of this: the lower one is a routing, the upper one is computed by
 Dijkstra's algorithm, both in floats. A result without them within 1 + eps is an error.
