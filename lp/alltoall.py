@@ -31,15 +31,16 @@ flow, meets every link's bandwidth; it is what :func:`lp.alltoall_schedule.sched
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from forestcoll.errors import InvalidParameterError, TimeLimitError
+from forestcoll.errors import InvalidParameterError, SolverError, TimeLimitError
 from forestcoll.topology.model import Topology
-from lp.automorphism import Orbits, find_orbits, no_symmetry
+from lp.automorphism import Orbits, check_orbits, find_orbits, no_symmetry
 from lp.demands import Demands, demands_of
 from lp.program import Program, Settings, Solution, Vector
 from lp.solver import solve
@@ -56,13 +57,13 @@ class AllToAllOptimum:
     demands : Demands
     orbits : Orbits
     rate_gb_s : float
-        Every pair gets its amount times this; the flow attains it.
+        Every pair gets its amount times this, by what the flow delivers; at most the bound.
     bound_gb_s : float
         No routing does better: the bound of the prices, by shortest paths.
     sources : tuple of int
         Ranks, one of each orbit.
     flow_gb_s : float array of shape (S, E)
-        Of each source on each link, at that rate.
+        Of each source on each link; it delivers at least that rate, on links at most full.
     price : float array, one entry a link
     status : str
         The solver's; "optimal".
@@ -100,6 +101,8 @@ class AllToAllOptimum:
 class AllToAllLp:
     """The program, scaled so that f = 1 stands for a known bound on the rate.
 
+    Amounts are divided by the largest, so that flows are in units of what it sends at that rate.
+
     Columns: the flow of each source on each link in turn, then f. Rows: the link orbits, then the
     nodes of each source in turn, the source's own left empty.
     """
@@ -128,6 +131,8 @@ def all_to_all_rate(
         What each rank has for each other, in any unit; 1 for every other if not given.
     settings : Settings
         Of the solver; "highs-ipm" is the fastest of its methods for all but the smallest networks.
+        The time limit is that of the whole call. A search for symmetries, once begun, is not cut
+        short (9 s for 1024 GPUs of degree 4 without symmetries), but counts.
     orbits : Orbits, optional
         Of known symmetries. If not given, they are searched for, if all amounts are equal.
 
@@ -136,11 +141,12 @@ def all_to_all_rate(
     DisconnectedError
         If a GPU cannot reach one that it has something for.
     InvalidParameterError
-        For impossible amounts, or orbits where amounts differ, of which they may not be symmetries.
+        For impossible amounts, orbits of another network, or orbits where amounts differ, of which
+        they may not be symmetries.
     TimeLimitError
         With no incumbent and the best bound known on the rate in GB/s.
     SolverError
-        Unless the solver proves an optimum.
+        Unless the solver proves an optimum, and its flow serves every pair.
 
     Examples
     --------
@@ -150,6 +156,7 @@ def all_to_all_rate(
     >>> round(found.rate_gb_s, 9), round(found.bound_gb_s, 9)
     (0.4, 0.4)
     """
+    deadline = time.perf_counter() + settings.time_limit_s
     demands = demands_of(topology, amount)
     if orbits is None:
         orbits = find_orbits(topology) if demands.uniform else no_symmetry(topology)
@@ -158,9 +165,25 @@ def all_to_all_rate(
             "symmetries of the network are given together with amounts that differ, which they may "
             "not keep; leave one of the two out"
         )
+    else:
+        check_orbits(topology, orbits)
     stated = build(demands, orbits)
+    return extract(stated, _solved(stated, settings, deadline))
+
+
+def _solved(stated: AllToAllLp, settings: Settings, deadline: float) -> Solution:
+    """Solve in the time that is left; a limit's bound is in GB/s."""
+    topology = stated.demands.topology
+    left = deadline - time.perf_counter()
+    if left <= 0:
+        raise TimeLimitError(
+            f"{topology.name}: the limit of {settings.time_limit_s:g} s was over before the "
+            f"program was stated; in GB/s per unit of demand the rate is at most "
+            f"{stated.scale_gb_s:.6g}; allow more time, or give known symmetries",
+            bound=stated.scale_gb_s,
+        )
     try:
-        solution = solve(stated.program, settings)
+        return solve(stated.program, replace(settings, time_limit_s=left))
     except TimeLimitError as error:
         bound = stated.scale_gb_s
         if isinstance(error.bound, float):
@@ -169,7 +192,6 @@ def all_to_all_rate(
             f"{topology.name}: {error}; in GB/s per unit of demand the rate is at most {bound:.6g}",
             bound=bound,
         ) from error
-    return extract(stated, solution)
 
 
 def build(demands: Demands, orbits: Orbits) -> AllToAllLp:
@@ -178,7 +200,8 @@ def build(demands: Demands, orbits: Orbits) -> AllToAllLp:
     _, first, sizes = np.unique(of_rank, return_index=True, return_counts=True)
     links, nodes, count = len(demands.tail), len(demands.topology.nodes), len(first)
     scale = demands.bound_gb_s(1 / demands.bandwidth)
-    together = np.bincount(orbits.link, weights=demands.bandwidth) / scale
+    largest = demands.largest
+    together = np.bincount(orbits.link, weights=demands.bandwidth) / (scale * largest)
 
     link_orbits = sp.csr_array((np.ones(links), (orbits.link, np.arange(links))))
     load = sp.hstack([size * link_orbits for size in sizes])
@@ -190,7 +213,7 @@ def build(demands: Demands, orbits: Orbits) -> AllToAllLp:
         shape=(nodes, links),
     )
     kept = [_without_row(incidence, int(demands.sources[rank])) for rank in first]
-    wanted = demands.amount[first].reshape(-1, 1)
+    wanted = demands.amount[first].reshape(-1, 1) / largest
     matrix = sp.block_array(
         [[load, None], [sp.block_diag(kept), sp.csr_array(-wanted)]], format="csr"
     )
@@ -213,23 +236,49 @@ def extract(stated: AllToAllLp, solution: Solution) -> AllToAllOptimum:
     """Read a solved program in GB/s; rate and bound are computed from the flow and the prices."""
     demands, orbits = stated.demands, stated.orbits
     count, links = len(stated.sources), len(demands.tail)
-    flow = np.maximum(solution.x[:-1].reshape(count, links), 0) * stated.scale_gb_s
+    unit = stated.scale_gb_s * demands.largest
+    flow = np.maximum(solution.x[:-1].reshape(count, links), 0) * unit
     load = np.bincount(orbits.link, weights=stated.sizes @ flow)
     fullest = float((load / np.bincount(orbits.link, weights=demands.bandwidth)).max())
-    rate = float(solution.x[-1]) * stated.scale_gb_s / fullest
+    least = _least_delivered(demands, stated.sources, flow)
+    if not least > 0:
+        raise SolverError(
+            f"{demands.topology.name}: the solver's flow serves some pair not at all, within its "
+            f"tolerance of {solution.settings.tolerance:g}; ask for a smaller one, use another "
+            f"method, or leave out amounts that are tiny beside others"
+        )
     assert solution.row_duals is not None  # there are no whole variables
     price = np.maximum(solution.row_duals[: int(orbits.link.max()) + 1], 0)[orbits.link]
+    bound = demands.bound_gb_s(price)
     return AllToAllOptimum(
         demands=demands,
         orbits=orbits,
-        rate_gb_s=rate,
-        bound_gb_s=demands.bound_gb_s(price),
+        rate_gb_s=min(least / fullest, bound),
+        bound_gb_s=bound,
         sources=stated.sources,
         flow_gb_s=flow / fullest,
         price=price,
         status=solution.status,
         tolerance=solution.settings.tolerance,
     )
+
+
+def _least_delivered(demands: Demands, sources: tuple[int, ...], flow: Vector) -> float:
+    """Return the least that reaches a node and stays there, over all pairs, per unit of its amount.
+
+    What a node without a demand sends out beyond what it gets, which a solver's tolerance allows,
+    may be what arrived anywhere, and does not count.
+    """
+    rates = []
+    for rank, sent in zip(sources, flow, strict=True):
+        nodes = len(demands.topology.nodes)
+        kept = np.bincount(demands.head, sent, nodes) - np.bincount(demands.tail, sent, nodes)
+        kept[demands.sources[rank]] = 0
+        amount = demands.amount[rank]
+        wanted = amount > 0
+        invented = -float(np.minimum(kept[~wanted], 0).sum())
+        rates.append(((kept[wanted] - invented) / amount[wanted]).min(initial=np.inf))
+    return float(min(rates))
 
 
 def _without_row(incidence: sp.csr_array, node: int) -> sp.csr_array:

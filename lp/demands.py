@@ -53,6 +53,11 @@ class Demands:
         """Positions of the ranks."""
         return np.array(self.topology.compute, dtype=np.int64)
 
+    @property
+    def largest(self) -> float:
+        """The largest amount."""
+        return float(self.amount.max())
+
     def step_chance(self) -> Vector:
         """Return each link's chance in a random walk that ends with chance 0.1 at every step."""
         degree = np.bincount(self.tail, minlength=len(self.topology.nodes))
@@ -73,8 +78,11 @@ class Demands:
         Whatever the routing, demands at rate f take up f d(s, t) of length times bandwidth each,
         of which there is the sum over the links.
         """
-        needed = float((self.amount * _finite(self.distances(length))).sum())
-        return float(length @ self.bandwidth) / needed
+        return float(length @ self.bandwidth) / self.priced(self.distances(length))
+
+    def priced(self, distances: Vector) -> float:
+        """Return what all demands together cost at given distances."""
+        return float((self.amount * _finite(distances)).sum())
 
 
 def demands_of(topology: Topology, amount: npt.ArrayLike | None = None) -> Demands:
@@ -90,13 +98,13 @@ def demands_of(topology: Topology, amount: npt.ArrayLike | None = None) -> Deman
     Raises
     ------
     InvalidParameterError
-        If the amounts have another shape, are negative or not finite, some rank has something for
-        itself, or all are 0.
+        If the amounts are not numbers, have another shape, are negative or not finite, some rank
+        has something for itself, all are 0, or one is not 0 and outside 1e-100 to 1e100.
     DisconnectedError
         If a GPU has something for one that it cannot reach.
     """
     ranks, links = topology.num_compute, topology.links
-    given = 1.0 - np.eye(ranks) if amount is None else np.asarray(amount, dtype=np.float64)
+    given = 1.0 - np.eye(ranks) if amount is None else _numbers(amount)
     _check(given, ranks)
     spread = np.zeros((ranks, len(topology.nodes)))
     spread[:, list(topology.compute)] = given
@@ -119,6 +127,16 @@ def demands_of(topology: Topology, amount: npt.ArrayLike | None = None) -> Deman
     return made
 
 
+def _numbers(amount: npt.ArrayLike) -> Vector:
+    try:
+        return np.asarray(amount, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidParameterError(
+            f"the demands are no table of numbers: {error}; give a row for each GPU, all of equal "
+            f"length"
+        ) from error
+
+
 def _check(amount: Vector, ranks: int) -> None:
     if amount.shape != (ranks, ranks):
         raise InvalidParameterError(
@@ -131,6 +149,10 @@ def _check(amount: Vector, ranks: int) -> None:
         raise InvalidParameterError(f"rank {rank} has a demand for itself; it must be 0")
     if not amount.any():
         raise InvalidParameterError("there is no demand: nobody has anything for anybody else")
+    if amount.max() > 1e100 or amount[amount > 0].min() < 1e-100:
+        raise InvalidParameterError(
+            "a demand is not 0 and below 1e-100, or above 1e100; state them in another unit"
+        )
 
 
 def _finite(distances: Vector) -> Vector:

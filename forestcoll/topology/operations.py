@@ -42,7 +42,8 @@ def line_graph(topology: Topology, times: int = 1, *, unit_gb_s: Exact | None = 
     UnsupportedError
         If there are switches.
     InvalidTopologyError
-        If a link is not a whole multiple of the unit, or there is no link at all.
+        If the number of times is no whole number from 1 up, the unit is not positive, a link is no
+        whole multiple of it, or there is no link at all, or none left to make GPUs of.
 
     Examples
     --------
@@ -50,15 +51,19 @@ def line_graph(topology: Topology, times: int = 1, *, unit_gb_s: Exact | None = 
     >>> line_graph(load_topology("complete_bipartite:degree=4")).num_compute
     32
     """
-    if times < 1:
-        raise InvalidTopologyError(f"a line graph is taken 1 time or more, not {times}")
+    if not _counts(times):
+        raise InvalidTopologyError(f"a line graph is taken 1 time or more, not {times!r}")
     _check_gpus(topology)
-    if not topology.links:
-        raise InvalidTopologyError(f"{topology.name} has no link, so its line graph has no GPU")
+    _check_links(topology)
     unit = _common_unit(topology) if unit_gb_s is None else exact(unit_gb_s, "unit_gb_s")
+    if unit <= 0:
+        raise InvalidTopologyError(
+            f"unit_gb_s is {unit}; it must be positive, such that every link is a whole multiple"
+        )
     latency = max(link.latency_us for link in topology.links)
     base = topology.name
     for _ in range(times):
+        _check_links(topology)
         topology = _line_graph(topology, unit, latency)
     power = "" if times == 1 else f"^{times}"
     return Topology(f"L{power}({base})", topology.nodes, topology.links)
@@ -91,12 +96,33 @@ def cartesian_product(*factors: Topology) -> Topology:
 
 
 def cartesian_power(topology: Topology, exponent: int) -> Topology:
-    """Take the product of so many copies of a network."""
-    if exponent < 1:
-        raise InvalidTopologyError(f"a Cartesian power has an exponent from 1 up, not {exponent}")
+    """Take the product of so many copies of a network.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are switches.
+    InvalidTopologyError
+        If the exponent is no whole number from 1 up.
+    """
+    if not _counts(exponent):
+        raise InvalidTopologyError(
+            f"a Cartesian power has a whole exponent from 1 up, not {exponent!r}"
+        )
     made = cartesian_product(*[topology] * exponent)
     name = f"({topology.name})" if " " in topology.name else topology.name
     return Topology(f"{name}^[]{exponent}", made.nodes, made.links)
+
+
+def _counts(number: object) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool) and number >= 1
+
+
+def _check_links(topology: Topology) -> None:
+    if not topology.links:
+        raise InvalidTopologyError(
+            f"{topology.name} has no link (left), so its line graph has no GPU; take it fewer times"
+        )
 
 
 def _check_gpus(topology: Topology) -> None:

@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import math
+import time
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +16,7 @@ import pytest
 from forestcoll.errors import (
     DisconnectedError,
     InvalidParameterError,
+    SolverError,
     TimeLimitError,
     UnsupportedError,
 )
@@ -25,13 +29,15 @@ from forestcoll.topology import (
     line_graph,
     load_topology,
 )
-from lp.alltoall import AllToAllOptimum, all_to_all_rate
+from lp.alltoall import AllToAllOptimum, all_to_all_rate, build, extract
 from lp.alltoall_bounds import degree_bound, product_rate
 from lp.alltoall_schedule import largest_remainders, schedule_of
 from lp.automorphism import find_orbits, no_symmetry
 from lp.concurrent_flow import approximate_flow
-from lp.demands import demands_of
+from lp.demands import Demands, demands_of
+from lp.garg_koenemann import phases
 from lp.program import Settings
+from lp.solver import solve
 from lp.transversal import bringing, link_orbits_around
 from tests.random_topologies import random_topology
 
@@ -261,6 +267,67 @@ def test_amounts_of_random_networks_are_met(seed: int) -> None:
     assert near.bound_gb_s >= once.rate_gb_s * (1 - 1e-6)
 
 
+@pytest.mark.parametrize("unit", [1e-12, 1e-9, 1e9])
+def test_amounts_may_be_in_any_unit(unit: float) -> None:
+    """A ring of four at 1 / 2 GB/s of every pair; the rate is per unit of the amounts."""
+    ring = load_topology("ring:nodes=4")
+    amounts = unit * (1 - np.eye(4))
+    assert optimum(ring, amount=amounts).rate_gb_s == pytest.approx(0.5 / unit)
+    assert approximate_flow(demands_of(ring, amounts)).rate_gb_s == pytest.approx(
+        0.5 / unit, rel=0.01
+    )
+
+
+@pytest.mark.parametrize("method", ["highs", "highs-ipm", "glop"])
+@pytest.mark.parametrize("tolerance", [1e-9, 1e-4])
+def test_the_rate_is_what_the_flow_delivers(method: str, tolerance: float) -> None:
+    """However coarse the tolerance: link by link and node by node, for all sources."""
+    settings = Settings(time_limit_s=60, method=method, tolerance=tolerance)
+    for seed in range(4):
+        topology = random_topology(seed, "unbalanced")
+        found = all_to_all_rate(topology, settings=settings, orbits=no_symmetry(topology))
+        assert 0 < found.rate_gb_s <= found.bound_gb_s
+        assert (found.flow_gb_s.sum(axis=0) <= found.demands.bandwidth * (1 + 1e-12)).all()
+        assert delivered(found.demands, found.flow_gb_s) >= found.rate_gb_s * (1 - 1e-12)
+
+
+def test_a_flow_that_misses_a_pair_is_no_answer() -> None:
+    """A claimed rate counts for nothing: without the flow over the last link, a typed error."""
+    stated = build(demands_of(line((6, 2))), no_symmetry(line((6, 2))))
+    solution = solve(stated.program, SETTINGS)
+    claimed = solution.x.copy()
+    claimed[stated.demands.head.tolist().index(2)] = 0
+    with pytest.raises(SolverError, match="not at all"):
+        extract(stated, replace(solution, x=claimed))
+    half = solution.x.copy()
+    half[-1] *= 2
+    found = extract(stated, replace(solution, x=half))
+    assert found.rate_gb_s == pytest.approx(1)
+
+
+def test_orbits_of_another_network_are_refused() -> None:
+    ring = load_topology("ring:nodes=4")
+    for other in ("complete:nodes=4", "ring:nodes=6", "ring:nodes=4,bidirectional=false"):
+        with pytest.raises(InvalidParameterError, match=r"orbits are not|no automorphism"):
+            all_to_all_rate(ring, settings=SETTINGS, orbits=find_orbits(load_topology(other)))
+
+
+def test_the_limit_counts_the_search_for_symmetries() -> None:
+    topology = load_topology("generalized_kautz:degree=4,nodes=96")
+    with pytest.raises(TimeLimitError, match="before the program was stated") as limit:
+        all_to_all_rate(topology, settings=Settings(time_limit_s=0.001))
+    assert limit.value.incumbent is None
+    assert 0 < limit.value.bound < float(degree_bound(96, 4)) * 1.0001
+
+
+def test_a_network_without_links_has_no_rate() -> None:
+    builder = TopologyBuilder()
+    builder.gpu("a")
+    builder.gpu("b")
+    with pytest.raises(DisconnectedError, match="no path"):
+        all_to_all_rate(builder.build("apart"), settings=SETTINGS)
+
+
 # --- the approximation -------------------------------------------------------------------------
 
 
@@ -278,6 +345,52 @@ def test_bounds_of_the_approximation_enclose_the_rate_of_table_7() -> None:
     wanted = near.rate_gb_s * near.demands.amount
     wanted -= np.diag(wanted.sum(axis=1))
     np.testing.assert_allclose(arrived, wanted, atol=1e-7 * near.rate_gb_s)
+
+
+def test_no_spending_is_not_the_end_of_the_prices() -> None:
+    """A network on which the quasi-Newton steps once priced every link at 0, and never ended."""
+    demands = demands_of(random_topology(826, "bidirectional"))
+    near = approximate_flow(demands, time_limit_s=20)
+    assert near.gap <= 0.01
+    assert np.isfinite(near.price).all()
+
+
+@pytest.mark.parametrize("seed", [2, 5, 6])
+def test_phases_go_on_where_softened_routing_ends(seed: int) -> None:
+    """On small networks, softening does not get to 0.1 %; Garg and Koenemann's phases do."""
+    topology = random_topology(seed, "bidirectional" if seed < 6 else "unbalanced")
+    demands = demands_of(topology)
+    near = approximate_flow(demands, eps=0.001, time_limit_s=20)
+    assert near.phases > 0
+    assert near.gap <= 0.001
+    assert (near.flow_gb_s.sum(axis=0) <= demands.bandwidth * (1 + 1e-9)).all()
+    assert delivered(near.demands, near.flow_gb_s) == pytest.approx(near.rate_gb_s)
+    found = optimum(topology)
+    assert near.rate_gb_s <= found.bound_gb_s * (1 + 1e-9)
+    assert near.bound_gb_s >= found.rate_gb_s * (1 - 1e-9)
+
+
+def delivered(demands: Demands, flow_gb_s) -> float:
+    """The least of what arrives and stays, over all pairs with a demand, per unit of it."""
+    arrived = np.zeros_like(demands.amount)
+    np.add.at(arrived.T, demands.head, flow_gb_s.T)
+    np.subtract.at(arrived.T, demands.tail, flow_gb_s.T)
+    wanted = demands.amount > 0
+    return float((arrived[wanted] / demands.amount[wanted]).min())
+
+
+def test_phases_alone_come_as_close_as_is_asked() -> None:
+    """Garg and Koenemann from equal prices on a line of three, whose rate is 3/2."""
+    demands = demands_of(line((6, 3)))
+    price, bound, rate = 1 / demands.bandwidth, math.inf, 0.0
+    for phase in phases(demands, lambda: price, 1.0, time.perf_counter() + 20):
+        bound = min(bound, demands.bound_gb_s(phase.price))
+        rate = max(rate, 1 / float((phase.flow.sum(axis=0) / demands.bandwidth).max()))
+        assert delivered(demands, phase.flow) == pytest.approx(1)
+        assert rate <= 1.5 * (1 + 1e-9) <= bound * (1 + 2e-9)
+        if bound <= 1.03 * rate:
+            break
+    assert bound <= 1.03 * rate
 
 
 def test_an_approximate_flow_becomes_a_schedule() -> None:
@@ -327,6 +440,9 @@ def test_a_demand_without_a_path_is_refused() -> None:
         ([[0, float("nan")], [1, 0]], "NaN"),
         ([[1, 1], [1, 0]], "for itself"),
         ([[0, 0], [0, 0]], "no demand"),
+        ([[0, 1], [1]], "no table of numbers"),
+        ("abc", "no table of numbers"),
+        ([[0, 1e-310], [1, 0]], "another unit"),
     ],
 )
 def test_impossible_amounts_are_refused(amounts, fault: str) -> None:

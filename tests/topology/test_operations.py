@@ -100,8 +100,18 @@ def test_bad_arguments_are_refused():
         line_graph(ring, unit_gb_s="2/3")
     with pytest.raises(InvalidTopologyError, match="no link"):
         line_graph(Topology("alone", ring.nodes[:1], ()))
-    with pytest.raises(InvalidTopologyError, match="exponent"):
-        cartesian_power(ring, 0)
+    for unit in (0, -1):
+        with pytest.raises(InvalidTopologyError, match="must be positive"):
+            line_graph(ring, unit_gb_s=unit)
+    for number in (0, 1.5, True, "2"):
+        with pytest.raises(InvalidTopologyError, match="exponent"):
+            cartesian_power(ring, number)
+        with pytest.raises(InvalidTopologyError, match="1 time or more"):
+            line_graph(ring, number)
+    arc = Topology("arc", ring.nodes[:2], ring.links[:1])
+    assert line_graph(arc).num_compute == 1
+    with pytest.raises(InvalidTopologyError, match=r"no link .*fewer times"):
+        line_graph(arc, 2)
     with pytest.raises(UnsupportedError, match="at least one"):
         cartesian_product()
 
