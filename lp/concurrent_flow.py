@@ -20,8 +20,8 @@ link costs) solves it in a few tens of steps. Then tau is lowered, until the two
 number of steps is proved for this. Where it ends first, at the coldest tau or where floats hold no
 path's chance any more, phases of Garg and Koenemann (:mod:`lp.garg_koenemann`), whose convergence
 is proved, go on from its prices until the bounds meet or the time is up; their average is mixed
-with the best routing so far as fits best. A few small networks in a thousand need them for 1 %,
-most for 0.1 %.
+with the best routing so far as fits best. For 1 % they are seldom needed, for
+0.1 % often.
 
 The bounds do not depend on any of this: the lower one is a routing, the upper one is computed by
 Dijkstra's algorithm, both in floats. A result without them within 1 + eps is an error.
