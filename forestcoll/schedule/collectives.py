@@ -42,11 +42,14 @@ class Allreduce(Generic[F]):
     bound : AllreduceBound, optional
         A bound on every allreduce of its model, with the prices that prove it; None when nothing
         is claimed. The schedule is optimal where it attains it.
+    remark : str
+        Why it is this schedule, in words; not kept in files.
     """
 
     reduce: F
     gather: F
     bound: AllreduceBound | None = field(default=None, repr=False)
+    remark: str = field(default="", compare=False)
 
     @property
     def collective(self) -> str:
@@ -67,6 +70,11 @@ class Allreduce(Generic[F]):
     def time_s_per_gb(self) -> Fraction:
         """Seconds for one gigabyte whose pieces flow, the phases sharing the links."""
         return flowing(self.phases).time_s_per_gb
+
+    @property
+    def optimal(self) -> bool:
+        """Whether it claims to be as fast as any of its model: whether it attains its bound."""
+        return self.bound is not None and self.bound.algbw_gb_s * self.time_s_per_gb == 1
 
     @property
     def in_turn_s_per_gb(self) -> Fraction:

@@ -51,6 +51,12 @@ class Walks:
         """Where each walk ends."""
         return self.node[self.first_node[1:] - 1]
 
+    def taken(self, which: npt.NDArray[np.int64]) -> Walks:
+        """Return some of the walks, in the order given."""
+        rows = [self.node[self.first_node[i] : self.first_node[i + 1]] for i in which.tolist()]
+        lengths = np.array([0, *map(len, rows)], dtype=np.int64)
+        return Walks(np.cumsum(lengths), np.concatenate([np.zeros(0, dtype=np.int32), *rows]))
+
     def nodes(self, walk: int) -> tuple[int, ...]:
         """Return the nodes of one walk."""
         return tuple(self.node[self.first_node[walk] : self.first_node[walk + 1]].tolist())
@@ -150,7 +156,7 @@ class MulticastForest(TreeFlow):
         A hop into a switch that copies counts as one, and so does a hop out of it.
         """
         batch = np.repeat(np.arange(self.num_batches), np.diff(self.first_walk))
-        near, far = self._ends()
+        near, far = self.ends()
         size = len(self.topology.nodes)
         entry = batch * size + far[self.walk]
         order = np.argsort(entry, kind="stable")
@@ -181,7 +187,7 @@ class MulticastForest(TreeFlow):
                 tuple(nodes[i] for i in row),
             )
 
-    def _ends(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def ends(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Return the end of each walk that is nearer the root of its trees, and the other."""
         ends = self.walks.tail, self.walks.head
         return ends[::-1] if self.reduction else ends
