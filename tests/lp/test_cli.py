@@ -1,6 +1,7 @@
 """The command ``forestcoll allreduce-optimum``."""
 
 import pkgutil
+import re
 import tomllib
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -12,7 +13,7 @@ from forestcoll.schedule import read_schedule
 from forestcoll.schedule.cost import cost
 from forestcoll.topology import write_topology
 from tests.command_line import ROOT, assert_one_line, document, invoke
-from tests.lp.networks import two_boxes
+from tests.lp.networks import one_way_detour
 
 NAME = "allreduce-optimum"
 
@@ -30,30 +31,31 @@ def _command(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_where_the_combination_is_optimal_it_says_so() -> None:
     result = invoke(NAME, "dgx_a100:boxes=4")
     assert result.exit_code == 0, result.output
-    assert "reduce scatter and allgather is optimal  yes" in result.stdout
+    assert "reduce scatter then allgather is optimal  yes" in result.stdout
     assert "400/3 = 133.333 GB/s" in result.stdout
     assert "gather into box 0 (8 GPUs), price 0.6667" in result.stdout
-    assert "schedule" not in result.stdout
+    assert re.search("^schedule +forestcoll$", result.stdout, re.MULTILINE)
+    assert re.search("^optimal +yes$", result.stdout, re.MULTILINE)
 
 
 def test_where_it_is_not_a_better_schedule_is_built_and_written(tmp_path: Path) -> None:
-    """Boxes of 2 and 6 equal GPUs: 1 GB/s by hand, against 2/3."""
-    network, file = tmp_path / "boxes.yaml", tmp_path / "schedule.json"
-    write_topology(two_boxes(2, 6), network)
+    """A one-way ring with a detour: 2 GB/s by hand, against 3/2."""
+    network, file = tmp_path / "detour.yaml", tmp_path / "schedule.json"
+    write_topology(one_way_detour(), network)
     facts = document(NAME, network, "-o", file)
-    assert facts["allreduce_algbw_gb_s"] == pytest.approx(1)
-    assert facts["at_most_gb_s"] == pytest.approx(1)
-    assert facts["reduce_scatter_and_allgather_gb_s"]["exact"] == "2/3"
-    assert facts["reduce_scatter_and_allgather_is_optimal"] is False
-    assert facts["schedule_algbw_gb_s"]["exact"] == "1"
-    assert facts["verified"] is True
-    assert sum(facts["parts_gb_s"].values()) == pytest.approx(1)
+    assert facts["allreduce_algbw_gb_s"] == pytest.approx(2)
+    assert facts["at_most_gb_s"]["exact"] == "2"
+    assert facts["reduce_scatter_then_allgather_gb_s"]["exact"] == "3/2"
+    assert facts["reduce_scatter_then_allgather_is_optimal"] is False
+    assert (facts["schedule"], facts["schedule_algbw_gb_s"]["exact"]) == ("allreduce-lp", "2")
+    assert facts["verified"] is facts["optimal"] is True
+    assert sum(facts["parts_gb_s"].values()) == pytest.approx(2)
     assert facts["file"] == str(file)
-    assert cost(read_schedule(file)).algbw_gb_s == 1
+    assert cost(read_schedule(file)).algbw_gb_s == 2
     people = invoke(NAME, network, "--no-symmetry", "--solver", "glop")
     assert people.exit_code == 0
     assert "schedule algbw" in people.stdout
-    assert "1 GB/s" in people.stdout
+    assert "2 GB/s" in people.stdout
 
 
 def test_an_optimal_combination_is_written_where_asked_for(tmp_path: Path) -> None:

@@ -1,0 +1,201 @@
+"""The bound of an allreduce is added up anew, and whatever is not so is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import forestcoll.schedule.collectives
+from forestcoll import generate, load_topology, verify
+from forestcoll.allreduce_bound import AllreduceBound, Potential, PricedSet
+from forestcoll.errors import InvalidScheduleError, VerificationError
+from forestcoll.in_network import generate_multicast
+from forestcoll.schedule import read_schedule, write_schedule
+from forestcoll.schedule.flowing import Flow
+from tests.command_line import ROOT
+from tests.lp.networks import BETTER
+
+
+def schedule() -> Any:
+    """Sixteen A100s: 16 sets of a GPU each, and three switches with potentials."""
+    return generate(load_topology("dgx_a100:boxes=2"), collective="allreduce")
+
+
+Change = Callable[[AllreduceBound], AllreduceBound]
+
+ONE = Fraction(1)
+
+FAULTS: dict[str, tuple[Change, str]] = {
+    "more": (
+        lambda b: replace(b, algbw_gb_s=b.algbw_gb_s + 1),
+        "claims 523/3 GB/s, but its prices prove 520/3",
+    ),
+    "less": (lambda b: replace(b, algbw_gb_s=b.algbw_gb_s - 1), "its prices prove 520/3"),
+    "a set less": (lambda b: replace(b, sets=b.sets[1:]), "but its prices prove"),
+    "another price": (
+        lambda b: replace(b, sets=(replace(b.sets[0], gather=ONE * 2), *b.sets[1:])),
+        "but its prices prove",
+    ),
+    "another set": (
+        lambda b: replace(b, sets=(replace(b.sets[0], nodes=(0, 1)), *b.sets[1:])),
+        "but its prices prove",
+    ),
+    "no potentials": (lambda b: replace(b, potentials=()), "but its prices prove"),
+    "a price below 0": (
+        lambda b: replace(b, sets=(replace(b.sets[0], gather=-ONE), *b.sets[1:])),
+        "a price or potential below 0",
+    ),
+    "a set of a switch": (
+        lambda b: replace(b, sets=(*b.sets, PricedSet(b.topology.switches[:1], ONE, ONE))),
+        "a set without a GPU",
+    ),
+    "a set of nothing": (
+        lambda b: replace(b, sets=(*b.sets, PricedSet((), ONE, ONE))),
+        "not all among 0 to",
+    ),
+    "a node out of range": (
+        lambda b: replace(b, sets=(*b.sets, PricedSet((99,), ONE, ONE))),
+        "not all among 0 to",
+    ),
+    "a node twice": (
+        lambda b: replace(b, sets=(*b.sets, PricedSet((0, 0), ONE, ONE))),
+        "a set with a node twice",
+    ),
+    "a potential of a GPU": (
+        lambda b: replace(b, potentials=(Potential(b.topology.compute[0], ONE, ONE),)),
+        "a potential to what is no switch",
+    ),
+    "a potential twice": (
+        lambda b: replace(b, potentials=(*b.potentials, b.potentials[0])),
+        "a switch two potentials",
+    ),
+    "nothing": (lambda b: replace(b, sets=()), "proves nothing"),
+    "a set of all": (
+        lambda b: replace(b, sets=(PricedSet(b.topology.compute, ONE, ONE),)),
+        "proves nothing",
+    ),
+    "another network": (
+        lambda b: replace(b, topology=load_topology("dgx_a100:boxes=3")),
+        "that of another topology",
+    ),
+    "other weights": (
+        lambda b: replace(b, weights=(2, *(1,) * 15)),
+        "for other weights than those of the schedule",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_false_bound_is_refused(name: str) -> None:
+    made, (change, message) = schedule(), FAULTS[name]
+    assert verify(made).optimal
+    with pytest.raises(VerificationError, match=message):
+        verify(replace(made, bound=change(made.bound)))
+
+
+def test_a_bound_below_the_rate_is_a_contradiction() -> None:
+    """The bound of another, slower network would be: here one for fixed weights, on a star.
+
+    Prices that prove less than is attained cannot exist; a schedule that seems faster is wrong. So
+    the check is reached only if the rate is measured wrongly: the loads of a phase are halved.
+    """
+    from forestcoll.schedule import verify_allreduce
+    from forestcoll.schedule.verify_allreduce import PhaseLoads
+
+    made = schedule()
+    links = len(made.topology.links)
+    halved = PhaseLoads([1] * links, 10**6)
+    with pytest.raises(VerificationError, match="admits"):
+        verify_allreduce.check_allreduce(made, halved, halved)
+
+
+def test_where_switches_copy_their_potential_and_their_roots_count() -> None:
+    """A bound for switches that forward is none for this schedule; potentials are refused."""
+    made = generate_multicast(load_topology("dgx_h100:boxes=1"), collective="allreduce").schedule
+    assert verify(made).optimal
+    with pytest.raises(VerificationError, match="for switches that only forward"):
+        verify(replace(made, bound=replace(made.bound, copying=False)))
+    switch = made.topology.switches[0]
+    wrong = replace(made.bound, potentials=(Potential(switch, ONE, ONE),))
+    with pytest.raises(VerificationError, match=r"b0\.nvswitch, which may copy and add"):
+        verify(replace(made, bound=wrong))
+
+
+def test_verify_does_not_believe_the_model_of_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the schedule's own time lies, the verdict's does not."""
+    made = schedule()
+    told = verify(made)
+    lie = Flow(Fraction(1, 10**6), None, (), 1)
+    monkeypatch.setattr(forestcoll.schedule.collectives, "flowing", lambda _: lie)
+    again = replace(made)
+    assert again.time_s_per_gb == Fraction(1, 10**6)
+    assert verify(again) == told
+
+
+def test_phases_at_once_take_what_the_busiest_link_has_of_both() -> None:
+    """The star of 1, 1 and 2 GB/s, 3/4 GB/s one after the other, 1 at once: added up by hand."""
+    topology = BETTER[0][0]
+    made = generate(topology, collective="allreduce", program_s=0)
+    slowest = Fraction(0)
+    for link in topology.links:
+        ends = (link.tail, link.head)
+        part = Fraction(0)
+        for phase in made.phases:
+            for paths in phase.routes.paths().values():
+                for path in paths:
+                    hops = zip(path.nodes, path.nodes[1:], strict=False)
+                    crossings = sum(hop == ends for hop in hops)
+                    part += Fraction(crossings * path.multiplicity, phase.k * sum(phase.weights))
+        slowest = max(slowest, part / link.bandwidth_gb_s)
+    assert verify(made).time_s_per_gb == made.time_s_per_gb == slowest == 1
+    assert made.in_turn_s_per_gb == Fraction(4, 3)
+
+
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+def test_the_bound_goes_with_the_file(suffix: str, tmp_path: Path) -> None:
+    made, path = schedule(), tmp_path / f"schedule.{suffix}"
+    write_schedule(made, path)
+    found: Any = read_schedule(path)
+    assert found.bound == made.bound
+    assert verify(found) == verify(made)
+    write_schedule(replace(made, bound=None), path)
+    found = read_schedule(path)
+    assert found.bound is None
+    verdict = verify(found)
+    assert (verdict.bound_gb_s, verdict.model, verdict.optimal) == (None, None, False)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda b: b.pop("copying"), "bound.copying is missing"),
+        (lambda b: b.update(copying=1), "bound.copying is 1; it must be true or false"),
+        (lambda b: b.update(extra=1), "bound.'extra' is not in the format"),
+        (lambda b: b.update(algbw_gb_s=3), "bound.algbw_gb_s is 3; it must be text"),
+        (lambda b: b.update(weights=[0.5]), r"bound.weights\[0\] is"),
+        (lambda b: b["sets"][0].pop("nodes"), r"bound.sets\[0\].nodes is missing"),
+        (lambda b: b["sets"][1].update(nodes=["z"]), r"bound.sets\[1\].nodes is 'z'"),
+        (lambda b: b["sets"][1].update(gather="-1"), r"bound.sets\[1\].gather is '-1'"),
+        (lambda b: b["potentials"][0].update(switch="z"), r"bound.potentials\[0\].switch is 'z'"),
+        (lambda b: b["potentials"][0].update(reduce=None), r"bound.potentials\[0\].reduce is"),
+    ],
+)
+def test_what_is_not_in_the_format_is_told(
+    change: Callable[[Any], Any], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "schedule.json"
+    write_schedule(schedule(), path)
+    document = json.loads(path.read_text())
+    schema = json.loads((ROOT / "docs" / "schedule.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(document)
+    change(document["bound"])
+    path.write_text(json.dumps(document))
+    with pytest.raises(InvalidScheduleError, match=message):
+        read_schedule(path)

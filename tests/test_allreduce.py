@@ -1,0 +1,314 @@
+"""The best allreduce: one model of time, bounds that hold, and who asks gets the best there is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import forestcoll.allreduce
+from forestcoll import cost, generate, generate_factored, load_topology, optimum, verify
+from forestcoll.allreduce import Improved, best_known_bound, families_of, partition_bound
+from forestcoll.allreduce_bound import AllreduceBound, Potential, PricedSet
+from forestcoll.errors import InvalidParameterError
+from forestcoll.in_network import generate_multicast
+from forestcoll.schedule import read_schedule, write_schedule
+from forestcoll.schedule.cost import in_steps
+from forestcoll.topology import Topology, TopologyBuilder, write_topology
+from tests.command_line import document, invoke
+from tests.lp.networks import BETTER, line, one_way_detour, two_boxes
+
+FAT_TREE = "fat_tree:leaves=4,hosts=4,spines=2"
+
+CLUSTERS = [
+    *(f"{family}:boxes={boxes}" for family in ("dgx_a100", "dgx_h100") for boxes in (1, 2, 4, 16)),
+    *(f"mi250:boxes={boxes}" for boxes in (1, 2, 4, 8)),
+    *("torus:dims=4x4", "torus:dims=3x3x3", "ring:nodes=7", "hypercube:dimension=4"),
+    *("complete:nodes=5", "paper_example", FAT_TREE),
+]
+
+
+@pytest.fixture
+def no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks for the allreduce program fails."""
+
+    def refuse(*_: Any, **__: Any) -> Improved:
+        raise AssertionError("the allreduce program was asked")
+
+    monkeypatch.setattr(forestcoll.allreduce, "_program", lambda: refuse)
+
+
+# --- who asks gets the best ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("topology", "best", "combined"), BETTER, ids=str)
+def test_generate_makes_the_best_of_networks_known_by_hand(
+    topology: Topology, best: Fraction, combined: Fraction
+) -> None:
+    """Where the optima of both phases, one after the other, are not optimal together."""
+    for make in (generate, generate_factored):
+        schedule = make(topology, collective="allreduce")
+        verdict = verify(schedule)
+        assert verdict.algbw_gb_s == verdict.bound_gb_s == best
+        assert verdict.optimal
+        phases = 1 / sum(optimum(topology, reduction=r).time_s_per_gb for r in (True, False))
+        assert phases == combined < best
+
+
+def test_two_optimal_phases_make_no_optimal_allreduce() -> None:
+    """20 GB/s one after the other and 160/7 at once, where 32 is best: not "optimal"."""
+    topology = load_topology("docs/examples/heterogeneous.yaml")
+    schedule = generate(topology, collective="allreduce", program_s=0)
+    verdict = verify(schedule)
+    assert verdict.reduce.optimal
+    assert verdict.gather.optimal
+    assert not verdict.optimal
+    assert 1 / verdict.in_turn_s_per_gb == 20
+    assert verdict.algbw_gb_s == Fraction(160, 7)
+    assert verify(generate(topology, collective="allreduce")).algbw_gb_s == 32
+
+
+@pytest.mark.usefixtures("no_program")
+@pytest.mark.parametrize("spec", CLUSTERS)
+def test_where_the_cuts_of_the_phases_prove_it_no_program_is_asked(spec: str) -> None:
+    """ForestColl section 5.7: half of the allgather's rate; the bound is a partition."""
+    topology = load_topology(spec)
+    for make in (generate, generate_factored):
+        schedule = make(topology, collective="allreduce")
+        verdict = verify(schedule)
+        assert verdict.optimal
+        assert verdict.algbw_gb_s == optimum(topology).algbw_gb_s / 2
+        assert "optimal by the cuts of its phases" in schedule.remark
+
+
+@pytest.mark.usefixtures("no_program")
+@pytest.mark.parametrize("spec", ["dgx_a100:boxes=128", "mi250:boxes=64", "torus:dims=32x32"])
+def test_1024_gpus_are_proved_by_their_cuts(spec: str) -> None:
+    schedule = generate_factored(load_topology(spec), collective="allreduce")
+    assert schedule.bound is not None
+    assert schedule.bound.algbw_gb_s * schedule.in_turn_s_per_gb == 1
+
+
+def test_the_phases_of_links_in_equal_pairs_mirror_each_other() -> None:
+    """One is the other turned round, as a reduce-scatter by itself is."""
+    topology = load_topology("mi250:boxes=2")
+    both = generate(topology, collective="allreduce")
+    alone = generate(topology, collective="reduce-scatter")
+    assert (both.reduce.parent == alone.parent).all()
+    assert both.reduce.optimum == alone.optimum
+    assert both.reduce.routes.paths() == alone.routes.paths()
+
+
+def test_at_the_limit_the_combination_is_what_there_is() -> None:
+    """It says so, and what is known: 3/2 GB/s, at most 2 by a cut."""
+    schedule = generate(one_way_detour(), collective="allreduce", program_s=1e-9)
+    assert "did not finish in 1e-09 s" in schedule.remark
+    verdict = verify(schedule)
+    assert (verdict.algbw_gb_s, verdict.bound_gb_s, verdict.optimal) == (Fraction(3, 2), 2, False)
+
+
+def test_without_a_program_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forestcoll.allreduce, "_program", lambda: None)
+    schedule = generate(one_way_detour(), collective="allreduce")
+    assert schedule.remark.endswith("no allreduce program is installed")
+
+
+@pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf")])
+def test_what_is_no_time_is_refused(seconds: float) -> None:
+    with pytest.raises(InvalidParameterError, match="must be 0 or more, and finite"):
+        generate(line(3), collective="allreduce", program_s=seconds)
+
+
+def test_a_slower_program_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a program makes is taken only if it is faster; a lower bound is taken anyhow."""
+    topology = one_way_detour()
+    slow = generate(topology, collective="allreduce", k=1)
+    found = Improved(replace(slow, bound=None), AllreduceBound.of_cut(topology, [0], into=True))
+    monkeypatch.setattr(forestcoll.allreduce, "_program", lambda: lambda *_, **__: found)
+    best = generate(topology, collective="allreduce")
+    assert best.gather.method == "forestcoll"
+    assert best.remark.startswith("reduction + gathering; ")
+
+
+# --- one model of time ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("topology", "best", "combined"), BETTER, ids=str)
+def test_schedule_verdict_cost_and_commands_tell_one_time(
+    topology: Topology, best: Fraction, combined: Fraction, tmp_path: Path
+) -> None:
+    """Both phases at once; one after the other has another name."""
+    network, file = tmp_path / "network.yaml", tmp_path / "schedule.json"
+    write_topology(topology, network)
+    schedule = generate(topology, collective="allreduce")
+    assert cost(schedule).algbw_gb_s == schedule.algbw_gb_s == verify(schedule).algbw_gb_s == best
+    made = document("generate", network, "--collective", "allreduce", "-o", file)
+    told = [made, document("verify", file)]
+    assert {one["algbw_gb_s"]["exact"] for one in told} == {str(best)}
+    assert {one["at_most_gb_s"]["exact"] for one in told} == {str(best)}
+    assert all(one["optimal"] and one["model"] for one in told)
+    found = document("allreduce-optimum", network, "-o", file)
+    assert found["schedule_algbw_gb_s"]["exact"] == str(best)
+    in_turn = verify(read_schedule(file)).in_turn_s_per_gb
+    assert in_turn >= 1 / best
+    assert in_steps(schedule).time_s_per_gb >= schedule.in_turn_s_per_gb
+
+
+def damaged(boxes: int, *dead: str) -> Topology:
+    """DGX H100 with the NICs of some GPUs dead."""
+    whole = load_topology(f"dgx_h100:boxes={boxes}")
+    ends = {(whole.position_of[name], whole.position_of["ib"]) for name in dead}
+    links = [e for e in whole.links if not {(e.tail, e.head), (e.head, e.tail)} & ends]
+    return Topology("damaged", whole.nodes, tuple(links))
+
+
+def test_three_commands_give_one_answer_for_damaged_boxes(tmp_path: Path) -> None:
+    """Sixteen boxes, three NICs dead; before: 160, 209.17 and 104.58 GB/s for one file."""
+    topology = damaged(16, "b3.gpu2", "b7.gpu0", "b7.gpu5")
+    network, file = tmp_path / "damaged.yaml", tmp_path / "schedule.npz"
+    write_topology(topology, network)
+    made = document("generate", network, "--collective", "allreduce", "-o", file)
+    checked = document("verify", file)
+    found = document("allreduce-optimum", network)
+    rates = {made["algbw_gb_s"]["exact"], checked["algbw_gb_s"]["exact"]}
+    assert rates == {found["schedule_algbw_gb_s"]["exact"]}
+    assert made["optimal"] is checked["optimal"] is found["optimal"] is True
+    assert checked["algbw_gb_s"]["value"] > 1.9 / checked["in_turn_s_per_gb"]["value"]
+
+
+def test_weights_and_roots_are_kept() -> None:
+    """Sums at one GPU of a line of four: 1 GB/s each way over every wire."""
+    for options in ({"root": 0}, {"weights": [0, 1, 1, 0]}):
+        schedule = generate(line(4), collective="allreduce", **options)
+        verdict = verify(schedule)
+        assert (verdict.algbw_gb_s, verdict.optimal) == (1, True)
+    assert schedule.gather.weights == schedule.reduce.weights == (0, 1, 1, 0)
+
+
+def test_a_single_gpu_has_no_bound() -> None:
+    builder = TopologyBuilder()
+    builder.gpu("a")
+    schedule = generate(builder.build("alone"), collective="allreduce")
+    assert schedule.bound is None
+    verdict = verify(schedule)
+    assert (verdict.time_s_per_gb, verdict.optimal) == (0, True)
+
+
+# --- bounds by hand ------------------------------------------------------------------------------
+
+
+def test_a_star_of_equal_gpus() -> None:
+    """N GPUs of 1 GB/s at a switch: each piece enters and leaves N - 1 of them: N / (2 (N - 1)).
+
+    Of price 1 each, potential 1/2: each of 2 N links has 1/2, which makes N, by 2 (N - 1).
+    """
+    builder = TopologyBuilder()
+    switch = builder.switch("w")
+    for number in range(4):
+        builder.link(builder.gpu(f"gpu{number}"), switch, 1)
+    topology = builder.build("star")
+    parts = [[gpu] for gpu in topology.compute]
+    assert partition_bound(topology, parts).algbw_gb_s == Fraction(4, 6)
+    without = AllreduceBound.of(
+        topology, [PricedSet((gpu,), Fraction(1), Fraction(1)) for gpu in topology.compute]
+    )
+    assert without.algbw_gb_s == Fraction(8, 6)  # a switch that copies would need no more
+    assert verify(generate(topology, collective="allreduce")).bound_gb_s == Fraction(2, 3)
+
+
+def test_a_cut_bounds_whatever_is_done() -> None:
+    """Two boxes joined by 1 GB/s: all sums cross one way, and what is added to them the other."""
+    topology = two_boxes(2, 6)
+    left = [v for v, node in enumerate(topology.nodes) if node.name.startswith("left")]
+    for into in (True, False):
+        assert AllreduceBound.of_cut(topology, left, into=into).algbw_gb_s == 1
+
+
+def test_prices_that_prove_nothing_are_refused() -> None:
+    everything = PricedSet((0, 1, 2), Fraction(1), Fraction(1))
+    with pytest.raises(ValueError, match="prove nothing"):
+        AllreduceBound.of(line(3), [everything])
+
+
+def test_potentials_of_any_size_leave_a_bound() -> None:
+    """Whatever prices are taken, no schedule beats what they prove."""
+    topology = load_topology("dgx_a100:boxes=2")
+    best = verify(generate(topology, collective="allreduce")).algbw_gb_s
+    for share in (Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(2)):
+        potentials = [Potential(v, share, share / 2) for v in topology.switches]
+        sets = [PricedSet((gpu,), Fraction(1), Fraction(2)) for gpu in topology.compute]
+        assert AllreduceBound.of(topology, sets, potentials).algbw_gb_s >= best
+
+
+def test_the_quick_rate_of_a_partition_is_what_its_prices_prove() -> None:
+    """Two ways to add up the same."""
+    for spec in ("mi250:boxes=2", "dgx_h100:boxes=4,sharp=true", FAT_TREE, "paper_example"):
+        topology = load_topology(spec)
+        families = list(families_of(generate_factored(topology)))
+        for copying in (False, True):
+            for parts in [[[rank] for rank in range(topology.num_compute)], *families]:
+                closed = forestcoll.allreduce._closed(topology, parts)
+                quick = forestcoll.allreduce._partition_rate(topology, closed, copying)
+                assert quick == partition_bound(topology, closed, copying=copying).algbw_gb_s
+
+
+# --- switches that copy and add ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spec", "best"),
+    [
+        # Each GPU sends its data once to the NVSwitch and gets the sum once: 450 GB/s.
+        ("dgx_h100:boxes=1", Fraction(450)),
+        # All data leaves and enters each box once: 8 x 50 GB/s.
+        ("dgx_h100:boxes=2,sharp=true", Fraction(400)),
+        ("dgx_h100:boxes=4,sharp=true", Fraction(400)),
+        # InfiniBand forwards: each piece enters and leaves B - 1 boxes: 400 B / (2 (B - 1)).
+        ("dgx_h100:boxes=2", Fraction(400)),
+        ("dgx_h100:boxes=4", Fraction(800, 3)),
+        ("dgx_h100:boxes=16", Fraction(640, 3)),
+    ],
+)
+def test_switches_that_copy_and_add_are_used_in_full(
+    spec: str, best: Fraction, tmp_path: Path
+) -> None:
+    """Bound and schedule meet; without, 257.1 GB/s in one box and 266.7 in two."""
+    topology = load_topology(spec)
+    schedule = generate_multicast(topology, collective="allreduce").schedule
+    verdict = verify(schedule)
+    assert verdict.algbw_gb_s == verdict.bound_gb_s == best
+    assert verdict.optimal
+    assert "copy and add" in str(verdict.model)
+    assert cost(schedule).algbw_gb_s == schedule.algbw_gb_s == best
+    write_schedule(schedule, tmp_path / "schedule.json")
+    assert verify(read_schedule(tmp_path / "schedule.json")) == verdict
+    forwarding = verify(generate(topology, collective="allreduce"))
+    assert forwarding.algbw_gb_s == optimum(topology).algbw_gb_s / 2 <= best
+    assert "switches only forward" in str(forwarding.model)
+
+
+def test_the_bound_of_switches_that_forward_is_not_that_of_such_as_copy() -> None:
+    """1 x H100: 1800/7 GB/s is at most where switches forward only."""
+    topology = load_topology("dgx_h100:boxes=1")
+    bounds = [best_known_bound(topology, copying=copying) for copying in (False, True)]
+    assert [bound.algbw_gb_s for bound in bounds if bound] == [Fraction(1800, 7), 450]
+
+
+def test_the_command_line_names_model_and_bound(tmp_path: Path) -> None:
+    """``generate`` with and without ``--multicast``."""
+    spec, file = "dgx_h100:boxes=2,sharp=true", tmp_path / "schedule.json"
+    options = [spec, "--collective", "allreduce", "-o", file]
+    plain = document("generate", *options)
+    assert plain["at_most_gb_s"]["exact"] == "800/3"
+    assert plain["model"].endswith("switches only forward")
+    copied = document("generate", *options, "--multicast")
+    assert (copied["algbw_gb_s"]["exact"], copied["at_most_gb_s"]["exact"]) == ("400", "400")
+    assert copied["made_by"] == "allreduce program"
+    assert document("verify", file)["optimal"] is True
+    limited = document("generate", *options, "--multicast", "--program-time", 0)
+    assert limited["algbw_gb_s"]["exact"] == "320"
+    assert limited["optimal"] is False
+    assert invoke("generate", *options, "--program-time", "-1").exit_code == 2
