@@ -25,6 +25,7 @@ from forestcoll.schedule import (
     finish_s_per_gb,
     in_steps,
     lockstep,
+    step_loads,
     verify,
 )
 from forestcoll.topology import Topology, load_topology
@@ -306,3 +307,18 @@ def test_the_order_of_transfers_does_not_matter() -> None:
     again = Sends.of(rows)
     assert np.array_equal(again.tail, made.sends.tail)
     assert np.array_equal(again.step, made.sends.step)
+
+
+@pytest.mark.parametrize(("cells", "edges"), [(1, 1), (30, 10), (10**6, 10**6)])
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
+def test_hops_are_counted_as_lockstep_writes_them(
+    collective: str, cells: int, edges: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the blocks in which trees are looked at, the steps are those of ``lockstep``."""
+    monkeypatch.setattr(step_loads, "_CELLS", cells)
+    monkeypatch.setattr(step_loads, "_EDGES", edges)
+    forest = METHODS["ring"].run(load_topology("mi250:boxes=2,gpus_per_box=8"), collective)
+    written = lockstep(forest)
+    assert in_steps(forest) == in_steps(written)
+    assert in_steps(forest).time_s_per_gb == slowest_links(written)
+    assert in_steps(forest).steps == 15

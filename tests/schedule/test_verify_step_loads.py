@@ -180,9 +180,9 @@ def test_verify_tells_the_truth_where_cost_lies(monkeypatch: pytest.MonkeyPatch)
     stepwise = lockstep(both.gather)
     true = verify(both), verify(both.gather), verify(stepwise), verify(line())
     costs = sys.modules["forestcoll.schedule.cost"]  # the name in the package is the function
-    monkeypatch.setattr(costs, "measure", spoiled(step_loads.measure))
+    monkeypatch.setattr(costs, "measure_steps", spoiled(step_loads.measure_steps))
     monkeypatch.setattr(costs, "flow_of_loads", spoiled(flowing.flow_of_loads))
-    monkeypatch.setattr(step_loads, "measure", spoiled(step_loads.measure))
+    monkeypatch.setattr(step_loads, "_measure", spoiled(step_loads._measure))
     monkeypatch.setattr(flowing, "flow_of_loads", spoiled(flowing.flow_of_loads))
     for schedule in (both, stepwise, line()):
         assert cost(schedule).time_s_per_gb == Fraction(1, 10**6)
