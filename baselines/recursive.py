@@ -26,7 +26,7 @@ transfer takes the least-cost paths, through switches and GPUs (``forwarding``).
 On a hypercube of d dimensions each step uses the links of one dimension only, 1/d of all, as
 published (Zhao et al., NSDI 2025, appendix A.1: "at most 1/3 of the total bandwidth" for N = 8). So
 in steps the allgather takes (N-1)/N M / (B/d), where BFB takes (N-1)/N M / B: 67 % less for N = 8,
-of which 60 % were measured there. Cut into pieces that flow, it would use all dimensions at once.
+of which 60 % were measured there. Flowing, all dimensions are busy, the last with half of the data.
 """
 
 from __future__ import annotations
