@@ -95,10 +95,12 @@ _CELLS: Mapping[str, tuple[str | None, Callable[[Row], str]]] = {
     "optimal": (None, lambda row: "" if row.ratio is None else f"{row.ratio:.1%}"),
     "k": (None, lambda row: _count(row.k)),
     "trees": (None, lambda row: _count(row.num_trees)),
-    "height": (None, lambda row: _count(row.height)),
-    "steps": ("steps", lambda row: _count(row.steps)),
+    "steps": (None, lambda row: _count(row.height if row.steps is None else row.steps)),
 }
-"""Columns of the table: which column of the rows it needs to be there at all, and what it shows."""
+"""Columns of the table: which column of the rows it needs to be there at all, and what it shows.
+
+Hop by hop, a forest takes as many steps as its tallest tree is high.
+"""
 
 
 def duration(time: float | None) -> str:

@@ -301,17 +301,22 @@ def test_the_table_shows_values_or_the_status() -> None:
 
 
 def test_a_table_has_the_measures_that_its_rows_have() -> None:
-    """Rates by the clock and steps only where there are some; old rows have but one rate."""
+    """Rates in steps and by the clock only where there are some; old rows have but one rate.
+
+    Steps are those of a step schedule, or the hops of the tallest tree.
+    """
 
     def head(rows: list[Row]) -> list[str]:
         return [str(column.header) for column in table(rows, "toy").columns]
 
-    old = ["topology", "method", "GPUs", "time", "flowing", "optimal", "k", "trees", "height"]
+    old = ["topology", "method", "GPUs", "time", "flowing", "optimal", "k", "trees", "steps"]
     assert head(some_rows()) == old
     stepwise = [replace(row, algbw_in_steps_gb_s=150.0, steps=7) for row in some_rows()]
-    assert head(stepwise) == [*old[:5], "in steps", *old[5:], "steps"]
+    assert head(stepwise) == [*old[:5], "in steps", *old[5:]]
     clocked = [replace(row, algbw_at_finish_gb_s=120.0) for row in stepwise]
-    assert head(clocked) == [*old[:5], "in steps", "finish", *old[5:], "steps"]
+    assert head(clocked) == [*old[:5], "in steps", "finish", *old[5:]]
+    steps = table([some_rows()[0], stepwise[0]], "toy").columns[-1]
+    assert list(steps.cells) == ["3", "7"]
 
 
 def test_the_summary_has_a_line_a_point(tmp_path: Path) -> None:
