@@ -22,9 +22,10 @@ as a hierarchical ring, which is this method in either order.
 
 What is left out: factors within a box or among the boxes; the overlap of the phases of several
 chunks, which libraries do by pipelining; other algorithms than rings along a factor. The paper's
-times are of its own clusters and are not reproduced. On two DGX A100 the allgather takes
-1/2 M/8 / 25 + 7/8 M / 300 (GB/s), 184.6 GB/s in all. On two MI250 it has 196.9 GB/s with the six
-rings of the default, M/32 / 16 over the NICs and 15/16 M / 300 inside; one ring has 48.3.
+times are of its own clusters and are not reproduced. In steps the allgather on two DGX A100 takes
+1/2 M/8 / 25 + 7/8 M / 300 (GB/s), 184.6 GB/s in all; flowing, the longer of the two, 342.9 GB/s. On
+two MI250 it has 196.9 GB/s in steps with the six rings of the default, M/32 / 16 over the NICs and
+15/16 M / 300 inside, and 320 flowing; one ring has 48.3 and 53.3.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from functools import partial
 import numpy as np
 
 from baselines.composing import collect_steps, joined, routed
+from baselines.fastest import fastest
 from baselines.grid_rings import along_rings
 from baselines.hamiltonian import Successors
 from baselines.parameters import check_choice
@@ -42,7 +44,6 @@ from baselines.ring import lay_all
 from baselines.ring_layout import Layout, gpus_by_box, hops
 from baselines.routing import check_size
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.schedule.cost import cost
 from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
 from forestcoll.topology.model import Topology
 
@@ -70,8 +71,8 @@ def generate(
         One of ``ORDERS``.
     rings : int, optional
         Rings R in every box, each with 1/R of every shard; if not given, the fewest that take
-        least time by :func:`forestcoll.schedule.cost`, of 1, 2, 3, ... up to the lanes of a GPU
-        inside its box (:meth:`baselines.ports.Ports.lanes`).
+        least time flowing (:func:`forestcoll.schedule.cost`), of equals in steps, of 1, 2, 3, ...
+        up to the lanes of a GPU inside its box (:meth:`baselines.ports.Ports.lanes`).
 
     Raises
     ------
@@ -84,19 +85,18 @@ def generate(
     check_choice("order", order, ORDERS)
     if rings is not None and rings < 1:
         raise InvalidParameterError(f"rings is {rings}; it takes at least one")
-    return collect_steps(partial(_gather, order=order, rings=rings), topology, collective)
-
-
-def _gather(topology: Topology, order: str, rings: int | None) -> StepSchedule:
     boxes = _boxes(topology)
-    most = _InEveryBox(topology, boxes).lanes(boxes[0])
+    most = max(_InEveryBox(way, boxes).lanes(boxes[0]) for way in (topology, topology.reversed()))
     counts = range(1, max(most, 1) + 1) if rings is None else [rings]
-    made = (_by_rings(topology, boxes, order, count) for count in counts)
-    return min(made, key=lambda schedule: cost(schedule).time_s_per_gb)
+    return fastest(
+        collect_steps(partial(_gather, order=order, rings=count), topology, collective)
+        for count in counts
+    )
 
 
-def _by_rings(topology: Topology, boxes: list[list[int]], order: str, rings: int) -> StepSchedule:
+def _gather(topology: Topology, order: str, rings: int) -> StepSchedule:
     """Gather with so many rings in every box, and those across them."""
+    boxes = _boxes(topology)
     place = {gpu: i for i, gpu in enumerate(boxes[0])}
     grid = np.array([[topology.rank_of[gpu] for gpu in box] for box in boxes], dtype=np.int32)
     axes, size = (0, 1) if order == "inside-first" else (1, 0), topology.num_compute

@@ -14,7 +14,15 @@ from baselines.method import Schedule
 from baselines.registry import METHODS
 from forestcoll.errors import ExportError, InvalidParameterError, UnknownMethodError
 from forestcoll.report import as_json, as_text
-from forestcoll.schedule import Allreduce, StepSchedule, cost, verify, write_schedule
+from forestcoll.schedule import (
+    Allreduce,
+    StepSchedule,
+    cost,
+    finish_s_per_gb,
+    in_steps,
+    verify,
+    write_schedule,
+)
 from forestcoll.topology import load_topology
 
 __all__ = ["app"]
@@ -76,7 +84,7 @@ def run_method(
     verify(schedule)
     if output is not None:
         _write(schedule, output)
-    found = cost(schedule)
+    found, finish = cost(schedule), finish_s_per_gb(schedule)
     facts = {
         "topology": topology.name,
         "method": name,
@@ -84,6 +92,8 @@ def run_method(
         **_size(schedule),
         "time_s_per_gb": found.time_s_per_gb,
         "algbw_gb_s": found.algbw_gb_s,
+        "algbw_in_steps_gb_s": in_steps(schedule).algbw_gb_s,
+        "algbw_at_finish_gb_s": None if finish is None else 1 / finish,
         "busiest_link": " -> ".join(found.busiest_link),
         "verified": True,
         "generation_s": elapsed,

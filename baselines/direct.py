@@ -10,10 +10,11 @@ Source:  the direct ("all-pairs") algorithms of MSCCL and MSCCL++, and pairwise 
          2005). Reimplemented from descriptions.
 
 At once, all transfers share the links, so that the time is that of the busiest link; in rotation
-the time is the sum over the steps s = 1 to N - 1, in which rank r sends to rank r + s, of their
-busiest links: no less, but fewer peers at a time. An allreduce is a reduce-scatter and then an
-allgather. A pair's transfer is divided over all its least-cost paths alike, through switches and
-GPUs (equal-cost multipath, taken as a fluid; see ``forwarding``); a GPU on them copies nothing.
+the time in steps is the sum over the steps s = 1 to N - 1, in which rank r sends to rank r + s, of
+their busiest links: no less, but fewer peers at a time. Flowing, both take the same. An allreduce
+is a reduce-scatter and then an allgather. A pair's transfer is divided over all its least-cost
+paths alike, through switches and GPUs (equal-cost multipath, taken as a fluid; see ``forwarding``);
+a GPU on them copies nothing.
 
 What is left out: pairwise exchange by exclusive or for powers of two, which has other pairs in a
 step and as many of them; flow control where many send to one.

@@ -12,8 +12,8 @@ GPUs are numbered by box and then by their number in the box; partners differ in
 reduce-scatter is the allgather backwards: "near-first" means an allgather whose first partners are
 neighbours, and so a reduce-scatter whose last ones are, as in Rabenseifner's allreduce. By default
 it is the order that takes less time in theory, on boxes "far-first", which sends one shard a GPU
-over the network where "near-first" sends half of them: on two DGX A100 the allgather has
-184.6 GB/s and not 46.6, on two MI250 49.8 and not 19.7.
+over the network where "near-first" sends half of them: flowing, on two DGX A100 the allgather has
+342.9 GB/s and not 50, on two MI250 100 and not 32; in steps 184.6 and not 46.6, 49.8 and not 19.7.
 
 N need not be a power of two. With N = 2^L + r, each of the first r even numbers is folded into the
 odd number after it, as in MPICH: it hands over its data in a step of its own before the others
@@ -25,22 +25,21 @@ transfer takes the least-cost paths, through switches and GPUs (``forwarding``).
 
 On a hypercube of d dimensions each step uses the links of one dimension only, 1/d of all, as
 published (Zhao et al., NSDI 2025, appendix A.1: "at most 1/3 of the total bandwidth" for N = 8). So
-the allgather takes (N-1)/N M / (B/d), where BFB takes (N-1)/N M / B: 67 % less for N = 8, of which
-60 % were measured there.
+in steps the allgather takes (N-1)/N M / (B/d), where BFB takes (N-1)/N M / B: 67 % less for N = 8,
+of which 60 % were measured there. Flowing, all dimensions are busy, the last with half of the data.
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from baselines.composing import Ranks, by_number, collect_steps, in_step, joined, routed
+from baselines.fastest import fastest
 from baselines.parameters import check_choice
 from baselines.routing import check_size
-from forestcoll.schedule.cost import cost
 from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
 from forestcoll.topology.model import Topology
 
@@ -63,8 +62,8 @@ def generate(
     collective : str
         "allgather", "reduce-scatter" or "allreduce".
     order : str, optional
-        One of ``ORDERS``; if not given, the one whose schedule takes less time by
-        :func:`forestcoll.schedule.cost`, "near-first" where both take the same.
+        One of ``ORDERS``; if not given, the one whose schedule takes less time flowing
+        (:func:`forestcoll.schedule.cost`), of equals in steps, "near-first" if these are equal too.
 
     Raises
     ------
@@ -81,11 +80,7 @@ def generate(
         collect_steps(partial(_spread, order=each, folded=folded), topology, collective)
         for each in (ORDERS if order is None else (order,))
     )
-    return min(made, key=_time)
-
-
-def _time(schedule: StepSchedule) -> Fraction:
-    return cost(schedule).time_s_per_gb
+    return fastest(made)
 
 
 def _spread(topology: Topology, order: str, folded: bool) -> StepSchedule:

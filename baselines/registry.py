@@ -78,7 +78,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 source="Thakur, Rabenseifner, Gropp (IJHPCA 2005)",
                 generate=recursive.generate,
                 collectives=GATHERING,
-                notes="the better order (A100 x2: far-first 184.6 GB/s, near-first 46.6); any N",
+                notes="the better order (A100 x2: far-first 342.9 GB/s, near-first 50.0); any N",
             ),
             Method(
                 name="bruck",

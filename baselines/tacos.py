@@ -24,8 +24,8 @@ links as possible are (``matching="maximum"``, in the spirit of the paper's "uti
 maximizing" matching); ``matching="greedy"`` is the rule of the public code. Trials end when one
 meets a bound that none can beat: into no GPU do links bring N - 1 shards sooner.
 
-Pattern and number of chunks matter on switches. The allgather of 1 GiB on two DGX A100, in GB/s,
-with the other parameters as by default, where the optimum is 346.7:
+Pattern and number of chunks matter on switches. The allgather of 1 GiB on two DGX A100, in GB/s at
+the clock's finish, with the other parameters as by default, where the optimum is 346.7:
 
 =========  ====  =====  =====  =====  =====
 chunks C      1      4      8     16     32

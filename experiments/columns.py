@@ -13,6 +13,7 @@ from experiments.rows import Row, Status
 from forestcoll.topology import FAMILIES
 
 __all__ = [
+    "ALGBW",
     "COLUMNS",
     "LABELS",
     "Column",
@@ -48,15 +49,22 @@ class Column:
 
 COLUMNS: Mapping[str, Column] = {
     "generation_s": Column("generation time (s)", "less", logarithmic=True),
-    "algbw_gb_s": Column("theoretical algbw (GB/s)", "more"),
-    "ratio": Column("share of the optimum", "more"),
+    "algbw_gb_s": Column("theoretical algbw, flowing (GB/s)", "more"),
+    "algbw_in_steps_gb_s": Column("theoretical algbw in steps (GB/s)", "more"),
+    "algbw_at_finish_gb_s": Column("theoretical algbw at the finish (GB/s)", "more"),
+    "ratio": Column("share of the optimum, flowing", "more"),
     "height": Column("height of the trees (GPU hops)", "less"),
     "num_trees": Column("trees", "less", logarithmic=True),
     "num_batches": Column("different trees", "less", logarithmic=True),
     "k": Column("trees per root", "less", logarithmic=True),
+    "chunks": Column("chunks", "less", logarithmic=True),
+    "steps": Column("steps", "less", logarithmic=True),
     "peak_memory_mb": Column("peak memory (MB)", "less", logarithmic=True),
 }
 """The columns that a figure can show."""
+
+ALGBW = ("algbw_gb_s", "algbw_in_steps_gb_s", "algbw_at_finish_gb_s")
+"""Those of them that no schedule takes above the optimum."""
 
 LABELS: Mapping[str, str] = {"gpus": "GPUs", "method": "", "topology": ""}
 """What a heat map can have along its sides, besides parameters of topologies and methods."""

@@ -2,7 +2,8 @@
 
 Points are matched by identity: what is run, not how it ended. Times are compared by the ratio of
 their medians over the repetitions; the noise is the range that the ratios of single runs span, and
-with one run a side it is not known. Bandwidths are compared exactly.
+with one run a side it is not known. Bandwidths are compared exactly, by each measure that both
+sides have.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from fractions import Fraction
 
 from experiments.rows import Row, Status
 
-__all__ = ["Comparison", "Pair", "Ratio", "compare"]
+__all__ = ["RATES", "Comparison", "Pair", "Ratio", "compare"]
+
+RATES = ("algbw", "algbw_in_steps", "algbw_at_finish")
+"""Columns of exact bandwidths: flowing, in steps, by the clock."""
 
 _Described = tuple[str, str, str, str]
 
@@ -89,7 +93,19 @@ class Pair:
     @property
     def algbw(self) -> tuple[str, str]:
         """Exact algbw on either side; several values if the repetitions differ."""
-        return _algbw(self.a), _algbw(self.b)
+        return self.exact("algbw")
+
+    def exact(self, column: str) -> tuple[str, str]:
+        """Return an exact column on either side, likewise."""
+        return _exact(self.a, column), _exact(self.b, column)
+
+    @property
+    def rates_changed(self) -> tuple[str, ...]:
+        """The columns of exact bandwidths that differ; those that a side lacks do not."""
+        both = {column: self.exact(column) for column in RATES}
+        lost = ("algbw",) if both["algbw"][0] != both["algbw"][1] else ()
+        known = (column for column, (a, b) in both.items() if a and b and a != b)
+        return tuple(dict.fromkeys([*lost, *known]))
 
     @property
     def status(self) -> tuple[str, str]:
@@ -99,7 +115,7 @@ class Pair:
     @property
     def changed(self) -> bool:
         """Whether the result itself differs, be the times as they may."""
-        return self.status[0] != self.status[1] or self.algbw[0] != self.algbw[1]
+        return self.status[0] != self.status[1] or bool(self.rates_changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +173,9 @@ def _times(rows: Iterable[Row]) -> list[float]:
     ]
 
 
-def _algbw(rows: Iterable[Row]) -> str:
-    exact = {row.algbw for row in rows if row.algbw is not None}
-    return " or ".join(sorted(exact, key=Fraction))
+def _exact(rows: Iterable[Row], column: str) -> str:
+    found = {getattr(row, column) for row in rows} - {None}
+    return " or ".join(sorted(found, key=Fraction))
 
 
 def _status(rows: Iterable[Row]) -> str:

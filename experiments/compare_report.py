@@ -9,7 +9,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from experiments.compare import Comparison, Pair
+from experiments.compare import RATES, Comparison, Pair
 from experiments.report import duration, heading
 
 __all__ = ["document", "remarks", "table"]
@@ -46,8 +46,11 @@ def _result(pair: Pair) -> str:
     """Say what became of status and algbw."""
     if pair.status[0] != pair.status[1]:
         return f"{pair.status[0]} -> {pair.status[1]}"
-    if pair.algbw[0] != pair.algbw[1]:
-        return f"{pair.algbw[0]} -> {pair.algbw[1]} GB/s"
+    if pair.rates_changed:
+        column, *_ = pair.rates_changed
+        before, after = pair.exact(column)
+        measure = column.removeprefix("algbw").replace("_", " ").lstrip()
+        return f"{measure} {before} -> {after} GB/s".lstrip()
     return "=" if pair.algbw[0] else pair.status[0]
 
 
@@ -87,7 +90,7 @@ def document(found: Comparison) -> dict[str, Any]:
                 "time_ratio": pair.time and pair.time.median,
                 "time_noise": pair.time and pair.time.noise,
                 "time_verdict": pair.time and pair.time.verdict,
-                "algbw": pair.algbw,
+                **{column: pair.exact(column) for column in RATES},
                 "changed": pair.changed,
             }
             for pair in found.pairs

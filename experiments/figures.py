@@ -53,13 +53,18 @@ KINDS: Mapping[str, Kind] = {
         "generation time against GPUs", "experiments.plots:lines", fixed={"y": "generation_s"}
     ),
     "theoretical-algbw": Kind(
-        "theoretical algbw against GPUs, with the optimum",
+        "theoretical algbw, flowing, against GPUs, with the optimum",
         "experiments.plots:lines",
         fixed={"y": "algbw_gb_s"},
     ),
+    "algbw-in-steps": Kind(
+        "theoretical algbw in steps against GPUs, with the optimum",
+        "experiments.plots:lines",
+        fixed={"y": "algbw_in_steps_gb_s"},
+    ),
     "lines": Kind("any column against GPUs", "experiments.plots:lines", {"y": "generation_s"}),
     "time-against-algbw": Kind(
-        "generation time against theoretical algbw, a mark for each method and size",
+        "generation time against theoretical algbw, flowing, a mark for each method and size",
         "experiments.plots:scatter",
         fixed={"x": "algbw_gb_s", "y": "generation_s"},
     ),

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments import published
-from experiments.columns import COLUMNS, failed_places, medians, series_of
+from experiments.columns import ALGBW, COLUMNS, failed_places, medians, series_of
 from experiments.drawing import (
     GLYPHS,
     INK,
@@ -43,13 +43,13 @@ Palette = Mapping[str, Look]
 
 
 def lines(rows: Sequence[Row], y: str) -> Figure:
-    """Draw a column against the number of GPUs; algbw under the optimum."""
+    """Draw a column against the number of GPUs; any algbw under the optimum."""
     palette = {series: look(position) for position, series in enumerate(series_of(rows))}
     figure, panel_of = _cluster_panels(rows)
     raised = False
     for cluster, axes in panel_of.items():
         here = [row for row in rows if row.cluster == cluster]
-        if y == "algbw_gb_s":
+        if y in ALGBW:
             _optimum(axes, here)
         for series, its_look in palette.items():
             values = medians((row for row in here if row.series == series), y)
@@ -61,7 +61,7 @@ def lines(rows: Sequence[Row], y: str) -> Figure:
         sizes = [row.gpus for row in here if row.gpus]
         gpu_axis(axes, sizes)
         _published(axes, cluster, sizes, y)
-    if y in ("algbw_gb_s", "ratio"):
+    if y in (*ALGBW, "ratio"):
         figure.axes[0].set_ylim(bottom=0)
     if raised:
         strip_above(figure.axes)

@@ -24,7 +24,10 @@ from pydantic import TypeAdapter, ValidationError
 from experiments.points import Point, Status, Value, series
 from forestcoll.errors import ForestCollError, InvalidExperimentError
 
-__all__ = ["Row", "RowFile", "Status", "latest", "read_rows"]
+__all__ = ["EXACT", "Row", "RowFile", "Status", "latest", "read_rows"]
+
+EXACT = ("algbw", "algbw_in_steps", "algbw_at_finish", "optimum")
+"""Columns of exact numbers, as text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,16 +47,22 @@ class Row:
     stages_s : mapping
         Seconds of each stage, where the method tells.
     algbw_gb_s, algbw : float and str
-        Theoretical algorithmic bandwidth, in GB/s; rounded, and exact as "p/q".
+        Theoretical algorithmic bandwidth of data that flows, in GB/s; rounded, and exact as "p/q".
+    algbw_in_steps_gb_s, algbw_in_steps : float and str
+        That of the same schedule when nothing is passed on before a step has ended, likewise.
+    algbw_at_finish_gb_s, algbw_at_finish : float and str
+        By the finish of the clock, where the schedule has one, likewise.
     optimum_gb_s, optimum : float and str
         No schedule attains more there, flowing; likewise.
     optimum_by : str
         What proves that (:mod:`experiments.bounds`); where a program did not finish, or has no
         schedule that attains its value, it may be more than any attains.
     ratio : float
-        Of the two; never above 1.
+        Of ``algbw`` and ``optimum``; never above 1.
     num_trees, num_batches, height, k : int
         Trees with multiplicity, different trees, greatest height in GPU hops, trees per root.
+    chunks, steps : int
+        Of a step schedule.
     verified : bool
         Whether the schedule passed the independent check.
     peak_memory_mb : float
@@ -85,6 +94,10 @@ class Row:
     stages_s: Mapping[str, float] = field(default_factory=dict)
     algbw_gb_s: float | None = None
     algbw: str | None = None
+    algbw_in_steps_gb_s: float | None = None
+    algbw_in_steps: str | None = None
+    algbw_at_finish_gb_s: float | None = None
+    algbw_at_finish: str | None = None
     optimum_gb_s: float | None = None
     optimum: str | None = None
     optimum_by: str | None = None
@@ -93,6 +106,8 @@ class Row:
     num_batches: int | None = None
     height: int | None = None
     k: int | None = None
+    chunks: int | None = None
+    steps: int | None = None
     verified: bool | None = None
     peak_memory_mb: float | None = None
     limit_s: float
@@ -148,7 +163,8 @@ class Row:
             row = _format().validate_json(line, strict=True)
         except ValidationError as error:
             raise ValueError(_problem(error)) from None
-        for exact in (row.algbw, row.optimum):
+        for column in EXACT:
+            exact = getattr(row, column)
             if exact is not None and not _EXACT.fullmatch(exact):
                 raise ValueError(f"{reprlib.repr(exact)} is not an exact number such as 800/3")
         return row

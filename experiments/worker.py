@@ -24,7 +24,14 @@ from experiments.bounds import upper_bound
 from experiments.methods import run_method
 from experiments.points import Job, Status
 from forestcoll.errors import ForestCollError, TimeLimitError, UnsupportedError, VerificationError
-from forestcoll.schedule import Allreduce, StepSchedule, cost, verify
+from forestcoll.schedule import (
+    Allreduce,
+    StepSchedule,
+    cost,
+    finish_s_per_gb,
+    in_steps,
+    verify,
+)
 from forestcoll.topology import Topology, load_topology
 
 __all__ = ["run_job", "work"]
@@ -99,14 +106,26 @@ def _checked(schedule: Schedule, topology: Topology, collective: str) -> dict[st
         "optimum": str(best.algbw_gb_s),
         "optimum_by": best.by,
         "ratio": float(reached / best.algbw_gb_s),
+        **_other_rates(schedule),
         **_shape(schedule),
     }
+
+
+def _other_rates(schedule: Schedule) -> dict[str, float | str]:
+    """Measure algbw in steps, and at the finish of a clock if there is one."""
+    rates = {"algbw_in_steps": in_steps(schedule).algbw_gb_s}
+    if (finish := finish_s_per_gb(schedule)) is not None:
+        rates["algbw_at_finish"] = 1 / finish
+    columns: dict[str, float | str] = {}
+    for name, rate in rates.items():
+        columns |= {f"{name}_gb_s": float(rate), name: str(rate)}
+    return columns
 
 
 def _shape(schedule: Schedule) -> dict[str, int]:
     """Measure trees, or chunks and steps."""
     if isinstance(schedule, StepSchedule):
-        return {"num_batches": len(schedule.chunks), "height": schedule.num_steps}
+        return {"chunks": len(schedule.chunks), "steps": schedule.num_steps}
     forests = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
     return {
         "num_trees": sum(forest.num_trees for forest in forests),

@@ -4,7 +4,7 @@ Problem: a collective in the least time where switches marked ``multicast`` copy
 Input:   a topology and a collective, as of :func:`forestcoll.generate.generate`.
 Output:  physical trees; of an allreduce with a bound on all whose switches do so.
 Cost:    that of the schedule without, and a pass over its trees; of an allreduce that its cuts do
-         not prove optimal that of two linear programs (:mod:`forestcoll.allreduce`), too.
+         not prove optimal that of two or three linear programs (:mod:`forestcoll.allreduce`), too.
 Source:  ForestColl section 5.6. Data that goes one way gains no time, as it must cross the
          bottleneck cut, whoever copies: only traffic falls. An allreduce does gain time: in a box
          the switch adds up what the GPUs send and copies the sum to all, so each sends and gets
@@ -14,11 +14,12 @@ Source:  ForestColl section 5.6. Data that goes one way gains no time, as it mus
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple, Unpack
+from dataclasses import replace
+from typing import NamedTuple, Unpack
 
 from forestcoll.allreduce import PROGRAM_S, PROGRAM_STAGE, best_allreduce
 from forestcoll.demand import weights_for
-from forestcoll.generate import Options, generate_timed
+from forestcoll.generate import Options, generate, generate_timed
 from forestcoll.multicast import Traffic, multicast, traffic
 from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.forest import Forest
@@ -56,8 +57,9 @@ def generate_multicast(
     Parameters
     ----------
     topology, collective, **options
-        As of :func:`forestcoll.generate.generate`; ``program_s`` is the time of both programs of
-        an allreduce.
+        As of :func:`forestcoll.generate.generate`; ``program_s`` is the time of each of three
+        programs of an allreduce at most: for the bound, for trees that reach the switches that
+        copy, and for switches that forward.
 
     Raises
     ------
@@ -99,21 +101,27 @@ def _best(
     options: Options,
     seconds: dict[str, float],
 ) -> Allreduce[MulticastForest]:
-    """Return what the program makes of switches that copy, if it is faster."""
+    """Return the fastest of three: this, and what programs make for switches that copy or forward.
+
+    The second has trees that reach every switch that copies, which the third need not.
+    """
     root, weights = options.get("root"), options.get("weights")
     whole = weights_for(both.topology, collective, root=root, weights=weights)
     fixed = options.get("k") is not None or options.get("method", "forestcoll") != "forestcoll"
-
-    def timed(work: Any) -> Any:
-        began = time.perf_counter()
-        found = work()
-        seconds[PROGRAM_STAGE] = time.perf_counter() - began
-        return found
-
-    return best_allreduce(
+    allowed = 0.0 if fixed else options.get("program_s", PROGRAM_S)
+    began = time.perf_counter()
+    best = best_allreduce(
         both,
         weights=None if root is None and weights is None else whole,
         copying=True,
-        seconds=0.0 if fixed else options.get("program_s", PROGRAM_S),
-        run=timed,
+        seconds=allowed,
     )
+    if allowed > 0 and not best.optimal:
+        forwarding = generate(both.topology, collective="allreduce", **options)
+        assert isinstance(forwarding, Allreduce)
+        copied = multicast(forwarding)
+        if copied.time_s_per_gb < best.time_s_per_gb:
+            remark = f"{forwarding.remark}, for switches that forward; then they copy"
+            best = replace(copied, bound=best.bound, remark=remark)
+    seconds[PROGRAM_STAGE] = time.perf_counter() - began
+    return best

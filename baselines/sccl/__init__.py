@@ -15,7 +15,7 @@ Modules: ``network`` (links in whole units of bandwidth), ``model`` (the constra
 
 The unit of bandwidth is the largest of which every link has a whole number; SCCL asks for such
 numbers. A round lasts what a chunk needs on one unit. A step of r rounds thus takes at most r times
-that in the cost model of step schedules, which counts the load of the slowest link and not whole
+that in the time in steps (``in_steps``), which counts the load of the slowest link and not whole
 rounds; it takes less where only wide links are in use and leave a part of a round idle. Rounds are
 not written into the schedule: its cost is what the sends need.
 

@@ -8,7 +8,7 @@ from forestcoll.schedule.certificate import (
     write_certificate,
 )
 from forestcoll.schedule.collectives import Allreduce
-from forestcoll.schedule.cost import Cost, cost
+from forestcoll.schedule.cost import Cost, Steps, cost, finish_s_per_gb, in_steps
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.flows import FlowSchedule
@@ -41,11 +41,14 @@ __all__ = [
     "Sends",
     "StepSchedule",
     "StepVerdict",
+    "Steps",
     "Tree",
     "Verdict",
     "Walks",
     "certificate_schema",
     "cost",
+    "finish_s_per_gb",
+    "in_steps",
     "is_certificate",
     "lockstep",
     "read_certificate",

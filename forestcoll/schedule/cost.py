@@ -22,18 +22,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from forestcoll.collective import algbw_of
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.flowing import AnyForest, Flow, flow_of_loads, flowing, loads_of_routes
 from forestcoll.schedule.flows import FlowSchedule
-from forestcoll.schedule.forest import Routes
-from forestcoll.schedule.lockstep import lockstep
 from forestcoll.schedule.multicast import MulticastForest
-from forestcoll.schedule.step_loads import Traffic, measure
+from forestcoll.schedule.step_loads import measure_hops, measure_steps
 from forestcoll.schedule.steps import StepSchedule
 
 __all__ = ["Cost", "Steps", "cost", "finish_s_per_gb", "in_steps"]
@@ -125,7 +121,7 @@ def cost(schedule: _Tree | StepSchedule | FlowSchedule) -> Cost:
 
 def _flow(schedule: _Tree | StepSchedule | FlowSchedule) -> Flow:
     if isinstance(schedule, StepSchedule):
-        traffic = _traffic(schedule)
+        traffic = measure_steps(schedule)
         return flow_of_loads(schedule.topology, traffic.loads, traffic.whole)
     if isinstance(schedule, FlowSchedule):
         topology = schedule.topology
@@ -150,7 +146,8 @@ def in_steps(schedule: _Tree | StepSchedule) -> Steps:
         Of a factored forest, whose trees are not known one by one; expand it.
     """
     if isinstance(schedule, StepSchedule):
-        return Steps(_traffic(schedule).time_s_per_gb, schedule.num_steps)
+        traffic = measure_steps(schedule)
+        return Steps(traffic.time_s_per_gb, traffic.steps)
     phases = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
     times = [_hop_by_hop(phase) for phase in phases]
     total = sum((one.time_s_per_gb for one in times), start=Fraction(0))
@@ -174,7 +171,8 @@ def _hop_by_hop(forest: AnyForest) -> Steps:
         )
     if isinstance(forest, MulticastForest):
         return _walk_by_walk(forest)
-    return in_steps(lockstep(forest)) if forest.num_batches else Steps(Fraction(0), 0)
+    traffic = measure_hops(forest)
+    return Steps(traffic.time_s_per_gb, traffic.steps)
 
 
 def _walk_by_walk(forest: MulticastForest) -> Steps:
@@ -190,21 +188,3 @@ def _walk_by_walk(forest: MulticastForest) -> Steps:
         loads = forest.loads(depths == depth)
         total += flow_of_loads(forest.topology, loads, whole).time_s_per_gb
     return Steps(total, height)
-
-
-def _traffic(schedule: StepSchedule) -> Traffic:
-    """Measure the loads of each step."""
-    topology, routes, sends = schedule.topology, schedule.routes, schedule.sends
-    loads_of_routes(topology, routes)  # refuses links that do not exist
-    place = {ends: i for i, ends in enumerate(topology.link_between)}
-    hops = np.array([place[pair] for pair in _hops(routes)], dtype=np.int64)
-    gpus = topology.num_compute
-    known = routes.tail.astype(np.int64) * gpus + routes.head
-    link = np.searchsorted(known, sends.tail.astype(np.int64) * gpus + sends.head)
-    return measure(schedule, link, hops)
-
-
-def _hops(routes: Routes) -> list[tuple[int, int]]:
-    """List the hops (tail, head) of all paths."""
-    inside = np.delete(np.arange(len(routes.hop)), routes.first_hop[1:] - 1)
-    return list(zip(routes.hop[inside].tolist(), routes.hop[inside + 1].tolist(), strict=True))

@@ -20,6 +20,9 @@ from forestcoll.topology.model import Topology
 
 __all__ = ["Forest", "Path", "Routes", "Tree"]
 
+_ENTRIES = 2**18
+"""Of the table of parents that are looked at together."""
+
 
 @dataclass(frozen=True, slots=True)
 class Path:
@@ -177,19 +180,13 @@ class Forest(TreeFlow):
     def depths(self) -> npt.NDArray[np.int32]:
         """Hops from the root to each rank in each batch, shape (B, N).
 
-        Pointer doubling: log2(height) passes over the parents. Meaningful for trees only.
+        Pointer doubling: log2(height) passes over the parents, some batches at a time. Meaningful
+        for trees only.
         """
-        batches, size = self.parent.shape
-        at_root = self.parent < 0
-        jump = np.where(at_root, np.arange(size, dtype=np.int32), self.parent)
-        depth = (~at_root).astype(np.int32)
-        rows = np.arange(batches)[:, None]
-        for _ in range(size.bit_length()):
-            step = depth[rows, jump]
-            if not step.any():
-                break
-            depth = depth + step
-            jump = jump[rows, jump]
+        depth = np.zeros(self.parent.shape, dtype=np.int32)
+        rows = max(1, _ENTRIES // max(self.parent.shape[1], 1))
+        for start in range(0, len(depth), rows):
+            depth[start : start + rows] = _depths(self.parent[start : start + rows])
         return depth
 
     def heights(self) -> npt.NDArray[np.int32]:
@@ -206,3 +203,17 @@ class Forest(TreeFlow):
             parents = self.parent[batch]
             edges = tuple((int(parents[v]), int(v)) for v in order if parents[v] >= 0)
             yield Tree(int(self.root[batch]), int(self.multiplicity[batch]), edges)
+
+
+def _depths(parent: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    batches, size = parent.shape
+    at_root = parent < 0
+    jump = np.where(at_root, np.arange(size), parent) + size * np.arange(batches)[:, None]
+    depth = (~at_root).astype(np.int32)
+    for _ in range(size.bit_length()):
+        step = depth.take(jump)
+        if not step.any():
+            break
+        depth += step
+        jump = jump.take(jump)
+    return depth

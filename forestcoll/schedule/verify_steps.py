@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from forestcoll.schedule.exactly import Ints, exact, first
 from forestcoll.schedule.naming import fail, gpu_name, link_name
-from forestcoll.schedule.step_loads import measure
-from forestcoll.schedule.steps import COLLECTIVES, StepSchedule
+from forestcoll.schedule.steps import COLLECTIVES, Clock, StepSchedule
 from forestcoll.schedule.verify_clock import check_clock
 from forestcoll.schedule.verify_paths import check_paths
+from forestcoll.schedule.verify_step_loads import time_steps
 from forestcoll.schedule.wellformed import check_array, check_routes
 
 __all__ = ["StepVerdict", "verify_steps"]
@@ -46,9 +46,14 @@ class StepVerdict:
     busiest_link : tuple of str, optional
         Tail and head of the (first) link that is busy for longest in all; None if nothing is sent.
     time_s_per_gb, algbw_gb_s : Fraction
-        Seconds for one gigabyte: the sum over the steps of their slowest links, latencies left
-        out; of a schedule with a clock its finish, for the size that it is made for. And the
-        inverse, None if nothing is sent.
+        Seconds for one gigabyte of data that flows, cut into pieces that are under way in all steps
+        at once: what the busiest link takes. And the inverse, None if nothing is sent.
+    in_steps_s_per_gb : Fraction
+        Seconds for one gigabyte, step after step: the sum over the steps of their slowest links.
+        Latencies are left out of both.
+    finish_s_per_gb : Fraction, optional
+        The finish of the clock by the size that it is for, latencies included; None without a
+        clock.
     optimal : bool
         Always False: no bound is claimed.
     """
@@ -64,6 +69,8 @@ class StepVerdict:
     busiest_link: tuple[str, str] | None
     time_s_per_gb: Fraction
     algbw_gb_s: Fraction | None
+    in_steps_s_per_gb: Fraction
+    finish_s_per_gb: Fraction | None
     optimal: bool = False
 
 
@@ -81,10 +88,8 @@ def verify_steps(schedule: StepSchedule) -> StepVerdict:
         _check_sums(schedule)
     else:
         _check_copies(schedule)
-    traffic = measure(schedule, link, hops)
-    time, busiest = traffic.time_s_per_gb, traffic.busiest_link
-    if schedule.clock is not None:
-        time = schedule.clock.finish_us * 1000 / schedule.clock.size_bytes
+    times = time_steps(schedule, link, hops)
+    time = times.flowing_s_per_gb
     return StepVerdict(
         collective=schedule.collective,
         gpus=schedule.topology.num_compute,
@@ -94,10 +99,18 @@ def verify_steps(schedule: StepSchedule) -> StepVerdict:
         logical_links=len(schedule.routes.tail),
         paths=len(schedule.routes.multiplicity),
         deliveries=_deliveries(schedule),
-        busiest_link=busiest,
+        busiest_link=times.busiest_link,
         time_s_per_gb=time,
         algbw_gb_s=1 / time if time else None,
+        in_steps_s_per_gb=times.in_steps_s_per_gb,
+        finish_s_per_gb=None if schedule.clock is None else _finish(schedule.clock),
     )
+
+
+def _finish(clock: Clock) -> Fraction:
+    """Return when the last transfer ends, in seconds, by the size in gigabytes."""
+    end_us = int(clock.end.max(initial=0)) * clock.tick_us
+    return (end_us / 10**6) / Fraction(clock.size_bytes, 10**9)
 
 
 def _deliveries(schedule: StepSchedule) -> int:

@@ -24,7 +24,7 @@ from forestcoll.schedule import (
     Send,
     Sends,
     StepSchedule,
-    cost,
+    in_steps,
     verify,
 )
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
@@ -63,13 +63,13 @@ def test_a_reduction_is_a_broadcast_backwards_on_the_reversed_network() -> None:
     assert list(zip(reduction.sends.tail, reduction.sends.head, strict=True)) == [(2, 1), (1, 0)]
     assert reduction.sends.step.tolist() == [0, 1]
     assert reduction.sends.reduce.all()
-    assert cost(reduction).time_s_per_gb == Fraction(1, 8) + Fraction(1, 4)
+    assert in_steps(reduction).time_s_per_gb == Fraction(1, 8) + Fraction(1, 4)
 
 
 def test_an_allreduce_is_both_in_turn() -> None:
     """Back in 3/8 s per GB and forth in 1/2 + 1."""
     allreduce = collect_steps(relay, line(), "allreduce")
-    assert verify(allreduce).time_s_per_gb == Fraction(3, 8) + Fraction(3, 2)
+    assert verify(allreduce).in_steps_s_per_gb == Fraction(3, 8) + Fraction(3, 2)
     assert allreduce.num_steps == 4
     assert allreduce.sends.reduce.tolist() == [True, True, False, False]
 
@@ -105,7 +105,7 @@ def test_clocks_of_different_ticks_are_put_together() -> None:
     """3 us back in ticks of 1/4 us, then 4 + 8 us forth in ticks of 2/3: in all 15 us."""
     reduction = collect_steps(timed, line(), "reduce")
     allreduce = in_turn(reduction, timed(line(), Fraction(2, 3)))
-    assert verify(allreduce).time_s_per_gb == Fraction(15_000, 8000)
+    assert verify(allreduce).finish_s_per_gb == Fraction(15_000, 8000)
     assert allreduce.clock is not None
     assert allreduce.clock.tick_us == Fraction(1, 12)
     assert allreduce.clock.finish_us == 15

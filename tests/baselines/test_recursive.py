@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from baselines.recursive import ORDERS, generate
-from forestcoll.schedule import StepSchedule, cost, verify
+from forestcoll.schedule import StepSchedule, cost, in_steps, verify
 from forestcoll.topology import load_topology
 
 
@@ -31,8 +31,8 @@ def test_each_step_uses_one_dimension_of_a_hypercube(
 ) -> None:
     """1/d of the links in each of log2 N steps, none twice: T_B = (N-1)/N M / (B/d).
 
-    All links have 1 GB/s, so B = d and the time for 1 GB is (N-1)/N s, d times the optimum (Zhao
-    et al., NSDI 2025, appendix A.1: BFB takes 60 % less for d = 3, of 67 % in theory).
+    All links have 1 GB/s, so B = d and the time for 1 GB is (N-1)/N s in steps, d times the optimum
+    (Zhao et al., NSDI 2025, appendix A.1: BFB takes 60 % less for d = 3, of 67 % in theory).
     """
     topology = load_topology(f"hypercube:dimension={dimension}")
     schedule = generate(topology, collective, order=order)
@@ -41,19 +41,22 @@ def test_each_step_uses_one_dimension_of_a_hypercube(
     assert schedule.num_steps == dimension
     assert all(len(links) * dimension == len(topology.links) for links in used)
     assert set().union(*used) == topology.link_between.keys()
-    assert verify(schedule).time_s_per_gb == Fraction(nodes - 1, nodes)
+    assert verify(schedule).in_steps_s_per_gb == Fraction(nodes - 1, nodes)
 
 
 def test_the_order_decides_what_crosses_the_slow_network() -> None:
     """Two A100 boxes: partners are in the other box at distance 8 alone.
 
     Far first, one shard (M/16) crosses each NIC, near first eight; inside the box the rest of 15
-    shards takes 300 GB/s: 1/16/25 + 14/16/300, or 8/16/25 + 7/16/300 s per GB.
+    shards takes 300 GB/s: 1/16/25 + 14/16/300, or 8/16/25 + 7/16/300 s per GB in steps. Flowing,
+    the longer of the two.
     """
     topology = load_topology("dgx_a100:boxes=2")
-    far, near = (cost(generate(topology, order=order)) for order in ("far-first", "near-first"))
-    assert far.time_s_per_gb == Fraction(1, 16 * 25) + Fraction(14, 16 * 300)
-    assert near.time_s_per_gb == Fraction(8, 16 * 25) + Fraction(7, 16 * 300)
+    far, near = (generate(topology, order=order) for order in ("far-first", "near-first"))
+    assert in_steps(far).time_s_per_gb == Fraction(1, 16 * 25) + Fraction(14, 16 * 300)
+    assert in_steps(near).time_s_per_gb == Fraction(8, 16 * 25) + Fraction(7, 16 * 300)
+    assert cost(far).time_s_per_gb == Fraction(14, 16 * 300)
+    assert cost(near).time_s_per_gb == Fraction(8, 16 * 25)
 
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
@@ -67,12 +70,15 @@ def test_the_order_decides_what_crosses_the_slow_network() -> None:
 def test_by_default_it_is_the_better_order(
     spec: str, far_gb_s: Fraction, near_gb_s: Fraction, collective: str
 ) -> None:
-    """On boxes far first, four and 2.5 times as fast; an allreduce takes twice as long."""
+    """On boxes far first, in steps four and 2.5 times as fast; an allreduce takes twice as long."""
     topology, phases = load_topology(spec), 2 if collective == "allreduce" else 1
-    best = cost(generate(topology, collective)).algbw_gb_s
-    rates = {order: cost(generate(topology, collective, order=order)) for order in ORDERS}
-    assert best == rates["far-first"].algbw_gb_s == far_gb_s / phases
-    assert rates["near-first"].algbw_gb_s == near_gb_s / phases
+    best = generate(topology, collective)
+    made = {order: generate(topology, collective, order=order) for order in ORDERS}
+    rates = {order: in_steps(each).algbw_gb_s for order, each in made.items()}
+    assert in_steps(best).algbw_gb_s == rates["far-first"] == far_gb_s / phases
+    assert rates["near-first"] == near_gb_s / phases
+    assert cost(best) == cost(made["far-first"])
+    assert cost(best).time_s_per_gb < cost(made["near-first"]).time_s_per_gb
 
 
 def test_where_the_orders_take_the_same_near_ones_come_first() -> None:
@@ -81,6 +87,7 @@ def test_where_the_orders_take_the_same_near_ones_come_first() -> None:
         generate(topology, order=order) for order in (None, "near-first", "far-first")
     )
     assert cost(near).time_s_per_gb == cost(far).time_s_per_gb
+    assert in_steps(near).time_s_per_gb == in_steps(far).time_s_per_gb
     assert np.array_equal(made.sends.head, near.sends.head)
     assert not np.array_equal(made.sends.head, far.sends.head)
 
@@ -105,6 +112,6 @@ def test_folding_by_hand() -> None:
     """Six GPUs, allreduce: 0 and 2 hand all to 1 and 3; (1/2 + 1/4) M twice; and all comes back."""
     schedule = generate(load_topology("complete:nodes=6"), "allreduce")
     assert len(schedule.chunks) == 4
-    assert cost(schedule).time_s_per_gb == 1 + 2 * Fraction(3, 4) + 1
+    assert in_steps(schedule).time_s_per_gb == 1 + 2 * Fraction(3, 4) + 1
     assert set(schedule.sends.tail[schedule.sends.step == 0].tolist()) == {0, 2}
     assert set(schedule.sends.head[schedule.sends.step == 5].tolist()) == {0, 2}

@@ -228,6 +228,25 @@ def test_sides_of_a_heat_map_may_be_parameters() -> None:
     assert found == [2, 16, 3, None]
 
 
+@pytest.mark.parametrize(
+    ("column", "measure"),
+    [
+        ("algbw_gb_s", "theoretical algbw, flowing (GB/s)"),
+        ("algbw_in_steps_gb_s", "theoretical algbw in steps (GB/s)"),
+        ("algbw_at_finish_gb_s", "theoretical algbw at the finish (GB/s)"),
+    ],
+)
+def test_a_figure_says_which_algbw_it_shows(column: str, measure: str) -> None:
+    """On its axis; the optimum is a bound of each, so that it is drawn with all of them."""
+    rows = [replace(row, **{column: 100.0}) for row in some_rows()]  # type: ignore[arg-type]
+    with style():
+        (axes,) = lines(rows, column).axes
+    assert axes.get_ylabel() == measure
+    drawn = {line.get_label(): list(line.get_ydata()) for line in axes.lines}
+    assert drawn["optimum"] == [346.667] * 3
+    assert drawn["forestcoll"] == [100.0] * 3
+
+
 def test_published_values_are_marks_at_the_sizes_shown() -> None:
     """A100 at 16 to 64 GPUs has the published optima of 2, 3, 4 and 8 boxes, none of 1024 GPUs."""
     with style():
@@ -279,6 +298,25 @@ def test_the_table_shows_values_or_the_status() -> None:
     assert "346.67" in text
     assert "60.0%" in text
     assert "timeout" in text
+
+
+def test_a_table_has_the_measures_that_its_rows_have() -> None:
+    """Rates in steps and by the clock only where there are some; old rows have but one rate.
+
+    Steps are those of a step schedule, or the hops of the tallest tree.
+    """
+
+    def head(rows: list[Row]) -> list[str]:
+        return [str(column.header) for column in table(rows, "toy").columns]
+
+    old = ["topology", "method", "GPUs", "time", "flowing", "optimal", "k", "trees", "steps"]
+    assert head(some_rows()) == old
+    stepwise = [replace(row, algbw_in_steps_gb_s=150.0, steps=7) for row in some_rows()]
+    assert head(stepwise) == [*old[:5], "in steps", *old[5:]]
+    clocked = [replace(row, algbw_at_finish_gb_s=120.0) for row in stepwise]
+    assert head(clocked) == [*old[:5], "in steps", "finish", *old[5:]]
+    steps = table([some_rows()[0], stepwise[0]], "toy").columns[-1]
+    assert list(steps.cells) == ["3", "7"]
 
 
 def test_the_summary_has_a_line_a_point(tmp_path: Path) -> None:

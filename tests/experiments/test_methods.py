@@ -41,6 +41,26 @@ def test_a_point_asks_for_any_collective(method: str, collective: str) -> None:
     assert (found["algbw"] == found["optimum"]) == method.startswith("forestcoll")
 
 
+def test_every_measure_is_a_column() -> None:
+    """Two A100 boxes. BlueConnect in steps: M/16 over NICs of 25, then 7/8 M over 300 GB/s.
+
+    Flowing, the longer of the two. Chunks and steps have columns of their own. Rings are as fast
+    in steps as flowing; TACOS has a finish besides, here between the two.
+    """
+    found = columns("blueconnect", "allgather")
+    assert (found["algbw"], found["algbw_in_steps"]) == ("2400/7", "2400/13")
+    assert found["algbw_in_steps_gb_s"] == pytest.approx(2400 / 13)
+    assert (found["chunks"], found["steps"]) == (16, 8)
+    assert not found.keys() & {"algbw_at_finish", "num_batches", "height", "num_trees", "k"}
+    ring = columns("ring", "allgather")
+    assert ring["algbw"] == ring["algbw_in_steps"] == "640/3"
+    assert not ring.keys() & {"algbw_at_finish", "chunks", "steps"}
+    tacos = columns("tacos", "allgather")
+    rates = [Fraction(str(tacos[f"algbw{name}"])) for name in ("_in_steps", "_at_finish", "")]
+    assert rates == sorted(set(rates))
+    assert tacos["algbw_at_finish_gb_s"] == pytest.approx(float(rates[1]))
+
+
 def test_what_a_method_does_not_do_is_a_row() -> None:
     """An unknown collective of a baseline is "unsupported", with what it has."""
     found = columns("ring", "broadcast")

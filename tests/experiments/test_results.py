@@ -7,12 +7,15 @@ import pkgutil
 import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
+from experiments import compare_report
 from experiments.compare import compare
 from experiments.frames import from_frame, read_parquet, to_frame, write_parquet
 from experiments.results import load_results, select
@@ -170,6 +173,21 @@ def test_compare_is_exact_about_algbw_and_says_what_changed() -> None:
     assert results["ring:nodes=5", "ring"].status == ("missing", "ok")
     assert not results["ring:nodes=4", "multitree"].changed
     assert found.commits == ("abc", "def")
+
+
+def test_compare_looks_at_every_measure_that_both_sides_have() -> None:
+    """The same data crosses in other steps; rows from before that measure say nothing of it."""
+    before = some_rows(algbw_in_steps="200")
+    after = some_rows(algbw_in_steps="150")
+    changed = {pair.method.split()[0] for pair in compare(before, after).pairs if pair.changed}
+    assert changed == {"ring"}
+    (first, *_) = compare(before, after).pairs
+    assert first.rates_changed == ("algbw_in_steps",)
+    assert first.exact("algbw_in_steps") == ("200", "150")
+    assert not any(pair.changed for pair in compare(some_rows(), after).pairs)
+    console = Console(width=120, record=True, file=StringIO())
+    console.print(compare_report.table(compare(before, after), "toy"))
+    assert "in steps 200 -> 150 GB/s" in console.export_text()
 
 
 def test_another_topology_file_of_the_same_name_is_another_point() -> None:

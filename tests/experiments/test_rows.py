@@ -38,6 +38,22 @@ def test_a_row_is_read_back_as_it_was() -> None:
     assert "\n" not in row.to_json()
 
 
+def test_rows_of_an_earlier_version_lack_columns() -> None:
+    """New code reads rows from before there were other measures, chunks and steps."""
+    old = json.loads(a_row("p", algbw="800/3").to_json())
+    for column in NEW_COLUMNS:
+        del old[column]
+    row = Row.from_json(json.dumps(old))
+    assert row == a_row("p", algbw="800/3")
+    assert all(getattr(row, column) is None for column in NEW_COLUMNS)
+
+
+NEW_COLUMNS = (
+    *("algbw_in_steps", "algbw_in_steps_gb_s", "algbw_at_finish", "algbw_at_finish_gb_s"),
+    *("chunks", "steps"),
+)
+
+
 def test_columns_of_a_later_version_are_passed_over() -> None:
     """Old code reads new rows."""
     row = a_row("p")
@@ -115,6 +131,8 @@ def test_the_last_row_of_a_point_counts() -> None:
         ("parameters", [1], "parameters is [1]; it should be a"),
         ("algbw", "fast", "'fast' is not an exact number"),
         ("algbw", "1/0", "'1/0' is not an exact number"),
+        ("algbw_in_steps", "1.5", "'1.5' is not an exact number"),
+        ("algbw_at_finish", "-1", "'-1' is not an exact number"),
         ("status", "paused", "status is 'paused', which is not of ok, timeout"),
         ("experiment", None, "experiment is None; it should be a valid string"),
     ],

@@ -72,7 +72,6 @@ def test_cost_and_verify_agree_with_adding_up_path_by_path(name: str) -> None:
     assert verdict.busiest_link == found.busiest_link
     assert verdict.deliveries == made.topology.num_compute * (made.topology.num_compute - 1)
     assert not verdict.optimal
-    assert found.steps is None
 
 
 def test_ring_of_four_by_hand():

@@ -22,7 +22,10 @@ from forestcoll.schedule import (
     Sends,
     StepSchedule,
     cost,
+    finish_s_per_gb,
+    in_steps,
     lockstep,
+    step_loads,
     verify,
 )
 from forestcoll.topology import Topology, load_topology
@@ -97,14 +100,14 @@ SCHEDULES: dict[str, Callable[[], StepSchedule]] = {
 
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_a_correct_schedule_is_proved(name: str) -> None:
-    """Cost and verify agree on the time, and so does adding up link by link."""
+    """Cost and verify agree on all times, and so does adding up link by link."""
     made = SCHEDULES[name]()
-    verdict, found = verify(made), cost(made)
+    verdict, stepwise = verify(made), in_steps(made)
     assert verdict.collective == made.collective
-    assert verdict.steps == found.steps == made.num_steps
-    assert verdict.time_s_per_gb == found.time_s_per_gb
-    if made.clock is None:
-        assert found.time_s_per_gb == slowest_links(made)
+    assert verdict.steps == stepwise.steps == made.num_steps
+    assert verdict.time_s_per_gb == cost(made).time_s_per_gb == busiest(link_times(made))
+    assert verdict.in_steps_s_per_gb == stepwise.time_s_per_gb == slowest_links(made)
+    assert verdict.finish_s_per_gb == finish_s_per_gb(made)
 
 
 @pytest.mark.parametrize("mutation", STEP_MUTATIONS)
@@ -124,21 +127,33 @@ def test_a_spoiled_clock_is_refused(mutation: str) -> None:
         verify(mutate(relay()))
 
 
-def slowest_links(made: StepSchedule) -> Fraction:
-    """The sum over the steps of the slowest link, path by path."""
+def link_times(made: StepSchedule) -> list[dict[tuple[int, int], Fraction]]:
+    """Of each step, how long each link is busy for a gigabyte, path by path."""
     topology, paths = made.topology, made.routes.paths()
-    time = Fraction(0)
-    for step in range(made.num_steps):
-        load: dict[tuple[int, int], Fraction] = {}
-        for send in np.flatnonzero(made.sends.step == step):
-            size = Fraction(int(made.chunks.size[made.sends.chunk[send]]), made.chunks.whole)
-            ways = paths[int(made.sends.tail[send]), int(made.sends.head[send])]
-            for way in ways:
-                part = size * way.multiplicity / sum(other.multiplicity for other in ways)
-                for hop in zip(way.nodes, way.nodes[1:], strict=False):
-                    load[hop] = load.get(hop, Fraction(0)) + part
-        time += max(load[hop] / topology.link_between[hop].bandwidth_gb_s for hop in load)
-    return time
+    times: list[dict[tuple[int, int], Fraction]] = [{} for _ in range(made.num_steps)]
+    for send, step in enumerate(made.sends.step):
+        size = Fraction(int(made.chunks.size[made.sends.chunk[send]]), made.chunks.whole)
+        ways = paths[int(made.sends.tail[send]), int(made.sends.head[send])]
+        for way in ways:
+            part = size * way.multiplicity / sum(other.multiplicity for other in ways)
+            for hop in zip(way.nodes, way.nodes[1:], strict=False):
+                time = part / topology.link_between[hop].bandwidth_gb_s
+                times[step][hop] = times[step].get(hop, Fraction(0)) + time
+    return times
+
+
+def slowest_links(made: StepSchedule) -> Fraction:
+    """The sum over the steps of the slowest link."""
+    return sum((max(times.values()) for times in link_times(made)), Fraction(0))
+
+
+def busiest(times: list[dict[tuple[int, int], Fraction]]) -> Fraction:
+    """What the link takes that is busy for longest in all steps together."""
+    total: dict[tuple[int, int], Fraction] = {}
+    for step in times:
+        for hop, time in step.items():
+            total[hop] = total.get(hop, Fraction(0)) + time
+    return max(total.values())
 
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
@@ -157,7 +172,10 @@ def test_lockstep_of_a_forest_delivers_and_is_no_faster(
         return
     verdict = verify(steps)
     assert verdict.steps == sum(int(phase.heights().max()) for phase in phases)
-    assert verdict.time_s_per_gb == slowest_links(steps) >= cost(forest).time_s_per_gb
+    assert verdict.in_steps_s_per_gb == slowest_links(steps) >= cost(forest).time_s_per_gb
+    if isinstance(forest, Forest):
+        assert verdict.time_s_per_gb == cost(forest).time_s_per_gb
+        assert verdict.in_steps_s_per_gb == in_steps(forest).time_s_per_gb
 
 
 def test_rings_lose_nothing_in_lockstep() -> None:
@@ -165,13 +183,14 @@ def test_rings_lose_nothing_in_lockstep() -> None:
     forest = METHODS["ring"].run(load_topology("ring:nodes=7"))
     assert isinstance(forest, Forest)
     steps = lockstep(forest)
-    assert cost(steps).time_s_per_gb == forest.time_s_per_gb
+    assert in_steps(steps).time_s_per_gb == forest.time_s_per_gb
     assert steps.num_steps == 6
 
 
 def test_recursive_doubling_by_hand() -> None:
-    """Four GPUs, all links 1 GB/s: two steps of the whole buffer."""
-    assert cost(doubling()).time_s_per_gb == 2
+    """Four GPUs, all links 1 GB/s: two steps of the whole buffer, each over links of its own."""
+    assert in_steps(doubling()).time_s_per_gb == 2
+    assert cost(doubling()).time_s_per_gb == 1
 
 
 def test_a_contribution_counted_twice_is_named() -> None:
@@ -251,7 +270,7 @@ def test_a_gpu_on_a_path_forwards_in_the_same_step() -> None:
         Routes.from_paths({(0, 1): (Path((0, 1), 1),), (0, 2): (Path((0, 1, 2), 1),)}),
     )
     verdict = verify(made)
-    assert (verdict.steps, verdict.time_s_per_gb) == (1, 2)
+    assert (verdict.steps, verdict.time_s_per_gb, verdict.in_steps_s_per_gb) == (1, 2, 2)
     far = replace(made, sends=Sends.of([Send(0, 0, 0, 2)]))
     far = replace(far, routes=Routes.from_paths({(0, 2): (Path((0, 1, 2), 1),)}))
     with pytest.raises(VerificationError, match="chunk 0 never gets to gpu1"):
@@ -263,12 +282,14 @@ def test_huge_sizes_are_added_up_exactly() -> None:
     made = doubling()
     size = 2**62
     huge = replace(made, chunks=Chunks.equal([-1], whole=size, size=size))
-    assert verify(huge).time_s_per_gb == cost(huge).time_s_per_gb == 2
+    assert verify(huge).time_s_per_gb == cost(huge).time_s_per_gb == 1
+    assert verify(huge).in_steps_s_per_gb == in_steps(huge).time_s_per_gb == 2
 
 
 def test_a_clock_counts_in_exact_time() -> None:
     """Two hops of 3 us for 3 kB: 2 s per GB; a clock that is 1 % fast is refused."""
-    assert verify(relay()).time_s_per_gb == cost(relay()).time_s_per_gb == 2
+    assert verify(relay()).finish_s_per_gb == finish_s_per_gb(relay()) == 2
+    assert verify(relay()).time_s_per_gb == cost(relay()).time_s_per_gb == 1
     with pytest.raises(VerificationError, match=r"carries 100/99 GB/s"):
         verify(relay(Fraction(99, 100)))
 
@@ -286,3 +307,18 @@ def test_the_order_of_transfers_does_not_matter() -> None:
     again = Sends.of(rows)
     assert np.array_equal(again.tail, made.sends.tail)
     assert np.array_equal(again.step, made.sends.step)
+
+
+@pytest.mark.parametrize(("cells", "edges"), [(1, 1), (30, 10), (10**6, 10**6)])
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
+def test_hops_are_counted_as_lockstep_writes_them(
+    collective: str, cells: int, edges: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the blocks in which trees are looked at, the steps are those of ``lockstep``."""
+    monkeypatch.setattr(step_loads, "_CELLS", cells)
+    monkeypatch.setattr(step_loads, "_EDGES", edges)
+    forest = METHODS["ring"].run(load_topology("mi250:boxes=2,gpus_per_box=8"), collective)
+    written = lockstep(forest)
+    assert in_steps(forest) == in_steps(written)
+    assert in_steps(forest).time_s_per_gb == slowest_links(written)
+    assert in_steps(forest).steps == 15

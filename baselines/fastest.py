@@ -1,0 +1,27 @@
+"""The choice among the variants of a method: the one that takes least time.
+
+Problem: of some schedules of the same collective, take the fastest.
+Input:   step schedules.
+Output:  one of them: the least time flowing; of equals, the least in steps; of these the first.
+Cost:    two measurements of each.
+Source:  ours: what "theoretical algbw" means for every method (:mod:`forestcoll.schedule.cost`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from forestcoll.schedule.cost import cost, in_steps
+from forestcoll.schedule.steps import StepSchedule
+
+__all__ = ["fastest"]
+
+
+def fastest(schedules: Iterable[StepSchedule]) -> StepSchedule:
+    """Return the schedule whose data flows fastest; of equals the fastest in steps."""
+    return min(schedules, key=_times)
+
+
+def _times(schedule: StepSchedule) -> tuple[Fraction, Fraction]:
+    return cost(schedule).time_s_per_gb, in_steps(schedule).time_s_per_gb
