@@ -52,7 +52,7 @@ COLUMNS: Mapping[str, Column] = {
     "algbw_gb_s": Column("theoretical algbw, flowing (GB/s)", "more"),
     "algbw_in_steps_gb_s": Column("theoretical algbw in steps (GB/s)", "more"),
     "algbw_at_finish_gb_s": Column("theoretical algbw at the finish (GB/s)", "more"),
-    "ratio": Column("share of the optimum", "more"),
+    "ratio": Column("share of the optimum, flowing", "more"),
     "height": Column("height of the trees (GPU hops)", "less"),
     "num_trees": Column("trees", "less", logarithmic=True),
     "num_batches": Column("different trees", "less", logarithmic=True),

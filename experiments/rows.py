@@ -55,7 +55,7 @@ class Row:
     optimum_gb_s, optimum : float and str
         The most that any schedule attains there, likewise.
     ratio : float
-        Of the two.
+        Of the two: ``algbw`` by ``optimum``.
     num_trees, num_batches, height, k : int
         Trees with multiplicity, different trees, greatest height in GPU hops, trees per root.
     chunks, steps : int
