@@ -218,7 +218,7 @@ def test_a_heat_map_has_a_cell_a_point() -> None:
     assert sorted(text.get_text() for text in axes.texts) == ["0.6", "0.6", "1", "1", "1"]
     assert list(letters(axes)) == ["T"]
     assert [text.get_text() for text in axes.get_xticklabels()] == ["16", "32", "64"]
-    assert bar.get_ylabel() == "share of the optimum"
+    assert bar.get_ylabel() == "share of the optimum, flowing"
 
 
 def test_sides_of_a_heat_map_may_be_parameters() -> None:
