@@ -70,7 +70,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 source="Huang et al., MultiTree (ISCA 2021), as in ForestColl section 6.5",
                 generate=multitree.generate,
                 collectives=GATHERING,
-                notes="unit = slowest link; trees flow at once instead of step by step",
+                notes="unit = slowest link; trees flow at once; the paper's fastest reading",
             ),
             Method(
                 name="recursive-halving-doubling",
