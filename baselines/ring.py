@@ -54,6 +54,8 @@ at 187 GB/s for 1 GB (ForestColl section 6.2), 12 % less. On MI250 the NICs are 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -61,6 +63,7 @@ import numpy as np
 from baselines.collectives import collect
 from baselines.ring_layout import Layout, Ring, gpus_by_box, hops
 from baselines.routing import Router, build_forest, check_size
+from baselines.switched import switched
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.cost import cost
@@ -106,15 +109,17 @@ def generate(
 
 
 def _gather(topology: Topology, rings: int | None, both_ways: bool) -> Forest:
-    laid = make_rings(topology, rings)
-    return _along(topology, laid + _backwards(topology, laid) if both_ways else laid)
+    laid = _lay(topology, rings)
+    if both_ways:
+        laid = replace(laid, rings=laid.rings + _backwards(topology, laid.rings))
+    return _along(topology, laid)
 
 
-def _along(topology: Topology, laid: list[Ring]) -> Forest:
+def _along(topology: Topology, laid: _Laid) -> Forest:
     """Return the paths around the rings from every root."""
     size, rank_of = topology.num_compute, topology.rank_of
     count: dict[Ring, int] = {}
-    for ring in laid:
+    for ring in laid.rings:
         start = ring.index(topology.compute[0])
         ring = tuple(rank_of[gpu] for gpu in ring[start:] + ring[:start])
         count[ring] = count.get(ring, 0) + 1
@@ -134,7 +139,7 @@ def _along(topology: Topology, laid: list[Ring]) -> Forest:
         root=np.tile(np.arange(size, dtype=np.int32), len(count)),
         multiplicity=np.repeat(np.array(list(count.values()), dtype=np.int64), size),
         parent=parent.reshape(-1, size),
-        paths=Router(topology).carry(trees),
+        paths=Router(laid.network).carry(trees),
     )
 
 
@@ -152,30 +157,55 @@ def _backwards(topology: Topology, rings: list[Ring]) -> list[Ring]:
     return [ring[::-1] for ring in rings]
 
 
+@dataclass(frozen=True, slots=True)
+class _Laid:
+    """Rings, and the network whose shortest ways their hops take."""
+
+    network: Topology
+    rings: list[Ring]
+
+
 def make_rings(topology: Topology, rings: int | None = None) -> list[Ring]:
     """Return the rings, in order; parameters and errors as for :func:`generate`."""
+    return _lay(topology, rings).rings
+
+
+def _lay(topology: Topology, rings: int | None) -> _Laid:
+    """Lay rings in all ways there are, and return those that take least time."""
     check_size(topology)
-    boxes = gpus_by_box(topology)
-    if rings is None:
-        return _best_rings(topology, boxes)
-    if rings < 1:
+    if rings is not None and rings < 1:
         raise InvalidParameterError(f"rings is {rings}; it takes at least one")
-    return lay_all(Layout(topology, boxes), rings)
+    boxes = gpus_by_box(topology)
+    laid: list[_Laid] = []
+    refused: list[UnsupportedError] = []
+    for network in switched(topology, needless=len(boxes) == 1):
+        try:
+            laid += [_Laid(network, found) for found in _candidates(network, boxes, rings)]
+        except UnsupportedError as error:
+            refused.append(error)
+    if not laid:
+        raise refused[0]
+    return laid[0] if len(laid) == 1 else min(laid, key=lambda way: _time(topology, way))
 
 
-def _best_rings(topology: Topology, boxes: list[list[int]]) -> list[Ring]:
-    """Lay one ring per GPU of the largest box, or in a single group what takes least time."""
+def _time(topology: Topology, laid: _Laid) -> Fraction:
+    return cost(_along(topology, laid)).time_s_per_gb
+
+
+def _candidates(network: Topology, boxes: list[list[int]], rings: int | None) -> list[list[Ring]]:
+    """The rings to choose from: one per GPU of the largest box; of a single group, many ways."""
+    if rings is not None:
+        return [lay_all(Layout(network, boxes), rings)]
     if len(boxes) > 1:
-        return lay_all(Layout(topology, boxes), max(map(len, boxes)))
-    layout = Layout(topology, boxes)
+        return [lay_all(Layout(network, boxes), max(map(len, boxes)))]
+    layout = Layout(network, boxes)
     lanes, disjoint = layout.lanes(boxes[0]), layout.disjoint()
     if disjoint and len(disjoint) >= lanes - 1:
-        return disjoint
-    usual = 2 if topology.nodes[boxes[0][0]].box is None else len(boxes[0])
+        return [disjoint]
+    usual = 2 if network.nodes[boxes[0][0]].box is None else len(boxes[0])
     counts = dict.fromkeys([usual, *range(1, lanes + 1)])
-    ways = [lay_all(Layout(topology, boxes), rings) for rings in counts]
-    ways += [disjoint] if disjoint else []
-    return min(ways, key=lambda laid: cost(_along(topology, laid)).time_s_per_gb)
+    ways = [lay_all(Layout(network, boxes), rings) for rings in counts]
+    return [*ways, disjoint] if disjoint else ways
 
 
 def lay_all(layout: Layout, rings: int) -> list[Ring]:

@@ -6,10 +6,12 @@ from fractions import Fraction
 import pytest
 
 import forestcoll
+from baselines.hamiltonian import find_cycle
 from baselines.ring import generate, make_rings
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import Forest, cost, lockstep, verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.random_topologies import KINDS, random_topology
 
 
 def places(topology: Topology, ring: tuple[int, ...]) -> list[tuple[int | None, int | None]]:
@@ -295,3 +297,81 @@ def test_boxes_of_unequal_size_and_gpus_without_a_box() -> None:
     verify(forest)
     assert forest.k == 3
     assert forest.algbw_gb_s == Fraction(18, 5)
+
+
+def three_gpus(*links: tuple[int, int, int], port: int = 5) -> Topology:
+    """Three GPUs on a switch, and some slower or faster links between them."""
+    builder = TopologyBuilder()
+    switch = builder.switch("w")
+    gpus = [builder.gpu(f"gpu{i}") for i in range(3)]
+    for tail, head, bandwidth in links:
+        builder.link(gpus[tail], gpus[head], bandwidth)
+    for gpu in gpus:
+        builder.link(gpu, switch, port)
+    return builder.build("three GPUs")
+
+
+@pytest.mark.parametrize(
+    "links", [[(0, 1, 1)], [(0, 1, 1), (1, 2, 1)], [(0, 1, 1), (1, 2, 1), (0, 2, 1)], [(0, 1, 2)]]
+)
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+def test_rings_take_the_faster_way(links: list[tuple[int, int, int]], collective: str) -> None:
+    """Two of three shards over every port of 5 GB/s to the switch: 7.5 GB/s, 3 over the links."""
+    made = generate(three_gpus(*links), collective)
+    verify(made)
+    phases = 2 if collective == "allreduce" else 1
+    assert cost(made).algbw_gb_s == Fraction(15, 2) / phases
+
+
+def test_rings_keep_to_links_that_are_faster_than_the_switch() -> None:
+    """All three linked by 9 GB/s: a ring each way round, 18 x 3/2, and the switch is idle."""
+    topology = three_gpus((0, 1, 9), (1, 2, 9), (0, 2, 9))
+    assert generate(topology).algbw_gb_s == 27
+
+
+def test_few_searches_for_cycles_are_made() -> None:
+    """On a path of links, 16 lanes wide, there is no cycle; the search must not be made per ring.
+
+    A cycle is sought once among the links, once without the slow one, and once for disjoint ones;
+    not for each of 1 + 2 + ... + 16 rings, five times over.
+    """
+    find_cycle.cache_clear()
+    topology = three_gpus((0, 1, 16), (1, 2, 1))
+    made = generate(topology)
+    verify(made)
+    found = find_cycle.cache_info()
+    assert found.misses <= 3
+    assert found.hits + found.misses <= 100
+    assert made.algbw_gb_s == Fraction(15, 2)
+
+
+def test_a_ring_may_mix_links_and_switches() -> None:
+    """0 -> 1 over a link of 5, and a switch that takes in from 1 and 2 and gives out to 2 and 0.
+
+    Of the two orders only 0, 1, 2 is one in which each can send to the next.
+    """
+    builder = TopologyBuilder()
+    switch = builder.switch("w")
+    gpus = [builder.gpu(f"gpu{i}") for i in range(3)]
+    builder.arc(gpus[0], gpus[1], 5)
+    for tail, head in ((gpus[1], switch), (gpus[2], switch), (switch, gpus[2]), (switch, gpus[0])):
+        builder.arc(tail, head, 5)
+    forest = generate(builder.build("mixed"))
+    verify(forest)
+    assert forest.algbw_gb_s == Fraction(15, 2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rings_on_random_networks_verify_and_beat_no_optimum(kind: str) -> None:
+    """Where there are any; on others they are unsupported."""
+    done = 0
+    for seed in range(20):
+        topology = random_topology(seed, kind)
+        try:
+            made = generate(topology)
+        except UnsupportedError:
+            continue
+        verify(made)
+        assert made.algbw_gb_s <= forestcoll.optimum(topology).algbw_gb_s
+        done += 1
+    assert done >= 5
