@@ -21,6 +21,7 @@ from baselines.limits import Limits
 from baselines.method import Schedule
 from forestcoll.schedule.steps import COLLECTIVES
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.baselines.dead_nics import without
 from tests.random_topologies import random_topology
 
 __all__ = ["CLAIMS", "TOPOLOGIES", "Claim", "examples", "fingerprint", "load", "make", "run"]
@@ -79,6 +80,11 @@ def one_way_boxes() -> Topology:
 HAND_MADE: Mapping[str, Callable[[], Topology]] = {
     "directed": partial(random_topology, 3, "directed"),
     "one-way boxes": one_way_boxes,
+    "a dead NIC": partial(without, "dgx_a100:boxes=2", "b0.gpu2 - ib"),
+    "a dead rail": partial(without, "rail_optimized:boxes=3", "b0.gpu2 - rail2"),
+    "a single NIC": partial(
+        without, "dgx_h100:boxes=2", *(f"b0.gpu{i} - ib" for i in range(8) if i != 5)
+    ),
 }
 """Topologies of no family."""
 
@@ -169,7 +175,7 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     },
     "ring": dict.fromkeys(
         GATHERING,
-        Claim(but("torus:dims=3x3,wrap=false", "rail_optimized:boxes=3,gpus_per_box=2")),
+        Claim(but("torus:dims=3x3,wrap=false")),
     ),
     "nccl-tree": {
         "allreduce": Claim(

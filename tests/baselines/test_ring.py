@@ -1,6 +1,7 @@
 """Rings as NCCL lays them, by hand."""
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -11,6 +12,7 @@ from baselines.ring import generate, make_rings
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import Forest, cost, lockstep, verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.baselines.dead_nics import without
 from tests.random_topologies import KINDS, random_topology
 
 
@@ -375,3 +377,105 @@ def test_rings_on_random_networks_verify_and_beat_no_optimum(kind: str) -> None:
         assert made.algbw_gb_s <= forestcoll.optimum(topology).algbw_gb_s
         done += 1
     assert done >= 5
+
+
+INTACT = Fraction(640, 3)
+"""Of two DGX A100 boxes: 8 NICs of 25 GB/s carry 15/16 of the data."""
+
+
+@pytest.mark.parametrize(
+    ("spec", "dead", "algbw_gb_s"),
+    [
+        # One of 8 NICs is dead: seven rings, 7/8 of the rate.
+        ("dgx_a100:boxes=2", ["b0.gpu2 - ib"], INTACT * Fraction(7, 8)),
+        ("dgx_a100:boxes=2", ["b0.gpu2 - ib", "b1.gpu5 - ib"], INTACT * Fraction(7, 8)),
+        ("dgx_a100:boxes=2", ["b0.gpu2 > ib", "ib > b0.gpu5"], INTACT * Fraction(7, 8)),
+        ("dgx_a100:boxes=2,nics=nodes", ["b0.nic2 - ib"], INTACT * Fraction(7, 8)),
+        ("dgx_a100:boxes=4", ["b0.gpu2 - ib"], Fraction(7 * 25 * 32, 31)),
+        ("dgx_a100:boxes=3,ib_switches=2", ["b0.gpu2 - ib0"], Fraction(7 * 25 * 24, 23)),
+        ("rail_optimized:boxes=4", ["b0.gpu2 - rail2"], Fraction(7 * 50 * 32, 31)),
+        # Two of 16: fourteen chains over xGMI.
+        ("mi250:boxes=3", ["b0.gpu2 - ib", "b0.gpu3 - ib"], Fraction(14 * 16 * 48, 47)),
+        # Half of them, and half each way: GPUs 4 to 7 send and the others receive.
+        ("dgx_a100:boxes=2", [f"b0.gpu{i} - ib" for i in range(4)], INTACT / 2),
+        (
+            "dgx_a100:boxes=2",
+            [*(f"b0.gpu{i} > ib" for i in range(4)), *(f"ib > b0.gpu{i}" for i in range(4, 8))],
+            INTACT / 2,
+        ),
+        # One is left: rings come in and go out at GPU 0.
+        ("dgx_a100:boxes=2", [f"b0.gpu{i} - ib" for i in range(1, 8)], INTACT / 8),
+    ],
+)
+def test_dead_nics_cost_their_part(spec: str, dead: list[str], algbw_gb_s: Fraction) -> None:
+    """As many rings as the box with the fewest NICs has; the GPU without one is inside a chain."""
+    topology = without(spec, *dead)
+    made = generate(topology)
+    assert verify(made).collective == "allgather"
+    assert made.algbw_gb_s == algbw_gb_s
+    assert made.algbw_gb_s <= forestcoll.optimum(topology).algbw_gb_s
+    verify(generate(topology, "allreduce"))
+
+
+def test_a_gpu_without_a_nic_is_entered_from_its_box() -> None:
+    """All hops from and to it stay in the box, and no NIC has more than one ring."""
+    topology = without("dgx_a100:boxes=2", "b0.gpu2 - ib")
+    crossings: Counter[int] = Counter()
+    rings = make_rings(topology)
+    assert len(rings) == 7
+    for ring in rings:
+        for tail, head in zip(ring, ring[1:] + ring[:1], strict=True):
+            if topology.nodes[tail].box != topology.nodes[head].box:
+                crossings.update((tail, head))
+    dead = next(v for v, node in enumerate(topology.nodes) if node.name == "b0.gpu2")
+    assert dead not in crossings
+    assert max(crossings.values()) == 2
+
+
+def test_one_direction_dead_keeps_the_other_in_use() -> None:
+    """GPU 2 of box 0 is still entered from outside; seven rings, as seven NICs send."""
+    topology = without("dgx_a100:boxes=2", "b0.gpu2 > ib")
+    made = generate(topology)
+    verify(made)
+    assert made.algbw_gb_s == INTACT * Fraction(7, 8)
+
+
+def test_a_ring_goes_round_a_box_with_a_single_nic() -> None:
+    """In at GPU 0, over 7, 6, ..., 1 back to it, and out; the other box is crossed once."""
+    topology = without("dgx_a100:boxes=2", *(f"b0.gpu{i} - ib" for i in range(1, 8)))
+    for ring in make_rings(topology):
+        where = places(topology, ring)
+        start = where.index((0, 0))
+        around = [*where[start:], *where[:start]]
+        again = around.index((0, 0), 1)
+        assert {again, len(around) - again} == {8, 9}
+        assert len(ring) == topology.num_compute + 1
+
+
+def test_half_a_nic_takes_half_the_rings() -> None:
+    """NICs of 25 GB/s and one of 12.5: 15 rings, two on each NIC and one on the narrow one.
+
+    15 x 12.5 (16/15) = 200 GB/s; with 8 rings it would be 106.7.
+    """
+    topology = load_topology("dgx_a100:boxes=2")
+    narrow = [
+        replace(link, bandwidth_gb_s=link.bandwidth_gb_s / 2)
+        if {topology.nodes[link.tail].name, topology.nodes[link.head].name} == {"b0.gpu2", "ib"}
+        else link
+        for link in topology.links
+    ]
+    made = generate(replace(topology, links=tuple(narrow)))
+    verify(made)
+    assert made.algbw_gb_s == 200
+
+
+def test_a_ring_goes_round_where_it_would_leave_its_rail() -> None:
+    """Three boxes of two GPUs, rails that no spine joins: some box is left where it was entered."""
+    made = generate(load_topology("rail_optimized:boxes=3,gpus_per_box=2"), "allreduce")
+    verify(made)
+
+
+def test_boxes_that_nothing_joins_are_unsupported() -> None:
+    topology = without("dgx_a100:boxes=2", *(f"b0.gpu{i} - ib" for i in range(8)))
+    with pytest.raises(UnsupportedError, match=r"^unsupported: no way for rings to enter and leav"):
+        generate(topology)
