@@ -77,6 +77,9 @@ def one_way_boxes() -> Topology:
     return builder.build("one-way boxes")
 
 
+DEAD = ("a dead NIC", "a dead rail", "a single NIC")
+"""Boxes with fewer NICs than GPUs."""
+
 HAND_MADE: Mapping[str, Callable[[], Topology]] = {
     "directed": partial(random_topology, 3, "directed"),
     "one-way boxes": one_way_boxes,
@@ -171,7 +174,8 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
         ("allgather", "reduce-scatter", "allreduce", "all-to-all"), Claim(but())
     ),
     "double-binary-tree": {
-        "allreduce": Claim((*JOINED, "dgx_a100:boxes=3,ib_switches=2")),  # odd and even part
+        # Odd and even part, and GPU 2 has no neighbour outside its box.
+        "allreduce": Claim((*JOINED, "dgx_a100:boxes=3,ib_switches=2", "a dead NIC")),
     },
     "ring": dict.fromkeys(
         GATHERING,
@@ -184,6 +188,7 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
                 *XGMI,
                 *TREES,
                 *RAILS,
+                *DEAD,
                 "ring:nodes=2",
                 "complete:nodes=6",
                 "one-way boxes",
@@ -194,7 +199,7 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     "recursive-halving-doubling": dict.fromkeys(GATHERING, Claim(but())),
     "bruck": dict.fromkeys((*GATHERING, "all-to-all"), Claim(but())),
     "blueconnect": dict.fromkeys(
-        GATHERING, Claim((*BOXES, *XGMI, *TREES, *RAILS, "one-way boxes"))
+        GATHERING, Claim((*BOXES, *XGMI, *TREES, *RAILS, *DEAD, "one-way boxes"))
     ),
     "torus": dict.fromkeys(
         GATHERING,
