@@ -151,5 +151,5 @@ def _tried(topology: Topology, k: int, collective: str, options: Options) -> Cho
         algbw_gb_s=schedule.algbw_gb_s,
         trees=sum(len(each) for each in tall),
         height=sum(int(each.max()) for each in tall),
-        optimal=all(forest.optimum is not None for forest in forests),
+        optimal=schedule.optimal if isinstance(schedule, Allreduce) else bool(schedule.optimum),
     )

@@ -84,16 +84,22 @@ class SolverError(ForestCollError):
 
 
 class TimeLimitError(ForestCollError):
-    """A limit was reached; carries the best answer and the best bound known, if any."""
+    """A limit was reached; carries the best answer, the best bound and its proof, if known."""
 
     exit_code = 3
 
     def __init__(
-        self, message: str, *, incumbent: object | None = None, bound: object | None = None
+        self,
+        message: str,
+        *,
+        incumbent: object | None = None,
+        bound: object | None = None,
+        proof: object | None = None,
     ) -> None:
         super().__init__(message)
         self.incumbent = incumbent
         self.bound = bound
+        self.proof = proof
 
 
 class VerificationError(ForestCollError):

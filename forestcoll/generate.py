@@ -5,7 +5,8 @@ Input:   a topology of GPUs and switches; the collective with its root or weight
 Output:  spanning trees, k times its weight per GPU, with their physical paths, and the cut that
          proves that nothing can be faster. A reduction runs over trees of the reversed network,
          an allreduce over those of a reduction and then of a gathering.
-Cost:    the sum of the stages; generate_timed measures each.
+Cost:    the sum of the stages; generate_timed measures each. Of an allreduce that cuts do not prove
+         optimal that of a linear program, too (:mod:`forestcoll.allreduce`).
 Source:  ForestColl sections 5 and 5.7; by the core's algorithms, or by the paper's own to compare
          with.
 """
@@ -16,12 +17,20 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, NamedTuple, TypedDict, TypeVar, Unpack, overload
+from typing import Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll import paper
+from forestcoll.allreduce import (
+    PROGRAM_S,
+    PROGRAM_STAGE,
+    Parts,
+    best_allreduce,
+    check_seconds,
+    families_of,
+)
 from forestcoll.bottleneck import Optimum
 from forestcoll.demand import Weights, weights_for
 from forestcoll.errors import InvalidParameterError, UnknownMethodError, UnsupportedError
@@ -51,7 +60,7 @@ __all__ = [
 ]
 
 STAGES = ("optimality", "tight sets", "switch removal", "tree packing", "routing")
-"""Of the method "forestcoll"."""
+"""Of the method "forestcoll"; an allreduce has :data:`forestcoll.allreduce.PROGRAM_STAGE` too."""
 
 PAPER_STAGES = ("optimality", "switch removal", "tree packing", "routing")
 """Of the method "paper"."""
@@ -73,6 +82,7 @@ class Options(TypedDict, total=False):
     method: str
     threads: int | None
     progress: Progress | None
+    program_s: float
 
 
 @overload
@@ -97,8 +107,9 @@ def generate(
     method: str = "forestcoll",
     threads: int | None = None,
     progress: Progress | None = None,
+    program_s: float = PROGRAM_S,
 ) -> Forest | Allreduce[Forest]:
-    """Generate a throughput-optimal schedule of a collective.
+    """Generate a throughput-optimal schedule of a collective; the best allreduce there is.
 
     Parameters
     ----------
@@ -124,13 +135,19 @@ def generate(
         depend on their number. The method "paper" uses one.
     progress : callable, optional
         Told (stage, done, total); stages are :data:`STAGES` or :data:`PAPER_STAGES`, for each
-        forest of an allreduce.
+        forest of an allreduce, and
+        :data:`forestcoll.allreduce.PROGRAM_STAGE`.
+    program_s : float
+        Of an allreduce: if cuts do not prove that reduction and gathering, each optimal, are the
+        best together, so many seconds for the allreduce program (:mod:`forestcoll.allreduce`). It
+        is not asked if this is 0, a k is given or the method is "paper".
 
     Returns
     -------
     Forest or Allreduce
         With ``forest.optimum`` set: the bound it attains and the cut that proves it; None if the k
-        given does not attain it. Its physical paths are found when they are first asked for. The
+        given does not attain it. An allreduce has a ``bound``, which it may attain or not, and a
+        ``remark`` on what it is. Physical paths are found when they are first asked for. The
         schedule of a single GPU is empty, with no optimum.
 
     Raises
@@ -158,7 +175,7 @@ def generate(
     Fraction(2, 1)
     """
     return _generated(
-        _explicit,
+        _EXPLICIT,
         topology,
         collective,
         routed=False,
@@ -168,6 +185,7 @@ def generate(
         method=method,
         threads=threads,
         progress=progress,
+        program_s=program_s,
     )[0]
 
 
@@ -193,6 +211,7 @@ def generate_factored(
     method: str = "forestcoll",
     threads: int | None = None,
     progress: Progress | None = None,
+    program_s: float = PROGRAM_S,
 ) -> FactoredForest | Allreduce[FactoredForest]:
     """Generate as :func:`generate` does, without writing the trees out.
 
@@ -200,7 +219,7 @@ def generate_factored(
     :mod:`forestcoll.expansion` makes them.
     """
     return _generated(
-        _factored,
+        _FACTORED,
         topology,
         collective,
         routed=False,
@@ -210,6 +229,7 @@ def generate_factored(
         method=method,
         threads=threads,
         progress=progress,
+        program_s=program_s,
     )[0]
 
 
@@ -231,13 +251,14 @@ def generate_timed(
     method: str = "forestcoll",
     threads: int | None = None,
     progress: Progress | None = None,
+    program_s: float = PROGRAM_S,
 ) -> tuple[Forest | Allreduce[Forest], dict[str, float]]:
     """Generate as :func:`generate` does, and measure the wall-clock seconds of each stage.
 
     All stages are run, the routing too.
     """
     return _generated(
-        _explicit,
+        _EXPLICIT,
         topology,
         collective,
         routed=True,
@@ -247,6 +268,7 @@ def generate_timed(
         method=method,
         threads=threads,
         progress=progress,
+        program_s=program_s,
     )
 
 
@@ -268,13 +290,14 @@ def generate_factored_timed(
     method: str = "forestcoll",
     threads: int | None = None,
     progress: Progress | None = None,
+    program_s: float = PROGRAM_S,
 ) -> tuple[FactoredForest | Allreduce[FactoredForest], dict[str, float]]:
     """Generate as :func:`generate_factored` does, and measure the seconds of each stage.
 
     All stages are run, the routing too.
     """
     return _generated(
-        _factored,
+        _FACTORED,
         topology,
         collective,
         routed=True,
@@ -284,6 +307,7 @@ def generate_factored_timed(
         method=method,
         threads=threads,
         progress=progress,
+        program_s=program_s,
     )
 
 
@@ -325,8 +349,20 @@ class _Task:
         return turned(forest, self.topology) if self.reduction else forest
 
 
+@dataclass(frozen=True, slots=True)
+class _Maker(Generic[F]):
+    """How forests are held.
+
+    ``make`` makes one, with the partitions of its GPUs that it knows; ``hold`` brings one that is
+    written out into this form.
+    """
+
+    make: Callable[[_Task, Stopwatch], tuple[F, list[Parts]]]
+    hold: Callable[[Forest], F]
+
+
 def _generated(
-    one_way: Callable[[_Task, Stopwatch], F],
+    maker: _Maker[F],
     topology: Topology,
     collective: str,
     *,
@@ -337,6 +373,7 @@ def _generated(
     method: str,
     threads: int | None,
     progress: Progress | None,
+    program_s: float,
 ) -> tuple[F | Allreduce[F], dict[str, float]]:
     """Check what is asked for, make one forest or two, and measure."""
     if method not in METHODS:
@@ -346,31 +383,60 @@ def _generated(
         raise InvalidParameterError(f"threads is {threads}; it must be at least 1")
     if k is not None:
         check_k(k)
+    check_seconds(program_s)
     whole = weights_for(topology, collective, root=root, weights=weights)
     clock = Stopwatch(progress)
 
-    def made(reduction: bool) -> F:
-        forest = one_way(_Task(topology, whole, reduction, k, method, threads), clock)
-        if routed:
-            clock.run("routing", lambda _: forest.routes.hop)
-        return forest
+    def task(reduction: bool) -> _Task:
+        return _Task(topology, whole, reduction, k, method, threads)
 
+    schedule: F | Allreduce[F]
     if collective == "allreduce":
-        return Allreduce(made(True), made(False)), clock.seconds
-    return made(collective in ("reduce-scatter", "reduce")), clock.seconds
+        combination, families = _combination(maker, task, clock)
+        schedule = best_allreduce(
+            combination,
+            families,
+            weights=None if root is None and weights is None else whole,
+            seconds=program_s if k is None and method == "forestcoll" else 0.0,
+            run=lambda work: clock.run(PROGRAM_STAGE, lambda _: work()),
+            hold=maker.hold,
+        )
+    else:
+        schedule, _ = maker.make(task(collective in ("reduce-scatter", "reduce")), clock)
+    if routed:
+        phases = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
+        clock.run("routing", lambda _: [forest.routes.hop for forest in phases])
+    return schedule, clock.seconds
 
 
-def _explicit(task: _Task, clock: Stopwatch) -> Forest:
+def _combination(
+    maker: _Maker[F], task: Callable[[bool], _Task], clock: Stopwatch
+) -> tuple[Allreduce[F], list[Parts]]:
+    """Make both phases; where links come in pairs of equal ones, one is the other turned round."""
+    network = task(False).topology
+    gather: tuple[F, list[Parts]] = maker.make(task(False), clock)
+    if network.reversed().links == network.links:
+        return Allreduce(turned(gather[0], network), gather[0]), gather[1]
+    reduce: tuple[F, list[Parts]] = maker.make(task(True), clock)
+    return Allreduce(reduce[0], gather[0]), [*reduce[1], *gather[1]]
+
+
+def _written(task: _Task, clock: Stopwatch) -> tuple[Forest, list[Parts]]:
     if task.is_empty or task.method == "paper":
-        return _written_out(task, clock)
-    factored = _by_the_core(task, clock)
-    return clock.run("tree packing", lambda report: expand(factored, progress=report))
+        return _written_out(task, clock), []
+    factored, families = _factored(task, clock)
+    return clock.run("tree packing", lambda report: expand(factored, progress=report)), families
 
 
-def _factored(task: _Task, clock: Stopwatch) -> FactoredForest:
+def _factored(task: _Task, clock: Stopwatch) -> tuple[FactoredForest, list[Parts]]:
     if task.is_empty or task.method == "paper":
-        return FactoredForest.from_forest(_written_out(task, clock))
-    return _by_the_core(task, clock)
+        return FactoredForest.from_forest(_written_out(task, clock)), []
+    forest = _by_the_core(task, clock)
+    return forest, list(families_of(forest))
+
+
+_EXPLICIT = _Maker(_written, lambda forest: forest)
+_FACTORED = _Maker(_factored, FactoredForest.from_forest)
 
 
 def _by_the_core(task: _Task, clock: Stopwatch) -> FactoredForest:

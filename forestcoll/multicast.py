@@ -13,7 +13,8 @@ the data start at the last node that has them already: a switch that copies, or 
 What lies before on the path is not sent, nor is a loop back into a switch that copies. From there
 on the data visit no switch that has them, so each copying node gets them once, and from a node
 that had them before: no cycle can arise. Every hop that is left was in the tree before, so no load
-rises. The time of an optimal schedule stays: every tree still crosses the bottleneck cut.
+rises. The time of an optimal forest stays: every tree still crosses the bottleneck cut. Two phases
+of an allreduce that share the links can take less than before.
 
 A reduction is the mirror image: what runs from a GPU ends at the first switch on its way that adds
 up and sends on the sum anyway.
@@ -66,7 +67,8 @@ def multicast(
     MulticastForest or Allreduce
         The same trees, batches of several paths cut; its congestion is measured, and of an
         optimal forest the same. No link carries more than before. Without marked switches the
-        loads are the same.
+        loads are the same. The bound of an allreduce is dropped where switches copy: it is for
+        such as forward (:mod:`forestcoll.in_network` finds another).
 
     Raises
     ------
@@ -80,7 +82,9 @@ def multicast(
     tree.
     """
     if isinstance(schedule, Allreduce):
-        return Allreduce(_multicast(schedule.reduce), _multicast(schedule.gather))
+        both = _multicast(schedule.reduce), _multicast(schedule.gather)
+        copying = any(node.multicast for node in schedule.topology.nodes)
+        return Allreduce(*both, None if copying else schedule.bound, schedule.remark)
     return _multicast(schedule)
 
 

@@ -20,7 +20,7 @@ from forestcoll.native import _core
 from forestcoll.optimality import roots_and_targets
 from forestcoll.topology.model import Topology
 
-__all__ = ["Violation", "violated_cut"]
+__all__ = ["Violation", "violated_cut", "violated_cut_between"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,34 @@ def violated_cut(
     CapacityOverflowError
         If the capacities, or the trees, do not fit 62 bits in sum.
     """
-    links = topology.integer_capacities
     rooted, target = roots_and_targets(topology, trees)
+    return violated_cut_between(
+        topology, capacity, rooted, target, passed=passed, threads=threads, progress=progress
+    )
+
+
+def violated_cut_between(
+    topology: Topology,
+    capacity: npt.NDArray[np.int64],
+    rooted: npt.NDArray[np.int64],
+    target: npt.NDArray[np.uint8],
+    *,
+    passed: int = 0,
+    threads: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Violation | None:
+    """Find a violated cut for trees of any roots, switches too, that must reach any targets.
+
+    Parameters
+    ----------
+    rooted : int64 array, one entry a node
+        Trees rooted there.
+    target : uint8 array, one entry a node
+        1 where all trees must arrive; these take the place of the GPUs in ``passed``.
+    topology, capacity, passed, threads, progress
+        As of :func:`violated_cut`.
+    """
+    links = topology.integer_capacities
     passed, cut = _core.violated_cut(
         len(topology.nodes),
         links.tail,

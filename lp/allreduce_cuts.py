@@ -48,8 +48,9 @@ from forestcoll.errors import TimeLimitError
 from forestcoll.optimality import optimum
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validate import validate
-from forestcoll.violation import violated_cut
-from lp.allreduce_program import GATHER, PHASES, REDUCE, CutProgram, Point
+from forestcoll.violation import violated_cut_between
+from lp.allreduce_dual import exact_bound
+from lp.allreduce_program import GATHER, PHASES, REDUCE, CutProgram, Inside, Point, Roles
 from lp.allreduce_result import AllreduceOptimum, BindingCut, combination_algbw
 from lp.automorphism import Orbits, check_orbits, find_orbits
 from lp.program import Settings, Solution
@@ -64,7 +65,12 @@ _GRID = 2.0**40
 
 
 def allreduce_optimum(
-    topology: Topology, settings: Settings, *, orbits: Orbits | None = None
+    topology: Topology,
+    settings: Settings,
+    *,
+    orbits: Orbits | None = None,
+    roles: Roles | None = None,
+    scale_gb_s: float | None = None,
 ) -> AllreduceOptimum:
     """Find the fastest allreduce by trees.
 
@@ -76,6 +82,11 @@ def allreduce_optimum(
     orbits : Orbits, optional
         Whose variables are taken to be equal: of :func:`lp.automorphism.orbits_under` for a group
         that is known, or :func:`lp.automorphism.no_symmetry`; searched for if not given.
+    roles : Roles, optional
+        Where parts may be summed up, who must get them, and which nodes only forward; GPUs, GPUs
+        and switches if not given.
+    scale_gb_s : float, optional
+        As of :class:`lp.allreduce_program.CutProgram`.
 
     Raises
     ------
@@ -84,8 +95,8 @@ def allreduce_optimum(
     InvalidParameterError
         If the orbits are of another network.
     TimeLimitError
-        With the exact rate of reduce-scatter and allgather as incumbent and the best bound on the
-        rate, both in GB/s.
+        With the exact rate of reduce-scatter and allgather as incumbent, the best bound on the
+        rate, both in GB/s, and the proof of the last program's, an AllreduceBound, if there is one.
     SolverError
         If the solver fails.
 
@@ -99,36 +110,39 @@ def allreduce_optimum(
     validate(topology, "allreduce")
     orbits = find_orbits(topology) if orbits is None else orbits
     check_orbits(topology, orbits)
-    program = CutProgram(topology, orbits)
-    for phase, inside in _first_cuts(topology):
+    program = CutProgram(topology, orbits, roles, scale_gb_s)
+    for phase, inside in _first_cuts(program):
         program.add(phase, inside)
     deadline = time.monotonic() + settings.time_limit_s
-    rounds, bound = 0, np.inf
+    solutions: list[Solution] = []
     while True:
-        solution = _solved(program, settings, deadline, bound)
-        rounds, bound = rounds + 1, min(bound, solution.bound)
-        point = program.point(solution.x)
-        added = [program.add(phase, inside) for phase, inside in _missed_cuts(topology, point)]
+        solutions.append(_solved(program, settings, deadline, solutions))
+        point = program.point(solutions[-1].x)
+        added = [program.add(phase, inside) for phase, inside in _missed_cuts(program, point)]
         if not any(added):
-            return _result(program, settings, solution, rounds)
+            return _result(program, settings, solutions)
 
 
-def _first_cuts(topology: Topology) -> list[tuple[int, npt.NDArray[np.bool_]]]:
-    """All but one GPU, for each, and the bottleneck cuts of allgather and reduce-scatter."""
+def _first_cuts(program: CutProgram) -> list[tuple[int, Inside]]:
+    """All but one target, for each, and the bottleneck cuts of allgather and reduce-scatter."""
+    topology = program.topology
     everything = np.ones(len(topology.nodes), dtype=np.bool_)
     cuts = []
     for phase in (GATHER, REDUCE):
-        for gpu in topology.compute:
+        for target in program.roles.targets:
             inside = everything.copy()
-            inside[gpu] = False
+            inside[target] = False
             cuts.append((phase, inside))
         inside = ~everything
         inside[list(optimum(topology, reduction=phase == REDUCE).cut)] = True
-        cuts.append((phase, inside))
+        if not inside[list(program.roles.targets)].all():
+            cuts.append((phase, inside))
     return cuts
 
 
-def _solved(program: CutProgram, settings: Settings, deadline: float, bound: float) -> Solution:
+def _solved(
+    program: CutProgram, settings: Settings, deadline: float, before: list[Solution]
+) -> Solution:
     """Solve what is stated so far in the time that is left."""
     topology, scale = program.topology, program.scale_gb_s
     left = deadline - time.monotonic()
@@ -137,7 +151,8 @@ def _solved(program: CutProgram, settings: Settings, deadline: float, bound: flo
             raise TimeLimitError("no time is left")
         return solve(program.stated(), replace(settings, time_limit_s=left))
     except TimeLimitError as error:
-        known = min(bound, error.bound if isinstance(error.bound, float) else np.inf)
+        bounds = [one.bound for one in before]
+        known = min([*bounds, error.bound if isinstance(error.bound, float) else np.inf])
         rate = combination_algbw(topology)
         best = f"at most {known * scale:.9g} GB/s" if np.isfinite(known) else "unknown"
         raise TimeLimitError(
@@ -146,23 +161,28 @@ def _solved(program: CutProgram, settings: Settings, deadline: float, bound: flo
             f"{float(rate):.9g} GB/s; allow more time",
             incumbent=rate,
             bound=known * scale if np.isfinite(known) else None,
+            proof=exact_bound(program, before[-1]) if before else None,
         ) from error
 
 
-def _missed_cuts(topology: Topology, point: Point) -> list[tuple[int, npt.NDArray[np.bool_]]]:
-    """Return a cut that the point misses for each GPU that has one, in either phase."""
+def _missed_cuts(program: CutProgram, point: Point) -> list[tuple[int, Inside]]:
+    """Return a cut that the point misses for each target that has one, in either phase."""
+    topology, roles = program.topology, program.roles
     turned = topology.reversed()
     # The links of the reversed network are sorted by their own tails, which are the heads here.
     order = np.lexsort(([e.tail for e in topology.links], [e.head for e in topology.links]))
-    trees = _on_grid(point.part)
+    trees = np.zeros(len(topology.nodes), dtype=np.int64)
+    trees[list(roles.roots)] = _on_grid(point.part)
+    target = np.zeros(len(topology.nodes), dtype=np.uint8)
+    target[list(roles.targets)] = 1
     missed = []
     for phase, network, share in (
         (GATHER, topology, point.gather),
         (REDUCE, turned, point.reduce[order]),
     ):
         capacity, passed = np.minimum(_on_grid(share), trees.sum()), 0
-        while passed < topology.num_compute:
-            found = violated_cut(network, capacity, trees, passed=passed)
+        while passed < len(roles.targets):
+            found = violated_cut_between(network, capacity, trees, target, passed=passed)
             if found is None:
                 break
             if found.shortage > MISSED * _GRID:
@@ -175,9 +195,8 @@ def _on_grid(values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     return np.floor(np.maximum(values, 0) * _GRID).astype(np.int64)
 
 
-def _result(
-    program: CutProgram, settings: Settings, solution: Solution, rounds: int
-) -> AllreduceOptimum:
+def _result(program: CutProgram, settings: Settings, solutions: list[Solution]) -> AllreduceOptimum:
+    solution = solutions[-1]
     assert solution.row_duals is not None  # there are no whole variables
     scale, point = program.scale_gb_s, program.point(solution.x)
     binding = [
@@ -185,11 +204,13 @@ def _result(
         for (phase, inside), price in program.priced_cuts(solution.row_duals)
         if price > settings.tolerance
     ]
+    part = np.zeros(len(program.topology.nodes))
+    part[list(program.roles.roots)] = point.part
     return AllreduceOptimum(
         topology=program.topology,
         algbw_gb_s=solution.objective * scale,
         bound_gb_s=solution.bound * scale,
-        parts_gb_s=point.part * scale,
+        parts_gb_s=part[list(program.topology.compute)] * scale,
         reduce_gb_s=point.reduce * scale,
         gather_gb_s=point.gather * scale,
         status=solution.status,
@@ -197,7 +218,8 @@ def _result(
         method=settings.method,
         binding=tuple(sorted(binding, key=lambda cut: -cut.price)),
         cuts=program.num_cuts,
-        rounds=rounds,
+        rounds=len(solutions),
         node_orbits=int(program.orbits.node.max()) + 1,
         link_orbits=int(program.orbits.link.max()) + 1,
+        exact=exact_bound(program, solution),
     )

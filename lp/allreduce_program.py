@@ -21,7 +21,7 @@ from lp.allreduce_result import rate_scale, useful_bandwidth
 from lp.automorphism import Orbits
 from lp.program import Program, Vector
 
-__all__ = ["GATHER", "PHASES", "REDUCE", "CutProgram", "Point"]
+__all__ = ["GATHER", "PHASES", "REDUCE", "CutProgram", "Inside", "Point", "Roles"]
 
 GATHER, REDUCE = 0, 1
 
@@ -29,6 +29,7 @@ PHASES = ("gather", "reduce")
 """Names of the phases by their number."""
 
 Inside = npt.NDArray[np.bool_]
+"""Whether each node is in a set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Point:
 
     Parameters
     ----------
-    part : float array, one entry a GPU
+    part : float array, one entry a root
     gather, reduce : float array, one entry a link
     """
 
@@ -46,33 +47,83 @@ class Point:
     reduce: Vector
 
 
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """What the nodes do.
+
+    Parameters
+    ----------
+    roots : tuple of int
+        Positions of the nodes at which parts may be summed up.
+    targets : tuple of int
+        Those that must get all sums, and whose data are summed up.
+    forwarding : tuple of int
+        Those that send on what they get, once.
+    weights : tuple of int
+        Of each root, if the parts are to be in these proportions; else empty.
+    """
+
+    roots: tuple[int, ...]
+    targets: tuple[int, ...]
+    forwarding: tuple[int, ...]
+    weights: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, topology: Topology, *, copying: bool, weights: tuple[int, ...] = ()) -> Roles:
+        """GPUs and switches; where these copy, they do not forward, and may be roots."""
+        copies = [v for v in topology.switches if copying and topology.nodes[v].multicast]
+        roots = topology.compute if weights else (*topology.compute, *copies)
+        forwarding = tuple(v for v in topology.switches if v not in copies)
+        return cls(tuple(roots), topology.compute, forwarding, weights)
+
+
 class CutProgram:
     """The program with the cuts that were added so far.
 
-    Columns are the orbits of GPUs, then those of links for the gathering, then for the reduction.
+    Columns are the orbits of roots, then those of links for the gathering, then for the reduction.
 
     Parameters
     ----------
     topology : Topology
     orbits : Orbits
+    roles : Roles, optional
+        Of a network whose switches forward if not given. With weights there must be no symmetry
+        but such as keeps them.
+    scale_gb_s : float, optional
+        An upper bound on the rate; that of :func:`lp.allreduce_result.rate_scale` if not given.
     """
 
-    def __init__(self, topology: Topology, orbits: Orbits) -> None:
+    def __init__(
+        self,
+        topology: Topology,
+        orbits: Orbits,
+        roles: Roles | None = None,
+        scale_gb_s: float | None = None,
+    ) -> None:
         self.topology = topology
         self.orbits = orbits
-        self.scale_gb_s = rate_scale(topology)
+        self.roles = Roles.of(topology, copying=False) if roles is None else roles
+        self.scale_gb_s = rate_scale(topology) if scale_gb_s is None else scale_gb_s
         self._tail = np.array([link.tail for link in topology.links], dtype=np.int64)
         self._head = np.array([link.head for link in topology.links], dtype=np.int64)
-        _, self._part = np.unique(orbits.node[list(topology.compute)], return_inverse=True)
+        self._part, self._share = self._columns()
         self._parts = int(self._part.max()) + 1
         self._links = int(orbits.link.max()) + 1
         bandwidth = np.zeros(self._links)
-        bandwidth[orbits.link] = useful_bandwidth(topology)
+        bandwidth[orbits.link] = useful_bandwidth(topology, self.scale_gb_s)
         self._bandwidth = bandwidth
         self._fixed = np.array([*self._shares(), *self._balances()])
         self._cuts: list[tuple[int, Inside]] = []
         self._rows: list[Vector] = []
         self._known: set[bytes] = set()
+
+    def _columns(self) -> tuple[npt.NDArray[np.int64], Vector]:
+        """Return the column of each root, and its share of that column's value."""
+        if self.roles.weights:
+            shares = np.array(self.roles.weights, dtype=np.float64)
+            return np.zeros(len(shares), dtype=np.int64), shares / shares.sum()
+        _, column = np.unique(self.orbits.node[list(self.roles.roots)], return_inverse=True)
+        return column.astype(np.int64), np.ones(len(column))
 
     @property
     def num_cuts(self) -> int:
@@ -87,8 +138,7 @@ class CutProgram:
         leaving = inside[self._tail] & ~inside[self._head]
         entering = ~inside[self._tail] & inside[self._head]
         row = self._shared(phase, entering if phase == REDUCE else leaving)
-        rooted = inside[list(self.topology.compute)]
-        row[: self._parts] = -np.bincount(self._part[rooted], minlength=self._parts)
+        row[: self._parts] = -self._rooted(inside[list(self.roles.roots)])
         key = row.tobytes()
         if key in self._known:
             return False
@@ -104,16 +154,16 @@ class CutProgram:
         lower, upper = np.zeros(rows), np.full(rows, np.inf)
         lower[: self._links], upper[: self._links] = -np.inf, self._bandwidth
         cost = np.zeros(matrix.shape[1])
-        cost[: self._parts] = np.bincount(self._part)
-        # The scale bounds the sum of the parts, so it bounds each.
-        most = np.concatenate([np.ones(self._parts), self._bandwidth, self._bandwidth])
+        cost[: self._parts] = self._rooted(np.ones(len(self._part), dtype=np.bool_))
+        # The scale bounds the sum of the parts; twice as much is never met, so it has no price.
+        most = np.concatenate([2 * np.ones(self._parts), self._bandwidth, self._bandwidth])
         return Program(cost, matrix, lower, upper, np.zeros(len(most)), most, maximise=True)
 
     def point(self, x: Vector) -> Point:
         """Spread a solution over GPUs and links."""
         parts, links = self._parts, self._links
         return Point(
-            part=x[:parts][self._part],
+            part=x[:parts][self._part] * self._share,
             gather=x[parts : parts + links][self.orbits.link],
             reduce=x[parts + links :][self.orbits.link],
         )
@@ -122,6 +172,24 @@ class CutProgram:
         """Return each cut with its price."""
         prices = -row_duals[len(self._fixed) :]
         return list(zip(self._cuts, prices.tolist(), strict=True))
+
+    def potentials(self, row_duals: Vector) -> list[tuple[int, float, float]]:
+        """Return each node that forwards with the prices of its balance in both phases.
+
+        The price of an orbit is shared out evenly.
+        """
+        prices = -row_duals[self._links : len(self._fixed)].reshape(-1, 2)
+        switches = list(self.roles.forwarding)
+        _, orbit, size = np.unique(
+            self.orbits.node[switches], return_inverse=True, return_counts=True
+        )
+        each = prices / size[:, None]
+        return [(v, *each[o].tolist()) for v, o in zip(switches, orbit.tolist(), strict=True)]
+
+    def _rooted(self, roots: Inside) -> Vector:
+        """Return the row that adds up the parts of some roots."""
+        row = np.bincount(self._part[roots], self._share[roots], minlength=self._parts)
+        return row.astype(np.float64)
 
     def _shares(self) -> list[Vector]:
         """g_e + r_e of each orbit of links."""
@@ -133,7 +201,7 @@ class CutProgram:
 
     def _balances(self) -> list[Vector]:
         """What a switch of each orbit gets, less what it sends; in the reduction the reverse."""
-        switches = np.array(self.topology.switches, dtype=np.int64)
+        switches = np.array(self.roles.forwarding, dtype=np.int64)
         _, first = np.unique(self.orbits.node[switches], return_index=True)
         rows = []
         for switch in switches[first].tolist():

@@ -19,6 +19,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from forestcoll.allreduce_bound import AllreduceBound
 from forestcoll.optimality import optimum
 from forestcoll.topology.model import Topology
 from lp.program import Vector
@@ -84,6 +85,8 @@ class AllreduceOptimum:
         Cuts generated, and programs solved.
     node_orbits, link_orbits : int
         Classes of nodes and links whose variables were taken to be equal.
+    exact : AllreduceBound, optional
+        A bound in fractions near ``bound_gb_s``, with the prices that prove it.
     """
 
     topology: Topology = field(repr=False)
@@ -100,6 +103,7 @@ class AllreduceOptimum:
     rounds: int = 1
     node_orbits: int = 0
     link_orbits: int = 0
+    exact: AllreduceBound | None = field(default=None, repr=False)
 
     def is_attained_by(self, algbw_gb_s: Fraction | float) -> bool:
         """Whether a rate equals the bound, to :data:`AGREEMENT`."""
@@ -131,11 +135,12 @@ def rate_scale(topology: Topology) -> float:
     return 2 * float(combination_algbw(topology))
 
 
-def useful_bandwidth(topology: Topology) -> Vector:
-    """Return the bandwidths in units of :func:`rate_scale`, none above 2 N.
+def useful_bandwidth(topology: Topology, scale_gb_s: float | None = None) -> Vector:
+    """Return the bandwidths in units of a bound on the rate, :func:`rate_scale`, none above 2 N.
 
     With all parts together at most 1, a tree crosses a link at most once for each other GPU, so a
     phase has no use for N on any link; and whatever is wider would spoil the solver's accuracy.
     """
-    scale, most = rate_scale(topology), 2.0 * topology.num_compute
+    scale = rate_scale(topology) if scale_gb_s is None else scale_gb_s
+    most = 2.0 * topology.num_compute
     return np.minimum([float(link.bandwidth_gb_s) / scale for link in topology.links], most)

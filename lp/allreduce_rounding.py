@@ -68,26 +68,30 @@ class Shares:
     grid: int
 
 
-def allreduce_forest(found: AllreduceOptimum) -> Allreduce[Forest]:
+def allreduce_forest(found: AllreduceOptimum, weights: tuple[int, ...] = ()) -> Allreduce[Forest]:
     """Build a schedule whose rate is that of :func:`rounded`, or better.
 
     Parameters
     ----------
     found : AllreduceOptimum
         With shares for the links of its topology: by cutting planes, or without switches.
+    weights : tuple of int
+        Of the program's roots, if it had any: the parts then are in these proportions.
 
     Raises
     ------
     SolverError
         If there are no shares, or none that connect all GPUs once they are rounded.
     """
-    shares = rounded(found)
+    shares = rounded(found, weights=weights)
     reduce = generate(shares.reduce, collective="reduce-scatter", weights=shares.weights)
     gather = generate(shares.gather, collective="allgather", weights=shares.weights)
     return Allreduce(_on(found.topology, reduce), _on(found.topology, gather))
 
 
-def rounded(found: AllreduceOptimum, grids: Sequence[int] = GRIDS) -> Shares:
+def rounded(
+    found: AllreduceOptimum, grids: Sequence[int] = GRIDS, weights: tuple[int, ...] = ()
+) -> Shares:
     """Round a solution down to the coarsest of the grids on which it keeps its rate.
 
     Returns
@@ -114,7 +118,7 @@ def rounded(found: AllreduceOptimum, grids: Sequence[int] = GRIDS) -> Shares:
     best: Shares | None = None
     for grid in sorted({*grids, *_natural_grid(found)}):
         try:
-            shares = _on_grid(found, grid)
+            shares = _on_grid(found, grid, weights)
         except CapacityOverflowError:
             break  # finer grids have larger numbers still
         if shares is not None and (best is None or shares.algbw_gb_s > best.algbw_gb_s):
@@ -129,7 +133,7 @@ def rounded(found: AllreduceOptimum, grids: Sequence[int] = GRIDS) -> Shares:
     return best
 
 
-def _on_grid(found: AllreduceOptimum, grid: int) -> Shares | None:
+def _on_grid(found: AllreduceOptimum, grid: int, weights: tuple[int, ...]) -> Shares | None:
     """Round down to one grid; None where a GPU is left without a connection or all weights are 0.
 
     Raises
@@ -139,7 +143,7 @@ def _on_grid(found: AllreduceOptimum, grid: int) -> Shares | None:
     """
     topology = found.topology
     step = _unit(topology) / grid
-    weights = tuple(down(found.parts_gb_s, step))
+    weights = weights or tuple(down(found.parts_gb_s, step))
     shares = np.stack([found.gather_gb_s, found.reduce_gb_s])
     gather, reduce = fitted(topology, shares, step)
     if not any(weights):

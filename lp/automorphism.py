@@ -1,6 +1,7 @@
 """Symmetries of a network, and the orbits of its nodes and links under them.
 
-Problem: find permutations of the nodes that keep kinds and bandwidths, and which nodes and links
+Problem: find permutations of the nodes that keep kinds (GPU, switch, switch that copies) and
+         bandwidths, and which nodes and links
          they carry into one another.
 Input:   a topology; permutations, if they are known.
 Output:  verified generators and the orbits of the group that they generate.
@@ -162,7 +163,7 @@ class _Graph:
         number = {value: i for i, value in enumerate(sorted(values))}
         return cls(
             len(topology.nodes),
-            np.array([node.is_switch for node in topology.nodes], dtype=np.int64),
+            np.array([node.is_switch + node.multicast for node in topology.nodes], dtype=np.int64),
             np.array([link.tail for link in topology.links], dtype=np.int64),
             np.array([link.head for link in topology.links], dtype=np.int64),
             np.array([number[link.bandwidth_gb_s] for link in topology.links], dtype=np.int64),

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from forestcoll.allreduce import PROGRAM_S
 from forestcoll.best_k import best_k
 from forestcoll.certificate import certify
 from forestcoll.cli.options import (
@@ -30,8 +31,8 @@ from forestcoll.errors import ExportError, InvalidParameterError, UnsupportedErr
 from forestcoll.expansion import expand
 from forestcoll.fixed_k import FixedK, fixed_k
 from forestcoll.generate import Options, generate_factored_timed, generate_timed
+from forestcoll.in_network import InNetwork, generate_multicast
 from forestcoll.latency import latency
-from forestcoll.multicast import Traffic, multicast, traffic
 from forestcoll.optimality import optimum
 from forestcoll.schedule import (
     Allreduce,
@@ -39,6 +40,7 @@ from forestcoll.schedule import (
     FactoredForest,
     Forest,
     MulticastForest,
+    Verdict,
     is_certificate,
     read_certificate,
     read_schedule,
@@ -48,6 +50,7 @@ from forestcoll.schedule import (
     write_schedule,
 )
 from forestcoll.schedule.collectives import AnyForest, AnySchedule
+from forestcoll.topology import Topology
 
 __all__ = [
     "certify_optimum",
@@ -149,6 +152,14 @@ def generate_schedule(
     in_network: Annotated[
         bool, typer.Option("--multicast", help="Let switches marked multicast copy and add.")
     ] = False,
+    program_s: Annotated[
+        float,
+        typer.Option(
+            "--program-time",
+            metavar="SECONDS",
+            help="For the allreduce program, where no cut proves reduction + gathering optimal.",
+        ),
+    ] = PROGRAM_S,
     json_: Json = False,
 ) -> None:
     """Generate an optimal schedule, verify it and write it to a file, .json or .npz."""
@@ -161,6 +172,7 @@ def generate_schedule(
         "root": root_of(topology, root),
         "weights": read_if_given(weights),
         "method": method,
+        "program_s": program_s,
     }
     tried = None if max_k is None else best_k(topology, max_k, collective=collective, **options)
     if tried is not None:
@@ -168,10 +180,7 @@ def generate_schedule(
     options["k"] = k
     with progress_bars() as progress:
         options["progress"] = progress
-        made, seconds = (generate_factored_timed if factored else generate_timed)(
-            topology, collective=collective, **options
-        )
-    schedule, saved = _in_network(made) if in_network else (made, {})
+        schedule, seconds, saved = _made(topology, collective, options, factored, in_network)
     verdict = verify(schedule) if check else None
     write_schedule(schedule, output)
     facts = {
@@ -180,13 +189,32 @@ def generate_schedule(
         "tried": None if tried is None else [asdict(choice) for choice in tried.choices],
         **_tree_facts(schedule),
         "algbw_gb_s": schedule.algbw_gb_s if schedule.time_s_per_gb else None,
-        "verified": verdict is not None,
-        "optimal": None if verdict is None else verdict.optimal,
+        **_proved(schedule, verdict),
         **saved,
         "stages_s": seconds,
         "file": output,
     }
     report(facts, json_)
+
+
+def _made(
+    topology: Topology, collective: str, options: Options, factored: bool, in_network: bool
+) -> InNetwork | tuple[AnySchedule, dict[str, float], dict[str, Any]]:
+    """Make the schedule; return it with the seconds of the stages and the traffic saved."""
+    if in_network:
+        return generate_multicast(topology, collective=collective, **options)
+    run = generate_factored_timed if factored else generate_timed
+    return *run(topology, collective=collective, **options), {}
+
+
+def _proved(schedule: AnySchedule, verdict: Verdict | AllreduceVerdict | None) -> dict[str, Any]:
+    """Return what was proved; of an allreduce with the model in which, and why it is this one."""
+    facts: dict[str, Any] = {"verified": verdict is not None}
+    if isinstance(schedule, Allreduce):
+        facts |= {"in_turn_s_per_gb": schedule.in_turn_s_per_gb, "made_by": schedule.remark}
+    if isinstance(verdict, AllreduceVerdict):
+        facts |= {"at_most_gb_s": verdict.bound_gb_s, "model": verdict.model}
+    return facts | {"optimal": None if verdict is None else verdict.optimal}
 
 
 def _check_choices(
@@ -199,22 +227,6 @@ def _check_choices(
         raise InvalidParameterError("--k and --best-k exclude each other; give one of them")
     if low and max_k is None:
         raise InvalidParameterError("--low chooses among numbers of trees; give --best-k too")
-
-
-def _in_network(schedule: AnySchedule) -> tuple[AnySchedule, dict[str, tuple[Traffic, ...]]]:
-    """Let switches copy and add; return what comes of it, and the traffic that it saves."""
-    if isinstance(schedule, Forest):
-        single = multicast(schedule)
-        return single, {"traffic": traffic(schedule, single)}
-    assert isinstance(schedule, Allreduce)
-    reduce, gather = schedule.phases
-    assert isinstance(reduce, Forest)
-    assert isinstance(gather, Forest)
-    both = multicast(Allreduce(reduce, gather))
-    return both, {
-        "traffic_of_reduce": traffic(reduce, both.reduce),
-        "traffic_of_gather": traffic(gather, both.gather),
-    }
 
 
 def _tree_facts(schedule: AnySchedule) -> dict[str, Any]:
@@ -271,6 +283,10 @@ def verify_schedule(file: ScheduleFile, json_: Json = False) -> None:
             "gather": _verdict_facts(verdict.gather, schedule.gather),
             "time_s_per_gb": verdict.time_s_per_gb,
             "algbw_gb_s": verdict.algbw_gb_s,
+            "busiest_link": verdict.busiest_link,
+            "in_turn_s_per_gb": verdict.in_turn_s_per_gb,
+            "at_most_gb_s": verdict.bound_gb_s,
+            "model": verdict.model,
             "optimal": verdict.optimal,
         }
     else:

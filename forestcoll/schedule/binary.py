@@ -121,7 +121,7 @@ def parse_binary(file: IO[bytes]) -> AnySchedule:
         _refuse(f"not a complete npz file: {error}")
     if "head" not in members:
         _refuse("not a schedule; array head is missing")
-    heads, form = parse_heads(_text(members.pop("head")))
+    heads, form, bound = parse_heads(_text(members.pop("head")))
     if form not in _ARRAYS:
         _refuse(f"form is {form!r}; it must be one of {', '.join(map(repr, _ARRAYS))}")
     prefixes = {name: f"{name}." if name else "" for name in heads}
@@ -130,7 +130,10 @@ def parse_binary(file: IO[bytes]) -> AnySchedule:
         fault = "is missing" if name in due else "is not in the format"
         _refuse(f"array {name} {fault}; the arrays of this form are {', '.join(due)}")
     forests = [_forest(head, form, prefixes[name], members) for name, head in heads.items()]
-    return Allreduce(*forests) if len(forests) > 1 else forests[0]
+    if len(forests) == 1:
+        return forests[0]
+    reduce, gather = forests
+    return Allreduce(reduce, gather, bound)
 
 
 def _forest(head: Head, form: str, prefix: str, members: dict[str, _Array]) -> Any:

@@ -3,18 +3,21 @@
 Problem: give every GPU the sum of the data of all.
 Input:   a reduction and a gathering forest.
 Output:  one schedule of two phases.
-Cost:    none.
+Cost:    none; its time takes a pass over the hops of the paths.
 Source:  ForestColl section 5.7: an allreduce is a reduce-scatter and then an allgather.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Generic, TypeVar
 
+from forestcoll.allreduce_bound import AllreduceBound
 from forestcoll.collective import algbw_of
 from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.flowing import AnyForest, flowing
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.topology.model import Topology
@@ -36,10 +39,17 @@ class Allreduce(Generic[F]):
         Brings to every GPU the sum of its part.
     gather : Forest, FactoredForest or MulticastForest
         Sends these sums to all; on the same topology, with the same weights.
+    bound : AllreduceBound, optional
+        A bound on every allreduce of its model, with the prices that prove it; None when nothing
+        is claimed. The schedule is optimal where it attains it.
+    remark : str
+        Why it is this schedule, in words; not kept in files.
     """
 
     reduce: F
     gather: F
+    bound: AllreduceBound | None = field(default=None, repr=False)
+    remark: str = field(default="", compare=False)
 
     @property
     def collective(self) -> str:
@@ -56,9 +66,23 @@ class Allreduce(Generic[F]):
         """The reduction and the gathering, in the order of their times."""
         return (self.reduce, self.gather)
 
-    @property
+    @cached_property
     def time_s_per_gb(self) -> Fraction:
-        """Seconds for one gigabyte: those of both phases, one after the other."""
+        """Seconds for one gigabyte whose pieces flow, the phases sharing the links."""
+        return flowing(self.phases).time_s_per_gb
+
+    @property
+    def optimal(self) -> bool:
+        """Whether it claims to be as fast as any of its model: whether it attains its bound."""
+        return self.bound is not None and self.bound.algbw_gb_s * self.time_s_per_gb == 1
+
+    @property
+    def in_turn_s_per_gb(self) -> Fraction:
+        """Seconds for one gigabyte if the gathering begins when the reduction has ended.
+
+        Each phase flows; a link's bandwidth is that of one phase at a time. Never less than
+        :attr:`time_s_per_gb`.
+        """
         return self.reduce.time_s_per_gb + self.gather.time_s_per_gb
 
     @property
@@ -72,9 +96,6 @@ class Allreduce(Generic[F]):
         """
         return algbw_of(self.time_s_per_gb)
 
-
-AnyForest = Forest | FactoredForest | MulticastForest
-"""A schedule of one phase."""
 
 AnySchedule = AnyForest | Allreduce[Forest] | Allreduce[FactoredForest] | Allreduce[MulticastForest]
 """Whatever a file can hold."""

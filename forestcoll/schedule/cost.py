@@ -1,63 +1,69 @@
-"""What a schedule costs in theory: the one cost model for all methods.
+"""What a schedule costs in theory: the same three measures for every method.
 
-Problem: T(M) = M / (W k) * max over links e of load(e) / b(e), W the sum of the weights, where the
-         data flows; the sum over the steps of their slowest links, where it moves in steps; the
-         finish, where there is a clock.
+Problem: seconds for a gigabyte, latencies left out, *flowing*: M max over links of load / b, where
+         the data is cut into pieces that are all under way at once and the phases of an allreduce
+         share the links; *in steps*: M times the sum over the steps of their slowest links, where
+         nothing is passed on before a step has ended; and the *finish* of a clock, where a
+         schedule has one.
 Input:   a schedule; a forest's claimed congestion is not used.
-Output:  the exact time per gigabyte, the algorithmic bandwidth, the load of every link.
+Output:  exact times, algorithmic bandwidths, the load of every link.
 Cost:    one pass over the hops of the physical paths, in each step.
-Source:  ForestColl section 2 (pure throughput: latency and chunking are outside the model). The
-         phases of an allreduce are pipelined, so that they share the links, as in its section 5.7.
+Source:  flowing: ForestColl sections 2 and 5.7 (:mod:`forestcoll.schedule.flowing`). In steps: T_B
+         of Zhao et al. (BFB, NSDI 2025), section 3.
+
+Flowing is what "algbw" means without a word before it. Every step schedule can flow: cut into
+pieces, each of which goes through the steps one behind the other, so in the limit a link works all
+the time for what it carries in all steps. Every forest can go in steps: hop by hop.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from forestcoll.errors import VerificationError
+from forestcoll.collective import algbw_of
+from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule.collectives import Allreduce
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.flowing import AnyForest, Flow, flow_of_loads, flowing, loads_of_routes
 from forestcoll.schedule.flows import FlowSchedule
-from forestcoll.schedule.forest import Forest, Routes
-from forestcoll.schedule.step_loads import measure
+from forestcoll.schedule.forest import Routes
+from forestcoll.schedule.lockstep import lockstep
+from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.schedule.step_loads import Traffic, measure
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.topology.model import Topology
 
-__all__ = ["Cost", "cost"]
+__all__ = ["Cost", "Steps", "cost", "finish_s_per_gb", "in_steps"]
 
 _BYTES_PER_GB = 10**9
+
+_Tree = AnyForest | Allreduce[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The theoretical time of a schedule.
+    """The theoretical time of a schedule whose data flows.
 
     Parameters
     ----------
     time_s_per_gb : Fraction
         Seconds for one gigabyte of data (in all, over all GPUs; in an all-to-all, that each GPU
-        sends), latencies left out. With a clock the time it shows, for data of the size that it is
-        made for.
+        sends).
     busiest_link : tuple of str
         Tail and head of the (first) link that is busy for longest.
     loads : tuple of int
         Over each link of the topology, in its order: ``loads[i] / whole`` of the data. Of a single
         forest, in trees.
     whole : int
-    steps : int, optional
-        Steps that follow one another; None where everything flows at once.
     """
 
     time_s_per_gb: Fraction
     busiest_link: tuple[str, str]
     loads: tuple[int, ...] = field(repr=False)
     whole: int = field(repr=False)
-    steps: int | None = None
 
     @property
     def algbw_gb_s(self) -> Fraction:
@@ -69,97 +75,136 @@ class Cost:
         return self.time_s_per_gb * size_bytes / _BYTES_PER_GB
 
 
-def cost(schedule: Forest | Allreduce[Any] | StepSchedule | FlowSchedule) -> Cost:
-    """Compute the theoretical time of a schedule from the loads of its physical paths.
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The theoretical time of a schedule that goes step by step.
 
     Parameters
     ----------
-    schedule : Forest, Allreduce of two forests, StepSchedule or FlowSchedule
+    time_s_per_gb : Fraction
+        The sum over the steps of what their slowest links take for one gigabyte of data.
+    steps : int
+        How many follow one another; of forests, hops from GPU to GPU in the tallest tree.
+    """
+
+    time_s_per_gb: Fraction
+    steps: int
+
+    @property
+    def algbw_gb_s(self) -> Fraction:
+        """Data size by time.
+
+        Raises
+        ------
+        UnsupportedError
+            If nothing moves.
+        """
+        return algbw_of(self.time_s_per_gb)
+
+
+def cost(schedule: _Tree | StepSchedule | FlowSchedule) -> Cost:
+    """Compute the time of a schedule whose data flows, from the loads of its physical paths.
+
+    Parameters
+    ----------
+    schedule : any
         Assumed to do what it claims; :func:`forestcoll.schedule.verify` proves that. The phases of
-        an allreduce run at once, piece by piece of the data: a link's loads in both are added. One
-        after the other, they would take ``schedule.time_s_per_gb``.
+        an allreduce share the links: a link's loads in both are added. One after the other, they
+        take ``schedule.in_turn_s_per_gb``.
 
     Raises
     ------
     VerificationError
-        If the paths use no link at all, or one that the topology does not have.
+        If nothing moves, or the paths use a link that the topology does not have.
+    """
+    flow = _flow(schedule)
+    if flow.busiest_link is None:
+        raise VerificationError("the paths of this schedule are empty; verify it before costing it")
+    return Cost(flow.time_s_per_gb, flow.busiest_link, flow.loads, flow.whole)
+
+
+def _flow(schedule: _Tree | StepSchedule | FlowSchedule) -> Flow:
+    if isinstance(schedule, StepSchedule):
+        traffic = _traffic(schedule)
+        return flow_of_loads(schedule.topology, traffic.loads, traffic.whole)
+    if isinstance(schedule, FlowSchedule):
+        topology = schedule.topology
+        whole = schedule.whole * topology.num_compute
+        return flow_of_loads(topology, loads_of_routes(topology, schedule.routes), whole)
+    return flowing(schedule.phases if isinstance(schedule, Allreduce) else (schedule,))
+
+
+def in_steps(schedule: _Tree | StepSchedule) -> Steps:
+    """Compute the time of a schedule that passes nothing on before a step has ended.
+
+    Parameters
+    ----------
+    schedule : any but an all-to-all of flows
+        A forest goes hop by hop (:func:`forestcoll.schedule.lockstep`), the gathering of an
+        allreduce after its reduction; where switches copy, a hop leads from one node that copies to
+        the next. Of a schedule with a clock the steps are those in which transfers start.
+
+    Raises
+    ------
+    UnsupportedError
+        Of a factored forest, whose trees are not known one by one; expand it.
     """
     if isinstance(schedule, StepSchedule):
-        return _cost_of_steps(schedule)
-    topology = schedule.topology
-    if isinstance(schedule, FlowSchedule):
-        whole = schedule.whole * topology.num_compute
-        return _cost_of_loads(topology, _loads(topology, schedule.routes), whole)
+        return Steps(_traffic(schedule).time_s_per_gb, schedule.num_steps)
     phases = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
-    whole = math.lcm(*(sum(phase.weights) * phase.k for phase in phases))
-    loads = [0] * len(topology.links)
-    for phase in phases:
-        times = whole // (sum(phase.weights) * phase.k)
-        for i, load in enumerate(_loads(topology, phase.routes)):
-            loads[i] += load * times
-    return _cost_of_loads(topology, loads, whole)
+    times = [_hop_by_hop(phase) for phase in phases]
+    total = sum((one.time_s_per_gb for one in times), start=Fraction(0))
+    return Steps(total, sum(one.steps for one in times))
 
 
-def _loads(topology: Topology, routes: Routes) -> list[int]:
-    """Add up the multiplicities of the paths over every link of the topology."""
-    trees_over = _trees_over(routes, len(topology.nodes))
-    _check_known(topology, trees_over)
-    return [trees_over.get((link.tail, link.head), 0) for link in topology.links]
+def finish_s_per_gb(schedule: _Tree | StepSchedule | FlowSchedule) -> Fraction | None:
+    """Return the finish of a schedule with a clock, over its size; None if there is no clock.
+
+    Latencies count, as far as the topology has any.
+    """
+    clock = schedule.clock if isinstance(schedule, StepSchedule) else None
+    return None if clock is None else clock.finish_us * 1000 / clock.size_bytes
 
 
-def _cost_of_loads(topology: Topology, loads: list[int], whole: int) -> Cost:
-    """All data flows at once: the slowest link takes as long as its load does."""
-    slowness = [
-        load / link.bandwidth_gb_s for load, link in zip(loads, topology.links, strict=True)
-    ]
-    congestion = max(slowness)
-    busiest = topology.links[slowness.index(congestion)]
-    return Cost(
-        time_s_per_gb=congestion / whole,
-        busiest_link=(topology.nodes[busiest.tail].name, topology.nodes[busiest.head].name),
-        loads=tuple(loads),
-        whole=whole,
-    )
+def _hop_by_hop(forest: AnyForest) -> Steps:
+    if isinstance(forest, FactoredForest):
+        raise UnsupportedError(
+            "unsupported: a factored forest does not say which tree takes which link, so its steps "
+            "are not known; expand it first"
+        )
+    if isinstance(forest, MulticastForest):
+        return _walk_by_walk(forest)
+    return in_steps(lockstep(forest)) if forest.num_batches else Steps(Fraction(0), 0)
 
 
-def _cost_of_steps(schedule: StepSchedule) -> Cost:
+def _walk_by_walk(forest: MulticastForest) -> Steps:
+    """Add up the slowest links of each depth; that of a reduction's walks counts from the leaves.
+
+    What a tree does first in a reduction is what it does last when it sends out, so the loads of
+    the steps are the same ones in reverse order: all trees end together.
+    """
+    whole, total = sum(forest.weights) * forest.k, Fraction(0)
+    depths = forest.depths()
+    height = int(depths.max(initial=0))
+    for depth in range(1, height + 1):
+        loads = forest.loads(depths == depth)
+        total += flow_of_loads(forest.topology, loads, whole).time_s_per_gb
+    return Steps(total, height)
+
+
+def _traffic(schedule: StepSchedule) -> Traffic:
+    """Measure the loads of each step."""
     topology, routes, sends = schedule.topology, schedule.routes, schedule.sends
+    loads_of_routes(topology, routes)  # refuses links that do not exist
     place = {ends: i for i, ends in enumerate(topology.link_between)}
-    pairs = _hops(routes)
-    _check_known(topology, dict.fromkeys(pairs, 1))
+    hops = np.array([place[pair] for pair in _hops(routes)], dtype=np.int64)
     gpus = topology.num_compute
     known = routes.tail.astype(np.int64) * gpus + routes.head
     link = np.searchsorted(known, sends.tail.astype(np.int64) * gpus + sends.head)
-    traffic = measure(schedule, link, np.array([place[pair] for pair in pairs], dtype=np.int64))
-    assert traffic.busiest_link is not None  # there are hops
-    time = traffic.time_s_per_gb
-    if schedule.clock is not None:
-        time = schedule.clock.finish_us * 1000 / schedule.clock.size_bytes
-    return Cost(time, traffic.busiest_link, traffic.loads, traffic.whole, schedule.num_steps)
-
-
-def _check_known(topology: Topology, used: Mapping[tuple[int, int], int]) -> None:
-    """Refuse paths that use no link, or one that does not exist."""
-    unknown = used.keys() - topology.link_between.keys()
-    if unknown or not used:
-        fault = "use a link that is not in the topology" if unknown else "are empty"
-        raise VerificationError(f"the paths of this schedule {fault}; verify it before costing it")
+    return measure(schedule, link, hops)
 
 
 def _hops(routes: Routes) -> list[tuple[int, int]]:
     """List the hops (tail, head) of all paths."""
     inside = np.delete(np.arange(len(routes.hop)), routes.first_hop[1:] - 1)
     return list(zip(routes.hop[inside].tolist(), routes.hop[inside + 1].tolist(), strict=True))
-
-
-def _trees_over(routes: Routes, nodes: int) -> Mapping[tuple[int, int], int]:
-    """Add up the multiplicities of the paths over every hop (tail, head)."""
-    lengths = np.diff(routes.first_hop)
-    path = np.repeat(np.arange(len(lengths)), lengths)
-    inside = path[:-1] == path[1:]
-    hop = routes.hop.astype(np.int64)
-    links, which = np.unique((hop[:-1] * nodes + hop[1:])[inside], return_inverse=True)
-    amounts = routes.multiplicity.astype(object)[path[:-1][inside]]
-    loads = np.zeros(len(links), dtype=object)  # Python ints: nothing to overflow
-    np.add.at(loads, which, amounts)
-    return {divmod(link, nodes): load for link, load in zip(links.tolist(), loads, strict=True)}

@@ -138,8 +138,8 @@ def _phase(head: dict[str, Any], forest: Any) -> Iterator[str]:
 
 
 def _field(key: str, value: Any) -> str:
-    if key == "topology":
-        return f'"{key}": {_topology(value)}'
+    if key in ("topology", "bound"):
+        return f'"{key}": {_listing(value)}'
     if key == "optimum" and value is not None:
         return f'"{key}": {_optimum(value)}'
     return f'"{key}": {json.dumps(value)}'
@@ -150,7 +150,8 @@ def _list(entries: Iterable[str], indent: str) -> str:
     return f"[\n{text}\n{indent[2:]}]" if text else "[]"
 
 
-def _topology(document: dict[str, Any]) -> str:
+def _listing(document: dict[str, Any]) -> str:
+    """Return an object whose lists have an entry a line."""
     fields = []
     for key, value in document.items():
         entries = isinstance(value, list)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from forestcoll.schedule.bound_document import bound_document
 from forestcoll.schedule.collectives import Allreduce, AnySchedule
 from forestcoll.schedule.naming import Claims
 from forestcoll.schedule.parsing import FORMAT, VERSION
@@ -21,6 +22,8 @@ def head_document(schedule: AnySchedule) -> dict[str, Any]:
     topology = topology_document(schedule.topology)
     if isinstance(schedule, Allreduce):
         whole |= {"collective": schedule.collective, "topology": topology}
+        if schedule.bound is not None:
+            whole["bound"] = bound_document(schedule.bound)
         reduce, gather = phase_document(schedule.reduce), phase_document(schedule.gather)
         return whole | {"reduce": reduce, "gather": gather}
     return whole | phase_document(schedule, topology=topology)

@@ -51,6 +51,12 @@ class Walks:
         """Where each walk ends."""
         return self.node[self.first_node[1:] - 1]
 
+    def taken(self, which: npt.NDArray[np.int64]) -> Walks:
+        """Return some of the walks, in the order given."""
+        rows = [self.node[self.first_node[i] : self.first_node[i + 1]] for i in which.tolist()]
+        lengths = np.array([0, *map(len, rows)], dtype=np.int64)
+        return Walks(np.cumsum(lengths), np.concatenate([np.zeros(0, dtype=np.int32), *rows]))
+
     def nodes(self, walk: int) -> tuple[int, ...]:
         """Return the nodes of one walk."""
         return tuple(self.node[self.first_node[walk] : self.first_node[walk + 1]].tolist())
@@ -120,15 +126,21 @@ class MulticastForest(TreeFlow):
         """Number of trees counted with multiplicity."""
         return int(self.multiplicity.sum())
 
-    def loads(self) -> tuple[int, ...]:
+    def loads(self, counted: npt.NDArray[np.bool_] | None = None) -> tuple[int, ...]:
         """Return the trees over each link of the topology, in its order, exactly.
 
         Walks are taken to run over links of the topology; ``verify`` proves that.
+
+        Parameters
+        ----------
+        counted : bool array, one entry an entry of ``walk``, optional
+            Which walks of which batches to count; all if not given.
         """
         size, links = len(self.topology.nodes), self.topology.links
         trees = exact(self.multiplicity, len(self.walk))
+        amount = np.repeat(trees, np.diff(self.first_walk))
         over = np.zeros(len(self.walks), dtype=trees.dtype)
-        np.add.at(over, self.walk, np.repeat(trees, np.diff(self.first_walk)))
+        np.add.at(over, self.walk, amount if counted is None else np.where(counted, amount, 0))
         node = self.walks.node.astype(np.int64)
         inside = np.delete(np.arange(len(node)), self.walks.first_node[1:] - 1)
         known = np.array([link.tail * size + link.head for link in links], dtype=np.int64)
@@ -138,13 +150,13 @@ class MulticastForest(TreeFlow):
         np.add.at(load, place, np.repeat(over, np.diff(self.walks.first_node) - 1))
         return tuple(load.tolist())
 
-    def heights(self) -> npt.NDArray[np.int32]:
-        """Walks from the root to the farthest node of each batch, length B.
+    def depths(self) -> npt.NDArray[np.int32]:
+        """Walks from the root to the far end of each walk, one entry an entry of ``walk``.
 
         A hop into a switch that copies counts as one, and so does a hop out of it.
         """
         batch = np.repeat(np.arange(self.num_batches), np.diff(self.first_walk))
-        near, far = self._ends()
+        near, far = self.ends()
         size = len(self.topology.nodes)
         entry = batch * size + far[self.walk]
         order = np.argsort(entry, kind="stable")
@@ -155,8 +167,13 @@ class MulticastForest(TreeFlow):
         depth = np.append(np.ones(len(entry), dtype=np.int32), np.int32(0))
         for _ in range(size.bit_length()):
             depth, jump = depth + depth[jump], jump[jump]
+        return depth[:-1]
+
+    def heights(self) -> npt.NDArray[np.int32]:
+        """Walks from the root to the farthest node of each batch, length B."""
+        batch = np.repeat(np.arange(self.num_batches), np.diff(self.first_walk))
         height = np.zeros(self.num_batches, dtype=np.int32)
-        np.maximum.at(height, batch, depth[:-1])
+        np.maximum.at(height, batch, self.depths())
         return height
 
     def trees(self) -> Iterator[PhysicalTree]:
@@ -170,7 +187,7 @@ class MulticastForest(TreeFlow):
                 tuple(nodes[i] for i in row),
             )
 
-    def _ends(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def ends(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Return the end of each walk that is nearer the root of its trees, and the other."""
         ends = self.walks.tail, self.walks.head
         return ends[::-1] if self.reduction else ends

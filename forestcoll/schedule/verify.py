@@ -31,8 +31,9 @@ from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
-from forestcoll.schedule.naming import Claims, fail, gpu_name
+from forestcoll.schedule.naming import Claims, fail
 from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.verify_allreduce import PhaseLoads, check_allreduce
 from forestcoll.schedule.verify_factored import (
     check_factored_arrays,
     check_sets,
@@ -40,7 +41,13 @@ from forestcoll.schedule.verify_factored import (
 )
 from forestcoll.schedule.verify_flows import FlowVerdict, verify_flows
 from forestcoll.schedule.verify_multicast import check_multicast, check_multicast_arrays
-from forestcoll.schedule.verify_paths import check_congestion, check_loads, check_paths, measure
+from forestcoll.schedule.verify_paths import (
+    busiest_link,
+    check_congestion,
+    check_loads,
+    check_paths,
+    link_loads,
+)
 from forestcoll.schedule.verify_steps import StepVerdict, verify_steps
 from forestcoll.schedule.verify_trees import check_roots, check_trees, tree_loads
 from forestcoll.schedule.wellformed import check_arrays, check_routes
@@ -106,36 +113,42 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class AllreduceVerdict:
-    """What was proved about an allreduce: both phases, and that they are about the same parts.
+    """What was proved about an allreduce: both phases, that they fit, and the bound it claims.
 
     Parameters
     ----------
     reduce, gather : Verdict
+        Each phase by itself; its ``optimal`` says that no phase of its kind is faster, which makes
+        no optimal allreduce of the two.
+    time_s_per_gb, algbw_gb_s : Fraction
+        Seconds for one gigabyte of data whose pieces flow, the phases sharing the links, and the
+        inverse (None in an empty schedule).
+    busiest_link : tuple of str, optional
+        Tail and head of the (first) link that takes so long.
+    in_turn_s_per_gb : Fraction
+        Seconds for one gigabyte, one phase after the other.
+    bound_gb_s : Fraction, optional
+        No allreduce of ``model`` is faster; None when nothing was claimed.
+    model : str, optional
+        Which allreduces the bound is about, in words.
+    optimal : bool
+        Whether the bound is attained.
     """
 
     reduce: Verdict
     gather: Verdict
+    time_s_per_gb: Fraction
+    algbw_gb_s: Fraction | None
+    busiest_link: tuple[str, str] | None
+    in_turn_s_per_gb: Fraction
+    bound_gb_s: Fraction | None
+    model: str | None
+    optimal: bool
 
     @property
     def collective(self) -> str:
         """Always "allreduce"."""
         return "allreduce"
-
-    @property
-    def time_s_per_gb(self) -> Fraction:
-        """Seconds for one gigabyte of data, one phase after the other."""
-        return self.reduce.time_s_per_gb + self.gather.time_s_per_gb
-
-    @property
-    def algbw_gb_s(self) -> Fraction | None:
-        """Its inverse; None in an empty schedule."""
-        time = self.time_s_per_gb
-        return 1 / time if time else None
-
-    @property
-    def optimal(self) -> bool:
-        """Whether each phase was shown to be as fast as any of its kind."""
-        return self.reduce.optimal and self.gather.optimal
 
 
 @overload
@@ -180,49 +193,48 @@ def verify(
         return verify_flows(schedule)
     if isinstance(schedule, StepSchedule):
         return verify_steps(schedule)
-    return _verify_phases(schedule) if isinstance(schedule, Allreduce) else _verify(schedule)
+    return _verify_phases(schedule) if isinstance(schedule, Allreduce) else _verify(schedule)[0]
 
 
 def _verify_phases(schedule: Allreduce[Any]) -> AllreduceVerdict:
-    """Both phases do their part, and what the first sums up the second sends out."""
-    verdicts = []
+    """Both phases do their part, what the first sums up the second sends out, the bound holds."""
+    verdicts, loads = [], []
     for name, phase in zip(("reduce", "gather"), schedule.phases, strict=True):
         try:
-            verdicts.append(_verify(phase))
+            verdict, load = _verify(phase)
         except VerificationError as error:
             fail(f"phase {name}: {error}")
-    reduce, gather = schedule.phases
-    if reduce.topology != gather.topology:
-        fail(
-            f"the phases run on different topologies, {reduce.topology.name} and "
-            f"{gather.topology.name}"
-        )
-    for name, phase, is_reduction in (("reduce", reduce, True), ("gather", gather, False)):
-        if phase.reduction != is_reduction:
-            does, due = phase.collective, "sum up" if is_reduction else "send out"
-            fail(f"phase {name} is a forest that does {does}; it must {due}")
-    for rank, (summed, sent) in enumerate(zip(reduce.weights, gather.weights, strict=True)):
-        if summed != sent:
-            fail(
-                f"{gpu_name(reduce, rank)} gets the sums of {summed} parts, but sends out {sent}; "
-                f"the weights of both phases must be equal"
-            )
-    return AllreduceVerdict(*verdicts)
+        verdicts.append(verdict)
+        loads.append(PhaseLoads(load, sum(phase.weights) * phase.k))
+    shared = check_allreduce(schedule, *loads)
+    reduce, gather = verdicts
+    return AllreduceVerdict(
+        reduce=reduce,
+        gather=gather,
+        time_s_per_gb=shared.time_s_per_gb,
+        algbw_gb_s=1 / shared.time_s_per_gb if shared.time_s_per_gb else None,
+        busiest_link=shared.busiest,
+        in_turn_s_per_gb=reduce.time_s_per_gb + gather.time_s_per_gb,
+        bound_gb_s=shared.bound_gb_s,
+        model=schedule.bound.model if schedule.bound is not None else None,
+        optimal=shared.optimal,
+    )
 
 
-def _verify(forest: AnyForest) -> Verdict:
+def _verify(forest: AnyForest) -> tuple[Verdict, list[int]]:
+    """Prove one phase; return what was proved and the trees over each link."""
     if isinstance(forest, MulticastForest):
         facts = _prove_physical(forest)
     else:
         facts = _prove_logical(forest)
     if facts is None:
-        return _verify_empty(forest)
-    congestion = facts.congestion
-    check_congestion(forest, congestion, facts.busiest)
+        return _verify_empty(forest), [0] * len(forest.topology.links)
+    congestion, busiest = busiest_link(forest.topology, facts.loads)
+    check_congestion(forest, congestion, busiest)
     optimal = forest.optimum is not None and _check_optimum(forest, forest.optimum, congestion)
     gpus, roots = forest.topology.num_compute, sum(weight > 0 for weight in forest.weights)
     time = congestion / (sum(forest.weights) * forest.k)
-    return Verdict(
+    verdict = Verdict(
         collective=forest.collective,
         gpus=gpus,
         roots=roots,
@@ -235,11 +247,12 @@ def _verify(forest: AnyForest) -> Verdict:
         deliveries=roots * (gpus - 1),
         height=facts.height,
         congestion=congestion,
-        busiest_link=facts.busiest,
+        busiest_link=busiest,
         time_s_per_gb=time,
         algbw_gb_s=1 / time,
         optimal=optimal,
     )
+    return verdict, facts.loads.tolist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,8 +264,7 @@ class _Facts:
     links: int
     paths: int
     height: int
-    congestion: Fraction
-    busiest: tuple[str, str]
+    loads: npt.NDArray[Any]
 
 
 def _prove_logical(forest: Forest | FactoredForest) -> _Facts | None:
@@ -265,7 +277,7 @@ def _prove_logical(forest: Forest | FactoredForest) -> _Facts | None:
     hops = check_paths(forest)
     check_loads(forest, trees.needed())
     links, paths = len(forest.routes.tail), len(forest.routes.multiplicity)
-    return _Facts(trees.batches, trees.edges, links, paths, trees.height, *measure(forest, hops))
+    return _Facts(trees.batches, trees.edges, links, paths, trees.height, link_loads(forest, hops))
 
 
 def _prove_physical(forest: MulticastForest) -> _Facts | None:
@@ -282,8 +294,7 @@ def _prove_physical(forest: MulticastForest) -> _Facts | None:
         links=trees.pairs,
         paths=len(forest.walks),
         height=trees.height,
-        congestion=trees.congestion,
-        busiest=trees.busiest,
+        loads=trees.loads,
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ import numpy.typing as npt
 from forestcoll.schedule.exactly import Ints, exact, first
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.naming import arrows, fail, tree_name
-from forestcoll.schedule.verify_paths import busiest_link
 from forestcoll.schedule.wellformed import check_array, check_ranks, check_rows
 
 __all__ = ["PhysicalTrees", "check_multicast", "check_multicast_arrays"]
@@ -30,14 +28,14 @@ class PhysicalTrees:
     """What was proved about physical trees.
 
     ``edges`` counts the walks of all batches, ``pairs`` the distinct (start, end) of walks;
-    ``height`` is the greatest number of walks from a root to a node.
+    ``height`` is the greatest number of walks from a root to a node, ``loads`` are the trees over
+    each link.
     """
 
     edges: int
     pairs: int
     height: int
-    congestion: Fraction
-    busiest: tuple[str, str]
+    loads: npt.NDArray[Any]
 
 
 def check_multicast_arrays(forest: MulticastForest) -> None:
@@ -55,15 +53,13 @@ def check_multicast_arrays(forest: MulticastForest) -> None:
 
 
 def check_multicast(forest: MulticastForest) -> PhysicalTrees:
-    """Walks lead between nodes that copy, trees reach every GPU; measure the congestion."""
+    """Walks lead between nodes that copy, trees reach every GPU; add up the loads."""
     _check_walks(forest)
     links = _check_links(forest)
     height = _check_trees(forest)
-    load = _loads(forest, links)
-    congestion, busiest = busiest_link(forest.topology, load)
     walks = forest.walks
     pairs = walks.tail.astype(np.int64) * len(forest.topology.nodes) + walks.head
-    return PhysicalTrees(len(forest.walk), len(np.unique(pairs)), height, congestion, busiest)
+    return PhysicalTrees(len(forest.walk), len(np.unique(pairs)), height, _loads(forest, links))
 
 
 # --- walks -------------------------------------------------------------------------------------

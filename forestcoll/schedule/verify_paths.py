@@ -15,7 +15,7 @@ from forestcoll.schedule.exactly import Ints, exact, first
 from forestcoll.schedule.naming import Claims, Routed, Schedule, fail, link_name, path_name
 from forestcoll.topology.model import Topology
 
-__all__ = ["busiest_link", "check_congestion", "check_loads", "check_paths", "measure"]
+__all__ = ["busiest_link", "check_congestion", "check_loads", "check_paths", "link_loads"]
 
 
 def check_paths(forest: Routed, *, through_gpus: bool = False) -> Ints:
@@ -87,12 +87,7 @@ def check_loads(forest: Schedule, needed: npt.NDArray[Any]) -> None:
         fail(f"{where} carries {needed[link]} trees, but its paths carry {given[link]}")
 
 
-def measure(forest: Schedule, links: Ints) -> tuple[Fraction, tuple[str, str]]:
-    """Return the largest load / bandwidth and the first link that has it, exactly."""
-    return busiest_link(forest.topology, _link_loads(forest, links))
-
-
-def _link_loads(forest: Schedule, links: Ints) -> npt.NDArray[Any]:
+def link_loads(forest: Schedule, links: Ints) -> npt.NDArray[Any]:
     """Add up the trees over each physical link, given the link of every hop."""
     routes = forest.routes
     amounts = exact(routes.multiplicity, len(links))

@@ -59,7 +59,7 @@ std::vector<Arc> merged(std::vector<Arc> arcs) {
   return arcs;
 }
 
-void check(const Graph& graph, const Demand& demand) {
+void check(const Graph& graph, const Demand& demand, Roots roots) {
   const auto size = static_cast<std::size_t>(graph.num_nodes);
   if (demand.trees.size() != size || demand.is_target.size() != size) {
     throw InvalidInput("trees and targets must have one entry a node");
@@ -76,7 +76,7 @@ void check(const Graph& graph, const Demand& demand) {
   Amount trees = 0;
   for (std::size_t v = 0; v < size; ++v) {
     if (demand.trees[v] < 0) throw InvalidInput("a number of trees is negative");
-    if (demand.trees[v] > 0 && !demand.is_target[v]) {
+    if (roots == Roots::targets && demand.trees[v] > 0 && !demand.is_target[v]) {
       throw InvalidInput("a root of trees must be a target itself");
     }
     add_checked(trees, demand.trees[v]);

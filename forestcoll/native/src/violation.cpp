@@ -49,7 +49,7 @@ std::optional<Violation> first_violation(const FlowNetwork& network,
 
 std::optional<Violation> find_violation(const Graph& graph, const Demand& demand,
                                         std::size_t passed, Progress progress, int threads) {
-  check(graph, demand);
+  check(graph, demand, Roots::any);
   refuse_overflow(graph, demand);
   const std::vector<NodeId> targets = demand.targets();
   passed = std::min(passed, targets.size());

@@ -47,7 +47,10 @@ std::vector<Amount> content(const Problem& problem);
 // Sorts arcs by (tail, head) and adds parallel ones up.
 std::vector<Arc> merged(std::vector<Arc> arcs);
 
+// Which nodes may root trees.
+enum class Roots { targets, any };
+
 // Throws InvalidInput unless arcs, capacities and demand make sense together.
-void check(const Graph& graph, const Demand& demand);
+void check(const Graph& graph, const Demand& demand, Roots roots = Roots::targets);
 
 }  // namespace forestcoll

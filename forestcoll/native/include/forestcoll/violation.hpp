@@ -26,7 +26,8 @@ std::optional<Violation> first_violation(const FlowNetwork& network,
                                          std::span<const NodeId> targets, Progress& progress,
                                          int threads);
 
-// Tests all targets of the demand but the first `passed`, which are known to be reached.
+// Tests all targets of the demand but the first `passed`, which are known to be reached. Any node
+// may root trees.
 //
 // Throws CapacityOverflow when the trees or the capacities add up beyond 62 bits.
 std::optional<Violation> find_violation(const Graph& graph, const Demand& demand,

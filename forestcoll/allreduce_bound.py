@@ -1,0 +1,192 @@
+"""A bound on every allreduce of a network, as numbers that anybody can add up.
+
+Problem: how fast can an allreduce be at most? The allreduce program (ForestColl, appendix on the
+         optimality of allreduce) has a dual whose every point is a bound:
+
+             rate <= sum_e b_e p_e / c
+
+         for node sets X with prices y_X for the gathering and z_X for the reduction, and
+         potentials s_w, t_w of switches w, all from 0 up, where
+
+             p_e = max(0, sum of y_X over the X that e enters + s_head - s_tail,
+                          sum of z_X over the X that e leaves + t_tail - t_head)
+             c   = the least sum of y_X + z_X over the X that a root is outside of, of all roots.
+
+Input:   a topology, sets, prices, potentials.
+Output:  the bound, exactly.
+Cost:    linear in the links and in what the sets hold.
+Source:  weak duality. A piece of the data that is summed up at a root outside X must leave X, as
+         what X adds, and enter it, as the sum, if X has a GPU; so at rate 1 the sets take c or
+         more of their prices. A link of bandwidth b serves both phases. What a switch receives
+         it sends on, once, so moving its potential from its links in to its links out, or back,
+         takes nothing from what flows through it.
+
+Models. A root is a GPU: every piece is summed up at one GPU and copied from there; switches only
+forward. Where ``copying`` is said, switches marked ``multicast`` copy and add instead: they have no
+potential, and may be roots, too. Any allreduce whatever, with or without roots, has to get M over
+every cut between GPUs, each way (:meth:`AllreduceBound.of_cut`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.model import Link, Topology
+
+__all__ = ["AllreduceBound", "Potential", "PricedSet"]
+
+_PHASES = ("gather", "reduce")
+
+
+@dataclass(frozen=True, slots=True)
+class PricedSet:
+    """A set X of nodes, with a GPU among them.
+
+    Parameters
+    ----------
+    nodes : tuple of int
+        Positions, sorted.
+    gather, reduce : Fraction
+        y_X and z_X, from 0 up: prices of getting a sum into X, and what X adds out of it.
+    """
+
+    nodes: tuple[int, ...]
+    gather: Fraction
+    reduce: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Potential:
+    """The potentials of a switch that only forwards.
+
+    Parameters
+    ----------
+    switch : int
+        Position.
+    gather, reduce : Fraction
+        s_w and t_w, from 0 up.
+    """
+
+    switch: int
+    gather: Fraction
+    reduce: Fraction
+
+
+@dataclass(frozen=True)
+class AllreduceBound:
+    """No allreduce of its model is faster.
+
+    Parameters
+    ----------
+    topology : Topology
+    algbw_gb_s : Fraction
+        What the numbers below prove.
+    sets : tuple of PricedSet
+    potentials : tuple of Potential
+        Of switches; those not named have none.
+    copying : bool
+        Whether switches marked ``multicast`` copy and add.
+    weights : tuple of int
+        Where the parts of the data are summed up in these proportions, by rank; empty where they
+        may be summed up anywhere.
+    """
+
+    topology: Topology
+    algbw_gb_s: Fraction
+    sets: tuple[PricedSet, ...] = field(repr=False)
+    potentials: tuple[Potential, ...] = field(default=(), repr=False)
+    copying: bool = False
+    weights: tuple[int, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        topology: Topology,
+        sets: Iterable[PricedSet],
+        potentials: Iterable[Potential] = (),
+        *,
+        copying: bool = False,
+        weights: tuple[int, ...] = (),
+    ) -> AllreduceBound:
+        """Add up what sets and potentials prove.
+
+        Raises
+        ------
+        ValueError
+            If they prove nothing: some root is in every set that has a price.
+        """
+        held, potentials = tuple(sets), tuple(potentials)
+        least = _least_cover(topology, held, copying, weights)
+        if least <= 0:
+            raise ValueError("some root is in every priced set, so these prices prove nothing")
+        total = sum(
+            (price * link.bandwidth_gb_s for price, link in _priced(topology, held, potentials)),
+            start=Fraction(0),
+        )
+        return cls(topology, total / least, held, potentials, copying, weights)
+
+    @classmethod
+    def of_cut(cls, topology: Topology, nodes: Iterable[int], *, into: bool) -> AllreduceBound:
+        """Bound every allreduce by the bandwidth into, or out of, a set with some GPUs but not all.
+
+        Sums, or what is added to them, of all data must cross: pieces that are summed up inside
+        as what is added, the others as sums. It holds whatever switches and GPUs do.
+        """
+        inside = tuple(sorted(set(nodes)))
+        outside = tuple(v for v in range(len(topology.nodes)) if v not in set(inside))
+        near, far = (outside, inside) if into else (inside, outside)
+        one, none = Fraction(1), Fraction(0)
+        sets = (PricedSet(far, gather=one, reduce=none), PricedSet(near, gather=none, reduce=one))
+        return cls.of(topology, sets, copying=any(node.multicast for node in topology.nodes))
+
+    @property
+    def model(self) -> str:
+        """Say in words which allreduces it bounds."""
+        at = "one GPU or switch that adds" if self.copying else "one GPU"
+        switches = "marked switches copy and add" if self.copying else "switches only forward"
+        where = f"{at}, in these proportions" if self.weights else at
+        return f"each piece summed up at {where}; {switches}"
+
+
+def _least_cover(
+    topology: Topology, sets: tuple[PricedSet, ...], copying: bool, weights: tuple[int, ...]
+) -> Fraction:
+    """Return c: the prices of the sets that a root is outside of, for the cheapest root."""
+    whole = sum((one.gather + one.reduce for one in sets), start=Fraction(0))
+    inside = [Fraction(0)] * len(topology.nodes)
+    for one in sets:
+        for node in one.nodes:
+            inside[node] += one.gather + one.reduce
+    if weights:
+        shares = zip(topology.compute, weights, strict=True)
+        return whole - sum((inside[v] * w for v, w in shares), start=Fraction(0)) / sum(weights)
+    roots = [
+        v for v, n in enumerate(topology.nodes) if not n.is_switch or (copying and n.multicast)
+    ]
+    return whole - max(inside[v] for v in roots)
+
+
+def _priced(
+    topology: Topology, sets: tuple[PricedSet, ...], potentials: tuple[Potential, ...]
+) -> list[tuple[Fraction, Link]]:
+    """Return p_e with each link that has one."""
+    around: list[set[int]] = [set() for _ in topology.nodes]
+    for number, one in enumerate(sets):
+        for node in one.nodes:
+            around[node].add(number)
+    gather, reduce = ({one.switch: getattr(one, phase) for one in potentials} for phase in _PHASES)
+    found = []
+    for link in topology.links:
+        entered, left = around[link.head] - around[link.tail], around[link.tail] - around[link.head]
+        into = sum((sets[i].gather for i in entered), start=_rise(gather, link))
+        out = sum((sets[i].reduce for i in left), start=-_rise(reduce, link))
+        if (price := max(into, out)) > 0:
+            found.append((price, link))
+    return found
+
+
+def _rise(potential: Mapping[int, Fraction], link: Link) -> Fraction:
+    """Return by how much the potential is higher at a link's head than at its tail."""
+    return potential.get(link.head, Fraction(0)) - potential.get(link.tail, Fraction(0))

@@ -1,0 +1,155 @@
+"""Fields of JSON objects, checked in form: what is missing, of another type or out of range.
+
+Columns of one field over all records are checked at a time, since a file has a million of them;
+only a fault is looked up one by one. Every refusal names the field, the value found and the values
+allowed.
+"""
+
+from __future__ import annotations
+
+import re
+import reprlib
+from collections.abc import Callable, Collection, Mapping
+from fractions import Fraction
+from itertools import chain
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.errors import InvalidScheduleError
+from forestcoll.topology.model import Topology
+
+__all__ = [
+    "LARGEST",
+    "Record",
+    "Where",
+    "check_fields",
+    "check_records",
+    "column",
+    "fraction",
+    "node_positions",
+    "numbers",
+    "of_type",
+    "one",
+    "refuse",
+    "whole",
+    "within",
+    "wrong",
+]
+
+LARGEST = 2**63 - 1
+"""The greatest whole number that is read."""
+
+_FRACTION = re.compile("[0-9]{1,300}(/[0-9]{1,300})?")  # few enough digits to fit a float
+
+Record = dict[str, Any]
+
+Where = Callable[[int], str]
+"""Names the i-th record of a column: "trees[3]"."""
+
+
+def within(where: Where, key: str) -> Where:
+    """Name a field of the records of a column."""
+    return lambda i: f"{where(i)}.{key}"
+
+
+def node_positions(lists: list[list[Any]], topology: Topology, where: Where) -> list[int]:
+    """Return the positions of the nodes named in some lists, one after the other."""
+    position = topology.position_of
+    names = list(chain.from_iterable(lists))
+    if set(map(type, names)) <= {str} and position.keys() >= set(names):
+        return [position[name] for name in names]
+    for i, listed in enumerate(lists):
+        for name in listed:
+            if type(name) is not str or name not in position:
+                wrong(where(i), name, f"names of nodes of {topology.name}")
+    return []
+
+
+def check_records(records: list[Any], fields: Collection[str], where: Where) -> None:
+    """Every record is an object with exactly these fields."""
+    of_type(records, dict, where)
+    check_fields(records, fields, lambda i: f"{where(i)}.")
+
+
+def check_fields(
+    records: list[Record], fields: Collection[str], prefix: Where, optional: Collection[str] = ()
+) -> None:
+    """Every record has exactly these fields; the optional ones it may have."""
+    wanted, may = set(fields), set(optional)
+    for i, record in enumerate(records):
+        if record.keys() - may != wanted:
+            for field in fields:
+                if field not in record:
+                    refuse(f"{prefix(i)}{field} is missing; add it")
+            extra = next(key for key in record if key not in wanted | may)
+            known = ", ".join((*fields, *optional))
+            refuse(f"{prefix(i)}{extra!r} is not in the format; the fields here are {known}")
+
+
+def column(records: list[Record], key: str, kind: type, where: Where) -> list[Any]:
+    """Return a field of all records, of one type."""
+    return of_type([record[key] for record in records], kind, within(where, key))
+
+
+def of_type(values: list[Any], kind: type, where: Where) -> list[Any]:
+    """Return the values if all are of exactly this type (a bool is no int)."""
+    if not set(map(type, values)) <= {kind}:
+        at = next(i for i, value in enumerate(values) if type(value) is not kind)
+        wrong(where(at), values[at], _KINDS[kind])
+    return values
+
+
+def numbers(values: list[int], low: int, high: int, where: Where) -> npt.NDArray[np.int64]:
+    """Return integers as an array if all lie between low and high."""
+    if values and not low <= min(values) <= max(values) <= high:
+        at = next(i for i, value in enumerate(values) if not low <= value <= high)
+        wrong(where(at), values[at], f"between {low} and {high}")
+    return np.array(values, dtype=np.int64)
+
+
+_KINDS: Mapping[type, str] = {
+    bool: "true or false",
+    dict: "an object",
+    int: "an integer",
+    list: "a list",
+    str: "text",
+}
+
+
+def one(record: Record, key: str, kind: type, prefix: str = "") -> Any:
+    """Return a field of a record, of a type."""
+    return of_type([record[key]], kind, lambda _: prefix + key)[0]
+
+
+def whole(record: Record, key: str, prefix: str = "") -> int:
+    """Return a field that is a whole number from 1 up."""
+    value: int = one(record, key, int, prefix)
+    if not 0 < value <= LARGEST:
+        wrong(prefix + key, value, f"positive and at most {LARGEST}")
+    return value
+
+
+def fraction(record: Record, key: str, prefix: str = "") -> Fraction:
+    """Return a field that is an exact number from 0 up, as text."""
+    value: str = one(record, key, str, prefix)
+    top, _, bottom = value.partition("/")
+    if not _FRACTION.fullmatch(value) or not int(bottom or 1):
+        wrong(prefix + key, value, 'an exact number in quotes: "3" or "127/25"')
+    return Fraction(int(top), int(bottom or 1))
+
+
+def wrong(field: str, found: object, allowed: str) -> NoReturn:
+    """Refuse a value."""
+    refuse(f"{field} is {reprlib.repr(found)}; it must be {allowed}")
+
+
+def refuse(problem: str) -> NoReturn:
+    """Refuse a file.
+
+    Raises
+    ------
+    InvalidScheduleError
+    """
+    raise InvalidScheduleError(problem)

@@ -1,0 +1,126 @@
+"""The allreduce program as the core asks for it: a schedule, a bound, or why there is none.
+
+Problem: the best allreduce within a stated time.
+Input:   a topology; where parts must be summed up, if that is asked for; whether switches copy.
+Output:  the schedule of the program, and the exact bound that its prices prove; at the limit the
+         bound of the last program solved.
+Cost:    that of :mod:`lp.allreduce_cuts` and :mod:`lp.allreduce_rounding`; where switches copy,
+         two programs.
+Source:  ForestColl, appendix on the optimality of allreduce. An entry point of the group
+         ``forestcoll.allreduce`` (:mod:`forestcoll.allreduce`).
+
+Where switches copy and add, the program for the bound lets them forward nothing, need nothing and
+be roots; that for the schedule takes them for GPUs without data of their own, which must be
+reached, so that the core's spanning trees serve. The two values are mostly the same.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from forestcoll.allreduce import Improved
+from forestcoll.allreduce_bound import AllreduceBound
+from forestcoll.copying import as_gpus, from_spanning
+from forestcoll.errors import CapacityOverflowError, SolverError, TimeLimitError
+from forestcoll.schedule.collectives import Allreduce
+from forestcoll.topology.model import Topology
+from lp.allreduce_cuts import allreduce_optimum
+from lp.allreduce_program import Roles
+from lp.allreduce_result import AllreduceOptimum, rate_scale
+from lp.allreduce_rounding import allreduce_forest
+from lp.automorphism import Orbits, find_orbits, no_symmetry
+from lp.program import Settings
+
+__all__ = ["improved"]
+
+
+def improved(
+    topology: Topology, weights: tuple[int, ...] | None, *, copying: bool, seconds: float
+) -> Improved:
+    """Solve the allreduce program and build its schedule.
+
+    Parameters
+    ----------
+    topology : Topology
+        On which an allreduce is possible.
+    weights : tuple of int, optional
+        Of each rank: where the parts are summed up; anywhere if not given.
+    copying : bool
+        Whether switches marked ``multicast`` copy and add.
+    seconds : float
+        For all together.
+
+    Returns
+    -------
+    Improved
+        What was found until then.
+    """
+    copies = copying and any(node.multicast for node in topology.nodes)
+    deadline = time.monotonic() + seconds
+    try:
+        found = _solved(topology, topology, weights, copies=copies, seconds=seconds)
+    except TimeLimitError as error:
+        proof = error.proof if isinstance(error.proof, AllreduceBound) else None
+        return Improved(None, proof, f"the allreduce program did not finish in {seconds:g} s")
+    except (SolverError, CapacityOverflowError) as error:
+        return Improved(None, None, f"the allreduce program failed: {error}")
+    try:
+        schedule: Allreduce[Any] = (
+            _with_copies(topology, weights, deadline)
+            if copies
+            else allreduce_forest(found, weights or ())
+        )
+    except TimeLimitError:
+        return Improved(None, found.exact, f"no schedule was found in {seconds:g} s")
+    except (SolverError, CapacityOverflowError) as error:
+        return Improved(None, found.exact, f"the program's shares make no schedule: {error}")
+    return Improved(schedule, found.exact)
+
+
+def _solved(
+    topology: Topology,
+    network: Topology,
+    weights: tuple[int, ...] | None,
+    *,
+    copies: bool,
+    seconds: float,
+) -> AllreduceOptimum:
+    """Solve the program of a network, which is the topology or has GPUs for its switches."""
+    if network is topology:
+        roles = Roles.of(topology, copying=copies, weights=weights or ())
+    else:
+        forwarding = network.switches
+        roles = Roles(topology.compute, network.compute, forwarding, weights or ())
+    return allreduce_optimum(
+        network,
+        Settings(time_limit_s=seconds),
+        orbits=_orbits(topology, weights),
+        roles=roles,
+        scale_gb_s=rate_scale(topology),
+    )
+
+
+def _orbits(topology: Topology, weights: tuple[int, ...] | None) -> Orbits:
+    """Return orbits of which each has one weight."""
+    return find_orbits(topology) if weights is None else no_symmetry(topology)
+
+
+def _with_copies(
+    topology: Topology, weights: tuple[int, ...] | None, deadline: float
+) -> Allreduce[Any]:
+    """Build the schedule in which marked switches take part as GPUs do."""
+    network = as_gpus(topology)
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeLimitError("no time is left for the schedule")
+    found = _solved(topology, network, weights, copies=True, seconds=left)
+    spread = () if weights is None else _spread(topology, network, weights)
+    made = allreduce_forest(found, spread)
+    return Allreduce(from_spanning(made.reduce, topology), from_spanning(made.gather, topology))
+
+
+def _spread(topology: Topology, network: Topology, weights: tuple[int, ...]) -> tuple[int, ...]:
+    """Give weights to the ranks of the network with more GPUs: none to those that are switches."""
+    weight = dict(zip(topology.compute, weights, strict=True))
+    return tuple(weight.get(node, 0) for node in network.compute)
