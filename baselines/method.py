@@ -14,12 +14,13 @@ from baselines.parameters import complaint
 from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 
 __all__ = ["Method", "Schedule"]
 
-Schedule = Forest | Allreduce[Forest] | StepSchedule
+Schedule = Forest | Allreduce[Forest] | StepSchedule | MulticastForest | Allreduce[MulticastForest]
 """What a method can make."""
 
 

@@ -50,23 +50,21 @@ outside the model holds it back. On two MI250 boxes xGMI is the limit, 133.3 GB/
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import pairwise
 
-import numpy as np
-
 from baselines.collectives import check_supported, collect
+from baselines.equal_trees import forest_of
 from baselines.gates import find_gates
 from baselines.hamiltonian import find_paths
 from baselines.parameters import check_choice
 from baselines.ports import Ports
 from baselines.rails import Starts, rails_of
 from baselines.ring_layout import gpus_by_box
-from baselines.routing import Router, build_forest, check_size
+from baselines.routing import Router, check_size
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.cost import cost
@@ -248,7 +246,7 @@ def _over(
         for chains_of in chains
         for tree in between
     ]
-    return _forest(ports.router, method, rows)
+    return forest_of(ports.router, method, Counter(rows))
 
 
 def _chain(ports: Ports, gpus: Sequence[int], start: int) -> Chain:
@@ -300,32 +298,3 @@ def _parents(
             parent[chain[0]] = chains[above][min(place, len(chains[above]) - 1)]
     rank_of = topology.rank_of
     return tuple(rank_of[parent[gpu]] if gpu in parent else -1 for gpu in topology.compute)
-
-
-def _forest(router: Router, method: str, rows: Sequence[tuple[int, ...]]) -> Forest:
-    """Put trees together, as many times that equal-cost paths get equal shares."""
-    copies = Counter(rows)
-    edges: Counter[tuple[int, int]] = Counter()
-    for row, count in copies.items():
-        edges.update({(parent, rank): count for rank, parent in enumerate(row) if parent >= 0})
-    times = _times_to_share(router, edges)
-    rooted = Counter(row.index(-1) for row in rows)
-    k = math.gcd(*rooted.values())
-    return build_forest(
-        router.topology,
-        method,
-        root=np.array([row.index(-1) for row in copies], dtype=np.int32),
-        multiplicity=times * np.array(list(copies.values()), dtype=np.int64),
-        parent=np.array(list(copies), dtype=np.int32),
-        paths=router.carry({link: times * count for link, count in edges.items()}),
-        weights=tuple(rooted[rank] // k for rank in range(router.topology.num_compute)),
-    )
-
-
-def _times_to_share(router: Router, edges: Mapping[tuple[int, int], int]) -> int:
-    """The least multiple of the trees that can be dealt out evenly over all equal-cost paths."""
-    gpus = router.topology.compute
-    ways = (len(router.paths(gpus[tail], gpus[head])) for tail, head in edges)
-    return math.lcm(
-        *(n // math.gcd(n, count) for n, count in zip(ways, edges.values(), strict=True))
-    )
