@@ -19,8 +19,10 @@ from baselines.limits import Limits
 from baselines.method import Schedule
 from baselines.parameters import complaint
 from baselines.registry import METHODS
+from forestcoll.allreduce import PROGRAM_S
 from forestcoll.errors import InvalidExperimentError
-from forestcoll.generate import generate_timed
+from forestcoll.generate import Options, Progress, generate_timed
+from forestcoll.in_network import generate_multicast
 from forestcoll.topology import Topology
 
 __all__ = [
@@ -33,11 +35,8 @@ __all__ = [
     "run_method",
 ]
 
-OURS = {"forestcoll": "forestcoll", "forestcoll-paper": "paper"}
-"""Methods of ``generate`` under the names that their forests bear."""
-
-_OF_THE_CALL = ("collective", "root", "weights", "method", "progress")
-"""Parameters of ``generate`` that a method entry does not set."""
+_OF_THE_CALL = ("collective", "progress")
+"""Parameters of our own methods that a method entry does not set."""
 
 _SHARE_OF_TIME = 0.95
 """Of a point's time that a search may use."""
@@ -81,8 +80,7 @@ def parameters_of(name: str) -> tuple[str, ...]:
     if name in METHODS:
         return METHODS[name].parameters
     _topology, *others = inspect.signature(_function(name)).parameters
-    left_out = (*_OF_THE_CALL, "k") if name == "forestcoll-paper" else _OF_THE_CALL  # it has one k
-    return tuple(other for other in others if other not in left_out)
+    return tuple(other for other in others if other not in _OF_THE_CALL)
 
 
 def refusal(name: str, parameter: str, value: object) -> str:
@@ -101,7 +99,45 @@ def refusal(name: str, parameter: str, value: object) -> str:
 
 
 def _function(name: str) -> Callable[..., Any]:
-    return generate_timed if name in OURS else find_method(name)
+    return OURS[name] if name in OURS else find_method(name)
+
+
+def _forestcoll(
+    topology: Topology,
+    collective: str,
+    progress: Progress,
+    *,
+    k: int | None = None,
+    threads: int | None = None,
+    program_s: float = PROGRAM_S,
+    multicast: bool = False,
+) -> tuple[Schedule, dict[str, float]]:
+    """Run the core; with ``multicast`` marked switches copy and add."""
+    options: Options = {
+        "k": k,
+        "threads": threads,
+        "program_s": program_s,
+        "progress": progress,
+    }
+    if multicast:
+        made = generate_multicast(topology, collective=collective, **options)
+        return made.schedule, made.seconds
+    return generate_timed(topology, collective=collective, **options)
+
+
+def _paper(
+    topology: Topology, collective: str, progress: Progress, *, threads: int | None = None
+) -> tuple[Schedule, dict[str, float]]:
+    """Run the paper's own algorithms."""
+    options: Options = {"method": "paper", "threads": threads, "progress": progress}
+    return generate_timed(topology, collective=collective, **options)
+
+
+OURS: Mapping[str, Callable[..., tuple[Schedule, dict[str, float]]]] = {
+    "forestcoll": _forestcoll,
+    "forestcoll-paper": _paper,
+}
+"""Our own methods by the names that their forests bear."""
 
 
 def run_method(
@@ -127,15 +163,12 @@ def run_method(
 
     Returns
     -------
-    Forest or StepSchedule
+    Forest, MulticastForest, Allreduce or StepSchedule
     dict
         Seconds of each stage; empty where the method does not tell.
     """
     if name in OURS:
-        progress = _stages_only(on_stage)
-        return generate_timed(
-            topology, collective=collective, method=OURS[name], progress=progress, **parameters
-        )
+        return OURS[name](topology, collective, _stages_only(on_stage), **parameters)
     if name in METHODS:
         limits = Limits(seconds=_SHARE_OF_TIME * seconds)
         return METHODS[name].run(topology, collective, parameters, limits), {}

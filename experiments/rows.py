@@ -46,9 +46,12 @@ class Row:
     algbw_gb_s, algbw : float and str
         Theoretical algorithmic bandwidth, in GB/s; rounded, and exact as "p/q".
     optimum_gb_s, optimum : float and str
-        The most that any schedule attains there, likewise.
+        No schedule attains more there, flowing; likewise.
+    optimum_by : str
+        What proves that (:mod:`experiments.bounds`); where a program did not finish, or has no
+        schedule that attains its value, it may be more than any attains.
     ratio : float
-        Of the two.
+        Of the two; never above 1.
     num_trees, num_batches, height, k : int
         Trees with multiplicity, different trees, greatest height in GPU hops, trees per root.
     verified : bool
@@ -84,6 +87,7 @@ class Row:
     algbw: str | None = None
     optimum_gb_s: float | None = None
     optimum: str | None = None
+    optimum_by: str | None = None
     ratio: float | None = None
     num_trees: int | None = None
     num_batches: int | None = None
@@ -100,6 +104,10 @@ class Row:
     host: Mapping[str, str | int] = field(default_factory=dict)
     commit: str | None = None
     time: str
+
+    def __post_init__(self) -> None:
+        if self.ratio is not None and self.ratio > 1:
+            raise ValueError(f"ratio is {self.ratio}; no schedule is faster than a bound")
 
     @property
     def series(self) -> str:

@@ -32,7 +32,7 @@ from lp.allreduce_rounding import allreduce_forest
 from lp.automorphism import Orbits, find_orbits, no_symmetry
 from lp.program import Settings
 
-__all__ = ["improved"]
+__all__ = ["improved", "proved"]
 
 
 def improved(
@@ -58,13 +58,9 @@ def improved(
     """
     copies = copying and any(node.multicast for node in topology.nodes)
     deadline = time.monotonic() + seconds
-    try:
-        found = _solved(topology, topology, weights, copies=copies, seconds=seconds)
-    except TimeLimitError as error:
-        proof = error.proof if isinstance(error.proof, AllreduceBound) else None
-        return Improved(None, proof, f"the allreduce program did not finish in {seconds:g} s")
-    except (SolverError, CapacityOverflowError) as error:
-        return Improved(None, None, f"the allreduce program failed: {error}")
+    found = _proved(topology, weights, copies, seconds)
+    if isinstance(found, Improved):
+        return found
     try:
         schedule: Allreduce[Any] = (
             _with_copies(topology, weights, deadline)
@@ -76,6 +72,34 @@ def improved(
     except (SolverError, CapacityOverflowError) as error:
         return Improved(None, found.exact, f"the program's shares make no schedule: {error}")
     return Improved(schedule, found.exact)
+
+
+def proved(
+    topology: Topology, weights: tuple[int, ...] | None, *, copying: bool, seconds: float
+) -> Improved:
+    """Solve the program as :func:`improved` does, for its bound only.
+
+    Returns
+    -------
+    Improved
+        Without a schedule; with a remark if the program did not finish.
+    """
+    copies = copying and any(node.multicast for node in topology.nodes)
+    found = _proved(topology, weights, copies, seconds)
+    return found if isinstance(found, Improved) else Improved(None, found.exact)
+
+
+def _proved(
+    topology: Topology, weights: tuple[int, ...] | None, copies: bool, seconds: float
+) -> AllreduceOptimum | Improved:
+    """Return the solution of the program, or what is known without it."""
+    try:
+        return _solved(topology, topology, weights, copies=copies, seconds=seconds)
+    except TimeLimitError as error:
+        proof = error.proof if isinstance(error.proof, AllreduceBound) else None
+        return Improved(None, proof, f"the allreduce program did not finish in {seconds:g} s")
+    except (SolverError, CapacityOverflowError) as error:
+        return Improved(None, None, f"the allreduce program failed: {error}")
 
 
 def _solved(

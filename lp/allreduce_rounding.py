@@ -43,7 +43,9 @@ GRIDS = (
 )
 """Multiples of 1/k of the bandwidths' greatest common divisor, for each of these k in turn."""
 
-_DENOMINATOR = 2000  # of a value; floats are good for it
+_DENOMINATORS = (2000, 10**5)  # of values; floats are good for them
+
+_FINEST = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ def rounded(
 
     Notes
     -----
-    Tried in ascending order: the grids given, and the one on which all values lie if they are read
+    Tried in ascending order: the grids given, and those on which all values lie if they are read
     as the nearest fractions of small denominators.
     """
     if len(found.gather_gb_s) != len(found.topology.links):
@@ -116,7 +118,7 @@ def rounded(
             f"the cutting planes"
         )
     best: Shares | None = None
-    for grid in sorted({*grids, *_natural_grid(found)}):
+    for grid in sorted({*grids, *_natural_grids(found)}):
         try:
             shares = _on_grid(found, grid, weights)
         except CapacityOverflowError:
@@ -164,13 +166,15 @@ def _on_grid(found: AllreduceOptimum, grid: int, weights: tuple[int, ...]) -> Sh
     return Shares(weights, networks[True], networks[False], 1 / max(times), grid)
 
 
-def _natural_grid(found: AllreduceOptimum) -> list[int]:
-    """Return the common denominator of the values in units of the network; nothing if too large."""
+def _natural_grids(found: AllreduceOptimum) -> set[int]:
+    """Return common denominators of the values in units of the network, unless they are huge."""
     values = np.concatenate([found.parts_gb_s, found.reduce_gb_s, found.gather_gb_s])
-    units = (values / float(_unit(found.topology))).tolist()
-    near = {Fraction(value).limit_denominator(_DENOMINATOR).denominator for value in units}
-    grid = math.lcm(*near)
-    return [grid] if grid <= GRIDS[-1] else []
+    units = np.unique(values / float(_unit(found.topology))).tolist()
+    grids = set()
+    for most in _DENOMINATORS:
+        near = {Fraction(value).limit_denominator(most).denominator for value in units}
+        grids.add(math.lcm(*near))
+    return {grid for grid in grids if grid <= _FINEST}
 
 
 def _unit(topology: Topology) -> Fraction:

@@ -18,6 +18,7 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.allreduce_bound import AllreduceBound
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.schedule.collectives import Allreduce, AnyForest, AnySchedule
 from forestcoll.schedule.factored import FactoredForest, Links, Sets, Shapes
@@ -129,11 +130,16 @@ def parse_binary(file: IO[bytes]) -> AnySchedule:
     for name in sorted(members.keys() ^ set(due)):
         fault = "is missing" if name in due else "is not in the format"
         _refuse(f"array {name} {fault}; the arrays of this form are {', '.join(due)}")
-    forests = [_forest(head, form, prefixes[name], members) for name, head in heads.items()]
-    if len(forests) == 1:
-        return forests[0]
-    reduce, gather = forests
-    return Allreduce(reduce, gather, bound)
+    forests: list[AnyForest] = [
+        _forest(head, form, prefixes[name], members) for name, head in heads.items()
+    ]
+    return forests[0] if len(forests) == 1 else _allreduce(forests, bound)
+
+
+def _allreduce(phases: list[Any], bound: AllreduceBound | None) -> AnySchedule:
+    reduce, gather = phases
+    whole: Allreduce[Forest] = Allreduce(reduce, gather, bound)  # or of another form, both of one
+    return whole
 
 
 def _forest(head: Head, form: str, prefix: str, members: dict[str, _Array]) -> Any:

@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 
 from forestcoll.errors import InvalidScheduleError, VerificationError
 from forestcoll.generate import generate
+from forestcoll.in_network import generate_multicast
 from forestcoll.multicast import multicast, traffic
 from forestcoll.schedule import Allreduce, MulticastForest, read_schedule, verify, write_schedule
 from forestcoll.topology import group, load_topology
@@ -141,7 +142,8 @@ def test_the_schema_describes_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 def test_allreduces_are_written_with_both_phases(tmp_path: Path, suffix: str) -> None:
     """One switch adds up in the first phase and copies in the second."""
-    schedule = multicast(generate(load_topology("dgx_h100:boxes=1"), collective="allreduce"))
+    topology = load_topology("dgx_h100:boxes=1")
+    schedule = generate_multicast(topology, collective="allreduce").schedule
     path = tmp_path / f"schedule.{suffix}"
     write_schedule(schedule, path)
     again = read_schedule(path)
