@@ -185,10 +185,14 @@ def _router(network: Topology) -> Router:
 def _copying(topology: Topology, boxes: list[list[int]], *, sharp: bool) -> Topology:
     """The network in which only those switches copy that NVLS uses: of boxes, or with SHARP all."""
     router, used = _router(topology), set(topology.switches if sharp else ())
-    for gpus in boxes:
-        if len(gpus) > 1:
-            used |= _joining(router, gpus)
-        if len(gpus) > 1 and not _joining(router, gpus):
+    if all(len(box) == 1 for box in boxes):
+        raise UnsupportedError(
+            f"unsupported: NVLS in {topology.name}, whose boxes have one GPU each"
+        )
+    for gpus in (box for box in boxes if len(box) > 1):
+        joining = _joining(router, gpus)
+        used |= joining
+        if not joining:
             names = [topology.nodes[gpu].name for gpu in (gpus[0], gpus[-1])]
             raise UnsupportedError(
                 f"unsupported: NVLS needs a switch marked multicast that joins all GPUs of a box; "
@@ -206,8 +210,8 @@ def _on(
 ) -> MulticastForest | Allreduce[MulticastForest]:
     """The same trees on the network with all its marks."""
     if isinstance(made, Allreduce):
-        phases = (replace(phase, topology=topology) for phase in made.phases)
-        return Allreduce(*phases)
+        reduce, gather = (replace(phase, topology=topology) for phase in made.phases)
+        return Allreduce(reduce, gather)
     return replace(made, topology=topology)
 
 

@@ -33,6 +33,7 @@ BOXES = (
     "dgx_a100:boxes=2,nics=nodes",
     "dgx_a100:boxes=3,nics=nodes,ib_switches=2",
     "dgx_h100:boxes=4",
+    "dgx_h100:boxes=2,sharp=true",
     "paper_example",
 )
 """Boxes with a switch inside, joined by switches."""
@@ -159,6 +160,15 @@ JOINED = (
 )
 """Topologies on which links or switches lead from every GPU to every other."""
 
+NVLS = (
+    "dgx_h100:boxes=4",
+    "dgx_h100:boxes=2,sharp=true",
+    *RAILS,
+    "a dead rail",
+    "a single NIC",
+)
+"""Boxes with switches that copy and add."""
+
 SWITCH_FREE = (
     "mi250:boxes=1",
     *RINGS,
@@ -195,6 +205,8 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
             )
         )
     },
+    "nccl-nvls": dict.fromkeys(GATHERING, Claim(NVLS)),
+    "nccl-nvls-tree": {"allreduce": Claim(NVLS)},
     "multitree": dict.fromkeys(GATHERING, Claim(but())),
     "recursive-halving-doubling": dict.fromkeys(GATHERING, Claim(but())),
     "bruck": dict.fromkeys((*GATHERING, "all-to-all"), Claim(but())),
