@@ -16,6 +16,7 @@ from fractions import Fraction
 from functools import reduce
 from operator import or_
 
+from baselines.own_nics import with_own_links
 from baselines.routing import Router
 
 __all__ = ["MOST_LANES", "Gates", "find_gates", "ring_counts"]
@@ -34,6 +35,8 @@ class Gates:
         GPUs in the box.
     ins, outs : tuple of int
         The GPUs, by position, that GPUs of other boxes reach, and those that reach some.
+    own : tuple of int
+        GPUs that do both over links into the box and out of it that no other of them needs.
     widths_in, widths_out : tuple of Fraction
         The bandwidths of the links into the box and out of it, in GB/s, ascending.
     """
@@ -41,18 +44,19 @@ class Gates:
     size: int
     ins: tuple[int, ...]
     outs: tuple[int, ...]
+    own: tuple[int, ...]
     widths_in: tuple[Fraction, ...]
     widths_out: tuple[Fraction, ...]
 
     @property
-    def both(self) -> tuple[int, ...]:
-        """The GPUs that are reached and reach."""
-        return tuple(gpu for gpu in self.ins if gpu in self.outs)
+    def is_open(self) -> bool:
+        """Whether every GPU is reached and reaches, if by links that they share."""
+        return len(self.ins) == len(self.outs) == self.size
 
     @property
     def is_whole(self) -> bool:
-        """Whether every GPU is reached and reaches."""
-        return len(self.both) == self.size
+        """Whether every GPU is reached and reaches by links of its own."""
+        return len(self.own) == self.size
 
     @property
     def lanes(self) -> int:
@@ -79,21 +83,21 @@ class Gates:
 
 def find_gates(router: Router, boxes: Sequence[Sequence[int]]) -> tuple[Gates, ...]:
     """Return the gates of every box, in order."""
-    inside = [sum(1 << router.bit_of[gpu] for gpu in box) for box in boxes]
-    reached = [{gpu: sum(router.reach[gpu]) for gpu in box} for box in boxes]
-    beyond = [_union(found.values()) & ~bits for found, bits in zip(reached, inside, strict=True)]
-    arrivals = _union(beyond)
-    widths = _widths(router, boxes)
-    return tuple(
-        Gates(
-            size=len(box),
-            ins=tuple(gpu for gpu in box if arrivals & 1 << router.bit_of[gpu]),
-            outs=tuple(gpu for gpu in box if reached[i][gpu] & ~inside[i]),
-            widths_in=tuple(sorted(widths[i][0])),
-            widths_out=tuple(sorted(widths[i][1])),
-        )
-        for i, box in enumerate(boxes)
+    inside = [_union(1 << router.bit_of[gpu] for gpu in box) for box in boxes]
+    reached = {gpu: _union(router.reach[gpu]) for box in boxes for gpu in box}
+    arrivals = _union(
+        _union(reached[gpu] for gpu in box) & ~bits for box, bits in zip(boxes, inside, strict=True)
     )
+    where = _box_of(router, boxes)
+    widths = _widths(router, where, len(boxes))
+    found = []
+    for box, bits, (into, out) in zip(boxes, inside, widths, strict=True):
+        ins = tuple(gpu for gpu in box if arrivals & 1 << router.bit_of[gpu])
+        outs = tuple(gpu for gpu in box if reached[gpu] & ~bits)
+        both = [gpu for gpu in ins if gpu in outs]
+        own = with_own_links(router, where, both, reached)
+        found.append(Gates(len(box), ins, outs, own, tuple(sorted(into)), tuple(sorted(out))))
+    return tuple(found)
 
 
 def ring_counts(gates: Sequence[Gates]) -> list[int]:
@@ -109,18 +113,22 @@ def _union(sets: Iterable[int]) -> int:
     return reduce(or_, sets, 0)
 
 
-def _widths(
-    router: Router, boxes: Sequence[Sequence[int]]
-) -> list[tuple[list[Fraction], list[Fraction]]]:
-    """The bandwidths of the links into each box and out of it; its switches are those so marked."""
+def _box_of(router: Router, boxes: Sequence[Sequence[int]]) -> list[int | None]:
+    """The box of every node by its place among the boxes; its switches are those so marked."""
     nodes = router.topology.nodes
     place = {gpu: i for i, box in enumerate(boxes) for gpu in box}
     marked = {nodes[gpu].box: i for gpu, i in place.items() if nodes[gpu].box is not None}
-    where = [
+    return [
         marked.get(node.box) if node.is_switch and node.box is not None else place.get(position)
         for position, node in enumerate(nodes)
     ]
-    widths: list[tuple[list[Fraction], list[Fraction]]] = [([], []) for _ in boxes]
+
+
+def _widths(
+    router: Router, where: Sequence[int | None], boxes: int
+) -> list[tuple[list[Fraction], list[Fraction]]]:
+    """The bandwidths of the links into each box and out of it."""
+    widths: list[tuple[list[Fraction], list[Fraction]]] = [([], []) for _ in range(boxes)]
     for link in router.topology.links:
         tail, head = where[link.tail], where[link.head]
         if tail != head and head is not None:

@@ -42,12 +42,14 @@ def rails_of(
         If no GPU of a box both reaches others and is reached by them.
     """
     usual = max(map(len, boxes)) if rails is None else rails
+    plain: list[Starts] = []
+    if len(boxes) == 1 or all(found.is_open for found in gates):
+        rows = (tuple(_spread(len(box), rail, usual) for box in boxes) for rail in range(usual))
+        plain.append(tuple(rows))
     if len(boxes) == 1 or all(found.is_whole for found in gates):
-        return [
-            tuple(tuple(_spread(len(box), rail, usual) for box in boxes) for rail in range(usual))
-        ]
+        return plain
     places = [
-        [box.index(gpu) for gpu in found.both] for box, found in zip(boxes, gates, strict=True)
+        [box.index(gpu) for gpu in found.own] for box, found in zip(boxes, gates, strict=True)
     ]
     if not all(places):
         raise UnsupportedError(
@@ -56,8 +58,11 @@ def rails_of(
         )
     common = sorted(set(places[0]).intersection(*places))
     others = [[place for place in row if place not in common] or row for row in places]
-    counts = [usual] if rails is not None else sorted({usual, len(common), min(map(len, places))})
-    return [tuple(_row(common, others, rail, count) for rail in range(count)) for count in counts]
+    counts = {usual} if rails is not None else {usual, len(common), min(map(len, places))} - {0}
+    return plain + [
+        tuple(_row(common, others, rail, count) for rail in range(count))
+        for count in sorted(counts)
+    ]
 
 
 def _spread(size: int, rail: int, rails: int) -> int:
