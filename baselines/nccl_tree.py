@@ -25,11 +25,11 @@ the first ("tree"). NCCL's search prefers "balanced"; here as well, unless some 
 further from the box below than the first one (rails kept apart), or is second on several rails
 (chains over direct links), so that its NIC would have more to do than the others: then "tree".
 
-Where GPUs have no NIC, a rail begins at one that both reaches other boxes and is reached by them
-(``rails``): at the same place in all boxes as long as there are such places. As many rails as all
-boxes have, or the usual number of which some share a NIC, whichever is faster. With one dead NIC of
-8 two DGX A100 have 161.5 GB/s (by the NICs it would be 175, but fewer chains end at GPU 1), four
-have 100 as before if it is box 0's, which is the root or a leaf and no bottleneck, else 87.5.
+Where GPUs have no NIC, or share one, a rail begins at a GPU with a NIC to itself that sends and
+receives (``rails``): at the same place in all boxes as long as there are such places. As many rails
+as all boxes have, or the usual number of which some share a NIC, whichever is faster. With one dead
+NIC of 8 two DGX A100 have 161.5 GB/s (by the NICs it would be 175, but fewer chains end at GPU 1),
+four have 100 as before if it is box 0's, which is the root or a leaf and no bottleneck, else 87.5.
 
 GPUs outside boxes are boxes of one. ``generate_flat`` takes every GPU for one: a double binary tree
 over ranks, as the comparison tables of direct-connect networks have it (BFB, NSDI 2025). There the
@@ -39,8 +39,8 @@ tree-flow schedule no GPU relays what is not on its way.
 A hop over switches is divided evenly over its equal-cost paths (see ``routing``).
 
 What is left out: NCCL's choice of the number of channels (equal trees change no load), NVLink
-SHARP, and that both GPUs of a pattern use one NIC, since here every GPU has a NIC of its own. NCCL
-has trees for allreduce only, and so has this.
+SHARP (``nccl_nvls`` has it), and that both GPUs of a pattern use one NIC, since here each uses its
+own. NCCL has trees for allreduce only, and so has this.
 
 The papers publish no theoretical numbers. On two DGX A100 every GPU sends 28/16 of the data over
 its 300 GB/s, hence 171.4 GB/s (the optimum is 173.3, rings have 106.7); NCCL's tree was measured
