@@ -16,11 +16,11 @@ the data of a box of 8 where ours do 8/8.
 
 Between boxes, NVLS. The heads of a rail are joined through SHARP, if all switches between them are
 marked: each sends its sum once, the switch adds, one head gets the total and sends it back once for
-all. Our schedules need that root, which SHARP does not; the boxes take turns, so all NICs
-carry the same, as they do in NCCL. Without SHARP the heads of a rail make a ring, which sums up and
-hands on (``between="ring"``); NCCL has no NVLS over several boxes then and falls back to trees or
-rings, so this is what it would be. NVLS tree: a double binary tree over the heads of a rail, as in
-``nccl_tree``, each tree with half of the slice; two or more boxes, allreduce alone; SHARP is not
+all. Our schedules need that root, which SHARP does not; the boxes take turns, so all NICs carry the
+same, as they do in NCCL. Without SHARP the heads of a rail make a ring, which sums up and hands on
+(``between="ring"``); NCCL, as far as is described, takes NVLS over several boxes with SHARP only,
+and NVLS trees, trees or rings without. NVLS tree: a double binary tree over the heads of a rail, as
+in ``nccl_tree``, each tree with half of the slice; two or more boxes, allreduce alone; SHARP is not
 used. Switches that are marked beyond these do not copy.
 
 A GPU that is no head sends its shard of an allgather over all rails alike, in an allreduce no slice
@@ -230,7 +230,8 @@ def _joining(router: Router, gpus: Iterable[int]) -> set[int]:
 
 def _shards(router: Router, boxes: list[list[int]], starts: Starts, between: str | None) -> Copies:
     """The trees of an allgather: each GPU's shard by the rails that it heads, or by all alike."""
-    heads = [[box[place] for box, place in zip(boxes, rail, strict=True)] for rail in starts]
+    heads = [tuple(box[place] for box, place in zip(boxes, rail, strict=True)) for rail in starts]
+    star = {rail: _is_star(router, rail, between) for rail in heads}
     rails_of_gpu = {
         gpu: [rail for rail in heads if rail[i] == gpu] or heads
         for i, box in enumerate(boxes)
@@ -241,7 +242,7 @@ def _shards(router: Router, boxes: list[list[int]], starts: Starts, between: str
     for i, box in enumerate(boxes):
         for gpu in box:
             for rail in rails_of_gpu[gpu]:
-                parents = _around(router, rail, i, between)
+                parents = _around(rail, i, star=star[rail])
                 row = _row(router, boxes, rail, parents, gpu)
                 copies[row] += times // len(rails_of_gpu[gpu])
     return copies
@@ -252,8 +253,9 @@ def _slices(router: Router, boxes: list[list[int]], starts: Starts, between: str
     copies: Copies = Counter()
     for places in starts:
         rail = [box[place] for box, place in zip(boxes, places, strict=True)]
+        star = _is_star(router, rail, between)
         for i, head in enumerate(rail):
-            parents = _around(router, rail, i, between)
+            parents = _around(rail, i, star=star)
             copies[_row(router, boxes, rail, parents, head)] += 1
     return copies
 
@@ -270,16 +272,23 @@ def _trees(router: Router, boxes: list[list[int]], starts: Starts) -> Copies:
     return copies
 
 
-def _around(router: Router, rail: Sequence[int], start: int, between: str | None) -> Parents:
+def _is_star(router: Router, rail: Sequence[int], between: str | None) -> bool:
+    """Whether the heads of a rail are joined through SHARP, not in a ring."""
+    if len(rail) == 1 or between == "ring":
+        return False
+    joined = bool(_joining(router, rail))
+    if between == "sharp" and not joined:
+        raise UnsupportedError(
+            f"unsupported: SHARP needs a switch marked multicast that joins all boxes; none does "
+            f"from {router.topology.nodes[rail[0]].name} on"
+        )
+    return joined
+
+
+def _around(rail: Sequence[int], start: int, *, star: bool) -> Parents:
     """How the heads of a rail get the data from that of one box: from it, or each from the next."""
-    if len(rail) > 1 and between != "ring":
-        if _joining(router, rail):
-            return {head: rail[start] for head in rail if head != rail[start]}
-        if between == "sharp":
-            raise UnsupportedError(
-                f"unsupported: SHARP needs a switch marked multicast that joins all boxes; none "
-                f"does from {router.topology.nodes[rail[0]].name} on"
-            )
+    if star:
+        return {head: rail[start] for head in rail if head != rail[start]}
     ring = [*rail[start:], *rail[:start]]
     return {head: before for before, head in pairwise(ring)}
 
@@ -291,6 +300,6 @@ def _row(
     parent: Parents = dict(parents)
     for box, head in zip(boxes, rail, strict=True):
         source = root if root in box else head
-        parent |= {gpu: source for gpu in box if gpu not in (source, *parents)}
+        parent |= {gpu: source for gpu in box if gpu != source and gpu not in parents}
     rank_of, compute = router.topology.rank_of, router.topology.compute
     return tuple(rank_of[parent[gpu]] if gpu in parent else -1 for gpu in compute)

@@ -26,8 +26,8 @@ are as many rings as the box with the fewest allows, or the usual number if that
 and each enters and leaves at GPUs that have a way (``ring_gates``). One dead NIC of 8 costs 1/8: on
 two DGX A100 186.7 GB/s of 213.3, on four 180.6 of 206.5, also where NICs are nodes or rails are
 apart; 2 of 16 on MI250 cost 1/8; and with a single NIC left in a box 26.7 GB/s remain, 1/8. An
-allreduce over that NIC has 17.4 GB/s, 1/6 of 106.7: sums and shards each go out by it once, and in
-only those of the other box.
+allreduce over that NIC has 17.4 GB/s, 1/6 of 106.7: of 16 shards 15 go out by it and 8 come in, of
+the sums 8 go out and 15 come in.
 
 A hop takes the direct link between two GPUs where there is one, unless the way through switches is
 faster: rings are then laid both ways, and in a single group also through switches alone, and the
