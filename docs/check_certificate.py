@@ -9,52 +9,115 @@ from math import ceil, gcd
 need = lambda true, claim: true or sys.exit(f"false: {claim}")  # noqa: E731
 c = json.load(open(sys.argv[1], encoding="utf-8"))  # noqa: SIM115
 need((c["format"], c["version"]) == ("forestcoll-certificate", 1), "it is such a certificate")
-names = ["allgather", "broadcast", "reduce-scatter", "reduce"]
+names = ["allgather", "broadcast", "reduce-scatter", "reduce", "allreduce"]
 inward, single = divmod(names.index(c["collective"]), 2)  # data runs to the roots; one root
-k, u, weight = c["k"], Fraction(c["congestion"]), {g["name"]: g["weight"] for g in c["gpus"]}
-ends = [(e["to"], e["from"]) if inward else (e["from"], e["to"]) for e in c["links"]]
-load = dict(zip(ends, (e["trees"] for e in c["links"]), strict=True))
+both, weight = inward == 2, {g["name"]: g["weight"] for g in c["gpus"]}
+ends, total = [(e["from"], e["to"]) for e in c["links"]], sum(weight.values())
 width = dict(zip(ends, (Fraction(e["bandwidth_gb_s"]) for e in c["links"]), strict=True))
-nodes, whole = {*weight, *c["forwarding"]}, [k, *weight.values(), *load.values()]
+phases = {"reduce": True, "gather": False} if both else {"trees": inward == 1}
+k = {p: c[f"k_{p}"] if both else c["k"] for p in phases}
+load = {p: dict(zip(ends, (e[p] for e in c["links"]), strict=True)) for p in phases}
+nodes = {*weight, *c["forwarding"]}
+whole = [*k.values(), *weight.values(), *(n for one in load.values() for n in one.values())]
 need(len(nodes) == len(c["gpus"]) + len(c["forwarding"]), "every node is listed once")
-need(len(load) == len(ends) == sum(a != b and {a, b} <= nodes for a, b in ends), "links join nodes")
-need(all(type(n) is int and n >= 0 for n in whole) and k > 0 < min(width.values()), "numbers")
-need(gcd(*weight.values()) == 1 and single == (sum(map(bool, weight.values())) == 1), "weights")
-need(all(g["trees"] == k * g["weight"] for g in c["gpus"]), "a GPU roots k times its weight")
-limit, total = c["fixed_k"], sum(weight.values())
-for cut in filter(None, (c["optimum"], limit)):
-    inside, gpus = set(cut["cut"]), [g for g in weight if g in cut["cut"]]
-    need(gpus == cut["gpus"] != list(weight) and len(inside & nodes) == len(cut["cut"]), "the cut")
-    need(cut["weight"] == sum(weight[g] for g in gpus), "weight of the cut")
-    over = [b for (near, far), b in width.items() if near in inside and far not in inside]
-    if cut is not limit:
-        need(sum(over) == Fraction(cut["bandwidth_gb_s"]) > 0, "bandwidth of the cut")
-        ratio = cut["weight"] / sum(over)
-        need(ratio == Fraction(cut["inverse_rate"]), "ratio of the cut, 1/x*")
-    else:
-        room = sum(ceil(Fraction(cut["congestion"]) * b) - 1 for b in over)
-        need(cut["trees_lacking"] == k * cut["weight"] - room > 0, "trees lacking in the cut")
-need(max(load[e] / width[e] for e in ends) == u, "no link has more than U b trees, one as many")
-need(k * ratio < u >= Fraction(limit["congestion"]) if limit else u == k * ratio, "U, the bound")
-need(Fraction(c["time_s_per_gb"]) == u / (total * k), "time = U / (W k)")
-beside = {n: {a if b == n else b for a, b in ends if n in (a, b)} for n in nodes}
-came = {n: sum(load.get((near, n), 0) for near in beside[n]) for n in nodes}
-went = {n: sum(load.get((n, far), 0) for far in beside[n]) for n in nodes}
-need(all(came[g] == k * (total - w) for g, w in weight.items()), "each GPU is in every tree once")
-need(all(came[s] == went[s] for s in c["forwarding"]), "what only forwards sends what it gets")
-for done, gpu in enumerate(weight):  # flows to it from the roots, or from a GPU that got them all
-    left = Counter({g: k * (total if i < done else weight[g]) for i, g in enumerate(weight)})
-    missing, free = k * total - left.pop(gpu), Counter(load)
-    while missing:
-        ways = {gpu: []}
-        for node in (queue := [gpu]):
-            if left[node] > 0:
-                break
-            new = [n for n in beside[node] if n not in ways and free[n, node] > 0]
-            ways |= {n: [(n, node), *ways[node]] for n in new}
-            queue += new
-        need(left[node] > 0, f"the trees of all roots can flow to {gpu}")
-        amount = min(missing, left[node], *(free[hop] for hop in ways[node]))
-        missing, left[node] = missing - amount, left[node] - amount
-        free.update(dict.fromkeys(ways[node], -amount) | {e[::-1]: amount for e in ways[node]})
-print(f"true: {c['collective']} on {c['network']} takes {c['time_s_per_gb']} s per GB with k = {k}")
+need(
+    len(width) == len(ends) == sum(a != b and {a, b} <= nodes for a, b in ends), "links join nodes"
+)
+need(all(type(n) is int and n >= 0 for n in whole) and min(k.values()) > 0, "numbers")
+need(min(width.values()) > 0 and gcd(*weight.values()) == 1 < len(weight), "numbers")
+need(both or single == (sum(map(bool, weight.values())) == 1), "weights")
+
+
+def one_way():
+    """The bounds of a single phase: cuts, and the loads that attain them."""
+    need(
+        all(g["trees"] == c["k"] * g["weight"] for g in c["gpus"]), "a GPU roots k times its weight"
+    )
+    u, limit = Fraction(c["congestion"]), c["fixed_k"]
+    for cut in filter(None, (c["optimum"], limit)):
+        inside, gpus = set(cut["cut"]), [g for g in weight if g in cut["cut"]]
+        need(
+            gpus == cut["gpus"] != list(weight) and len(inside & nodes) == len(cut["cut"]),
+            "the cut",
+        )
+        need(cut["weight"] == sum(weight[g] for g in gpus), "weight of the cut")
+        over = [b for e, b in width.items() if (e[inward] in inside) > (e[1 - inward] in inside)]
+        if cut is not limit:
+            need(sum(over) == Fraction(cut["bandwidth_gb_s"]) > 0, "bandwidth of the cut")
+            ratio = cut["weight"] / sum(over)
+            need(ratio == Fraction(cut["inverse_rate"]), "ratio of the cut, 1/x*")
+        else:
+            room = sum(ceil(Fraction(cut["congestion"]) * b) - 1 for b in over)
+            need(
+                cut["trees_lacking"] == c["k"] * cut["weight"] - room > 0,
+                "trees lacking in the cut",
+            )
+    need(max(load["trees"][e] / width[e] for e in ends) == u, "U is what the busiest link has")
+    bound = c["k"] * ratio
+    need(bound < u >= Fraction(limit["congestion"]) if limit else u == bound, "U, the bound")
+    return u / (total * c["k"]), "with k = " + str(c["k"])
+
+
+def allreduce():
+    """The bound of two phases: sets with prices, potentials of what forwards."""
+    limit, rise, fall = c["bound"], dict.fromkeys(ends, 0), dict.fromkeys(ends, 0)
+    cover = dict.fromkeys(weight, Fraction(0))
+    for held in limit["sets"]:
+        inside, y, z = set(held["nodes"]), Fraction(held["gather"]), Fraction(held["reduce"])
+        need(
+            inside <= nodes and inside & weight.keys() and min(y, z) >= 0,
+            "a set has a GPU, a price",
+        )
+        need(len(inside) == len(held["nodes"]), "a set names a node once")
+        cover = {g: sum_ + (y + z) * (g not in inside) for g, sum_ in cover.items()}
+        for a, b in ends:
+            rise[a, b] += y * (a not in inside and b in inside)
+            fall[a, b] += z * (a in inside and b not in inside)
+    switches = [held["switch"] for held in limit["potentials"]]
+    need(len({*switches} & {*c["forwarding"]}) == len(switches), "what forwards has one potential")
+    for held in limit["potentials"]:
+        s, t = Fraction(held["gather"]), Fraction(held["reduce"])
+        need(min(s, t) >= 0, "a potential is not below 0")
+        for a, b in ends:
+            way = (b == held["switch"]) - (a == held["switch"])
+            rise[a, b], fall[a, b] = rise[a, b] + way * s, fall[a, b] - way * t
+    mean = sum(cover[g] * w for g, w in weight.items()) / total
+    least = mean if limit["proportions"] else min(cover.values())
+    need(least > 0, "every GPU is outside of some set")
+    rate = sum(b * max(rise[e], fall[e], 0) for e, b in width.items()) / least
+    need(rate == Fraction(limit["algbw_gb_s"]), "the rate that the prices prove")
+    parts = {e: sum(Fraction(load[p][e], total * k[p]) for p in phases) for e in ends}
+    took = max(parts[e] / width[e] for e in ends)
+    need(took * rate >= 1, "the time is not below the bound")
+    return took, "and none less" if took * rate == 1 else f"and none less than {1 / rate}"
+
+
+took, more = allreduce() if both else one_way()
+need(Fraction(c["time_s_per_gb"]) == took, "the time is that of the loads")
+for phase, inwards in phases.items():  # there are trees that load the links so
+    trees = {pair[::-1] if inwards else pair: n for pair, n in load[phase].items()}
+    beside = {n: {a if b == n else b for a, b in trees if n in (a, b)} for n in nodes}
+    came = {n: sum(trees.get((near, n), 0) for near in beside[n]) for n in nodes}
+    went = {n: sum(trees.get((n, far), 0) for far in beside[n]) for n in nodes}
+    once = all(came[g] == k[phase] * (total - w) for g, w in weight.items())
+    need(once, "each GPU is in every tree once")
+    need(all(came[s] == went[s] for s in c["forwarding"]), "what only forwards sends what it gets")
+    for done, gpu in enumerate(weight):  # flows to it from the roots, or a GPU that got them all
+        left = Counter(
+            {g: k[phase] * (total if i < done else weight[g]) for i, g in enumerate(weight)}
+        )
+        missing, free = k[phase] * total - left.pop(gpu), Counter(trees)
+        while missing:
+            ways = {gpu: []}
+            for node in (queue := [gpu]):
+                if left[node] > 0:
+                    break
+                new = [n for n in beside[node] if n not in ways and free[n, node] > 0]
+                ways |= {n: [(n, node), *ways[node]] for n in new}
+                queue += new
+            need(left[node] > 0, f"the trees of all roots can flow to {gpu}")
+            amount = min(missing, left[node], *(free[hop] for hop in ways[node]))
+            missing, left[node] = missing - amount, left[node] - amount
+            free.update(dict.fromkeys(ways[node], -amount))
+            free.update({hop[::-1]: amount for hop in ways[node]})
+print(f"true: {c['collective']} on {c['network']} takes {took} s per GB {more}")

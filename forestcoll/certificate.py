@@ -14,53 +14,70 @@ from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import pairwise
-from typing import Literal, cast
+from typing import Literal, Unpack, cast, overload
 
+from forestcoll.allreduce_bound import AllreduceBound
 from forestcoll.bottleneck import Optimum
 from forestcoll.cuts import Cut
-from forestcoll.demand import Weights
 from forestcoll.errors import UnsupportedError
 from forestcoll.fixed_k import FixedK, fixed_k
-from forestcoll.generate import Progress, generate_factored
+from forestcoll.generate import OneWay, Options, generate_factored
 from forestcoll.optimality import optimum
+from forestcoll.schedule.allreduce_certificate import (
+    AllreduceCertificate,
+    AllreduceGpu,
+    AllreduceLimit,
+    AllreduceLink,
+    SetPrice,
+    SwitchPotential,
+)
 from forestcoll.schedule.certificate import (
+    AnyCertificate,
     Certificate,
     CertifiedGpu,
     CertifiedLink,
     LimitOfK,
     OptimumCut,
 )
+from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.topology.model import Topology
 
 __all__ = ["certify"]
 
 
+@overload
 def certify(
-    topology: Topology,
-    *,
-    collective: str = "allgather",
-    root: str | int | None = None,
-    weights: Weights | None = None,
-    k: int | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> Certificate:
+    topology: Topology, *, collective: OneWay = "allgather", **options: Unpack[Options]
+) -> Certificate: ...
+@overload
+def certify(
+    topology: Topology, *, collective: Literal["allreduce"], **options: Unpack[Options]
+) -> AllreduceCertificate: ...
+@overload
+def certify(
+    topology: Topology, *, collective: str, **options: Unpack[Options]
+) -> AnyCertificate: ...
+def certify(
+    topology: Topology, *, collective: str = "allgather", **options: Unpack[Options]
+) -> AnyCertificate:
     """Certify the optimum of a collective, or the best with k trees per unit of weight.
 
     Parameters
     ----------
-    topology, collective, root, weights, k, threads, progress
+    topology, collective, **options
         As of :func:`forestcoll.generate.generate`.
 
     Returns
     -------
-    Certificate
+    Certificate or AllreduceCertificate
+        Of an allreduce that of the best schedule there is, and of a bound that it may attain or
+        not.
 
     Raises
     ------
     UnsupportedError
-        For an allreduce, which has two optima, and for a single GPU, which has nothing to do.
+        For a single GPU, which has nothing to do.
     ForestCollError
         Whatever :func:`forestcoll.generate.generate` raises.
 
@@ -71,22 +88,11 @@ def certify(
     >>> certificate.k, str(certificate.optimum.inverse_rate), certificate.links[0].trees
     (2, '3/2', 3)
     """
-    if collective == "allreduce":
-        raise UnsupportedError(
-            "an allreduce has two optima: ask for certificates of reduce-scatter and of allgather"
-        )
     if topology.num_compute == 1:
         raise UnsupportedError(f"{topology.name} has a single GPU: there is nothing to certify")
-    forest = generate_factored(
-        topology,
-        collective=collective,
-        root=root,
-        weights=weights,
-        k=k,
-        threads=threads,
-        progress=progress,
-    )
-    assert isinstance(forest, FactoredForest)
+    forest = generate_factored(topology, collective=collective, **options)
+    if isinstance(forest, Allreduce):
+        return _of_allreduce(forest)
     loads = _loads(forest)
     congestion = max(loads[link.tail, link.head] / link.bandwidth_gb_s for link in topology.links)
     best, limit = _bounds(forest, congestion)
@@ -110,6 +116,48 @@ def certify(
                 head=names[link.head],
                 bandwidth_gb_s=link.bandwidth_gb_s,
                 trees=loads[link.tail, link.head],
+            )
+            for link in topology.links
+        ],
+    )
+
+
+def _of_allreduce(schedule: Allreduce[FactoredForest]) -> AllreduceCertificate:
+    """Certify an allreduce and its bound."""
+    topology, claim = schedule.topology, schedule.bound
+    assert claim is not None  # there are two GPUs
+    bound = AllreduceBound.of(topology, claim.sets, claim.potentials, weights=claim.weights)
+    names = [node.name for node in topology.nodes]
+    reduce, gather = (_loads(phase) for phase in schedule.phases)
+    return AllreduceCertificate(
+        network=topology.name,
+        k_reduce=schedule.reduce.k,
+        k_gather=schedule.gather.k,
+        time_s_per_gb=schedule.time_s_per_gb,
+        bound=AllreduceLimit(
+            algbw_gb_s=bound.algbw_gb_s,
+            proportions=bool(bound.weights),
+            sets=[
+                SetPrice(nodes=[names[v] for v in one.nodes], gather=one.gather, reduce=one.reduce)
+                for one in bound.sets
+            ],
+            potentials=[
+                SwitchPotential(switch=names[one.switch], gather=one.gather, reduce=one.reduce)
+                for one in bound.potentials
+            ],
+        ),
+        gpus=[
+            AllreduceGpu(name=names[v], weight=weight)
+            for v, weight in zip(topology.compute, schedule.gather.weights, strict=True)
+        ],
+        forwarding=[node.name for node in topology.nodes if node.is_switch],
+        links=[
+            AllreduceLink(
+                tail=names[link.tail],
+                head=names[link.head],
+                bandwidth_gb_s=link.bandwidth_gb_s,
+                reduce=reduce[link.tail, link.head],
+                gather=gather[link.tail, link.head],
             )
             for link in topology.links
         ],

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from forestcoll import certify, generate, optimum, read_certificate, verify, verify_certificate
 from forestcoll import write_certificate as write
-from forestcoll.errors import UnsupportedError, VerificationError
+from forestcoll.errors import VerificationError
 from forestcoll.schedule import certificate_schema, is_certificate
 from forestcoll.schedule.certificate import Certificate
 from forestcoll.topology import Topology, TopologyBuilder, group, load_topology
@@ -340,7 +340,6 @@ def test_broken_files_are_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["ring:nodes=3", "--collective", "allreduce"], "an allreduce has two optima"),
         (["ring:nodes=3", "--group", "gpu1"], "has a single GPU: there is nothing to certify"),
         (["ring:nodes=3", "--k", "0"], "k is 0; it must be a whole number from 1 up"),
         (["ring:nodes=3", "--collective", "reduce"], "reduce needs a root"),
@@ -380,9 +379,9 @@ def test_the_schema_is_current() -> None:
 
 
 def test_the_script_is_short_and_needs_the_standard_library_only() -> None:
-    """At most 60 lines; -S and -I keep installed packages away when it runs."""
+    """At most 130 lines; -S and -I keep installed packages away when it runs."""
     text = SCRIPT.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 60
+    assert len(text.splitlines()) <= 130
     tree = ast.walk(ast.parse(text))
     imported = {name.name for node in tree if isinstance(node, ast.Import) for name in node.names}
     tree = ast.walk(ast.parse(text))
@@ -394,5 +393,4 @@ def test_the_optimum_is_that_of_the_search() -> None:
     """Whatever forest it comes from."""
     topology = load_topology("dgx_a100:boxes=2")
     assert certify(topology, k=1).optimum.inverse_rate == optimum(topology).inverse_rate
-    with pytest.raises(UnsupportedError, match="two optima"):
-        certify(topology, collective="allreduce")
+    assert certify(topology, collective="allreduce").bound.algbw_gb_s == Fraction(520, 3)

@@ -55,7 +55,7 @@ def test_an_allreduce_is_generated_verified_and_drawn_in_two_phases(tmp_path: Pa
         assert picture.read_bytes().startswith(b"\x89PNG")
     refused = invoke("optimum", *options)
     assert refused.exit_code == 2
-    assert "an allreduce has two optima" in refused.stderr
+    assert "the best allreduce is found with its schedule" in refused.stderr
 
 
 @pytest.mark.parametrize("suffix", [".json", ".npz"])

@@ -81,7 +81,8 @@ def show_optimum(
     topology = network_of(spec, members)
     if collective == "allreduce":
         raise UnsupportedError(
-            "an allreduce has two optima: ask for those of reduce-scatter and of allgather"
+            "the best allreduce is found with its schedule: forestcoll generate --collective "
+            "allreduce; each of its phases has an optimum of its own"
         )
     whole = weights_for(
         topology, collective, root=root_of(topology, root), weights=read_if_given(weights)

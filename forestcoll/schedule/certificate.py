@@ -16,25 +16,23 @@ import os
 import re
 import reprlib
 from collections.abc import Iterator
-from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
-    PlainSerializer,
-    PlainValidator,
+    TypeAdapter,
     ValidationError,
-    WithJsonSchema,
 )
 
 from forestcoll.errors import InvalidScheduleError
+from forestcoll.schedule.allreduce_certificate import AllreduceCertificate
+from forestcoll.schedule.certificate_entries import Count, Entry, Exact, Name
 from forestcoll.schedule.whole_files import reason, write_whole
 from forestcoll.topology.documents import parse_json
 
 __all__ = [
+    "AnyCertificate",
     "Certificate",
     "CertifiedGpu",
     "CertifiedLink",
@@ -46,114 +44,72 @@ __all__ = [
     "write_certificate",
 ]
 
-_WRITTEN = {"tail": "from", "head": "to"}  # names in files, where they differ
-_DIGITS = "[0-9]{1,300}"
-_FRACTION = re.compile(f"{_DIGITS}(/{_DIGITS})?")
 _MARK = re.compile(rb'"format"\s*:\s*"forestcoll-certificate"')
 
 
-def _fraction(value: object) -> Fraction:
-    if isinstance(value, Fraction):
-        return value
-    if not isinstance(value, str) or not _FRACTION.fullmatch(value) or re.search("/0+$", value):
-        raise ValueError('it must be a positive exact number as text, such as "3" or "127/25"')
-    if not (number := Fraction(value)):
-        raise ValueError("it must be positive")
-    return number
-
-
-def _whole(value: object) -> int:
-    """Read a whole number from 0 up; one of many digits comes as text."""
-    if isinstance(value, str) and re.fullmatch(_DIGITS, value):
-        return int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError("it must be a whole number from 0 up")
-    return value
-
-
-_Exact = Annotated[
-    Fraction,
-    PlainValidator(_fraction),
-    PlainSerializer(str),
-    WithJsonSchema({"type": "string", "pattern": f"^{_FRACTION.pattern}$"}),
-]
-_Count = Annotated[int, PlainValidator(_whole), WithJsonSchema({"type": "integer", "minimum": 0})]
-_Name = Annotated[str, Field(min_length=1)]
-
-
-class _Entry(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        frozen=True,
-        populate_by_name=True,
-        alias_generator=lambda name: _WRITTEN.get(name, name),
-    )
-
-
-class CertifiedGpu(_Entry):
+class CertifiedGpu(Entry):
     """A GPU that takes part."""
 
-    name: _Name
-    weight: _Count = Field(description="Its part of the data, in parts of the sum of all weights.")
-    trees: _Count = Field(description="Trees that it roots: k times its weight.")
+    name: Name
+    weight: Count = Field(description="Its part of the data, in parts of the sum of all weights.")
+    trees: Count = Field(description="Trees that it roots: k times its weight.")
 
 
-class CertifiedLink(_Entry):
+class CertifiedLink(Entry):
     """A link, in one direction, with what the forest puts on it."""
 
-    tail: _Name = Field(description="Name of the node it leaves.")
-    head: _Name = Field(description="Name of the node it enters.")
-    bandwidth_gb_s: _Exact = Field(description="In GB/s (1e9 bytes per second).")
-    trees: _Count = Field(description="Trees of the forest that run over it.")
+    tail: Name = Field(description="Name of the node it leaves.")
+    head: Name = Field(description="Name of the node it enters.")
+    bandwidth_gb_s: Exact = Field(description="In GB/s (1e9 bytes per second).")
+    trees: Count = Field(description="Trees of the forest that run over it.")
 
 
-class OptimumCut(_Entry):
+class OptimumCut(Entry):
     """A cut of the network, and how long it makes any schedule take."""
 
-    cut: list[_Name] = Field(description="Nodes inside; a GPU is outside.")
-    gpus: list[_Name] = Field(description="The GPUs among them.")
-    weight: _Count = Field(description="Of these GPUs, in all.")
-    bandwidth_gb_s: _Exact = Field(
+    cut: list[Name] = Field(description="Nodes inside; a GPU is outside.")
+    gpus: list[Name] = Field(description="The GPUs among them.")
+    weight: Count = Field(description="Of these GPUs, in all.")
+    bandwidth_gb_s: Exact = Field(
         description="Of the links out of the cut, in all; in a reduction of those into it."
     )
-    inverse_rate: _Exact = Field(
+    inverse_rate: Exact = Field(
         description="weight / bandwidth_gb_s = 1/x*, in seconds per GB: M GB in all take at least "
         "(M / W) (1/x*), W the sum of all weights."
     )
 
 
-class LimitOfK(_Entry):
+class LimitOfK(Entry):
     """A cut of the network, and why k trees a weight cannot be less congested."""
 
-    cut: list[_Name] = Field(description="Nodes inside.")
-    gpus: list[_Name] = Field(description="The GPUs among them.")
-    weight: _Count = Field(description="Of these GPUs, in all.")
-    congestion: _Exact = Field(description="U, the least congestion possible, in trees per GB/s.")
-    trees_lacking: _Count = Field(
+    cut: list[Name] = Field(description="Nodes inside.")
+    gpus: list[Name] = Field(description="The GPUs among them.")
+    weight: Count = Field(description="Of these GPUs, in all.")
+    congestion: Exact = Field(description="U, the least congestion possible, in trees per GB/s.")
+    trees_lacking: Count = Field(
         description="Trees that must cross, k weight, less those that the links out of the cut (in "
         "a reduction: into it) carry at the most below U, ceil(U b) - 1 each; positive."
     )
 
 
-class Certificate(_Entry):
+class Certificate(Entry):
     """An optimum of a network, with the numbers that prove it; for the ForestColl toolkit."""
 
     format: Literal["forestcoll-certificate"] = "forestcoll-certificate"
     version: Literal[1] = 1
-    network: _Name = Field(description="What the network is called.")
+    network: Name = Field(description="What the network is called.")
     collective: Literal["allgather", "reduce-scatter", "broadcast", "reduce"]
-    k: _Count = Field(description="Trees per unit of weight.")
-    congestion: _Exact = Field(
+    k: Count = Field(description="Trees per unit of weight.")
+    congestion: Exact = Field(
         description="U, the most trees per GB/s of bandwidth on any link of the table."
     )
-    time_s_per_gb: _Exact = Field(description="Seconds per GB of data in all: U / (W k).")
+    time_s_per_gb: Exact = Field(description="Seconds per GB of data in all: U / (W k).")
     optimum: OptimumCut = Field(description="The bound for schedules of any k.")
     fixed_k: LimitOfK | None = Field(
         description="The bound for schedules of this k; null if they attain the optimum."
     )
     gpus: list[CertifiedGpu] = Field(description="In the order of their ranks.")
-    forwarding: list[_Name] = Field(
+    forwarding: list[Name] = Field(
         description="Nodes that only forward: switches, and GPUs outside the group."
     )
     links: list[CertifiedLink] = Field(description="All links of the network.")
@@ -164,9 +120,13 @@ class Certificate(_Entry):
         return self.collective in ("reduce-scatter", "reduce")
 
 
+AnyCertificate = Certificate | AllreduceCertificate
+"""What a file can hold."""
+
+
 def certificate_schema() -> dict[str, Any]:
     """Return the JSON schema of the format."""
-    schema = Certificate.model_json_schema()
+    schema = TypeAdapter(AnyCertificate).json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
@@ -180,7 +140,7 @@ def is_certificate(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def read_certificate(path: str | os.PathLike[str]) -> Certificate:
+def read_certificate(path: str | os.PathLike[str]) -> AnyCertificate:
     """Read a certificate; in form, nothing in it is believed or added up.
 
     Raises
@@ -196,8 +156,11 @@ def read_certificate(path: str | os.PathLike[str]) -> Certificate:
     except UnicodeDecodeError:
         raise InvalidScheduleError(f"{path}: not text in UTF-8; save it as such") from None
     document = parse_json(text, str(path), InvalidScheduleError)
+    data = document.data
+    both = isinstance(data, dict) and data.get("collective") == "allreduce"
+    kind = AllreduceCertificate if both else Certificate
     try:
-        return Certificate.model_validate(document.data)
+        return kind.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         problem = _PROBLEMS.get(first["type"], "is {value}: {message}").format(
@@ -213,7 +176,7 @@ _PROBLEMS = {
 }
 
 
-def write_certificate(certificate: Certificate, path: str | os.PathLike[str]) -> None:
+def write_certificate(certificate: AnyCertificate, path: str | os.PathLike[str]) -> None:
     """Write a certificate: one field, GPU or link a line; the same bytes for the same content.
 
     Raises
@@ -240,8 +203,21 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
 
 def _value(key: str, value: Any) -> str:
     if key in ("gpus", "links"):
-        return "[\n" + ",\n".join(f"    {json.dumps(entry)}" for entry in value) + "\n  ]"
+        return _listed(value, "    ")
     if isinstance(value, dict):
-        fields = (f'    "{name}": {json.dumps(item)}' for name, item in value.items())
+        fields = (
+            f'    "{name}": {_listed(item, "      ") if _is_records(item) else json.dumps(item)}'
+            for name, item in value.items()
+        )
         return "{\n" + ",\n".join(fields) + "\n  }"
     return json.dumps(value)
+
+
+def _is_records(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(entry, dict) for entry in value)
+
+
+def _listed(entries: list[Any], indent: str) -> str:
+    """Return a list with an entry a line."""
+    lines = ",\n".join(f"{indent}{json.dumps(entry)}" for entry in entries)
+    return f"[\n{lines}\n{indent[2:]}]" if lines else "[]"

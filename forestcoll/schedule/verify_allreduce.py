@@ -18,7 +18,7 @@ from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.naming import fail, gpu_name
 from forestcoll.topology.model import Topology
 
-__all__ = ["PhaseLoads", "Shared", "check_allreduce"]
+__all__ = ["PhaseLoads", "Shared", "check_allreduce", "check_bound"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,7 @@ def check_allreduce(schedule: Allreduce[Any], reduce: PhaseLoads, gather: PhaseL
     if bound is None:
         return Shared(time, busiest, None, optimal=time == 0)
     _check_claim(schedule, bound)
-    proved = _proved(bound)
-    if bound.algbw_gb_s != proved:
-        fail(f"the bound claims {bound.algbw_gb_s} GB/s, but its prices prove {proved}")
+    proved = check_bound(bound)
     if time * proved < 1:
         fail(f"the schedule takes {time} s per GB, less than its bound of {proved} GB/s admits")
     return Shared(time, busiest, proved, optimal=time * proved == 1)
@@ -95,7 +93,7 @@ def _time(
 
 
 def _check_claim(schedule: Allreduce[Any], bound: AllreduceBound) -> None:
-    """The bound is about this network and this schedule, and its numbers may be prices."""
+    """The bound is about this network and schedules like this one."""
     nodes = bound.topology.nodes
     if bound.topology != schedule.topology:
         fail(f"the bound is that of another topology, {bound.topology.name}")
@@ -104,6 +102,26 @@ def _check_claim(schedule: Allreduce[Any], bound: AllreduceBound) -> None:
     copies = any(isinstance(phase, MulticastForest) for phase in schedule.phases)
     if copies and any(node.multicast for node in nodes) and not bound.copying:
         fail("the bound is for switches that only forward; in this schedule they copy and add")
+
+
+def check_bound(bound: AllreduceBound) -> Fraction:
+    """Return the rate that a bound claims and its prices prove.
+
+    Raises
+    ------
+    VerificationError
+        If its numbers cannot be prices, or prove another rate.
+    """
+    _check_numbers(bound)
+    proved = _proved(bound)
+    if bound.algbw_gb_s != proved:
+        fail(f"the bound claims {bound.algbw_gb_s} GB/s, but its prices prove {proved}")
+    return proved
+
+
+def _check_numbers(bound: AllreduceBound) -> None:
+    """Sets have GPUs, potentials are of switches that forward, and prices are from 0 up."""
+    nodes = bound.topology.nodes
     for one in bound.sets:
         if not one.nodes or not 0 <= min(one.nodes) <= max(one.nodes) < len(nodes):
             fail(f"the bound names a set of nodes that are not all among 0 to {len(nodes) - 1}")

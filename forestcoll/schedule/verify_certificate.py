@@ -7,24 +7,32 @@ Output:  a verdict, or the first violation, by name.
 Cost:    one pass over the links, and a max-flow for each GPU from those done before: short ones.
 Source:  ForestColl section 2 (the cut bound), section 5.5 and appendix E.4 (fixed k), Theorem 5 and
          Edmonds' theorem (trees from flows). Shares no code with what makes certificates.
-
-Trees: if every node that only forwards sends as many as it receives, it can be removed with all
-cuts kept, and if then the trees of all roots can flow to every GPU, there are such spanning trees.
-So the loads alone prove that some schedule is as fast; which one, only its file says.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from typing import overload
 
 from forestcoll.collective import collective_of
-from forestcoll.schedule.certificate import Certificate, CertifiedLink, LimitOfK, OptimumCut
+from forestcoll.schedule.allreduce_certificate import AllreduceCertificate
+from forestcoll.schedule.certificate import (
+    AnyCertificate,
+    Certificate,
+    CertifiedLink,
+    LimitOfK,
+    OptimumCut,
+)
 from forestcoll.schedule.naming import fail
+from forestcoll.schedule.verify_allreduce_certificate import (
+    AllreduceCertificateVerdict,
+    verify_allreduce_certificate,
+)
+from forestcoll.schedule.verify_tree_loads import TreeLoads, check_trees_exist
 
 __all__ = ["CertificateVerdict", "verify_certificate"]
 
@@ -62,7 +70,17 @@ class CertificateVerdict:
     optimal_for_k: bool
 
 
-def verify_certificate(certificate: Certificate) -> CertificateVerdict:
+@overload
+def verify_certificate(certificate: Certificate) -> CertificateVerdict: ...
+@overload
+def verify_certificate(certificate: AllreduceCertificate) -> AllreduceCertificateVerdict: ...
+@overload
+def verify_certificate(
+    certificate: AnyCertificate,
+) -> CertificateVerdict | AllreduceCertificateVerdict: ...
+def verify_certificate(
+    certificate: AnyCertificate,
+) -> CertificateVerdict | AllreduceCertificateVerdict:
     """Add up a certificate anew.
 
     Raises
@@ -70,14 +88,15 @@ def verify_certificate(certificate: Certificate) -> CertificateVerdict:
     VerificationError
         At the first number that is not what the others make it, or claim that they do not prove.
     """
+    if isinstance(certificate, AllreduceCertificate):
+        return verify_allreduce_certificate(certificate)
     _check_network(certificate)
     _check_weights(certificate)
     _check_optimum(certificate, certificate.optimum)
     _check_speed(certificate)
     if certificate.fixed_k is not None:
         _check_limit(certificate, certificate.fixed_k)
-    _check_ends(certificate)
-    _check_flows(certificate)
+    _check_trees(certificate)
     weights = [gpu.weight for gpu in certificate.gpus]
     limit = certificate.fixed_k
     return CertificateVerdict(
@@ -217,115 +236,16 @@ def _check_speed(certificate: Certificate) -> None:
         )
 
 
-# --- trees -------------------------------------------------------------------------------------
-
-
-def _check_ends(certificate: Certificate) -> None:
-    """Each tree of another root enters a GPU once (in a reduction: leaves it once).
-
-    What forwards sends as many as it receives.
-    """
-    received: Counter[str] = Counter()
-    sent: Counter[str] = Counter()
-    for link in certificate.links:
-        received[link.head] += link.trees
-        sent[link.tail] += link.trees
-    verb, passed = ("sends", sent) if certificate.is_reduction else ("receives", received)
-    trees = sum(gpu.trees for gpu in certificate.gpus)
-    for gpu in certificate.gpus:
-        if passed[gpu.name] != trees - gpu.trees:
-            fail(
-                f"{gpu.name} {verb} {passed[gpu.name]} trees; {trees - gpu.trees} are rooted "
-                f"elsewhere"
-            )
-    for name in certificate.forwarding:
-        if received[name] != sent[name]:
-            fail(
-                f"{name} only forwards, but receives {received[name]} trees and sends {sent[name]}"
-            )
-
-
-def _check_flows(certificate: Certificate) -> None:
-    """The trees of all roots can flow to every GPU within the loads, so spanning trees exist.
-
-    A GPU that they reach stands for all roots: no narrower cut separates it from them. So each
-    flow is searched for from its end, and mostly found nearby.
-    """
-    flows = _Flows(certificate)
-    for gpu in certificate.gpus:
-        flows.check(gpu.name)
-
-
-class _Left(dict[str, int]):
-    """What is left of the supplies in one flow; looked up where the flow comes by."""
-
-    def __init__(self, supply: dict[str, int]) -> None:
-        super().__init__()
-        self._supply = supply
-
-    def __missing__(self, node: str) -> int:
-        return self._supply.get(node, 0)
-
-
-class _Flows:
-    """Flows of trees over the loads, in the direction from root to leaves."""
-
-    def __init__(self, certificate: Certificate) -> None:
-        self._room: dict[tuple[str, str], int] = {}
-        self._beside: defaultdict[str, list[str]] = defaultdict(list)
-        for link in certificate.links:
-            near, far = link.tail, link.head
-            if certificate.is_reduction:
-                near, far = far, near
-            self._room[near, far] = link.trees
-            self._beside[far].append(near)
-            self._beside[near].append(far)
-        self._supply = {gpu.name: gpu.trees for gpu in certificate.gpus}
-        self._trees = sum(self._supply.values())
-
-    def check(self, gpu: str) -> None:
-        """Raise unless all trees can flow to a GPU; from then on it supplies all of them."""
-        used: Counter[tuple[str, str]] = Counter()
-        missing = self._trees - self._supply.pop(gpu)
-        left = _Left(self._supply)
-        while missing:
-            path = self._path(gpu, used, left)
-            if not path:
-                fail(
-                    f"only {self._trees - missing} of {self._trees} trees can flow over the loads "
-                    f"of the links between their roots and {gpu}; no such forest exists"
-                )
-            hops = list(pairwise(path))
-            free = (self._room.get(hop, 0) - used[hop] for hop in hops)
-            amount = min(missing, left[path[0]], *free)
-            left[path[0]] -= amount
-            for near, far in hops:
-                used[near, far] += amount
-                used[far, near] -= amount
-            missing -= amount
-        self._supply[gpu] = self._trees
-
-    def _path(
-        self,
-        gpu: str,
-        used: Counter[tuple[str, str]],
-        left: _Left,
-    ) -> list[str]:
-        """Return a shortest way on which more trees can flow to a GPU; nothing if there is none."""
-        after = {gpu: ""}
-        queue = [gpu]
-        for node in queue:  # grows as it is walked
-            if left[node] > 0:
-                path = [node]
-                while path[-1] != gpu:
-                    path.append(after[path[-1]])
-                return path
-            for near in self._beside[node]:
-                hop = near, node
-                if near not in after and self._room.get(hop, 0) > used[hop]:
-                    after[near] = node
-                    queue.append(near)
-        return []
+def _check_trees(certificate: Certificate) -> None:
+    """There are trees that load the links so, k times its weight rooted at every GPU."""
+    check_trees_exist(
+        TreeLoads(
+            roots={gpu.name: gpu.trees for gpu in certificate.gpus},
+            forwarding=tuple(certificate.forwarding),
+            loads={(link.tail, link.head): link.trees for link in certificate.links},
+            reduction=certificate.is_reduction,
+        )
+    )
 
 
 def _link(link: CertifiedLink) -> str:

@@ -47,11 +47,12 @@ def test_random_networks_attain_it_on_finer_grids(kind: str, seed: int) -> None:
 def test_coarse_grids_are_slower_and_still_right() -> None:
     """79/40 on a grid of tenths; rounded down to whole shares, what is left fits and is less."""
     found = allreduce_optimum(random_topology(6, "directed"), SETTINGS)
-    odd = replace(found, gather_gb_s=found.gather_gb_s * 0.999)  # no simple fractions
+    uneven = np.random.default_rng(1).uniform(0.998, 0.999, len(found.gather_gb_s))
+    odd = replace(found, gather_gb_s=found.gather_gb_s * uneven)  # no simple fractions
     rates = [rounded(odd, [grid]).algbw_gb_s for grid in (2, 5, 10, GRIDS[-1])]
     assert all(0 < rate <= Fraction(79, 40) for rate in rates)
     assert rates[0] < rates[-1]
-    assert float(rates[-1]) == pytest.approx(0.999 * 79 / 40, rel=1e-4)
+    assert float(rates[-1]) == pytest.approx(0.999 * 79 / 40, rel=1e-3)
     assert rounded(found).grid == 10
 
 

@@ -1,0 +1,78 @@
+"""What the entries of certificates are made of: exact numbers, counts and names, in JSON."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Annotated
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    WithJsonSchema,
+)
+
+__all__ = ["Count", "Entry", "Exact", "Name", "Price"]
+
+_WRITTEN = {"tail": "from", "head": "to"}  # names in files, where they differ
+_DIGITS = "[0-9]{1,300}"
+_FRACTION = re.compile(f"{_DIGITS}(/{_DIGITS})?")
+
+
+def _fraction(value: object) -> Fraction:
+    if isinstance(value, Fraction):
+        return value
+    if not isinstance(value, str) or not _FRACTION.fullmatch(value) or re.search("/0+$", value):
+        raise ValueError('it must be a positive exact number as text, such as "3" or "127/25"')
+    if not (number := Fraction(value)):
+        raise ValueError("it must be positive")
+    return number
+
+
+def _price(value: object) -> Fraction:
+    """Read an exact number from 0 up."""
+    return Fraction(0) if value == "0" or value == 0 else _fraction(value)
+
+
+def _whole(value: object) -> int:
+    """Read a whole number from 0 up; one of many digits comes as text."""
+    if isinstance(value, str) and re.fullmatch(_DIGITS, value):
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError("it must be a whole number from 0 up")
+    return value
+
+
+Exact = Annotated[
+    Fraction,
+    PlainValidator(_fraction),
+    PlainSerializer(str),
+    WithJsonSchema({"type": "string", "pattern": f"^{_FRACTION.pattern}$"}),
+]
+"""A positive exact number."""
+
+Price = Annotated[
+    Fraction,
+    PlainValidator(_price),
+    PlainSerializer(str),
+    WithJsonSchema({"type": "string", "pattern": f"^{_FRACTION.pattern}$"}),
+]
+"""An exact number from 0 up."""
+
+Count = Annotated[int, PlainValidator(_whole), WithJsonSchema({"type": "integer", "minimum": 0})]
+Name = Annotated[str, Field(min_length=1)]
+
+
+class Entry(BaseModel):
+    """An object with exactly its fields; the ends of a link are "from" and "to" in files."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        populate_by_name=True,
+        alias_generator=lambda name: _WRITTEN.get(name, name),
+    )
