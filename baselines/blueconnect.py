@@ -41,7 +41,7 @@ from baselines.grid_rings import along_rings
 from baselines.hamiltonian import Successors
 from baselines.parameters import check_choice
 from baselines.ring import lay_all
-from baselines.ring_layout import Layout, gpus_by_box, hops
+from baselines.ring_layout import Layout, Ring, gpus_by_box, hops
 from baselines.routing import check_size
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
@@ -144,3 +144,7 @@ class _InEveryBox(Layout):
             tuple(place for place in row if all(place in other[i] for other in others))
             for i, row in enumerate(first)
         )
+
+    def mixed(self, gpus: Sequence[int]) -> list[Ring]:
+        """Downwards, by switches or by what each box has."""
+        return [(0, *range(len(gpus) - 1, 0, -1))]

@@ -4,7 +4,9 @@ Problem: Hamiltonian paths from a node, all of them where there are few; one Ham
          several that share no link.
 Input:   the successors of each node, those to be tried first in front.
 Output:  paths as tuples of nodes. Finding none proves nothing where the search stopped early.
-Cost:    at most ``LOOKS`` extensions (an MI250 box of 16 GPUs needs 13,000 a start, for 412 paths).
+         What was found or not is remembered.
+Cost:    at most ``LOOKS`` extensions (an MI250 box of 16 GPUs needs 13,000 a start, for 412 paths);
+         none for a cycle where degrees, a cut node or two uneven sides rule it out.
 Source:  plain depth-first search; for cycles where links run both ways, extension and rotation
          after Posa with Warnsdorff's choice of the successor that has fewest ways on; disjoint ones
          by taking cycles out one after another, again with ties broken otherwise if too few come.
@@ -23,6 +25,7 @@ __all__ = [
     "TRIES",
     "Path",
     "Successors",
+    "excludes_cycle",
     "find_cycle",
     "find_disjoint_cycles",
     "find_paths",
@@ -60,11 +63,36 @@ def find_paths(successors: Successors, start: int) -> tuple[Path, ...]:
     return tuple(found)
 
 
+def excludes_cycle(successors: Successors) -> bool:
+    """Whether a graph whose links run both ways has no Hamiltonian cycle for a plain reason.
+
+    A node with fewer than two neighbours, one whose loss cuts the graph in two, or two sides of
+    different size between which all links run.
+
+    Examples
+    --------
+    >>> excludes_cycle(((1,), (0, 2), (1,))), excludes_cycle(((1, 2), (0, 2), (0, 1)))
+    (True, False)
+    """
+    if len(successors) < 3:
+        return not all(successors)
+    graph = nx.Graph((u, v) for u, row in enumerate(successors) for v in row)
+    if len(graph) < len(successors) or not nx.is_biconnected(graph):
+        return True
+    if not nx.is_bipartite(graph):
+        return False
+    one, other = nx.bipartite.sets(graph)
+    return len(one) != len(other)
+
+
+@lru_cache(maxsize=1024)
 def find_cycle(successors: Successors) -> Path | None:
     """Look for a Hamiltonian cycle in a graph whose links run both ways, from node 0 on.
 
     A path is extended; where it is stuck, its tail is turned round at a neighbour of its end.
     """
+    if excludes_cycle(successors):
+        return None
     path, inside = [0], {0}
     dead_ends: set[int] = set()
     for look in range(LOOKS):
@@ -101,19 +129,13 @@ def find_disjoint_cycles(successors: Successors) -> list[Path]:
     for _ in range(TRIES):
         left = tuple(tuple(chance.sample(row, len(row))) for row in successors)
         found = []
-        while _is_connected(left) and (cycle := find_cycle(left)):
+        while len(left) > 2 and (cycle := find_cycle(left)):
             found.append(cycle)
             left = _without(left, cycle)
         best = max(best, found, key=len)
         if not found or len(best) == min(map(len, successors)) // 2:
             break
     return best
-
-
-def _is_connected(successors: Successors) -> bool:
-    """Whether one piece is left, in which every node has two links or more."""
-    graph = nx.Graph((u, v) for u, row in enumerate(successors) for v in row)
-    return min(map(len, successors)) > 1 and nx.is_connected(graph)
 
 
 def _without(successors: Successors, cycle: Path) -> Successors:

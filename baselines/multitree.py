@@ -3,57 +3,84 @@
 Problem: out-trees, one rooted at every GPU, that share the links well.
 Input:   a topology; the bandwidth of one link unit.
 Output:  N trees, and the number of time steps in which they were grown.
-Cost:    one look at each port of each tree in each step, since what is left in a step only
-         shrinks: 15 s for 1024 GPUs.
+Cost:    one look at each port of each tree in each step (see ``multitree_grove``): 22 s for 1024
+         GPUs a reading; by default two readings are grown where one cannot be known to be best.
 Source:  Huang et al., "Communication Algorithm-Architecture Co-Design for Distributed Deep
          Learning" (ISCA 2021), as ForestColl section 6.5 uses it. Reimplemented from the papers.
 
 In each time step a link of bandwidth b carries floor(b / unit) trees. The trees take turns, one
-edge a turn: the first of a tree's GPUs, in the order in which they joined before this step, that
-can send to a GPU not yet in the tree does so, over its port to the nearest GPUs first, the widest
-among those. The edge takes one unit on each link of its path in this step. A step ends when no
-tree can grow.
+edge a turn: the first port of a GPU that joined before this step, over which a GPU not yet in the
+tree can be reached, sends to the first of those GPUs. The edge takes one unit on each link of its
+path in this step. A step ends when no tree can grow.
 
-What differs from the sources, or is not in them. The unit: MultiTree's paper leaves it open, and
-ForestColl takes the slowest link, as we do; a bandwidth that is no multiple of it is rounded down,
-as multi-edges must be. The child: of those behind a port we take the first by its number in the
-box, then by box, so that a tree enters all boxes before it enters one twice; by box first, trees
-on A100 would enter every box twice and be half as fast, and by the widest port first they would
-stay near the optimum. Of these readings ours is the one whose curve has the shape of the published
-figure: a choice, not a confirmation. Switches: only shortest paths. The
-schedule: MultiTree sends in lockstep, one unit a step, while our cost model lets all trees flow at
-once and charges each link its trees; so the forest is never slower than its steps. The network
-interface's message scheduling is left out.
+What the sources leave open, and how it is read here. The paper's networks have links of one
+bandwidth and mostly no switches; where bandwidths differ and many GPUs are behind one port, its
+rule says neither which port nor which of these GPUs comes first. Both are parameters.
 
-Only curves are published (ForestColl figure 14). What is said of them comes out on A100: MultiTree
-starts well below the optimum and meets it as the network grows (200 GB/s from 2 boxes on; the
-optimum falls from 347 to 201.6 at 128). On MI250 ForestColl is said to be ahead by more than 50 %:
-here by 384 % at 2 boxes (354 against 73 GB/s), 114 % at 8, 67 % at 16 and 55 % at 32, but by 43 %
-at 64 (260 against 182 GB/s). The NICs set both rates there; our trees, which enter all boxes before
-one twice, come ever nearer the optimum, and the choice of the child is what the paper leaves open.
+``child``: the GPUs behind a port by their number in the box, then by box ("number"), or by box
+first ("box"), each from the beginning or from the sender on, round and round ("next-number",
+"next-box"). "next-number" is the default: it goes first to the GPU of the same number in the next
+box, so that trees enter at different GPUs.
+
+``ports``: the sender is the GPU that joined first, its ports nearest GPUs first and then widest
+("joined"); or the ports of all GPUs of the tree are asked together, nearest first and then widest
+("nearest"), or the other way about ("widest"). "best", the default, grows "nearest" and "joined"
+and keeps the faster forest by ``cost``; it stops after the first where all GPUs' and boxes' ingress
+is used up, since nothing is faster then. It costs 22 s on 128 boxes of A100 (the first is enough)
+and 50 s on 64 of MI250.
+
+Algbw in GB/s of the least and the greatest of the twelve readings, and of the default, which is the
+greatest on all networks that were measured (``benchmarks.bench_multitree``; also tori, fat trees,
+rails and docs/examples, where at most the order of ports matters):
+
+    boxes             1      2      3      4      8     11     16
+    A100   least   342.9  200.0  150.0  133.3  114.3   88.0  106.7
+           default 342.9  342.9  300.0  266.7  228.6  220.0  213.3
+           optimum 342.9  346.7  300.0  266.7  228.6  220.0  213.3
+    H100   least   514.3  400.0  300.0  266.7  228.6  176.0  213.3
+           default 514.3  514.3  514.3  514.3  457.1  440.0  426.7
+           optimum 514.3  533.3  521.7  516.1  457.1  440.0  426.7
+    MI250  least   133.3   56.9   59.1   56.9   56.9   56.3   56.1
+           default 200.0  128.0  153.6  128.0  146.3  156.4  163.8
+           optimum 342.9  354.1  346.4  341.3  292.6  281.6  273.1
+
+What differs besides. The unit: MultiTree's paper leaves it open, and ForestColl takes the slowest
+link, as we do; a bandwidth that is no multiple of it is rounded down, as multi-edges must be.
+Switches: only shortest paths. The schedule: MultiTree sends in lockstep, one unit a step, while our
+cost model lets all trees flow at once and charges each link its trees; so the forest is never
+slower than its steps. The network interface's message scheduling is left out.
+
+Only curves are published (ForestColl figure 14), where MultiTree starts well below the optimum on
+A100 and meets it as the network grows. Of our readings ``child="number", ports="joined"`` comes
+nearest to that shape: 200 GB/s at 2, 4, 8 and 16 boxes, 150 at 3 and 157.1 at 11, where the number
+of boxes does not divide that of the GPUs evenly; so the curve may show a reading that is not
+MultiTree's best. On MI250 ForestColl is said to be ahead by more than 50 %: here by 177 % at 2
+boxes, 100 % at 8, 67 % at 16, 48 % at 32 and 38 % at 64 (260 against 188 GB/s).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from baselines.collectives import collect
-from baselines.parameters import exact_parameter
-from baselines.routing import LogicalPaths, Router, build_forest, check_size
-from forestcoll.errors import InvalidParameterError, UnsupportedError
+from baselines.multitree_grove import CHILDREN, PORTS, Grove
+from baselines.parameters import check_choice, exact_parameter
+from baselines.routing import LogicalPaths, build_forest, check_size
+from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.collectives import Allreduce
-from forestcoll.schedule.forest import Forest, Path
+from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import Exact
 
-__all__ = ["Growth", "generate", "grow"]
+__all__ = ["BEST_OF", "Growth", "generate", "grow"]
+
+BEST_OF = ("nearest", "joined")
+"""The orders of ports of which "best" keeps the faster forest, at a tie that of the first."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +105,12 @@ class Growth:
 
 
 def generate(
-    topology: Topology, collective: str = "allgather", *, unit: Exact | None = None
+    topology: Topology,
+    collective: str = "allgather",
+    *,
+    unit: Exact | None = None,
+    child: str = "next-number",
+    ports: str = "best",
 ) -> Forest | Allreduce[Forest]:
     """Grow the trees and return them as a forest with k = 1.
 
@@ -89,175 +121,78 @@ def generate(
         "allgather", "reduce-scatter" or "allreduce".
     unit : int, Fraction or str, optional
         Bandwidth of one multi-edge in GB/s; that of the slowest link if not given.
+    child : str
+        Which of the GPUs behind a port joins: "next-number", "next-box", "number" or "box".
+    ports : str
+        Which port of a tree is asked first: "nearest", "widest", "joined", or "best": the faster of
+        the first and the last.
 
     Raises
     ------
     InvalidParameterError
-        If the unit is not a positive number.
+        If the unit is not a positive number, or there is no such reading.
     UnsupportedError
         If the trees cannot span the GPUs through links of at least one unit.
     """
-    return collect(partial(_gather, unit=unit), topology, collective)
+    check_choice("ports", ports, ("best", *PORTS))
+    spread = partial(_gather, unit=unit, child=child, ports=ports)
+    return collect(spread, topology, collective)
 
 
-def _gather(topology: Topology, unit: Exact | None) -> Forest:
-    """Return the trees of all roots."""
-    growth = grow(topology, unit=unit)
+def _gather(topology: Topology, unit: Exact | None, child: str, ports: str) -> Forest:
+    """Return the trees of all roots, of several readings of the ports those that are fastest."""
+    grown: list[Forest] = []
+    for order in BEST_OF if ports == "best" else (ports,):
+        if not grown or grown[0].congestion > _ingress_bound(topology):
+            growth = grow(topology, unit=unit, child=child, ports=order)
+            grown.append(_forest(topology, growth))
+    return min(grown, key=lambda forest: forest.congestion)
+
+
+def _ingress_bound(topology: Topology) -> Fraction:
+    """The congestion that no tree per root can go below: all shards enter every GPU and box."""
+    inside: dict[tuple[str, int], set[int]] = {("gpu", gpu): {gpu} for gpu in topology.compute}
+    for position, node in enumerate(topology.nodes):
+        if node.box is not None:
+            inside.setdefault(("box", node.box), set()).add(position)
+    width, size = dict.fromkeys(inside, Fraction(0)), dict.fromkeys(inside, 0)
+    for key, nodes in inside.items():
+        size[key] = len(nodes.intersection(topology.compute))
+    for link in topology.links:
+        box = topology.nodes[link.head].box
+        if ("gpu", link.head) in width:
+            width["gpu", link.head] += link.bandwidth_gb_s
+        if box is not None and topology.nodes[link.tail].box != box:
+            width["box", box] += link.bandwidth_gb_s
+    return max((topology.num_compute - size[key]) / width[key] for key in inside if width[key])
+
+
+def _forest(topology: Topology, growth: Growth) -> Forest:
     ranks = np.arange(topology.num_compute, dtype=np.int32)
     once = np.ones(topology.num_compute, dtype=np.int64)
     return build_forest(topology, "multitree", ranks, once, growth.parent, growth.paths)
 
 
-def grow(topology: Topology, *, unit: Exact | None = None) -> Growth:
-    """Grow all trees to the end; parameters and errors as for :func:`generate`."""
+def grow(
+    topology: Topology,
+    *,
+    unit: Exact | None = None,
+    child: str = "next-number",
+    ports: str = "nearest",
+) -> Growth:
+    """Grow all trees to the end, by one reading; else as for :func:`generate`."""
     check_size(topology)
+    check_choice("child", child, CHILDREN)
+    check_choice("ports", ports, PORTS)
     if unit is None:
         size = min((link.bandwidth_gb_s for link in topology.links), default=Fraction(1))
     else:
         size = exact_parameter("unit", unit)
     if size <= 0:
         raise InvalidParameterError(f"unit is {size} GB/s; it must be positive")
-    grove = _Grove(topology, size)
+    grove = Grove(topology, size, child, ports)
     steps = 0
     while any(grove.missing):
         grove.step()
         steps += 1
     return Growth(grove.parents(), grove.paths(), steps, size)
-
-
-class _Port(NamedTuple):
-    """A link out of a GPU and the set of GPUs to which it is the best way; GPUs by their bits."""
-
-    gpu: int
-    link: int
-    head: int
-    gpus: int
-
-
-class _Grove:
-    """The trees so far, and what the present step has left to give.
-
-    GPUs go by the router's bits. In a step, ``left`` counts the units left on each link, and
-    ``open`` holds for each node the GPUs to which units may be left; it errs on the large side.
-    """
-
-    def __init__(self, topology: Topology, unit: Fraction) -> None:
-        self.topology = topology
-        self.router = Router(topology)
-        self.units = [int(link.bandwidth_gb_s / unit) for link in topology.links]
-        self.reach = [sum(found) for found in self.router.reach]
-        self.ports_of = [self._ports(gpu) for gpu in self.router.gpus]
-        size = topology.num_compute
-        everyone = (1 << size) - 1
-        self.missing = [everyone & ~(1 << root) for root in range(size)]
-        self.ports = [list(self.ports_of[root]) for root in range(size)]
-        self.parent = [[-1] * size for _ in range(size)]
-        self.joined: list[list[int]] = [[] for _ in range(size)]
-        self.used: dict[tuple[int, int], dict[tuple[int, ...], int]] = {}
-        self.left: list[int] = []
-        self.open: list[int] = []
-
-    def _ports(self, gpu: int) -> tuple[_Port, ...]:
-        """A GPU's ports, nearest GPUs first, then widest, then by position."""
-        bit = self.router.bit_of[gpu]
-        links, reach = self.topology.links, self.router.reach
-        ports = []
-        for hops, found in enumerate(reach[gpu]):
-            widths: dict[Fraction, list[tuple[int, int]]] = {}
-            for link, head in self.router.out[gpu] if hops and found else ():
-                if hops == 1 or self.topology.nodes[head].is_switch:
-                    widths.setdefault(links[link].bandwidth_gb_s, []).append((link, head))
-            for width in sorted(widths, reverse=True):
-                served = 0
-                for link, head in widths[width]:
-                    if gpus := found & reach[head][hops - 1]:
-                        ports.append(_Port(bit, link, head, gpus))
-                        served |= gpus
-                found &= ~served
-        return tuple(ports)
-
-    def step(self) -> None:
-        """Let the trees take turns until none can grow."""
-        self.left = list(self.units)
-        self.open = list(self.reach)
-        turns = [self._turns(root) for root, missing in enumerate(self.missing) if missing]
-        while turns:
-            turns = [tree for tree in turns if next(tree, False)]
-        if not any(self.joined):
-            self._refuse()
-        for root in range(len(self.joined)):
-            self._admit(root)
-
-    def _turns(self, root: int) -> Iterator[bool]:
-        """Add one edge to the tree at each turn, until it has no more in this step."""
-        left, open_to, missing = self.left, self.open, self.missing
-        for parent, link, head, gpus in self.ports[root]:
-            while left[link]:
-                children = missing[root] & gpus & open_to[head]
-                if not children:
-                    break
-                child = (children & -children).bit_length() - 1
-                rest = self._free_path(head, self.router.gpus[child])
-                if rest is None:
-                    continue  # the look has closed the way, so the next one finds another child
-                self._add(root, parent, child, (link, *rest))
-                yield True
-
-    def _free_path(self, node: int, gpu: int) -> tuple[int, ...] | None:
-        """Find links with a unit left from a node to a GPU; close the node to it if none are."""
-        if node == gpu:
-            return ()
-        bit = 1 << self.router.bit_of[gpu]
-        for link, head in self.router.next_hops(node, gpu):
-            if self.left[link] and self.open[head] & bit:
-                rest = self._free_path(head, gpu)
-                if rest is not None:
-                    return (link, *rest)
-        self.open[node] &= ~bit
-        return None
-
-    def _add(self, root: int, parent: int, child: int, path: tuple[int, ...]) -> None:
-        for link in path:
-            self.left[link] -= 1
-        self.missing[root] &= ~(1 << child)
-        self.parent[root][child] = parent
-        self.joined[root].append(child)
-        ways = self.used.setdefault((parent, child), {})
-        ways[path] = ways.get(path, 0) + 1
-
-    def _admit(self, root: int) -> None:
-        """Let GPUs that joined send from the next step on; forget ports with nobody left."""
-        missing = self.missing[root]
-        for child in self.joined[root]:
-            self.ports[root].extend(self.ports_of[child])
-        self.joined[root].clear()
-        self.ports[root] = [port for port in self.ports[root] if port.gpus & missing]
-
-    def _refuse(self) -> None:
-        root = next(r for r, missing in enumerate(self.missing) if missing)
-        child = (self.missing[root] & -self.missing[root]).bit_length() - 1
-        names = [self.topology.nodes[self.router.gpus[r]].name for r in (root, child)]
-        raise UnsupportedError(
-            f"unsupported: the tree of {names[0]} cannot reach {names[1]} through switches and "
-            f"links of at least one unit; choose a smaller unit"
-        )
-
-    def parents(self) -> npt.NDArray[np.int32]:
-        """Turn the trees from bits to ranks."""
-        rank = np.array([self.topology.rank_of[gpu] for gpu in self.router.gpus], dtype=np.int32)
-        by_bit = np.array(self.parent, dtype=np.int32)
-        parents = np.empty_like(by_bit)
-        parents[np.ix_(rank, rank)] = np.where(by_bit < 0, by_bit, rank[by_bit])
-        return parents
-
-    def paths(self) -> LogicalPaths:
-        """Return the nodes of the paths used, by ranks."""
-        links = self.topology.links
-        rank = [self.topology.rank_of[gpu] for gpu in self.router.gpus]
-        return {
-            (rank[tail], rank[head]): tuple(
-                Path((links[way[0]].tail, *(links[i].head for i in way)), count)
-                for way, count in ways.items()
-            )
-            for (tail, head), ways in self.used.items()
-        }

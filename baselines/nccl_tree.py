@@ -25,6 +25,12 @@ the first ("tree"). NCCL's search prefers "balanced"; here as well, unless some 
 further from the box below than the first one (rails kept apart), or is second on several rails
 (chains over direct links), so that its NIC would have more to do than the others: then "tree".
 
+Where GPUs have no NIC, or share one, a rail begins at a GPU with a NIC to itself that sends and
+receives (``rails``): at the same place in all boxes as long as there are such places. As many rails
+as all boxes have, or the usual number of which some share a NIC, whichever is faster. With one dead
+NIC of 8 two DGX A100 have 161.5 GB/s (by the NICs it would be 175, but fewer chains end at GPU 1),
+four have 100 as before if it is box 0's, which is the root or a leaf and no bottleneck, else 87.5.
+
 GPUs outside boxes are boxes of one. ``generate_flat`` takes every GPU for one: a double binary tree
 over ranks, as the comparison tables of direct-connect networks have it (BFB, NSDI 2025). There the
 tree's edges are the network; on any other, edges run through switches or are unsupported: in a
@@ -33,8 +39,8 @@ tree-flow schedule no GPU relays what is not on its way.
 A hop over switches is divided evenly over its equal-cost paths (see ``routing``).
 
 What is left out: NCCL's choice of the number of channels (equal trees change no load), NVLink
-SHARP, and that both GPUs of a pattern use one NIC, since here every GPU has a NIC of its own. NCCL
-has trees for allreduce only, and so has this.
+SHARP (``nccl_nvls`` has it), and that both GPUs of a pattern use one NIC, since here each uses its
+own. NCCL has trees for allreduce only, and so has this.
 
 The papers publish no theoretical numbers. On two DGX A100 every GPU sends 28/16 of the data over
 its 300 GB/s, hence 171.4 GB/s (the optimum is 173.3, rings have 106.7); NCCL's tree was measured
@@ -44,23 +50,24 @@ outside the model holds it back. On two MI250 boxes xGMI is the limit, 133.3 GB/
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import pairwise
 
-import numpy as np
-
 from baselines.collectives import check_supported, collect
+from baselines.equal_trees import forest_of
+from baselines.gates import find_gates
 from baselines.hamiltonian import find_paths
 from baselines.parameters import check_choice
 from baselines.ports import Ports
+from baselines.rails import Starts, rails_of
 from baselines.ring_layout import gpus_by_box
-from baselines.routing import Router, build_forest, check_size
-from forestcoll.errors import InvalidParameterError
+from baselines.routing import Router, check_size
+from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule.collectives import Allreduce
+from forestcoll.schedule.cost import cost
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 
@@ -154,15 +161,27 @@ def generate(
     InvalidParameterError
         If there is no such pattern, or R is not positive.
     UnsupportedError
-        If neither links nor switches lead from some GPU to the next.
+        If neither links nor switches lead from some GPU to the next, or no GPU of some box both
+        reaches other boxes and is reached by them.
     """
     check_supported("nccl-tree", collective, ("allreduce",))
     if pattern is not None:
         check_choice("pattern", pattern, PATTERNS)
     if rails is not None and rails < 1:
         raise InvalidParameterError(f"rails is {rails}; it takes at least one")
-    spread = partial(_spread, method="nccl-tree", double=double, rails=rails, pattern=pattern)
-    return collect(spread, topology, collective)
+    check_size(topology)
+    boxes = _boxes(topology)
+    made: list[Forest | Allreduce[Forest]] = []
+    refused: list[UnsupportedError] = []
+    for starts in rails_of(boxes, find_gates(Router(topology), boxes), rails):
+        spread = partial(_spread, method="nccl-tree", starts=starts, double=double, pattern=pattern)
+        try:
+            made.append(collect(spread, topology, collective))
+        except UnsupportedError as error:
+            refused.append(error)
+    if not made:
+        raise refused[0]
+    return made[0] if len(made) == 1 else min(made, key=lambda way: cost(way).time_s_per_gb)
 
 
 def generate_flat(topology: Topology, collective: str = "allreduce") -> Forest | Allreduce[Forest]:
@@ -180,26 +199,44 @@ def generate_flat(topology: Topology, collective: str = "allreduce") -> Forest |
         If neither a link nor switches join two GPUs that are neighbours in a tree.
     """
     check_supported("double-binary-tree", collective, ("allreduce",))
-    return collect(partial(_spread, method="double-binary-tree", flat=True), topology, collective)
+    return collect(_flat, topology, collective)
+
+
+def _boxes(topology: Topology) -> list[list[int]]:
+    """GPUs by box; those that belong to none are boxes of one."""
+    boxes = gpus_by_box(topology)
+    if all(topology.nodes[gpu].box is None for gpu in topology.compute):
+        return [[gpu] for box in boxes for gpu in box]
+    return boxes
+
+
+def _flat(topology: Topology) -> Forest:
+    """Return the trees over all GPUs as they send out what their roots have."""
+    check_size(topology)
+    gpus = [[gpu] for box in gpus_by_box(topology) for gpu in box]
+    return _over(topology, gpus, ((0,) * len(gpus),), "double-binary-tree", True, None)
 
 
 def _spread(
-    topology: Topology,
-    *,
-    method: str,
-    double: bool = True,
-    rails: int | None = None,
-    pattern: str | None = None,
-    flat: bool = False,
+    topology: Topology, *, method: str, starts: Starts, double: bool, pattern: str | None
 ) -> Forest:
-    """Return the trees as they send out what their roots have."""
-    check_size(topology)
-    boxes = gpus_by_box(topology)
-    if flat or all(topology.nodes[gpu].box is None for gpu in topology.compute):
-        boxes = [[gpu] for box in boxes for gpu in box]
-    rails = max(map(len, boxes)) if rails is None else rails
+    """Return the trees of all rails as they send out what their roots have."""
+    return _over(topology, _boxes(topology), starts, method, double, pattern)
+
+
+def _over(
+    topology: Topology,
+    boxes: Sequence[Sequence[int]],
+    starts: Starts,
+    method: str,
+    double: bool,
+    pattern: str | None,
+) -> Forest:
     ports = Ports(topology)
-    chains = [[_chain(ports, box, rail, rails) for box in boxes] for rail in range(rails)]
+    chains = [
+        [_chain(ports, box, start) for box, start in zip(boxes, rail, strict=True)]
+        for rail in starts
+    ]
     between = double_binary_tree(len(boxes)) if double else (binary_tree(len(boxes)),)
     if pattern is None:
         near = all(_as_near(ports, chains_of, tree) for chains_of in chains for tree in between)
@@ -209,12 +246,11 @@ def _spread(
         for chains_of in chains
         for tree in between
     ]
-    return _forest(ports.router, method, rows)
+    return forest_of(ports.router, method, Counter(rows))
 
 
-def _chain(ports: Ports, gpus: Sequence[int], rail: int, rails: int) -> Chain:
-    """The GPUs of a box from the one on this rail on; few rails are spread over the GPUs."""
-    start = (rail if rails >= len(gpus) else rail * len(gpus) // rails) % len(gpus)
+def _chain(ports: Ports, gpus: Sequence[int], start: int) -> Chain:
+    """The GPUs of a box from the one at a place on."""
     found = find_paths(ports.direct(gpus), start)
     chains = [tuple(gpus[place] for place in path) for path in found]
     chains = chains or [(*gpus[start:], *gpus[:start])]
@@ -262,32 +298,3 @@ def _parents(
             parent[chain[0]] = chains[above][min(place, len(chains[above]) - 1)]
     rank_of = topology.rank_of
     return tuple(rank_of[parent[gpu]] if gpu in parent else -1 for gpu in topology.compute)
-
-
-def _forest(router: Router, method: str, rows: Sequence[tuple[int, ...]]) -> Forest:
-    """Put trees together, as many times that equal-cost paths get equal shares."""
-    copies = Counter(rows)
-    edges: Counter[tuple[int, int]] = Counter()
-    for row, count in copies.items():
-        edges.update({(parent, rank): count for rank, parent in enumerate(row) if parent >= 0})
-    times = _times_to_share(router, edges)
-    rooted = Counter(row.index(-1) for row in rows)
-    k = math.gcd(*rooted.values())
-    return build_forest(
-        router.topology,
-        method,
-        root=np.array([row.index(-1) for row in copies], dtype=np.int32),
-        multiplicity=times * np.array(list(copies.values()), dtype=np.int64),
-        parent=np.array(list(copies), dtype=np.int32),
-        paths=router.carry({link: times * count for link, count in edges.items()}),
-        weights=tuple(rooted[rank] // k for rank in range(router.topology.num_compute)),
-    )
-
-
-def _times_to_share(router: Router, edges: Mapping[tuple[int, int], int]) -> int:
-    """The least multiple of the trees that can be dealt out evenly over all equal-cost paths."""
-    gpus = router.topology.compute
-    ways = (len(router.paths(gpus[tail], gpus[head])) for tail, head in edges)
-    return math.lcm(
-        *(n // math.gcd(n, count) for n, count in zip(ways, edges.values(), strict=True))
-    )

@@ -88,3 +88,18 @@ class Ports:
             widest = sorted((slow, place) for slow, place in linked if slow is not None)
             rows.append(tuple(place for _, place in widest))
         return tuple(rows)
+
+    def ways(self, gpus: Sequence[int]) -> Successors:
+        """The GPUs that each can send to, over links or through switches, by place.
+
+        Those behind the widest ports first, then downwards from the sender.
+        """
+        rows = []
+        for place, tail in enumerate(gpus):
+            onward = [(place - step) % len(gpus) for step in range(1, len(gpus))]
+            there = [head for head in onward if self.router.hops(tail, gpus[head])]
+            rows.append(tuple(sorted(there, key=lambda head: self._slowness(tail, gpus[head]))))
+        return tuple(rows)
+
+    def _slowness(self, tail: int, head: int) -> int:
+        return self.slowness[self.port(tail, head)]

@@ -21,7 +21,10 @@ from baselines.routing import Router
 from forestcoll.errors import UnsupportedError
 from forestcoll.topology.model import Topology
 
-__all__ = ["Layout", "Ring", "gpus_by_box", "hops"]
+__all__ = ["MOST_TOURS", "Layout", "Ring", "gpus_by_box", "hops"]
+
+MOST_TOURS = 64
+"""Rings to choose from where direct links and switches are mixed."""
 
 Ring = tuple[int, ...]
 """GPUs, by position in the topology, each sending to the next and the last to the first."""
@@ -56,6 +59,7 @@ class Layout(Ports):
         super().__init__(topology)
         self.boxes = boxes
         self.last: Ring = ()
+        self.tours: list[Ring] = []
         self.ends = _ends(boxes, self.router) if len(boxes) > 1 else []
         self.exits = [self._exits(box) for box in range(len(self.ends))]
 
@@ -95,16 +99,25 @@ class Layout(Ports):
 
     def _cycle(self, gpus: Sequence[int]) -> Ring:
         """A ring within one group of GPUs."""
+        if not self.tours:
+            self.tours = self._tours(gpus)
+        back = [self.last[::-1]] if self.last and _both_ways(self.direct(gpus)) else []
+        return self._lightest([*back, *self.tours], onward=None)
+
+    def _tours(self, gpus: Sequence[int]) -> list[Ring]:
+        """The rings to choose from: over direct links alone, or else over any hops."""
         wires = self.direct(gpus)
-        both_ways = _both_ways(wires)
-        found = [path for path in find_paths(wires, 0) if 0 in wires[path[-1]]]
-        if not found:
-            rotated = find_cycle(wires) if both_ways else None
-            found = [rotated or (0, *range(len(gpus) - 1, 0, -1))]
-        tours = [tuple(gpus[place] for place in path) for path in found]
-        if self.last and both_ways:
-            tours.insert(0, self.last[::-1])
-        return self._lightest(tours, onward=None)
+        found = _cycles(wires)
+        if not found and _both_ways(wires) and (rotated := find_cycle(wires)):
+            found = [rotated]
+        return [tuple(gpus[place] for place in path) for path in found or self.mixed(gpus)]
+
+    def mixed(self, gpus: Sequence[int]) -> list[Ring]:
+        """Rings by place over links and through switches: downwards, and others beside links."""
+        ways, downwards = self.ways(gpus), (0, *range(len(gpus) - 1, 0, -1))
+        everywhere = all(len(row) == len(gpus) - 1 for row in ways)
+        found = _cycles(ways)[:MOST_TOURS] if any(self.direct(gpus)) or not everywhere else []
+        return [*found, downwards] if everywhere else found or [downwards]
 
     def _across(self, ring: int, rings: int) -> Ring:
         """A ring through all boxes, one chain after another."""
@@ -163,6 +176,11 @@ class Layout(Ports):
             total = sum(self.slowness[gpus[a], gpus[b]] for a, b in pairwise(path))
             least[path[-1]] = min(total, least.get(path[-1], total))
         return least
+
+
+def _cycles(successors: Successors) -> list[Ring]:
+    """The Hamiltonian cycles from the first GPU, as far as they are found."""
+    return [path for path in find_paths(successors, 0) if 0 in successors[path[-1]]]
 
 
 def _both_ways(wires: Successors) -> bool:

@@ -42,19 +42,29 @@ class Router:
 
     Nodes are given by their positions, and sets of GPUs as integers whose bit i stands for
     ``gpus[i]``.
+
+    Parameters
+    ----------
+    topology : Topology
+    by_box : bool
+        Whether the bits go by box and then by number in it, or by number and then by box.
     """
 
     topology: Topology
+    by_box: bool = False
     _next_hops: dict[tuple[int, int], tuple[tuple[int, int], ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
     @cached_property
     def gpus(self) -> tuple[int, ...]:
-        """The GPUs in rail order: by their number in the box, then by box."""
+        """The GPUs by their number in the box, then by box; or, if ``by_box``, by box first."""
         nodes = self.topology.nodes
-        numbered = ((nodes[v].index or 0, nodes[v].box or 0, v) for v in self.topology.compute)
-        return tuple(v for *_, v in sorted(numbered))
+        keys = ((nodes[v].index or 0, nodes[v].box or 0, v) for v in self.topology.compute)
+        ordered = sorted(
+            (box, index, v) if self.by_box else (index, box, v) for index, box, v in keys
+        )
+        return tuple(v for *_, v in ordered)
 
     @cached_property
     def bit_of(self) -> Mapping[int, int]:

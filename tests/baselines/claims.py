@@ -21,6 +21,7 @@ from baselines.limits import Limits
 from baselines.method import Schedule
 from forestcoll.schedule.steps import COLLECTIVES
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.baselines.dead_nics import without
 from tests.random_topologies import random_topology
 
 __all__ = ["CLAIMS", "TOPOLOGIES", "Claim", "examples", "fingerprint", "load", "make", "run"]
@@ -32,6 +33,7 @@ BOXES = (
     "dgx_a100:boxes=2,nics=nodes",
     "dgx_a100:boxes=3,nics=nodes,ib_switches=2",
     "dgx_h100:boxes=4",
+    "dgx_h100:boxes=2,sharp=true",
     "paper_example",
 )
 """Boxes with a switch inside, joined by switches."""
@@ -76,9 +78,17 @@ def one_way_boxes() -> Topology:
     return builder.build("one-way boxes")
 
 
+DEAD = ("a dead NIC", "a dead rail", "a single NIC")
+"""Boxes with fewer NICs than GPUs."""
+
 HAND_MADE: Mapping[str, Callable[[], Topology]] = {
     "directed": partial(random_topology, 3, "directed"),
     "one-way boxes": one_way_boxes,
+    "a dead NIC": partial(without, "dgx_a100:boxes=2", "b0.gpu2 - ib"),
+    "a dead rail": partial(without, "rail_optimized:boxes=3", "b0.gpu2 - rail2"),
+    "a single NIC": partial(
+        without, "dgx_h100:boxes=2", *(f"b0.gpu{i} - ib" for i in range(8) if i != 5)
+    ),
 }
 """Topologies of no family."""
 
@@ -150,6 +160,15 @@ JOINED = (
 )
 """Topologies on which links or switches lead from every GPU to every other."""
 
+NVLS = (
+    "dgx_h100:boxes=4",
+    "dgx_h100:boxes=2,sharp=true",
+    *RAILS,
+    "a dead rail",
+    "a single NIC",
+)
+"""Boxes with switches that copy and add."""
+
 SWITCH_FREE = (
     "mi250:boxes=1",
     *RINGS,
@@ -165,11 +184,12 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
         ("allgather", "reduce-scatter", "allreduce", "all-to-all"), Claim(but())
     ),
     "double-binary-tree": {
-        "allreduce": Claim((*JOINED, "dgx_a100:boxes=3,ib_switches=2")),  # odd and even part
+        # Odd and even part, and GPU 2 has no neighbour outside its box.
+        "allreduce": Claim((*JOINED, "dgx_a100:boxes=3,ib_switches=2", "a dead NIC")),
     },
     "ring": dict.fromkeys(
         GATHERING,
-        Claim(but("torus:dims=3x3,wrap=false", "rail_optimized:boxes=3,gpus_per_box=2")),
+        Claim(but("torus:dims=3x3,wrap=false")),
     ),
     "nccl-tree": {
         "allreduce": Claim(
@@ -178,17 +198,20 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
                 *XGMI,
                 *TREES,
                 *RAILS,
+                *DEAD,
                 "ring:nodes=2",
                 "complete:nodes=6",
                 "one-way boxes",
             )
         )
     },
+    "nccl-nvls": dict.fromkeys(GATHERING, Claim(NVLS)),
+    "nccl-nvls-tree": {"allreduce": Claim(NVLS)},
     "multitree": dict.fromkeys(GATHERING, Claim(but())),
     "recursive-halving-doubling": dict.fromkeys(GATHERING, Claim(but())),
     "bruck": dict.fromkeys((*GATHERING, "all-to-all"), Claim(but())),
     "blueconnect": dict.fromkeys(
-        GATHERING, Claim((*BOXES, *XGMI, *TREES, *RAILS, "one-way boxes"))
+        GATHERING, Claim((*BOXES, *XGMI, *TREES, *RAILS, *DEAD, "one-way boxes"))
     ),
     "torus": dict.fromkeys(
         GATHERING,

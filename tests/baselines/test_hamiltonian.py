@@ -1,10 +1,18 @@
 """Tours over direct links: what is found visits every node once."""
 
 from itertools import pairwise, permutations
+from typing import Any
 
 import pytest
 
-from baselines.hamiltonian import Successors, find_cycle, find_disjoint_cycles, find_paths
+from baselines.hamiltonian import (
+    LOOKS,
+    Successors,
+    excludes_cycle,
+    find_cycle,
+    find_disjoint_cycles,
+    find_paths,
+)
 from forestcoll.topology import load_topology
 
 
@@ -70,6 +78,51 @@ def test_a_node_that_nothing_enters_has_no_path() -> None:
 def test_the_search_stops() -> None:
     """A mesh of 30 x 31 has more paths than can be looked at; the search gives up in time."""
     find_paths(wires("torus:dims=30x31,wrap=false"), 0)
+
+
+class Watched(tuple[tuple[int, ...], ...]):
+    """A graph that counts how often a search looks a node up."""
+
+    looks = 0
+
+    def __getitem__(self, node: Any) -> Any:
+        self.looks += 1
+        return super().__getitem__(node)
+
+
+PETERSEN = tuple(
+    tuple(sorted({(v + 1) % 5, (v - 1) % 5, v + 5}))
+    if v < 5
+    else tuple(sorted({(v + 2) % 5 + 5, (v - 2) % 5 + 5, v - 5}))
+    for v in range(10)
+)
+"""Three neighbours each, no cut node, odd cycles: no plain reason, and yet no Hamiltonian cycle."""
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        ((1,), (0, 2), (1,)),  # a path: its ends have one neighbour
+        ((), (2, 3), (1, 3), (1, 2)),  # a node alone
+        ((1, 2), (0, 2), (0, 1, 3, 4), (2, 4), (2, 3)),  # two triangles that share a node
+        ((2, 3, 4), (2, 3, 4), (0, 1), (0, 1), (0, 1)),  # sides of 2 and 3
+    ],
+)
+def test_no_look_is_taken_where_a_cycle_is_ruled_out(graph: Successors) -> None:
+    """By degrees, a cut node, or sides of different size."""
+    watched = Watched(graph)
+    assert excludes_cycle(watched)
+    assert find_cycle(watched) is None
+    assert watched.looks == 0
+
+
+def test_a_search_in_vain_is_remembered() -> None:
+    """The second time nobody looks."""
+    first, again = Watched(PETERSEN), Watched(PETERSEN)
+    assert not excludes_cycle(first)
+    find_cycle.cache_clear()
+    assert find_cycle(first) is find_cycle(again) is None
+    assert first.looks > LOOKS > again.looks == 0
 
 
 @pytest.mark.parametrize(

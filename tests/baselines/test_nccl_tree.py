@@ -11,6 +11,7 @@ from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule import Allreduce, Forest, cost, lockstep, verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.baselines.claims import load
+from tests.baselines.dead_nics import without
 
 
 def trees(spec: str, **parameters: object) -> Allreduce[Forest]:
@@ -244,3 +245,42 @@ def test_a_tree_of_one_box_is_that_box() -> None:
     for row, root in zip(made.gather.parent.tolist(), made.gather.root.tolist(), strict=True):
         chain = [(root + step) % 8 for step in range(8)]
         assert all(row[below] == above for above, below in pairwise(chain))
+
+
+@pytest.mark.parametrize(
+    ("spec", "dead", "algbw_gb_s"),
+    [
+        # Seven rails, 14 trees of M/14. No chain begins at GPU 2, so GPU 1 is never last: it sends
+        # 14 down and, as it is first in two, 12 up: 26/14 over 300 GB/s.
+        ("dgx_a100:boxes=2", ["b0.gpu2 - ib"], Fraction(300 * 14, 26)),
+        # The two without are paired: GPU 5 of box 0 with GPU 2 of box 1.
+        ("dgx_a100:boxes=2", ["b0.gpu2 - ib", "b1.gpu5 - ib"], Fraction(300 * 14, 26)),
+        ("dgx_a100:boxes=2", ["b0.gpu2 > ib"], Fraction(300 * 14, 26)),
+        ("rail_optimized:boxes=2", ["b0.gpu2 - rail2"], Fraction(450 * 14, 26)),
+        # Box 1 of four is inner: seven NICs carry four halves of the data.
+        ("dgx_a100:boxes=4", ["b1.gpu5 - ib"], Fraction(7 * 25, 2)),
+        # One NIC carries each half once out: as the root of the one tree, as the leaf of the other.
+        ("dgx_a100:boxes=2", [f"b0.gpu{i} - ib" for i in range(1, 8)], Fraction(25)),
+    ],
+)
+def test_rails_begin_where_there_are_nics(spec: str, dead: list[str], algbw_gb_s: Fraction) -> None:
+    """And no tree enters or leaves a box elsewhere."""
+    topology = without(spec, *dead)
+    made = generate(topology)
+    verify(made)
+    assert cost(made).algbw_gb_s == algbw_gb_s
+    assert isinstance(made, Allreduce)
+    without_nic = {text.split()[0] for text in dead}
+    gpus = [topology.nodes[gpu] for gpu in topology.compute]
+    for phase in made.phases:
+        routes = phase.routes
+        for tail, head in zip(routes.tail.tolist(), routes.head.tolist(), strict=True):
+            if gpus[tail].box != gpus[head].box:
+                assert not without_nic & {gpus[tail].name, gpus[head].name}
+
+
+def test_a_tree_needs_a_gpu_that_sends_and_receives() -> None:
+    """Four GPUs that only send and four that only receive are not enough."""
+    dead = [*(f"b0.gpu{i} > ib" for i in range(4)), *(f"ib > b0.gpu{i}" for i in range(4, 8))]
+    with pytest.raises(UnsupportedError, match=r"^unsupported: a tree has to enter and leave each"):
+        generate(without("dgx_a100:boxes=2", *dead))

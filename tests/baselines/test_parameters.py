@@ -22,9 +22,12 @@ NEVER = [[], [2], (1,), {}, {"a": 1}, b"1", 1j, object(), math.nan, math.inf, 2.
 SOMETIMES = [
     *(None, True, False, -1, 0, 1, 2, Fraction(1, 2), "", "x", "2", "-1", "nan", "inf"),
     *("1/0", "1e400", "true", "gpu0", "ring", "a b", "\0", "tree", "at-once", "near-first"),
-    *("maximum", "mwu", "paper", "inside-first"),
+    *("maximum", "mwu", "paper", "inside-first", "next-box", "nearest"),
 ]
 """What some parameter takes."""
+
+NETWORKS = {"nccl-nvls": "dgx_h100:boxes=2", "nccl-nvls-tree": "dgx_h100:boxes=2"}
+"""Where a method runs that does not on four GPUs all linked."""
 
 
 def hints(wide: object, part: float = 0.5, table: Mapping[str, int] | None = None) -> None:
@@ -45,7 +48,7 @@ def test_what_no_parameter_takes_is_refused_by_name(method: str, parameter: str)
 @pytest.mark.parametrize(("method", "parameter"), PARAMETERS)
 def test_any_value_runs_or_is_refused(method: str, parameter: str) -> None:
     """No other exception, and no schedule that is wrong."""
-    network = load_topology("complete:nodes=4")
+    network = load_topology(NETWORKS.get(method, "complete:nodes=4"))
     outcomes = {"ran": 0, "refused": 0}
     for value in SOMETIMES:
         try:

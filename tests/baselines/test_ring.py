@@ -1,15 +1,19 @@
 """Rings as NCCL lays them, by hand."""
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 import forestcoll
+from baselines.hamiltonian import find_cycle
 from baselines.ring import generate, make_rings
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import Forest, cost, lockstep, verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.baselines.dead_nics import without
+from tests.random_topologies import KINDS, random_topology
 
 
 def places(topology: Topology, ring: tuple[int, ...]) -> list[tuple[int | None, int | None]]:
@@ -295,3 +299,183 @@ def test_boxes_of_unequal_size_and_gpus_without_a_box() -> None:
     verify(forest)
     assert forest.k == 3
     assert forest.algbw_gb_s == Fraction(18, 5)
+
+
+def three_gpus(*links: tuple[int, int, int], port: int = 5) -> Topology:
+    """Three GPUs on a switch, and some slower or faster links between them."""
+    builder = TopologyBuilder()
+    switch = builder.switch("w")
+    gpus = [builder.gpu(f"gpu{i}") for i in range(3)]
+    for tail, head, bandwidth in links:
+        builder.link(gpus[tail], gpus[head], bandwidth)
+    for gpu in gpus:
+        builder.link(gpu, switch, port)
+    return builder.build("three GPUs")
+
+
+@pytest.mark.parametrize(
+    "links", [[(0, 1, 1)], [(0, 1, 1), (1, 2, 1)], [(0, 1, 1), (1, 2, 1), (0, 2, 1)], [(0, 1, 2)]]
+)
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+def test_rings_take_the_faster_way(links: list[tuple[int, int, int]], collective: str) -> None:
+    """Two of three shards over every port of 5 GB/s to the switch: 7.5 GB/s, 3 over the links."""
+    made = generate(three_gpus(*links), collective)
+    verify(made)
+    phases = 2 if collective == "allreduce" else 1
+    assert cost(made).algbw_gb_s == Fraction(15, 2) / phases
+
+
+def test_rings_keep_to_links_that_are_faster_than_the_switch() -> None:
+    """All three linked by 9 GB/s: a ring each way round, 18 x 3/2, and the switch is idle."""
+    topology = three_gpus((0, 1, 9), (1, 2, 9), (0, 2, 9))
+    assert generate(topology).algbw_gb_s == 27
+
+
+def test_few_searches_for_cycles_are_made() -> None:
+    """On a path of links, 16 lanes wide, there is no cycle; the search must not be made per ring.
+
+    A cycle is sought once among the links, once without the slow one, and once for disjoint ones;
+    not for each of 1 + 2 + ... + 16 rings, five times over.
+    """
+    find_cycle.cache_clear()
+    topology = three_gpus((0, 1, 16), (1, 2, 1))
+    made = generate(topology)
+    verify(made)
+    found = find_cycle.cache_info()
+    assert found.misses <= 3
+    assert found.hits + found.misses <= 100
+    assert made.algbw_gb_s == Fraction(15, 2)
+
+
+def test_a_ring_may_mix_links_and_switches() -> None:
+    """0 -> 1 over a link of 5, and a switch that takes in from 1 and 2 and gives out to 2 and 0.
+
+    Of the two orders only 0, 1, 2 is one in which each can send to the next.
+    """
+    builder = TopologyBuilder()
+    switch = builder.switch("w")
+    gpus = [builder.gpu(f"gpu{i}") for i in range(3)]
+    builder.arc(gpus[0], gpus[1], 5)
+    for tail, head in ((gpus[1], switch), (gpus[2], switch), (switch, gpus[2]), (switch, gpus[0])):
+        builder.arc(tail, head, 5)
+    forest = generate(builder.build("mixed"))
+    verify(forest)
+    assert forest.algbw_gb_s == Fraction(15, 2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rings_on_random_networks_verify_and_beat_no_optimum(kind: str) -> None:
+    """Where there are any; on others they are unsupported."""
+    done = 0
+    for seed in range(20):
+        topology = random_topology(seed, kind)
+        try:
+            made = generate(topology)
+        except UnsupportedError:
+            continue
+        verify(made)
+        assert made.algbw_gb_s <= forestcoll.optimum(topology).algbw_gb_s
+        done += 1
+    assert done >= 5
+
+
+INTACT = Fraction(640, 3)
+"""Of two DGX A100 boxes: 8 NICs of 25 GB/s carry 15/16 of the data."""
+
+
+@pytest.mark.parametrize(
+    ("spec", "dead", "algbw_gb_s"),
+    [
+        # One of 8 NICs is dead: seven rings, 7/8 of the rate.
+        ("dgx_a100:boxes=2", ["b0.gpu2 - ib"], INTACT * Fraction(7, 8)),
+        ("dgx_a100:boxes=2", ["b0.gpu2 - ib", "b1.gpu5 - ib"], INTACT * Fraction(7, 8)),
+        ("dgx_a100:boxes=2", ["b0.gpu2 > ib", "ib > b0.gpu5"], INTACT * Fraction(7, 8)),
+        ("dgx_a100:boxes=2,nics=nodes", ["b0.nic2 - ib"], INTACT * Fraction(7, 8)),
+        ("dgx_a100:boxes=4", ["b0.gpu2 - ib"], Fraction(7 * 25 * 32, 31)),
+        ("dgx_a100:boxes=3,ib_switches=2", ["b0.gpu2 - ib0"], Fraction(7 * 25 * 24, 23)),
+        ("rail_optimized:boxes=4", ["b0.gpu2 - rail2"], Fraction(7 * 50 * 32, 31)),
+        # Two of 16: fourteen chains over xGMI.
+        ("mi250:boxes=3", ["b0.gpu2 - ib", "b0.gpu3 - ib"], Fraction(14 * 16 * 48, 47)),
+        # Half of them, and half each way: GPUs 4 to 7 send and the others receive.
+        ("dgx_a100:boxes=2", [f"b0.gpu{i} - ib" for i in range(4)], INTACT / 2),
+        (
+            "dgx_a100:boxes=2",
+            [*(f"b0.gpu{i} > ib" for i in range(4)), *(f"ib > b0.gpu{i}" for i in range(4, 8))],
+            INTACT / 2,
+        ),
+        # One is left: rings come in and go out at GPU 0.
+        ("dgx_a100:boxes=2", [f"b0.gpu{i} - ib" for i in range(1, 8)], INTACT / 8),
+    ],
+)
+def test_dead_nics_cost_their_part(spec: str, dead: list[str], algbw_gb_s: Fraction) -> None:
+    """As many rings as the box with the fewest NICs has; the GPU without one is inside a chain."""
+    topology = without(spec, *dead)
+    made = generate(topology)
+    assert verify(made).collective == "allgather"
+    assert made.algbw_gb_s == algbw_gb_s
+    assert made.algbw_gb_s <= forestcoll.optimum(topology).algbw_gb_s
+    verify(generate(topology, "allreduce"))
+
+
+def test_a_gpu_without_a_nic_is_entered_from_its_box() -> None:
+    """All hops from and to it stay in the box, and no NIC has more than one ring."""
+    topology = without("dgx_a100:boxes=2", "b0.gpu2 - ib")
+    crossings: Counter[int] = Counter()
+    rings = make_rings(topology)
+    assert len(rings) == 7
+    for ring in rings:
+        for tail, head in zip(ring, ring[1:] + ring[:1], strict=True):
+            if topology.nodes[tail].box != topology.nodes[head].box:
+                crossings.update((tail, head))
+    dead = next(v for v, node in enumerate(topology.nodes) if node.name == "b0.gpu2")
+    assert dead not in crossings
+    assert max(crossings.values()) == 2
+
+
+def test_one_direction_dead_keeps_the_other_in_use() -> None:
+    """GPU 2 of box 0 is still entered from outside; seven rings, as seven NICs send."""
+    topology = without("dgx_a100:boxes=2", "b0.gpu2 > ib")
+    made = generate(topology)
+    verify(made)
+    assert made.algbw_gb_s == INTACT * Fraction(7, 8)
+
+
+def test_a_ring_goes_round_a_box_with_a_single_nic() -> None:
+    """In at GPU 0, over 7, 6, ..., 1 back to it, and out; the other box is crossed once."""
+    topology = without("dgx_a100:boxes=2", *(f"b0.gpu{i} - ib" for i in range(1, 8)))
+    for ring in make_rings(topology):
+        where = places(topology, ring)
+        start = where.index((0, 0))
+        around = [*where[start:], *where[:start]]
+        again = around.index((0, 0), 1)
+        assert {again, len(around) - again} == {8, 9}
+        assert len(ring) == topology.num_compute + 1
+
+
+def test_half_a_nic_takes_half_the_rings() -> None:
+    """NICs of 25 GB/s and one of 12.5: 15 rings, two on each NIC and one on the narrow one.
+
+    15 x 12.5 (16/15) = 200 GB/s; with 8 rings it would be 106.7.
+    """
+    topology = load_topology("dgx_a100:boxes=2")
+    narrow = [
+        replace(link, bandwidth_gb_s=link.bandwidth_gb_s / 2)
+        if {topology.nodes[link.tail].name, topology.nodes[link.head].name} == {"b0.gpu2", "ib"}
+        else link
+        for link in topology.links
+    ]
+    made = generate(replace(topology, links=tuple(narrow)))
+    verify(made)
+    assert made.algbw_gb_s == 200
+
+
+def test_a_ring_goes_round_where_it_would_leave_its_rail() -> None:
+    """Three boxes of two GPUs, rails that no spine joins: some box is left where it was entered."""
+    made = generate(load_topology("rail_optimized:boxes=3,gpus_per_box=2"), "allreduce")
+    verify(made)
+
+
+def test_boxes_that_nothing_joins_are_unsupported() -> None:
+    topology = without("dgx_a100:boxes=2", *(f"b0.gpu{i} - ib" for i in range(8)))
+    with pytest.raises(UnsupportedError, match=r"^unsupported: no way for rings to enter and leav"):
+        generate(topology)

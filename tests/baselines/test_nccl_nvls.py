@@ -1,0 +1,185 @@
+"""NVLS and NVLS trees, by hand."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from baselines.nccl_nvls import generate, generate_tree
+from baselines.nccl_tree import generate as generate_nccl_tree
+from forestcoll import optimum
+from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.schedule import Allreduce, MulticastForest, cost, verify
+from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.baselines.dead_nics import without
+
+NVSWITCH, NIC = 450, 50
+"""GB/s of a DGX H100."""
+
+
+def rate(made: MulticastForest | Allreduce[MulticastForest]) -> Fraction:
+    """Its algbw in GB/s, once it is proved."""
+    verify(made)
+    return cost(made).algbw_gb_s
+
+
+@pytest.mark.parametrize(
+    ("spec", "algbw_gb_s"),
+    [
+        # A GPU sends 7 of 8 slices to be added and the total of its own to be copied: M in all.
+        ("dgx_h100:boxes=1", NVSWITCH),
+        # A rail has M/8. In a ring of B heads each sends (B - 1)/B of it to be added, and again.
+        ("dgx_h100:boxes=2", NIC * 8),
+        ("dgx_h100:boxes=4", Fraction(NIC * 8 * 2, 3)),
+        ("dgx_h100:boxes=8", Fraction(NIC * 8 * 4, 7)),
+        ("rail_optimized:boxes=4", Fraction(NIC * 8 * 2, 3)),
+        # With SHARP a head sends its sum once: as the root the total, else what is added.
+        ("dgx_h100:boxes=2,sharp=true", NIC * 8),
+        ("dgx_h100:boxes=4,sharp=true", NIC * 8),
+        ("dgx_h100:boxes=16,sharp=true", NIC * 8),
+        ("dgx_h100:boxes=3,ib_switches=2,sharp=true", NIC * 8),
+        # Two boxes of 4b: a ring of two heads over b each.
+        ("paper_example:multicast=true", 4),
+    ],
+)
+def test_allreduces_by_hand(spec: str, algbw_gb_s: int | Fraction) -> None:
+    """NVSwitches bound it in a box, and NICs beyond."""
+    assert rate(generate(load_topology(spec))) == algbw_gb_s
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
+@pytest.mark.parametrize(
+    ("spec", "algbw_gb_s"),
+    [
+        # What comes from the 7 other rails comes from the switch.
+        ("dgx_h100:boxes=1", Fraction(NVSWITCH * 8, 7)),
+        ("dgx_h100:boxes=2", Fraction(NVSWITCH * 8, 7)),
+        ("dgx_h100:boxes=4", Fraction(NVSWITCH * 8, 7)),
+        # Each NIC carries 7 of the 64 shards.
+        ("dgx_h100:boxes=8", Fraction(NIC * 64, 7)),
+        ("dgx_h100:boxes=8,sharp=true", Fraction(NIC * 64, 7)),
+    ],
+)
+def test_shards_by_hand(spec: str, collective: str, algbw_gb_s: Fraction) -> None:
+    topology = load_topology(spec)
+    assert rate(generate(topology, collective)) == algbw_gb_s <= optimum(topology).algbw_gb_s
+
+
+@pytest.mark.parametrize("boxes", [2, 4, 5, 8, 16])
+def test_trees_load_nics_as_trees_without_nvls_do(boxes: int) -> None:
+    """From four boxes on four halves of M/8 a NIC; on two, two; and less on NVSwitches."""
+    topology = load_topology(f"dgx_h100:boxes={boxes}")
+    found = rate(generate_tree(topology))
+    assert found == (NIC * 8 if boxes == 2 else NIC * 4)
+    assert found >= cost(generate_nccl_tree(topology)).algbw_gb_s
+
+
+def test_each_gpu_sends_the_data_once_in_a_box() -> None:
+    """And takes them in once; the switch adds and copies."""
+    made = generate(load_topology("dgx_h100:boxes=1"))
+    verify(made)
+    found = cost(made)
+    assert {Fraction(load, found.whole) for load in found.loads} == {Fraction(1)}
+
+
+@pytest.mark.parametrize("method", [generate_tree, lambda t: generate(t, between="ring")])
+def test_only_the_switches_that_nvls_uses_copy(method: object) -> None:
+    """Neither NVLS trees nor rings use SHARP where there is some."""
+    assert callable(method)
+    with_sharp = load_topology("dgx_h100:boxes=4,sharp=true")
+    made = method(with_sharp)
+    assert rate(made) == rate(method(load_topology("dgx_h100:boxes=4")))
+    between = next(v for v, node in enumerate(with_sharp.nodes) if node.name == "ib")
+    for phase in made.phases:
+        assert phase.topology == with_sharp
+        ends = {*phase.walks.tail.tolist(), *phase.walks.head.tolist()}
+        assert between not in ends
+        assert any(with_sharp.nodes[end].multicast for end in ends)
+
+
+def test_sharp_copies_between_boxes() -> None:
+    """The switch between boxes takes in each sum once, and sends the total to all."""
+    made = generate(load_topology("dgx_h100:boxes=4,sharp=true"))
+    verify(made)
+    found, nodes = cost(made), made.topology.nodes
+    for load, link in zip(found.loads, made.topology.links, strict=True):
+        if "ib" in (nodes[link.tail].name, nodes[link.head].name):
+            assert Fraction(load, found.whole) == Fraction(1, 8)
+
+
+@pytest.mark.parametrize(
+    ("spec", "dead", "algbw_gb_s"),
+    [
+        ("dgx_h100:boxes=2", ["b0.gpu2 - ib"], NIC * 7),
+        ("dgx_h100:boxes=4,sharp=true", ["b0.gpu2 - ib"], NIC * 7),
+        ("dgx_h100:boxes=2", [f"b0.gpu{i} - ib" for i in range(8) if i != 5], NIC),
+    ],
+)
+def test_rails_are_as_many_as_nics(spec: str, dead: list[str], algbw_gb_s: int) -> None:
+    """One dead NIC of 8 costs 1/8."""
+    topology = without(spec, *dead)
+    assert rate(generate(topology)) == algbw_gb_s
+    assert rate(generate(topology, "allgather")) <= optimum(topology).algbw_gb_s
+
+
+def test_shards_of_a_gpu_without_a_nic_go_over_all_rails() -> None:
+    """It takes in the 15 other shards from its switch; no NIC has more than 8/7 of a shard."""
+    topology = without("dgx_h100:boxes=2", "b0.gpu2 - ib")
+    assert rate(generate(topology, "allgather")) == Fraction(NVSWITCH * 16, 15)
+
+
+def test_fewer_rails_use_fewer_nics() -> None:
+    """Two of 8: a quarter."""
+    assert rate(generate(load_topology("dgx_h100:boxes=2"), rails=2)) == NIC * 2
+
+
+def two_gpus_linked() -> Topology:
+    """A box with a slow link beside its switch."""
+    builder = TopologyBuilder()
+    switch = builder.switch("w", 0, multicast=True)
+    gpus = [builder.gpu(f"gpu{i}", 0, i) for i in range(2)]
+    builder.link(*gpus, 1)
+    for gpu in gpus:
+        builder.link(gpu, switch, 9)
+    return builder.build("linked")
+
+
+def test_links_beside_the_switch_are_left_alone() -> None:
+    """Both GPUs send all of the data to the switch: half to be added, and half as a total."""
+    assert rate(generate(two_gpus_linked())) == 9
+
+
+@pytest.mark.parametrize(
+    ("spec", "parameters", "message"),
+    [
+        ("dgx_a100:boxes=2", {}, "NVLS needs a switch marked multicast that joins all GPUs of a"),
+        ("dgx_h100:boxes=2,nvls=false", {}, "NVLS needs a switch marked multicast"),
+        ("mi250:boxes=1", {}, "NVLS needs a switch marked|no path"),
+        ("dgx_h100:boxes=2", {"between": "sharp"}, "SHARP needs a switch marked multicast"),
+        ("fat_tree:leaves=3,hosts=1,spines=2", {}, "NVLS in .*, whose boxes have one GPU each"),
+    ],
+)
+def test_what_is_unsupported_says_why(spec: str, parameters: dict[str, str], message: str) -> None:
+    with pytest.raises(UnsupportedError, match=f"^unsupported: ({message})"):
+        generate(load_topology(spec), **parameters)  # type: ignore[arg-type]
+
+
+def test_a_tree_takes_two_boxes() -> None:
+    with pytest.raises(UnsupportedError, match=r"^unsupported: dgx_h100:boxes=1 is a single box"):
+        generate_tree(load_topology("dgx_h100:boxes=1"))
+
+
+def test_one_box_that_cannot_copy_is_enough_to_refuse() -> None:
+    """The switch of box 1 is not marked."""
+    topology = load_topology("dgx_h100:boxes=2")
+    nodes = (replace(n, multicast=n.multicast and n.box == 0) for n in topology.nodes)
+    with pytest.raises(UnsupportedError, match=r"^unsupported: NVLS .* from b1.gpu0 to b1.gpu7"):
+        generate(replace(topology, nodes=tuple(nodes)))
+
+
+def test_bad_parameters_are_named() -> None:
+    topology = load_topology("dgx_h100:boxes=2")
+    with pytest.raises(InvalidParameterError, match=r"^between is 'tree'; .* one of sharp, ring"):
+        generate(topology, between="tree")
+    with pytest.raises(InvalidParameterError, match=r"^rails is 0; it takes at least one"):
+        generate_tree(topology, rails=0)
