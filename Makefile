@@ -13,7 +13,8 @@ help:
 	@echo "make demo    set up, then generate schedules for A100, H100 and MI250 clusters and draw them"
 	@echo "make test    set up, then lint, type-check and test everything"
 	@echo "make bench   set up, then measure the core and the paper's algorithms beside it (minutes)"
-	@echo "make fuzz    set up, then try random networks for MINUTES=10, beginning at SEED=1"
+	@echo "make fuzz    set up, then try random networks for MINUTES=10, beginning at SEED=1, and let"
+	@echo "             every method try to beat what is called optimal on CONTESTS=2000 more"
 	@echo "make format  format all sources"
 	@echo "make stub    write the types of the native module anew"
 	@echo "make clean   remove what make made"
@@ -67,8 +68,10 @@ bench: setup
 
 MINUTES ?= 10
 SEED ?= 1
+CONTESTS ?= 2000
 fuzz: setup
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
+	$(BIN)/python -m tests.fuzz --contest --networks $(CONTESTS) --seed $(SEED)
 
 # The types of the binding, after a change of forestcoll/native/src/binding.cpp.
 stub: setup

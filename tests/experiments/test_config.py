@@ -203,7 +203,8 @@ def test_a_topology_file_counts_by_its_content(write_experiment, tmp_path: Path)
         (HEAD + TOPOLOGIES, "line 1: methods is missing; add it"),
         (
             HEAD + TOPOLOGIES + "methods:\n  - {name: forestcoll, parameters: {speed: 3}}\n",
-            "line 5: methods[0].parameters.speed is an unknown parameter; known: k, multicast, program_s, threads",
+            "line 5: methods[0].parameters.speed is an unknown parameter; "
+            "known: k, multicast, program_s, threads",
         ),
         (
             HEAD + TOPOLOGIES + "methods:\n  - {name: ring}\n  - {name: ring}\n",

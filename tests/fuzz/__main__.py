@@ -2,9 +2,13 @@
 
     python -m tests.fuzz --minutes 10 --seed 1 --jobs 2
     python -m tests.fuzz --family pods --seed 1000123
+    python -m tests.fuzz --contest --networks 2000
+    python -m tests.fuzz --contest --family boxes --seed 1000007
 
-A run's seed decides which networks it meets and in which order, and the minutes only how many. Exit
-code 0 if all is well, 1 if anything failed, 130 if interrupted (what was found till then is shown).
+The first two send networks through the pipeline; with ``--contest`` every method tries to beat what
+is called a bound or optimal (:mod:`tests.fuzz.contest`). A run's seed decides which networks it
+meets and in which order, and the minutes, or their number, only how many. Exit code 0 if all is
+well, 1 if anything failed, 130 if interrupted (what was found till then is shown).
 """
 
 from __future__ import annotations
@@ -13,12 +17,13 @@ import argparse
 import itertools
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from tests.fuzz.check import Outcome
+from tests.fuzz import contest
+from tests.fuzz.check import Outcome, examine
 from tests.fuzz.families import FAMILIES
 from tests.fuzz.pool import Pool
 from tests.fuzz.table import summary
@@ -33,15 +38,13 @@ def main() -> int:
     """Do what the command line says; return the exit code."""
     given = _arguments()
     console = Console(width=max(Console().width, 100))
-    if given.family:
-        tasks: Iterator[tuple[str, int]] = iter([(given.family, given.seed)])
-    else:
-        deadline = time.monotonic() + 60 * given.minutes
-        tasks = itertools.takewhile(lambda _: time.monotonic() < deadline, plan(given.seed))
+    work = contest.examine if given.contest else examine
+    tasks = _tasks(given)
     found: list[Outcome] = []
     interrupted = False
     try:
-        with Pool(1 if given.family else given.jobs, given.limit) as pool, _bar(console) as bar:
+        jobs = 1 if given.family else given.jobs
+        with Pool(jobs, given.limit, work) as pool, _bar(console) as bar:
             whole = bar.add_task("0 networks", total=60 * given.minutes)
             began = time.monotonic()
             for outcome in pool.outcomes(tasks):
@@ -59,10 +62,22 @@ def main() -> int:
     return FAILED if any(outcome.failure for outcome in found) else 0
 
 
-def plan(run: int) -> Iterator[tuple[str, int]]:
+def _tasks(given: argparse.Namespace) -> Iterator[tuple[str, int]]:
+    """Name what was asked for: one network, so many, or as many as the minutes allow."""
+    if given.family:
+        return iter([(given.family, given.seed)])
+    families = contest.KINDS if given.contest else FAMILIES
+    if given.networks is not None:
+        return itertools.islice(plan(given.seed, families), given.networks)
+    deadline = time.monotonic() + 60 * given.minutes
+    return itertools.takewhile(lambda _: time.monotonic() < deadline, plan(given.seed, families))
+
+
+def plan(run: int, families: Iterable[str] = FAMILIES) -> Iterator[tuple[str, int]]:
     """Name the networks of a run, without end: the families in turn, each with its next seed."""
+    names = list(families)
     for seed in itertools.count(run * SEEDS_PER_RUN):
-        for family in FAMILIES:
+        for family in names:
             yield family, seed
 
 
@@ -93,9 +108,17 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=1, help="of the run; of the network, if one")
     parser.add_argument("--jobs", type=int, default=2, help="networks side by side")
-    parser.add_argument("--family", choices=FAMILIES, help="examine one network of this family")
+    families = [*FAMILIES, *contest.KINDS]
+    parser.add_argument("--family", choices=families, help="examine one network of this family")
+    parser.add_argument("--networks", type=int, help="so many, however long it takes")
+    parser.add_argument("--contest", action="store_true", help="let all methods try to win")
     parser.add_argument("--limit", type=float, default=30, help="seconds; beyond it, a failure")
-    return parser.parse_args()
+    given = parser.parse_args()
+    if given.family and given.family not in (contest.KINDS if given.contest else FAMILIES):
+        parser.error(
+            f"there is no family {given.family} {'with' if given.contest else 'without'} --contest"
+        )
+    return given
 
 
 if __name__ == "__main__":

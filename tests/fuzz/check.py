@@ -48,6 +48,8 @@ class Outcome:
         What does not hold; empty if all is well.
     demand : str
         What was asked for, in words.
+    contest : bool
+        Whether all methods took part.
     """
 
     family: str
@@ -59,10 +61,13 @@ class Outcome:
     failure: str = ""
     demand: str = ""
 
+    contest: bool = False
+
     @property
     def command(self) -> str:
         """What to type to see it again."""
-        return f"python -m tests.fuzz --family {self.family} --seed {self.seed}"
+        contest = "--contest " if self.contest else ""
+        return f"python -m tests.fuzz {contest}--family {self.family} --seed {self.seed}"
 
 
 def examine(family: str, seed: int, on_stage: OnStage) -> Outcome:

@@ -260,7 +260,7 @@ def all_to_all(topology: Topology) -> int:
 
 
 def examine(family: str, seed: int, on_stage: OnStage) -> Outcome:
-    """Hold one contest; never raises."""
+    """Hold the contest of a kind of network and a seed; never raises."""
     began, words, gpus = time.perf_counter(), "", 0
     try:
         chance = random.Random(f"contest on {family} {seed}")
@@ -283,5 +283,7 @@ def examine(family: str, seed: int, on_stage: OnStage) -> Outcome:
         words = f"{collective} by {tried}"
     except Exception as error:  # whatever it is, it is a finding
         failure = f"{type(error).__name__}: {error}"
-        return Outcome(family, seed, gpus, 0, time.perf_counter() - began, {}, failure, words)
-    return Outcome(family, seed, gpus, 0, time.perf_counter() - began, {}, "", words)
+    else:
+        failure = ""
+    seconds = time.perf_counter() - began
+    return Outcome(family, seed, gpus, 0, seconds, {}, failure, words, contest=True)

@@ -1,0 +1,80 @@
+"""Nothing called a bound or optimal is beaten by any method; by more networks in ``make fuzz``."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from forestcoll import generate, load_topology
+from forestcoll.allreduce_bound import AllreduceBound
+from forestcoll.topology import Topology
+from tests.fuzz import contest
+from tests.lp.networks import BETTER
+
+BLOCKS, SEEDS = 10, 8
+"""Of each kind of network so many in a block."""
+
+SHAPES = [
+    "dgx_a100:boxes=2",
+    "dgx_h100:boxes=1",
+    "dgx_h100:boxes=2,sharp=true",
+    "mi250:boxes=1",
+    "mi250:boxes=2,gpus_per_box=8",
+    "torus:dims=3x3",
+    "rail_optimized:boxes=2,gpus_per_box=4",
+    "docs/examples/heterogeneous.yaml",
+]
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_no_method_beats_a_bound_or_an_optimum(block: int) -> None:
+    """400 random networks: directed, boxes with dead NICs, with switches that copy, groups."""
+    for seed in range(block * SEEDS, (block + 1) * SEEDS):
+        for kind in contest.KINDS:
+            outcome = contest.examine(kind, seed, lambda *_: None)
+            assert not outcome.failure, f"{outcome.command}: {outcome.failure}"
+
+
+@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
+@pytest.mark.parametrize("spec", SHAPES)
+def test_no_method_beats_a_bound_on_clusters(spec: str, collective: str) -> None:
+    assert contest.contest(load_topology(spec), collective, {}) >= 8
+
+
+@pytest.mark.parametrize("topology", [one[0] for one in BETTER], ids=str)
+def test_no_method_beats_a_bound_where_the_combination_is_slower(topology: Topology) -> None:
+    assert contest.contest(topology, "allreduce", {}) >= 8
+
+
+def test_every_kind_of_network_and_many_methods_take_part() -> None:
+    """Switches that copy, relays, one-way links, unequal boxes; ten methods and more at once."""
+    seen: Counter[str] = Counter()
+    for kind, build in contest.KINDS.items():
+        for seed in range(20):
+            topology = build(random.Random(f"contest on {kind} {seed}"))
+            seen["copies"] += any(node.multicast for node in topology.nodes)
+            seen["relays"] += any(node.is_gpu and node.is_switch for node in topology.nodes)
+            seen["one way"] += topology.reversed().links != topology.links
+    assert min(seen.values()) >= 10
+    assert contest.contest(load_topology("dgx_h100:boxes=2"), "allreduce", {}) >= 15
+
+
+def test_a_false_bound_is_beaten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The contest fails if a bound is too low, or a slow schedule is called optimal."""
+    topology = load_topology("ring:nodes=4")
+    low = AllreduceBound(topology, generate(topology, collective="allreduce").algbw_gb_s / 2, ())
+    monkeypatch.setattr(contest, "best_known_bound", lambda *_, **__: low)
+    with pytest.raises(AssertionError, match="beats Limit"):
+        contest.contest(topology, "allreduce", {})
+    monkeypatch.undo()
+    honest = contest._ours
+
+    def slow(*given: object) -> object:
+        ways = dict(honest(*given))  # type: ignore[arg-type]
+        return iter([("generate", ways["k = 1"]), ("all trees", ways["generate"])])
+
+    monkeypatch.setattr(contest, "_ours", slow)
+    with pytest.raises(AssertionError, match="beats generate"):
+        contest.contest(load_topology("mi250:boxes=1"), "allgather", {})
