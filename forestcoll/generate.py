@@ -353,11 +353,11 @@ class _Task:
 class _Maker(Generic[F]):
     """How forests are held.
 
-    ``make`` makes one, with the partitions of its GPUs that it knows; ``hold`` brings one that is
-    written out into this form.
+    ``make`` makes one, beside its factored form if it has one; ``hold`` brings one that is written
+    out into this form.
     """
 
-    make: Callable[[_Task, Stopwatch], tuple[F, list[Parts]]]
+    make: Callable[[_Task, Stopwatch], tuple[F, FactoredForest | None]]
     hold: Callable[[Forest], F]
 
 
@@ -412,27 +412,34 @@ def _generated(
 def _combination(
     maker: _Maker[F], task: Callable[[bool], _Task], clock: Stopwatch
 ) -> tuple[Allreduce[F], list[Parts]]:
-    """Make both phases; where links come in pairs of equal ones, one is the other turned round."""
+    """Make both phases; where links come in pairs of equal ones, one is the other turned round.
+
+    Returned with the partitions of the GPUs that their tight sets make.
+    """
     network = task(False).topology
-    gather: tuple[F, list[Parts]] = maker.make(task(False), clock)
+    gather: tuple[F, FactoredForest | None] = maker.make(task(False), clock)
     if network.reversed().links == network.links:
-        return Allreduce(turned(gather[0], network), gather[0]), gather[1]
-    reduce: tuple[F, list[Parts]] = maker.make(task(True), clock)
-    return Allreduce(reduce[0], gather[0]), [*reduce[1], *gather[1]]
+        return Allreduce(turned(gather[0], network), gather[0]), _families(gather[1])
+    reduce: tuple[F, FactoredForest | None] = maker.make(task(True), clock)
+    return Allreduce(reduce[0], gather[0]), [*_families(reduce[1]), *_families(gather[1])]
 
 
-def _written(task: _Task, clock: Stopwatch) -> tuple[Forest, list[Parts]]:
+def _families(factored: FactoredForest | None) -> list[Parts]:
+    return [] if factored is None else list(families_of(factored))
+
+
+def _written(task: _Task, clock: Stopwatch) -> tuple[Forest, FactoredForest | None]:
     if task.is_empty or task.method == "paper":
-        return _written_out(task, clock), []
-    factored, families = _factored(task, clock)
-    return clock.run("tree packing", lambda report: expand(factored, progress=report)), families
+        return _written_out(task, clock), None
+    factored = _by_the_core(task, clock)
+    return clock.run("tree packing", lambda report: expand(factored, progress=report)), factored
 
 
-def _factored(task: _Task, clock: Stopwatch) -> tuple[FactoredForest, list[Parts]]:
+def _factored(task: _Task, clock: Stopwatch) -> tuple[FactoredForest, FactoredForest | None]:
     if task.is_empty or task.method == "paper":
-        return FactoredForest.from_forest(_written_out(task, clock)), []
+        return FactoredForest.from_forest(_written_out(task, clock)), None
     forest = _by_the_core(task, clock)
-    return forest, list(families_of(forest))
+    return forest, forest
 
 
 _EXPLICIT = _Maker(_written, lambda forest: forest)
