@@ -22,17 +22,28 @@ from typing import Any
 from forestcoll.allreduce import Improved
 from forestcoll.allreduce_bound import AllreduceBound
 from forestcoll.copying import as_gpus, from_spanning
-from forestcoll.errors import CapacityOverflowError, SolverError, TimeLimitError
+from forestcoll.errors import (
+    CapacityOverflowError,
+    SolverError,
+    TimeLimitError,
+    UnsupportedError,
+)
 from forestcoll.schedule.collectives import Allreduce
 from forestcoll.topology.model import Topology
 from lp.allreduce_cuts import allreduce_optimum
 from lp.allreduce_program import Roles
 from lp.allreduce_result import AllreduceOptimum, rate_scale
 from lp.allreduce_rounding import allreduce_forest
-from lp.automorphism import Orbits, find_orbits, no_symmetry
+from lp.automorphism import find_orbits, no_symmetry
 from lp.program import Settings
 
 __all__ = ["improved", "proved"]
+
+SEARCH = 0.25
+"""Of the time, for finding symmetries."""
+
+MOST_LINKS = 10_000
+"""Classes of links; beyond it the program would fill the memory and not end."""
 
 
 def improved(
@@ -65,7 +76,7 @@ def improved(
         schedule: Allreduce[Any] = (
             _with_copies(topology, weights, deadline)
             if copies
-            else allreduce_forest(found, weights or ())
+            else allreduce_forest(found, weights or (), deadline)
         )
     except TimeLimitError:
         return Improved(None, found.exact, f"no schedule was found in {seconds:g} s")
@@ -100,6 +111,8 @@ def _proved(
         return Improved(None, proof, f"the allreduce program did not finish in {seconds:g} s")
     except (SolverError, CapacityOverflowError) as error:
         return Improved(None, None, f"the allreduce program failed: {error}")
+    except UnsupportedError as error:
+        return Improved(None, None, str(error))
 
 
 def _solved(
@@ -116,18 +129,26 @@ def _solved(
     else:
         forwarding = network.switches
         roles = Roles(topology.compute, network.compute, forwarding, weights or ())
+    began = time.monotonic()
+    orbits = no_symmetry(topology)  # as weights may differ
+    if weights is None:
+        orbits = find_orbits(topology, SEARCH * seconds)
+    classes = int(orbits.link.max()) + 1
+    if classes > MOST_LINKS:
+        raise UnsupportedError(
+            f"the network has {classes} kinds of links, more than the {MOST_LINKS} that the "
+            f"allreduce program can hold"
+        )
+    left = seconds - (time.monotonic() - began)
+    if left <= 0:
+        raise TimeLimitError("no time is left for the program")
     return allreduce_optimum(
         network,
-        Settings(time_limit_s=seconds),
-        orbits=_orbits(topology, weights),
+        Settings(time_limit_s=left),
+        orbits=orbits,
         roles=roles,
         scale_gb_s=rate_scale(topology),
     )
-
-
-def _orbits(topology: Topology, weights: tuple[int, ...] | None) -> Orbits:
-    """Return orbits of which each has one weight."""
-    return find_orbits(topology) if weights is None else no_symmetry(topology)
 
 
 def _with_copies(
@@ -140,7 +161,7 @@ def _with_copies(
         raise TimeLimitError("no time is left for the schedule")
     found = _solved(topology, network, weights, copies=True, seconds=left)
     spread = () if weights is None else _spread(topology, network, weights)
-    made = allreduce_forest(found, spread)
+    made = allreduce_forest(found, spread, deadline)
     return Allreduce(from_spanning(made.reduce, topology), from_spanning(made.gather, topology))
 
 

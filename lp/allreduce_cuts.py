@@ -118,7 +118,9 @@ def allreduce_optimum(
     while True:
         solutions.append(_solved(program, settings, deadline, solutions))
         point = program.point(solutions[-1].x)
-        added = [program.add(phase, inside) for phase, inside in _missed_cuts(program, point)]
+        added = [
+            program.add(phase, inside) for phase, inside in _missed_cuts(program, point, deadline)
+        ]
         if not any(added):
             return _result(program, settings, solutions)
 
@@ -165,8 +167,11 @@ def _solved(
         ) from error
 
 
-def _missed_cuts(program: CutProgram, point: Point) -> list[tuple[int, Inside]]:
-    """Return a cut that the point misses for each target that has one, in either phase."""
+def _missed_cuts(program: CutProgram, point: Point, deadline: float) -> list[tuple[int, Inside]]:
+    """Return a cut that the point misses for each target that has one, in either phase.
+
+    Once the time is up the first will do.
+    """
     topology, roles = program.topology, program.roles
     turned = topology.reversed()
     # The links of the reversed network are sorted by their own tails, which are the heads here.
@@ -187,6 +192,8 @@ def _missed_cuts(program: CutProgram, point: Point) -> list[tuple[int, Inside]]:
                 break
             if found.shortage > MISSED * _GRID:
                 missed.append((phase, found.inside))
+                if time.monotonic() > deadline:
+                    return missed
             passed = found.passed + 1
     return missed
 

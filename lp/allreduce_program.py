@@ -12,9 +12,11 @@ Source:  as there. A row's coefficient of an orbit is how many of its members th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from forestcoll.topology.model import Topology
 from lp.allreduce_result import rate_scale, useful_bandwidth
@@ -112,9 +114,9 @@ class CutProgram:
         bandwidth = np.zeros(self._links)
         bandwidth[orbits.link] = useful_bandwidth(topology, self.scale_gb_s)
         self._bandwidth = bandwidth
-        self._fixed = np.array([*self._shares(), *self._balances()])
+        self._fixed = sp.vstack([self._shares(), *map(sp.csr_array, self._balances())], "csr")
         self._cuts: list[tuple[int, Inside]] = []
-        self._rows: list[Vector] = []
+        self._rows: list[Any] = []
         self._known: set[bytes] = set()
 
     def _columns(self) -> tuple[npt.NDArray[np.int64], Vector]:
@@ -143,14 +145,14 @@ class CutProgram:
         if key in self._known:
             return False
         self._known.add(key)
-        self._rows.append(row)
+        self._rows.append(sp.csr_array(row[None, :]))
         self._cuts.append((phase, inside))
         return True
 
     def stated(self) -> Program:
         """Return the matrix program as it is now."""
-        matrix = np.vstack([self._fixed, *self._rows])
-        rows = len(matrix)
+        matrix = sp.vstack([self._fixed, *self._rows], "csr")
+        rows = matrix.shape[0]
         lower, upper = np.zeros(rows), np.full(rows, np.inf)
         lower[: self._links], upper[: self._links] = -np.inf, self._bandwidth
         cost = np.zeros(matrix.shape[1])
@@ -170,7 +172,7 @@ class CutProgram:
 
     def priced_cuts(self, row_duals: Vector) -> list[tuple[tuple[int, Inside], float]]:
         """Return each cut with its price."""
-        prices = -row_duals[len(self._fixed) :]
+        prices = -row_duals[self._fixed.shape[0] :]
         return list(zip(self._cuts, prices.tolist(), strict=True))
 
     def potentials(self, row_duals: Vector) -> list[tuple[int, float, float]]:
@@ -178,7 +180,7 @@ class CutProgram:
 
         The price of an orbit is shared out evenly.
         """
-        prices = -row_duals[self._links : len(self._fixed)].reshape(-1, 2)
+        prices = -row_duals[self._links : self._fixed.shape[0]].reshape(-1, 2)
         switches = list(self.roles.forwarding)
         _, orbit, size = np.unique(
             self.orbits.node[switches], return_inverse=True, return_counts=True
@@ -191,13 +193,10 @@ class CutProgram:
         row = np.bincount(self._part[roots], self._share[roots], minlength=self._parts)
         return row.astype(np.float64)
 
-    def _shares(self) -> list[Vector]:
+    def _shares(self) -> Any:
         """g_e + r_e of each orbit of links."""
-        rows = np.zeros((self._links, self._parts + 2 * self._links))
-        each = np.arange(self._links)
-        rows[each, self._parts + each] = 1
-        rows[each, self._parts + self._links + each] = 1
-        return list(rows)
+        none, each = sp.csr_array((self._links, self._parts)), sp.eye_array(self._links)
+        return sp.hstack([none, each, each], "csr")
 
     def _balances(self) -> list[Vector]:
         """What a switch of each orbit gets, less what it sends; in the reduction the reverse."""
@@ -208,7 +207,7 @@ class CutProgram:
             for phase, sign in ((GATHER, 1), (REDUCE, -1)):
                 into = self._shared(phase, self._head == switch)
                 out = self._shared(phase, self._tail == switch)
-                rows.append(sign * (into - out))
+                rows.append(sign * (into - out)[None, :])
         return rows
 
     def _shared(self, phase: int, links: Inside) -> Vector:

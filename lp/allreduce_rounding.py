@@ -19,6 +19,7 @@ The phases run at once, piece by piece of the data, each within its share of eve
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -70,7 +71,9 @@ class Shares:
     grid: int
 
 
-def allreduce_forest(found: AllreduceOptimum, weights: tuple[int, ...] = ()) -> Allreduce[Forest]:
+def allreduce_forest(
+    found: AllreduceOptimum, weights: tuple[int, ...] = (), deadline: float = math.inf
+) -> Allreduce[Forest]:
     """Build a schedule whose rate is that of :func:`rounded`, or better.
 
     Parameters
@@ -79,20 +82,25 @@ def allreduce_forest(found: AllreduceOptimum, weights: tuple[int, ...] = ()) -> 
         With shares for the links of its topology: by cutting planes, or without switches.
     weights : tuple of int
         Of the program's roots, if it had any: the parts then are in these proportions.
+    deadline : float
+        Of ``time.monotonic``: grids are tried until then.
 
     Raises
     ------
     SolverError
         If there are no shares, or none that connect all GPUs once they are rounded.
     """
-    shares = rounded(found, weights=weights)
+    shares = rounded(found, weights=weights, deadline=deadline)
     reduce = generate(shares.reduce, collective="reduce-scatter", weights=shares.weights)
     gather = generate(shares.gather, collective="allgather", weights=shares.weights)
     return Allreduce(_on(found.topology, reduce), _on(found.topology, gather))
 
 
 def rounded(
-    found: AllreduceOptimum, grids: Sequence[int] = GRIDS, weights: tuple[int, ...] = ()
+    found: AllreduceOptimum,
+    grids: Sequence[int] = GRIDS,
+    weights: tuple[int, ...] = (),
+    deadline: float = math.inf,
 ) -> Shares:
     """Round a solution down to the coarsest of the grids on which it keeps its rate.
 
@@ -126,6 +134,8 @@ def rounded(
         if shares is not None and (best is None or shares.algbw_gb_s > best.algbw_gb_s):
             best = shares
         if best is not None and best.algbw_gb_s >= found.algbw_gb_s * (1 - AGREEMENT):
+            break
+        if time.monotonic() > deadline:
             break
     if best is None:
         raise SolverError(

@@ -15,6 +15,8 @@ Source:  colour refinement with individualisation, as in tools for graph isomorp
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -102,8 +104,14 @@ def _counted(orbits: Orbits) -> str:
     return f"{len(orbits.node)} nodes and {len(orbits.link)} links in {nodes} and {links} orbits"
 
 
-def find_orbits(topology: Topology) -> Orbits:
+def find_orbits(topology: Topology, seconds: float = math.inf) -> Orbits:
     """Search for automorphisms and return the orbits of those that were found.
+
+    Parameters
+    ----------
+    topology : Topology
+    seconds : float
+        After which no more are looked for.
 
     Examples
     --------
@@ -115,13 +123,13 @@ def find_orbits(topology: Topology) -> Orbits:
     (1, 1)
     """
     graph = _Graph.of(topology)
-    search = _Search(graph, _REFINEMENTS_PER_NODE * graph.nodes)
-    colours = search.refined(np.tile(graph.kind, (2, 1)))[0]
+    search = _Search(graph, _REFINEMENTS_PER_NODE * graph.nodes, time.monotonic() + seconds)
+    colours = search.colours
     moves: list[tuple[Ints, Ints]] = []
-    _merge(moves, 0, colours, lambda one, other: search.carrying(colours, [(one, other)]))
+    _merge(moves, 0, colours, search, lambda one, other: [(one, other)])
     ends = np.stack([colours[graph.tail], colours[graph.head], graph.bandwidth])
     _, alike = np.unique(ends, axis=1, return_inverse=True)
-    _merge(moves, 1, alike, lambda one, other: search.carrying(colours, graph.ends(one, other)))
+    _merge(moves, 1, alike, search, graph.ends)
     return _orbits(graph, moves)
 
 
@@ -129,19 +137,24 @@ def _merge(
     moves: list[tuple[Ints, Ints]],
     kind: int,
     alike: Ints,
-    carrying: Callable[[int, int], tuple[Ints, Ints] | None],
+    search: _Search,
+    pairs: Callable[[int, int], list[tuple[int, int]]],
 ) -> None:
     """Add moves until no two orbits of nodes (kind 0) or links (1) that look alike are known to be.
 
-    ``alike`` numbers the classes within which it is worth a try.
+    ``alike`` numbers the classes within which it is worth a try; ``pairs`` tells the nodes that a
+    move must carry to one another.
     """
     orbit = _joined(len(alike), [move[kind] for move in moves])
     for number in range(int(alike.max()) + 1):
         apart: list[int] = []
         for member in np.flatnonzero(alike == number).tolist():
+            if search.is_over:
+                return
             if any(orbit[member] == orbit[first] for first in apart):
                 continue
-            found = next(filter(None, (carrying(first, member) for first in apart)), None)
+            tries = (search.carrying(pairs(first, member)) for first in apart)
+            found = next(filter(None, tries), None)
             if found is None:
                 apart.append(member)
             else:
@@ -188,14 +201,21 @@ class _Graph:
 class _Search:
     """Looks for automorphisms on two copies of the graph, coloured alike."""
 
-    def __init__(self, graph: _Graph, budget: int) -> None:
+    def __init__(self, graph: _Graph, budget: int, deadline: float) -> None:
         self._graph = graph
         self._budget = budget
+        self._deadline = deadline
+        self.colours = self.refined(np.tile(graph.kind, (2, 1)))[0]
 
-    def carrying(self, colours: Ints, pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Ints] | None:
+    @property
+    def is_over(self) -> bool:
+        """Whether the budget or the time is used up."""
+        return self._budget <= 0 or time.monotonic() > self._deadline
+
+    def carrying(self, pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Ints] | None:
         """Return an automorphism of nodes, and of links, that carries each start to its end."""
-        fixed = np.tile(colours, (2, 1))
-        if self._budget <= 0:
+        fixed = np.tile(self.colours, (2, 1))
+        if self.is_over:
             return None
         for start, end in pairs:
             fixed = self._fixed(fixed, start, end)
@@ -242,7 +262,7 @@ class _Search:
         one = int(np.flatnonzero(colours[0] == cell)[0])
         others = np.flatnonzero(colours[1] == cell).tolist()
         for other in sorted(others, key=lambda node: node != one):
-            if self._budget <= 0:
+            if self.is_over:
                 return None
             found = self._extended(self._fixed(colours, one, other))
             if found is not None:
