@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.allreduce import best_known_bound
+from forestcoll.allreduce_partition import best_known_bound
 from forestcoll.optimality import optimum
 from forestcoll.topology import Topology
 from lp.allreduce_best import proved

@@ -10,9 +10,18 @@ from typing import Any
 import pytest
 
 import forestcoll.allreduce
-from forestcoll import cost, generate, generate_factored, load_topology, optimum, verify
-from forestcoll.allreduce import Improved, best_known_bound, families_of, partition_bound
+from forestcoll import (
+    allreduce_partition,
+    cost,
+    generate,
+    generate_factored,
+    load_topology,
+    optimum,
+    verify,
+)
+from forestcoll.allreduce import Improved
 from forestcoll.allreduce_bound import AllreduceBound, Potential, PricedSet
+from forestcoll.allreduce_partition import best_known_bound, families_of, partition_bound
 from forestcoll.errors import InvalidParameterError
 from forestcoll.in_network import generate_multicast
 from forestcoll.schedule import read_schedule, write_schedule
@@ -250,8 +259,8 @@ def test_the_quick_rate_of_a_partition_is_what_its_prices_prove() -> None:
         families = list(families_of(generate_factored(topology)))
         for copying in (False, True):
             for parts in [[[rank] for rank in range(topology.num_compute)], *families]:
-                closed = forestcoll.allreduce._closed(topology, parts)
-                quick = forestcoll.allreduce._partition_rate(topology, closed, copying)
+                closed = allreduce_partition._closed(topology, parts)
+                quick = allreduce_partition._partition_rate(topology, closed, copying)
                 assert quick == partition_bound(topology, closed, copying=copying).algbw_gb_s
 
 

@@ -22,8 +22,8 @@ from baselines.limits import Limits
 from baselines.registry import METHODS
 from experiments.bounds import upper_bound
 from forestcoll import cost, generate, optimum, verify
-from forestcoll.allreduce import best_known_bound
 from forestcoll.allreduce_bound import AllreduceBound
+from forestcoll.allreduce_partition import best_known_bound
 from forestcoll.errors import (
     DisconnectedError,
     InfeasibleError,
