@@ -1,4 +1,4 @@
-"""Provably throughput-optimal schedules for collective communication on any GPU network.
+"""Throughput-optimal schedules for collective communication on GPU networks, with their proofs.
 
 >>> import forestcoll
 >>> forest = forestcoll.generate(forestcoll.load_topology("dgx_a100:boxes=4"))

@@ -126,7 +126,7 @@ def _better(known: Allreduce[F], found: Improved, hold: Callable[[Any], F]) -> A
     if made is not None and made.time_s_per_gb < ours:
         remark = "; ".join(filter(None, ("allreduce program", found.remark)))
         return Allreduce(hold(made.reduce), hold(made.gather), bound, remark)
-    why = found.remark or "the allreduce program has nothing faster"
+    why = found.remark or "the allreduce program made nothing faster"
     if bound.algbw_gb_s * ours == 1:
         why = "optimal by the bound of the allreduce program"
     return replace(known, bound=bound, remark=f"{_NAME}; {why}")

@@ -128,25 +128,28 @@ class AllreduceBound:
         return cls(topology, total / least, held, potentials, copying, weights)
 
     @classmethod
-    def of_cut(cls, topology: Topology, nodes: Iterable[int], *, into: bool) -> AllreduceBound:
+    def of_cut(
+        cls, topology: Topology, nodes: Iterable[int], *, into: bool, copying: bool = False
+    ) -> AllreduceBound:
         """Bound every allreduce by the bandwidth into, or out of, a set with some GPUs but not all.
 
         Sums, or what is added to them, of all data must cross: pieces that are summed up inside
-        as what is added, the others as sums. It holds whatever switches and GPUs do.
+        as what is added, the others as sums. It holds whatever switches and GPUs do, so for
+        either model.
         """
         inside = tuple(sorted(set(nodes)))
         outside = tuple(v for v in range(len(topology.nodes)) if v not in set(inside))
         near, far = (outside, inside) if into else (inside, outside)
         one, none = Fraction(1), Fraction(0)
         sets = (PricedSet(far, gather=one, reduce=none), PricedSet(near, gather=none, reduce=one))
-        return cls.of(topology, sets, copying=any(node.multicast for node in topology.nodes))
+        return cls.of(topology, sets, copying=copying)
 
     @property
     def model(self) -> str:
         """Say in words which allreduces it bounds."""
         at = "one GPU or switch that adds" if self.copying else "one GPU"
         switches = "marked switches copy and add" if self.copying else "switches only forward"
-        where = f"{at}, in these proportions" if self.weights else at
+        where = f"{at}, in the proportions of the weights" if self.weights else at
         return f"each piece summed up at {where}; {switches}"
 
 

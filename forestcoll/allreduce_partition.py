@@ -67,7 +67,7 @@ def best_known_bound(
                 break
     assert best is not None  # single GPUs are always tried
     rate, which = best
-    cuts = [] if rate <= least else _cuts(topology, tried)
+    cuts = [] if rate <= least else _cuts(topology, tried, copying)
     narrow = min(cuts, key=lambda one: one.algbw_gb_s, default=None)
     if narrow is not None and narrow.algbw_gb_s < rate:
         return narrow
@@ -177,7 +177,7 @@ def _closed(topology: Topology, parts: Parts) -> list[list[int]]:
 
 
 def _cuts(
-    topology: Topology, partitions: Iterable[Iterable[Iterable[int]]]
+    topology: Topology, partitions: Iterable[Iterable[Iterable[int]]], copying: bool
 ) -> list[AllreduceBound]:
     """Return the narrowest cut around a set of the partitions, each way."""
     touching: list[list[Link]] = [[] for _ in topology.nodes]
@@ -192,4 +192,7 @@ def _cuts(
             wide = (link.bandwidth_gb_s for link in crossing if (link.head in part) == into)
             found = sum(wide, start=Fraction(0)), sorted(part)
             best[into] = min(best.get(into, found), found)
-    return [AllreduceBound.of_cut(topology, part, into=into) for into, (_, part) in best.items()]
+    return [
+        AllreduceBound.of_cut(topology, part, into=into, copying=copying)
+        for into, (_, part) in best.items()
+    ]

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Unpack
+from typing import Any, Unpack
 
 from forestcoll.errors import UnsupportedError
 from forestcoll.expansion import heights
 from forestcoll.fixed_k import check_k
 from forestcoll.generate import Options, generate_factored
-from forestcoll.schedule.collectives import Allreduce
+from forestcoll.in_network import generate_multicast
+from forestcoll.schedule.collectives import Allreduce, AnySchedule
 from forestcoll.topology.model import Topology
 
 __all__ = ["BestK", "Choice", "best_k"]
@@ -99,6 +100,7 @@ def best_k(
     max_k: int,
     *,
     collective: str = "allgather",
+    multicast: bool = False,
     **options: Unpack[Options],
 ) -> BestK:
     """Try every k up to a limit.
@@ -110,6 +112,8 @@ def best_k(
     max_k : int
         The largest number of trees per unit of weight.
     collective : str
+    multicast : bool
+        Whether switches marked so copy and add (:mod:`forestcoll.in_network`).
     **options
         As of :func:`forestcoll.generate.generate`, but for ``k``.
 
@@ -138,14 +142,25 @@ def best_k(
     check_k(max_k, "the largest k")
     if topology.num_compute == 1:
         raise UnsupportedError("the schedule of a single GPU is empty, whatever the k")
-    return BestK(tuple(_tried(topology, k, collective, options) for k in range(1, max_k + 1)))
+    kind = _copying if multicast else _forwarding
+    return BestK(tuple(kind(topology, k, collective, options) for k in range(1, max_k + 1)))
 
 
-def _tried(topology: Topology, k: int, collective: str, options: Options) -> Choice:
+def _forwarding(topology: Topology, k: int, collective: str, options: Options) -> Choice:
     with_k: Options = {**options, "k": k}
     schedule = generate_factored(topology, collective=collective, **with_k)
     forests = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
-    tall = [heights(forest)[1] for forest in forests]
+    return _choice(k, schedule, [heights(forest)[1] for forest in forests])
+
+
+def _copying(topology: Topology, k: int, collective: str, options: Options) -> Choice:
+    with_k: Options = {**options, "k": k}
+    schedule = generate_multicast(topology, collective=collective, **with_k).schedule
+    forests = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
+    return _choice(k, schedule, [forest.heights() for forest in forests])
+
+
+def _choice(k: int, schedule: AnySchedule, tall: list[Any]) -> Choice:
     return Choice(
         k=k,
         algbw_gb_s=schedule.algbw_gb_s,

@@ -71,8 +71,8 @@ def certify(
     Returns
     -------
     Certificate or AllreduceCertificate
-        Of an allreduce that of the best schedule there is, and of a bound that it may attain or
-        not.
+        Of an allreduce that of the best schedule that is found, and of a bound that it may attain
+        or not.
 
     Raises
     ------

@@ -1,10 +1,10 @@
-"""The pipeline: a network in, a provably optimal schedule out.
+"""The pipeline: a network in, a schedule out, and the proof of how good it is.
 
 Problem: a collective in the least possible time.
 Input:   a topology of GPUs and switches; the collective with its root or weights.
 Output:  spanning trees, k times its weight per GPU, with their physical paths, and the cut that
          proves that nothing can be faster. A reduction runs over trees of the reversed network,
-         an allreduce over those of a reduction and then of a gathering.
+         an allreduce over those of a reduction and of a gathering; its bound may leave a gap.
 Cost:    the sum of the stages; generate_timed measures each. Of an allreduce that cuts do not prove
          optimal that of a linear program, too (:mod:`forestcoll.allreduce`).
 Source:  ForestColl sections 5 and 5.7; by the core's algorithms, or by the paper's own to compare
@@ -98,7 +98,7 @@ def generate(
     progress: Progress | None = None,
     program_s: float = PROGRAM_S,
 ) -> Forest | Allreduce[Forest]:
-    """Generate a throughput-optimal schedule of a collective; the best allreduce there is.
+    """Generate a throughput-optimal schedule of a collective; the best allreduce that is found.
 
     Parameters
     ----------

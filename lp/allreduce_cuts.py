@@ -95,7 +95,7 @@ def allreduce_optimum(
     InvalidParameterError
         If the orbits are of another network.
     TimeLimitError
-        With the exact rate of reduce-scatter and allgather as incumbent, the best bound on the
+        With the exact rate of reduce-scatter and then allgather as incumbent, the best bound on the
         rate, both in GB/s, and the proof of the last program's, an AllreduceBound, if there is one.
     SolverError
         If the solver fails.
@@ -159,8 +159,8 @@ def _solved(
         best = f"at most {known * scale:.9g} GB/s" if np.isfinite(known) else "unknown"
         raise TimeLimitError(
             f"{topology.name}: the limit of {settings.time_limit_s:g} s was reached after "
-            f"{program.num_cuts} cuts; the best rate is {best}, reduce-scatter and allgather have "
-            f"{float(rate):.9g} GB/s; allow more time",
+            f"{program.num_cuts} cuts; the best rate is {best}, reduce-scatter and then allgather "
+            f"have {float(rate):.9g} GB/s; allow more time",
             incumbent=rate,
             bound=known * scale if np.isfinite(known) else None,
             proof=exact_bound(program, before[-1]) if before else None,

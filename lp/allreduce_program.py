@@ -171,9 +171,9 @@ class CutProgram:
         )
 
     def priced_cuts(self, row_duals: Vector) -> list[tuple[tuple[int, Inside], float]]:
-        """Return each cut with its price."""
+        """Return each cut that was stated when these were the prices, with its price."""
         prices = -row_duals[self._fixed.shape[0] :]
-        return list(zip(self._cuts, prices.tolist(), strict=True))
+        return list(zip(self._cuts[: len(prices)], prices.tolist(), strict=True))
 
     def potentials(self, row_duals: Vector) -> list[tuple[int, float, float]]:
         """Return each node that forwards with the prices of its balance in both phases.

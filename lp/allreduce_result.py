@@ -4,9 +4,9 @@ Problem: the most data that an allreduce can take a second, over all ways of sha
          parts and the links between reduction and gathering.
 Input:   a topology on which an allreduce is possible.
 Output:  the value with a bound, the parts, the capacities of both phases; the rate of a
-         reduce-scatter followed by an allgather, which is never above it.
+         reduce-scatter and then an allgather, one after the other, which is never above it.
 Cost:    two exact optima for the latter.
-Source:  ForestColl, the paper's section and appendix on allreduce: reduce-scatter + allgather takes
+Source:  ForestColl, the paper's section and appendix on allreduce: one after the other they take
          the sum of their times, N x* / 2 where both have the rate x*. Its hypothesis that this is
          optimal where all GPUs have equal bandwidth does not hold as worded in section 5.7: two
          boxes of 2 and of 6 such GPUs refute it (``tests/lp/test_allreduce.py``).

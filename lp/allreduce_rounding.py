@@ -48,6 +48,9 @@ _DENOMINATORS = (2000, 10**5)  # of values; floats are good for them
 
 _FINEST = 10**9
 
+_BITS = (8, 12, 16, 20, 24, 28)
+"""Of the largest bandwidth, where the unit of all is too small."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shares:
@@ -61,14 +64,15 @@ class Shares:
         The network with the links' shares for bandwidths.
     algbw_gb_s : Fraction
         Rate at which both phases can run within them.
-    grid : int
+    step_gb_s : Fraction
+        Shares and parts are multiples of it.
     """
 
     weights: tuple[int, ...]
     reduce: Topology = field(repr=False)
     gather: Topology = field(repr=False)
     algbw_gb_s: Fraction
-    grid: int
+    step_gb_s: Fraction
 
 
 def allreduce_forest(
@@ -118,24 +122,31 @@ def rounded(
     Notes
     -----
     Tried in ascending order: the grids given, and those on which all values lie if they are read
-    as the nearest fractions of small denominators.
+    as the nearest fractions of small denominators; then, if the numbers were too large, parts of
+    the largest bandwidth.
     """
     if len(found.gather_gb_s) != len(found.topology.links):
         raise SolverError(
             f"{found.topology.name}: the solution has shares of logical links only; take that of "
             f"the cutting planes"
         )
+    unit = _unit(found.topology)
+    widest = max(link.bandwidth_gb_s for link in found.topology.links)
+    steps = [unit / grid for grid in sorted({*grids, *_natural_grids(found)})]
     best: Shares | None = None
-    for grid in sorted({*grids, *_natural_grids(found)}):
+    too_large = False
+    for step in (*steps, *(widest / 2**bits for bits in _BITS)):
+        if step not in steps and not too_large:
+            break
         try:
-            shares = _on_grid(found, grid, weights)
+            shares = _on_step(found, step, weights)
         except CapacityOverflowError:
-            break  # finer grids have larger numbers still
+            too_large = True
+            continue
         if shares is not None and (best is None or shares.algbw_gb_s > best.algbw_gb_s):
             best = shares
-        if best is not None and best.algbw_gb_s >= found.algbw_gb_s * (1 - AGREEMENT):
-            break
-        if time.monotonic() > deadline:
+        attained = best is not None and best.algbw_gb_s >= found.algbw_gb_s * (1 - AGREEMENT)
+        if attained or time.monotonic() > deadline:
             break
     if best is None:
         raise SolverError(
@@ -145,8 +156,8 @@ def rounded(
     return best
 
 
-def _on_grid(found: AllreduceOptimum, grid: int, weights: tuple[int, ...]) -> Shares | None:
-    """Round down to one grid; None where a GPU is left without a connection or all weights are 0.
+def _on_step(found: AllreduceOptimum, step: Fraction, weights: tuple[int, ...]) -> Shares | None:
+    """Round down to one step; None where a GPU is left without a connection or all weights are 0.
 
     Raises
     ------
@@ -154,7 +165,6 @@ def _on_grid(found: AllreduceOptimum, grid: int, weights: tuple[int, ...]) -> Sh
         If the whole numbers are beyond 64 bits.
     """
     topology = found.topology
-    step = _unit(topology) / grid
     weights = weights or tuple(down(found.parts_gb_s, step))
     shares = np.stack([found.gather_gb_s, found.reduce_gb_s])
     gather, reduce = fitted(topology, shares, step)
@@ -173,7 +183,7 @@ def _on_grid(found: AllreduceOptimum, grid: int, weights: tuple[int, ...]) -> Sh
         ]
     except DisconnectedError:
         return None
-    return Shares(weights, networks[True], networks[False], 1 / max(times), grid)
+    return Shares(weights, networks[True], networks[False], 1 / max(times), step)
 
 
 def _natural_grids(found: AllreduceOptimum) -> set[int]:

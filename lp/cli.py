@@ -44,6 +44,7 @@ def allreduce_optimum(
 
     The schedule is verified, with the bound that it attains or not, before it is written.
     """
+    from forestcoll.generate import generate
     from forestcoll.report import as_json, as_text
     from forestcoll.schedule import verify, write_schedule
     from forestcoll.topology import load_topology
@@ -58,10 +59,11 @@ def allreduce_optimum(
     start = time.perf_counter()
     orbits = None if symmetry else no_symmetry(topology)
     found = allreduce_cuts.allreduce_optimum(topology, settings, orbits=orbits)
-    schedule = _best(found)
+    combination = generate(topology, collective="allreduce", program_s=0)
+    schedule = _best(found, combination)
     verdict = verify(schedule)
     facts = {
-        **_facts(found),
+        **_facts(found, combination),
         "time_s": time.perf_counter() - start,
         "verified": True,
         "schedule": schedule.gather.method,
@@ -76,34 +78,32 @@ def allreduce_optimum(
     typer.echo(as_json(facts) if json_ else as_text(_for_people(facts)))
 
 
-def _best(found: AllreduceOptimum) -> Allreduce[Forest]:
+def _best(found: AllreduceOptimum, combination: Allreduce[Forest]) -> Allreduce[Forest]:
     """Return reduce-scatter + allgather if that attains the program's bound, or else a better one.
 
-    The bound goes with it.
+    The lower of both bounds goes with it.
     """
-    from forestcoll.generate import generate
     from lp.allreduce_rounding import allreduce_forest
 
-    combination = generate(found.topology, collective="allreduce", program_s=0)
     made = [combination]
     if found.exact is None or combination.algbw_gb_s < found.exact.algbw_gb_s:
         made.append(allreduce_forest(found))
     best = min(made, key=lambda schedule: schedule.time_s_per_gb)
-    return replace(best, bound=found.exact or combination.bound)
+    bounds = [bound for bound in (found.exact, combination.bound) if bound is not None]
+    return replace(best, bound=min(bounds, key=lambda bound: bound.algbw_gb_s))
 
 
-def _facts(found: AllreduceOptimum) -> dict[str, Any]:
+def _facts(found: AllreduceOptimum, combination: Allreduce[Forest]) -> dict[str, Any]:
     """Hold the program's value against the combination."""
-    from lp.allreduce_result import combination_algbw
-
-    topology, combination = found.topology, combination_algbw(found.topology)
+    topology = found.topology
     return {
         "topology": topology.name,
         "gpus": topology.num_compute,
         "allreduce_algbw_gb_s": found.algbw_gb_s,
         "at_most_gb_s": found.bound_gb_s if found.exact is None else found.exact.algbw_gb_s,
-        "reduce_scatter_then_allgather_gb_s": combination,
-        "reduce_scatter_then_allgather_is_optimal": found.is_attained_by(combination),
+        "reduce_scatter_and_allgather_gb_s": combination.algbw_gb_s,
+        "reduce_scatter_and_allgather_is_optimal": found.is_attained_by(combination.algbw_gb_s),
+        "one_after_the_other_gb_s": 1 / combination.in_turn_s_per_gb,
         "parts_gb_s": {
             topology.nodes[gpu].name: float(part)
             for gpu, part in zip(topology.compute, found.parts_gb_s, strict=True)

@@ -12,6 +12,7 @@ import pytest
 import forestcoll.allreduce
 from forestcoll import (
     allreduce_partition,
+    best_k,
     cost,
     generate,
     generate_factored,
@@ -304,6 +305,43 @@ def test_the_bound_of_switches_that_forward_is_not_that_of_such_as_copy() -> Non
     topology = load_topology("dgx_h100:boxes=1")
     bounds = [best_known_bound(topology, copying=copying) for copying in (False, True)]
     assert [bound.algbw_gb_s for bound in bounds if bound] == [Fraction(1800, 7), 450]
+
+
+def uneven_nics() -> Topology:
+    """Three GPUs at an NVSwitch of 6 GB/s, and at InfiniBand of 2, 2 and 1 GB/s; both copy."""
+    builder = TopologyBuilder()
+    switches = [builder.switch(name, multicast=True) for name in ("ib", "nv")]
+    for number, bandwidth in enumerate((2, 2, 1)):
+        gpu = builder.gpu(f"g{number}")
+        for switch, width in zip(switches, (bandwidth, 6), strict=True):
+            builder.link(gpu, switch, width)
+    return builder.build("uneven NICs")
+
+
+def test_sums_at_one_gpu_are_tried_where_switches_copy() -> None:
+    """A GPU has 7 GB/s each way, a cut; trees that must reach both switches make 6."""
+    verdict = verify(generate_multicast(uneven_nics(), collective="allreduce").schedule)
+    assert (verdict.algbw_gb_s, verdict.bound_gb_s, verdict.optimal) == (7, 7, True)
+
+
+def test_the_best_k_is_that_of_switches_that_copy() -> None:
+    """What is tried is what is made."""
+    topology = load_topology("dgx_h100:boxes=2")
+    tried = best_k(topology, 3, collective="allreduce", multicast=True)
+    for choice in tried.choices:
+        made = generate_multicast(topology, collective="allreduce", k=choice.k).schedule
+        assert (choice.algbw_gb_s, choice.optimal) == (made.algbw_gb_s, made.optimal)
+
+
+def test_the_command_that_solves_the_program_does_not_contradict_itself(tmp_path: Path) -> None:
+    """The star of 1, 1 and 2 GB/s: the combination makes 1 GB/s at once, 3/4 in turn."""
+    network = tmp_path / "star.yaml"
+    write_topology(BETTER[0][0], network)
+    found = document("allreduce-optimum", network)
+    assert found["reduce_scatter_and_allgather_gb_s"]["exact"] == "1"
+    assert found["one_after_the_other_gb_s"]["exact"] == "3/4"
+    assert found["reduce_scatter_and_allgather_is_optimal"] is found["optimal"] is True
+    assert found["schedule"] == "forestcoll"
 
 
 def test_the_command_line_names_model_and_bound(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(
     cls=Commands,
-    help="Provably throughput-optimal collective communication on any GPU network.",
+    help="Throughput-optimal collective communication on GPU networks, with the proof.",
     epilog=EPILOG,
     no_args_is_help=True,
     add_completion=False,

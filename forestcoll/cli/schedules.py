@@ -163,7 +163,7 @@ def generate_schedule(
     ] = PROGRAM_S,
     json_: Json = False,
 ) -> None:
-    """Generate an optimal schedule, verify it and write it to a file, .json or .npz."""
+    """Generate a schedule, verify it, say whether it is optimal, write it as .json or .npz."""
     expect_writable(output)
     if factored and output.suffix.lower() != ".npz":
         raise ExportError(f"{output}: --factored needs a name that ends in .npz")
@@ -175,7 +175,9 @@ def generate_schedule(
         "method": method,
         "program_s": program_s,
     }
-    tried = None if max_k is None else best_k(topology, max_k, collective=collective, **options)
+    tried = None
+    if max_k is not None:
+        tried = best_k(topology, max_k, collective=collective, multicast=in_network, **options)
     if tried is not None:
         k = tried.lowest.k if low else tried.fastest.k
     options["k"] = k

@@ -12,16 +12,27 @@ On each of them all methods that support it do the same collective, and
 from __future__ import annotations
 
 import random
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from baselines.limits import Limits
 from baselines.registry import METHODS
 from experiments.bounds import upper_bound
-from forestcoll import cost, generate, optimum, verify
+from forestcoll import (
+    cost,
+    expand,
+    generate,
+    generate_factored,
+    optimum,
+    read_schedule,
+    verify,
+    write_schedule,
+)
 from forestcoll.allreduce_bound import AllreduceBound
 from forestcoll.allreduce_partition import best_known_bound
 from forestcoll.errors import (
@@ -51,6 +62,9 @@ SEARCH_S = 1.0
 
 NOT_HERE = (UnsupportedError, UnbalancedError, TimeLimitError, InfeasibleError, DisconnectedError)
 """What a method may say of a network that it is not for."""
+
+MOST_ROOTS = 4
+"""GPUs that an allreduce is asked to sum up everything at."""
 
 FLOAT = 1e-6
 """By how much an all-to-all may seem to beat its bound, which is a float."""
@@ -146,8 +160,30 @@ def _ours(
     yield "k = 2, copying", copying(k=2)
     yield "without program", plain(program_s=0.0)
     yield "without program, copying", copying(program_s=0.0)
+    yield "within 20 ms", plain(program_s=0.02)
+    yield "within 20 ms, copying", copying(program_s=0.02)
+    yield "factored", lambda: expanded(generate_factored(topology, collective=collective, **demand))
     if not demand:
         yield "paper", plain(method="paper")
+    if collective == "allreduce" and not demand:
+        for rank in range(min(topology.num_compute, MOST_ROOTS)):
+            yield f"root {rank}", plain(root=rank, program_s=0.0)
+            yield f"root {rank}, copying", copying(root=rank, program_s=0.0)
+
+
+def expanded(schedule: Any) -> Any:
+    """Write the trees of a factored schedule out, for their steps."""
+    if isinstance(schedule, Allreduce):
+        return replace(schedule, reduce=expand(schedule.reduce), gather=expand(schedule.gather))
+    return expand(schedule)
+
+
+def read_back(schedule: Any) -> Any:
+    """Return what a file of the schedule holds."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "schedule.json"
+        write_schedule(schedule, path)
+        return read_schedule(path)
 
 
 def _theirs(topology: Topology, collective: str) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -168,11 +204,16 @@ def _entries(topology: Topology, collective: str, demand: Options) -> Iterator[E
         except NOT_HERE:
             continue
         verdict = verify(schedule)
+        if name.startswith("generate"):
+            assert verify(read_back(schedule)) == verdict, f"{name}: its file says another thing"
         rate = 1 / verdict.time_s_per_gb
         assert rate == cost(schedule).algbw_gb_s, f"{name}: verify and cost disagree"
         for time_s in (in_steps(schedule).time_s_per_gb, finish_s_per_gb(schedule)):
             assert time_s is None or time_s * rate >= 1, f"{name}: faster than flowing"
-        yield Entry(name, schedule, rate, verdict.optimal)
+        free = not isinstance(schedule, Allreduce) or not (
+            schedule.bound and schedule.bound.weights
+        )
+        yield Entry(name, schedule, rate, verdict.optimal and bool(free or demand))
 
 
 # --- bounds --------------------------------------------------------------------------------------
@@ -207,7 +248,7 @@ def _limits(
         *(AllreduceBound.of_cut(topology, [gpu], into=True) for gpu in topology.compute),
     ]
     for bound in bounds:
-        if bound is not None:
+        if bound is not None and (demand or not bound.weights):
             yield Limit(bound.model, bound.algbw_gb_s, copying=bound.copying or not marks)
     slowest = min(entries, key=lambda one: one.rate).rate
     yield Limit("experiments", upper_bound(topology, collective, slowest).algbw_gb_s, copying=True)

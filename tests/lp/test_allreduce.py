@@ -1,11 +1,14 @@
 """The fastest allreduce: reference against cutting planes, hand-solved and published networks."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
 import forestcoll
+import lp.allreduce_cuts
+from forestcoll.allreduce_bound import AllreduceBound
 from forestcoll.errors import (
     DisconnectedError,
     InvalidParameterError,
@@ -13,12 +16,14 @@ from forestcoll.errors import (
     TimeLimitError,
     UnbalancedError,
 )
+from forestcoll.schedule.verify_allreduce import check_bound
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from lp.allreduce import allreduce_reference, build
+from lp.allreduce_best import improved
 from lp.allreduce_cuts import allreduce_optimum
 from lp.allreduce_result import AGREEMENT, combination_algbw, rate_scale, useful_bandwidth
 from lp.automorphism import no_symmetry
-from lp.program import Settings
+from lp.program import Program, Settings, Solution
 from lp.solver import available_methods
 from tests.lp.networks import BETTER, line, two_boxes
 from tests.random_topologies import random_topology
@@ -205,13 +210,50 @@ def test_no_phase_is_given_more_of_a_link_than_it_can_use() -> None:
 def test_at_the_limit_the_combination_and_the_bound_are_known() -> None:
     topology = load_topology("mi250:boxes=4")
     with pytest.raises(
-        TimeLimitError, match=r"reduce-scatter and allgather have 170\.666667"
+        TimeLimitError, match=r"reduce-scatter and then allgather have 170\.666667"
     ) as caught:
         allreduce_optimum(topology, Settings(time_limit_s=1e-6))
     assert caught.value.incumbent == combination_algbw(topology)
     assert caught.value.bound is None or caught.value.bound >= 170.666
     with pytest.raises(TimeLimitError):
         allreduce_reference(load_topology("torus:dims=4x4"), Settings(time_limit_s=0.01))
+
+
+def test_a_limit_after_some_rounds_leaves_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The prices of the last program that was solved, though cuts were added to it since."""
+    honest, topology = lp.allreduce_cuts.solve, load_topology("docs/examples/heterogeneous.yaml")
+    for rounds in (1, 2, 3):
+        left = iter(range(rounds))
+
+        def stopped(program: Program, settings: Settings, left: Any = left) -> Solution:
+            if next(left, None) is None:
+                raise TimeLimitError("no time is left")
+            return honest(program, settings)
+
+        monkeypatch.setattr(lp.allreduce_cuts, "solve", stopped)
+        with pytest.raises(TimeLimitError) as caught:
+            allreduce_optimum(topology, SETTINGS)
+        proof = caught.value.proof
+        assert isinstance(proof, AllreduceBound)
+        assert check_bound(proof) >= 32
+        found = improved(topology, None, copying=False, seconds=9.0)
+        assert found.schedule is None
+        assert "did not finish" in found.remark
+
+
+def test_awkward_bandwidths_make_a_schedule_near_the_bound() -> None:
+    """Denominators of 7, 999 and 1000: a unit of which no multiples fit; before, no schedule."""
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"g{number}") for number in range(6)]
+    for a, b, bandwidth in (
+        *((0, 1, "449723/999"), (0, 2, "216110/999"), (0, 4, "901945/7"), (1, 2, "863.596")),
+        *((1, 3, "545962/999"), (1, 5, "805137/7"), (2, 3, "262.141"), (2, 4, "297.396")),
+        *((3, 4, "719.178"), (4, 5, "4253/7")),
+    ):
+        builder.link(gpus[a], gpus[b], bandwidth)
+    topology = builder.build("awkward")
+    verdict = forestcoll.verify(forestcoll.generate(topology, collective="allreduce"))
+    assert verdict.bound_gb_s * Fraction(9999, 10000) < verdict.algbw_gb_s <= verdict.bound_gb_s
 
 
 def test_networks_without_an_allreduce_are_refused() -> None:

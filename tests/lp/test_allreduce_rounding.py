@@ -14,6 +14,7 @@ from lp.allreduce import allreduce_reference
 from lp.allreduce_cuts import allreduce_optimum
 from lp.allreduce_rounding import GRIDS, allreduce_forest, rounded
 from lp.program import Settings
+from lp.shares import common_divisor
 from tests.lp.networks import BETTER, star, two_boxes
 from tests.random_topologies import random_topology
 
@@ -53,7 +54,9 @@ def test_coarse_grids_are_slower_and_still_right() -> None:
     assert all(0 < rate <= Fraction(79, 40) for rate in rates)
     assert rates[0] < rates[-1]
     assert float(rates[-1]) == pytest.approx(0.999 * 79 / 40, rel=1e-3)
-    assert rounded(found).grid == 10
+    assert rounded(found).step_gb_s * 10 == common_divisor(
+        [link.bandwidth_gb_s for link in found.topology.links]
+    )
 
 
 def test_shares_lowered_at_switches_stay_within_the_network() -> None:
@@ -84,4 +87,4 @@ def test_what_cannot_be_rounded_is_refused() -> None:
     for nothing in ({"parts_gb_s": np.full(4, 1e-9)}, {"reduce_gb_s": np.full(8, 1e-9)}):
         with pytest.raises(SolverError, match="no shares that connect all"):
             rounded(replace(found, **nothing))
-    assert rounded(found).grid == 4
+    assert rounded(found).step_gb_s == Fraction(1, 4)

@@ -31,7 +31,7 @@ def _command(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_where_the_combination_is_optimal_it_says_so() -> None:
     result = invoke(NAME, "dgx_a100:boxes=4")
     assert result.exit_code == 0, result.output
-    assert "reduce scatter then allgather is optimal  yes" in result.stdout
+    assert "reduce scatter and allgather is optimal  yes" in result.stdout
     assert "400/3 = 133.333 GB/s" in result.stdout
     assert "gather into box 0 (8 GPUs), price 0.6667" in result.stdout
     assert re.search("^schedule +forestcoll$", result.stdout, re.MULTILINE)
@@ -45,8 +45,8 @@ def test_where_it_is_not_a_better_schedule_is_built_and_written(tmp_path: Path) 
     facts = document(NAME, network, "-o", file)
     assert facts["allreduce_algbw_gb_s"] == pytest.approx(2)
     assert facts["at_most_gb_s"]["exact"] == "2"
-    assert facts["reduce_scatter_then_allgather_gb_s"]["exact"] == "3/2"
-    assert facts["reduce_scatter_then_allgather_is_optimal"] is False
+    assert facts["reduce_scatter_and_allgather_gb_s"]["exact"] == "3/2"
+    assert facts["reduce_scatter_and_allgather_is_optimal"] is False
     assert (facts["schedule"], facts["schedule_algbw_gb_s"]["exact"]) == ("allreduce-lp", "2")
     assert facts["verified"] is facts["optimal"] is True
     assert sum(facts["parts_gb_s"].values()) == pytest.approx(2)
