@@ -41,6 +41,9 @@ CLUSTERS: Mapping[str, str] = {
 Place = tuple[float, float]
 Palette = Mapping[str, Look]
 
+ONE_WAY = {"allgather", "reduce-scatter"}
+"""Collectives with the published optima and times, which are of allgathers."""
+
 
 def lines(rows: Sequence[Row], y: str) -> Figure:
     """Draw a column against the number of GPUs; any algbw under the optimum."""
@@ -60,7 +63,8 @@ def lines(rows: Sequence[Row], y: str) -> Figure:
         raised |= _losses(axes, here, palette, y)
         sizes = [row.gpus for row in here if row.gpus]
         gpu_axis(axes, sizes)
-        _published(axes, cluster, sizes, y)
+        if {row.collective for row in here} <= ONE_WAY:
+            _published(axes, cluster, sizes, y)
     if y in (*ALGBW, "ratio"):
         figure.axes[0].set_ylim(bottom=0)
     if raised:
@@ -171,7 +175,7 @@ def _optimum(axes: Axes, rows: Sequence[Row]) -> None:
 
 
 def _published(axes: Axes, cluster: str, sizes: Sequence[int], y: str) -> None:
-    """Add published values for the sizes that the rows span."""
+    """Add published values, which are of allgathers, for the sizes that the rows span."""
     known = {"generation_s": published.generation_times, "algbw_gb_s": published.optima}
     marks = known[y]() if y in known and sizes else []
     for position, name in enumerate(dict.fromkeys(mark.label for mark in marks)):

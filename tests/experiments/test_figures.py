@@ -258,6 +258,14 @@ def test_published_values_are_marks_at_the_sizes_shown() -> None:
     assert labels == {"ForestColl, public code (2 cores)"}
 
 
+def test_published_values_of_allgathers_are_not_marks_beside_allreduces() -> None:
+    """Their optima are about twice those of allreduces."""
+    both = [replace(row, collective="allreduce") for row in some_rows()]
+    with style():
+        figures = [lines(both, y) for y in ("algbw_gb_s", "generation_s")]
+    assert not [c for figure in figures for axes in figure.axes for c in axes.collections]
+
+
 def test_crowded_sizes_leave_ticks_out_but_the_ends_stay() -> None:
     """Of 1 to 128 one by one there is room for the doublings or so; both ends are there."""
     with style():
