@@ -23,8 +23,8 @@ SUMMARY = (
     "cluster", "topology", "gpus", "method", "parameters", "repetition", "status", "reason",
     "generation_s", "algbw_gb_s", "algbw", "algbw_in_steps_gb_s", "algbw_in_steps",
     "algbw_at_finish_gb_s", "algbw_at_finish", "optimum_gb_s", "optimum", "optimum_by", "ratio",
-    "k", "num_trees", "num_batches", "height", "chunks", "steps", "verified", "peak_memory_mb",
-    "commit", "time",
+    "made_by", "k", "num_trees", "num_batches", "height", "chunks", "steps", "verified",
+    "peak_memory_mb", "commit", "time",
 )  # fmt: skip
 """Columns of summary.csv."""
 

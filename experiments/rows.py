@@ -57,6 +57,8 @@ class Row:
     optimum_by : str
         What proves that (:mod:`experiments.bounds`); where a program did not finish, or has no
         schedule that attains its value, it may be more than any attains.
+    made_by : str
+        Of an allreduce of ours: reduction and gathering, or the allreduce program, and why.
     ratio : float
         Of ``algbw`` and ``optimum``; never above 1.
     num_trees, num_batches, height, k : int
@@ -101,6 +103,7 @@ class Row:
     optimum_gb_s: float | None = None
     optimum: str | None = None
     optimum_by: str | None = None
+    made_by: str | None = None
     ratio: float | None = None
     num_trees: int | None = None
     num_batches: int | None = None

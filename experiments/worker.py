@@ -100,6 +100,7 @@ def _checked(schedule: Schedule, topology: Topology, collective: str) -> dict[st
         )
     return {
         "verified": True,
+        "made_by": (schedule.remark or None) if isinstance(schedule, Allreduce) else None,
         "algbw_gb_s": float(reached),
         "algbw": str(reached),
         "optimum_gb_s": float(best.algbw_gb_s),

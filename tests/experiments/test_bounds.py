@@ -138,3 +138,7 @@ def test_networks_in_files_have_bounds_too(tmp_path: Path) -> None:
     write_topology(BETTER[3][0], path)
     fields = _row("forestcoll", str(path))
     assert (fields["algbw"], fields["optimum"], fields["ratio"]) == ("2", "2", 1.0)
+    assert fields["made_by"] == "allreduce program"
+    fields = _row("forestcoll", str(path), program_s=1e-9)
+    assert fields["made_by"].endswith("the allreduce program did not finish in 1e-09 s")
+    assert _row("ring", "ring:nodes=3")["made_by"] is None
