@@ -12,6 +12,7 @@ from forestcoll.certificate import certify
 from forestcoll.expansion import expand
 from forestcoll.fixed_k import FixedK, fixed_k
 from forestcoll.generate import generate, generate_factored, generate_timed
+from forestcoll.in_network import generate_multicast
 from forestcoll.latency import latency
 from forestcoll.multicast import multicast
 from forestcoll.optimality import optimum
@@ -54,6 +55,7 @@ __all__ = [
     "fixed_k",
     "generate",
     "generate_factored",
+    "generate_multicast",
     "generate_timed",
     "group",
     "latency",

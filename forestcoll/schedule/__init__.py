@@ -1,5 +1,6 @@
 """What a schedule is, whoever made it: forests or steps, their proof, cost and files."""
 
+from forestcoll.schedule.allreduce_certificate import AllreduceCertificate
 from forestcoll.schedule.certificate import (
     Certificate,
     certificate_schema,
@@ -17,12 +18,15 @@ from forestcoll.schedule.lockstep import lockstep
 from forestcoll.schedule.multicast import MulticastForest, PhysicalTree, Walks
 from forestcoll.schedule.steps import Chunks, Clock, Send, Sends, StepSchedule
 from forestcoll.schedule.verify import AllreduceVerdict, Verdict, verify
+from forestcoll.schedule.verify_allreduce_certificate import AllreduceCertificateVerdict
 from forestcoll.schedule.verify_certificate import CertificateVerdict, verify_certificate
 from forestcoll.schedule.verify_flows import FlowVerdict
 from forestcoll.schedule.verify_steps import StepVerdict
 
 __all__ = [
     "Allreduce",
+    "AllreduceCertificate",
+    "AllreduceCertificateVerdict",
     "AllreduceVerdict",
     "Certificate",
     "CertificateVerdict",
