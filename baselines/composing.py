@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -59,8 +59,7 @@ def in_step(step: int, chunk: npt.ArrayLike, tail: npt.ArrayLike, head: npt.Arra
 
 def joined(parts: Sequence[Sends]) -> Sends:
     """Put transfers together, each in the step that it names, and sort them."""
-    names = [array.name for array in fields(Sends)]
-    return Sends.sorted(*(np.concatenate([getattr(part, a) for part in parts]) for a in names))
+    return Sends.joined(parts).in_order()
 
 
 def routed(
@@ -197,15 +196,13 @@ def in_turn(reduce: StepSchedule, gather: StepSchedule) -> StepSchedule:
         np.array_equal(one.size, other.size) and np.array_equal(one.root, other.root)
     ):
         raise ValueError("the phases of this allreduce cut the data into different chunks")
-    first, then = reduce.sends, gather.sends
-    then = replace(then, step=then.step + np.int32(reduce.num_steps))
-    rows = (np.concatenate([getattr(first, a.name), getattr(then, a.name)]) for a in fields(Sends))
+    then = replace(gather.sends, step=gather.sends.step + np.int32(reduce.num_steps))
     return StepSchedule(
         topology=gather.topology,
         method=gather.method,
         collective="allreduce",
         chunks=replace(other, root=np.full(len(other), -1, dtype=np.int32)),
-        sends=Sends(*rows),
+        sends=Sends.joined([reduce.sends, then], other),
         routes=_united(reduce.routes, gather.routes),
         clock=_one_after_the_other(reduce.clock, gather.clock),
     )

@@ -21,6 +21,7 @@ __all__ = [
     "Routed",
     "Schedule",
     "arrows",
+    "end_name",
     "fail",
     "gpu_name",
     "link_name",
@@ -106,9 +107,14 @@ def gpu_name(schedule: OnNetwork, rank: int) -> str:
     return schedule.topology.nodes[schedule.topology.compute[rank]].name
 
 
-def walk(schedule: OnNetwork, ranks: Iterable[int]) -> str:
-    """Name a sequence of ranks: "gpu0 -> gpu1 -> gpu2"."""
-    return arrows(gpu_name(schedule, rank) for rank in ranks)
+def end_name(schedule: OnNetwork, end: int) -> str:
+    """Name an end of a transfer: a GPU by its rank, or another node behind them."""
+    return schedule.topology.nodes[schedule.topology.ends[end]].name
+
+
+def walk(schedule: OnNetwork, ends: Iterable[int]) -> str:
+    """Name a sequence of ranks (or ends): "gpu0 -> gpu1 -> gpu2"."""
+    return arrows(end_name(schedule, end) for end in ends)
 
 
 def tree_name(forest: Batches, batch: int) -> str:

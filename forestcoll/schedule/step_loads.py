@@ -70,9 +70,9 @@ def measure_steps(schedule: StepSchedule) -> Traffic:
     VerificationError
         If a path uses a link that the topology does not have.
     """
-    size = exact(schedule.chunks.size, len(schedule.sends))
-    most = int(size.max(initial=0)) * len(schedule.sends)
-    sent = _sent_in_steps(schedule, size)
+    amount = exact(schedule.intervals.amount, len(schedule.sends))
+    most = int(amount.max(initial=0)) * len(schedule.sends)
+    sent = _sent_in_steps(schedule, amount)
     return _measure(schedule.topology, schedule.routes, sent, schedule.chunks.whole, most)
 
 
@@ -93,15 +93,19 @@ def measure_hops(forest: Forest) -> Traffic:
     return _measure(forest.topology, forest.routes, _sent_by_hop(forest, trees), whole, most)
 
 
-def _sent_in_steps(schedule: StepSchedule, size: _Amounts) -> Iterator[_Amounts]:
-    """Yield what each step sends over each logical link."""
-    sends, routes, gpus = schedule.sends, schedule.routes, schedule.topology.num_compute
-    known = routes.tail.astype(np.int64) * gpus + routes.head
-    link = np.searchsorted(known, sends.tail.astype(np.int64) * gpus + sends.head)
+def _sent_in_steps(schedule: StepSchedule, amount: _Amounts) -> Iterator[_Amounts]:
+    """Yield what each step sends over each logical link, and then over each path that is named."""
+    sends, routes, nodes = schedule.sends, schedule.routes, len(schedule.topology.nodes)
+    known = routes.tail.astype(np.int64) * nodes + routes.head
+    way = np.searchsorted(known, sends.tail.astype(np.int64) * nodes + sends.head)
+    ways = len(known)
+    if sends.path is not None:
+        way = np.where(sends.path >= 0, ways + sends.path, way)
+        ways += len(routes.multiplicity)
     ends = np.searchsorted(sends.step, np.arange(schedule.num_steps + 1)).tolist()
     for start, end in pairwise(ends):
-        sent = np.zeros(len(known), dtype=size.dtype)
-        np.add.at(sent, link[start:end], size[sends.chunk[start:end]])
+        sent = np.zeros(ways, dtype=amount.dtype)
+        np.add.at(sent, way[start:end], amount[start:end])
         yield sent
 
 
@@ -136,7 +140,8 @@ def _measure(
     topology : Topology
     routes : Routes
     sent : iterable of arrays
-        What each step sends over each logical link; ``whole`` is all of the data.
+        What each step sends over each logical link, and behind these over each path by itself where
+        transfers name theirs; ``whole`` is all of the data.
     whole : int
     most : int
         All steps and links together send no more.
@@ -145,9 +150,9 @@ def _measure(
     shares, common = _shares(routes)
     rows = routes.first_hop - np.arange(len(routes.first_hop))  # of ``hops``, path by path
     share = np.repeat(shares, np.diff(rows))
-    link_of_hop = np.repeat(
-        np.arange(len(routes.tail)), np.diff(rows[routes.first_path]) if len(rows) else 0
-    )
+    links = len(routes.tail)
+    link_of_hop = np.repeat(np.arange(links), np.diff(rows[routes.first_path]) if links else 0)
+    path_of_hop = np.repeat(np.arange(len(rows) - 1), np.diff(rows))
     slowness, per = _slowness(topology)
     kind = np.int64 if most * common * int(max(slowness, default=1)) < 2**63 else object
     share, slowness = share.astype(kind), slowness.astype(kind)
@@ -155,7 +160,10 @@ def _measure(
     total, slowest, steps = np.zeros(len(topology.links), dtype=kind), 0, 0
     for amounts in sent:
         load = np.zeros(len(topology.links), dtype=kind)
-        np.add.at(load, hops, amounts.astype(kind)[link_of_hop] * share)
+        divided, named = np.split(amounts.astype(kind), [links])
+        np.add.at(load, hops, divided[link_of_hop] * share)
+        if len(named):
+            np.add.at(load, hops, named[path_of_hop] * common)
         total += load
         slowest += int((load * slowness).max(initial=0))
         steps += 1

@@ -1,21 +1,26 @@
-"""Step schedules: which GPU sends which chunk of the data to which, and in what order.
+"""Step schedules: who sends which part of the data to whom, and in what order.
 
 Tree-flow schedules let all data flow at once; here everything happens in steps. What is sent in a
 step was there before the step began, and has arrived when it ends. A schedule made in continuous
-time has a clock besides: when each transfer starts and ends, for one size of the data.
+time, or in epochs, has a clock besides: when each transfer starts and ends, for one size of the
+data.
 
-A transfer may pass through other GPUs. A GPU on a path only forwards, in the same step, as a switch
-does: it neither keeps nor adds to what passes, and the links of the path carry it all at once.
+The two *ends* of a transfer are nodes, numbered as in :attr:`Topology.ends`: a GPU by its rank, the
+i-th of the other nodes by N + i. A GPU keeps what it gets. A switch that is marked ``stores`` does
+so too; any other passes on at once what comes in: in the next step (with a clock: from the moment
+in which it has arrived), or in the same one, as it comes in. A switch marked ``multicast`` may send
+it to several, or add what comes in from several; any other sends it once.
 
-GPUs appear by *rank* (their place among the compute nodes), as in forests.
+On its way from end to end a transfer may pass through switches and GPUs. These only forward, in the
+same step: they neither keep nor add to what passes, and the links of the path carry it all at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +28,18 @@ import numpy.typing as npt
 from forestcoll.schedule.forest import Routes
 from forestcoll.topology.model import Topology
 
-__all__ = ["COLLECTIVES", "REDUCTIONS", "Chunks", "Clock", "Send", "Sends", "StepSchedule"]
+__all__ = [
+    "COLLECTIVES",
+    "REDUCTIONS",
+    "Chunks",
+    "Clock",
+    "Intervals",
+    "Send",
+    "Sends",
+    "StepSchedule",
+    "TimedSend",
+    "timed",
+]
 
 COLLECTIVES = (
     "allgather",
@@ -41,7 +57,7 @@ REDUCTIONS = ("reduce-scatter", "reduce", "allreduce")
 
 @dataclass(frozen=True)
 class Chunks:
-    """The pieces that the data is cut into, C of them.
+    """The pieces that the data is cut into, C of them; transfers may cut them further.
 
     The data M is what nccl-tests call its size: in an allgather or reduce-scatter that of all GPUs
     together, in an all-to-all what one GPU sends in all (to itself too), else the buffer.
@@ -49,7 +65,7 @@ class Chunks:
     Parameters
     ----------
     size : int64 array of length C
-        Chunk c is ``size[c] / whole`` of the data.
+        Chunk c is ``size[c] / whole`` of the data: so many units.
     whole : int
     root : int32 array of length C
         The rank that has the chunk at first, or, in a reduce-scatter or reduce, at last; -1 in an
@@ -79,13 +95,43 @@ class Chunks:
 
 
 class Send(NamedTuple):
-    """One transfer; see :class:`Sends`."""
+    """One transfer; see :class:`Sends`. All of the chunk if no amount is given."""
 
     step: int
     chunk: int
     tail: int
     head: int
     reduce: bool = False
+    first: int = 0
+    amount: int | None = None
+    path: int = -1
+
+
+class TimedSend(NamedTuple):
+    """One transfer of a schedule with a clock; see :class:`Sends` and :class:`Clock`."""
+
+    start: int
+    end: int
+    chunk: int
+    tail: int
+    head: int
+    reduce: bool = False
+    first: int = 0
+    amount: int | None = None
+    path: int = -1
+    left: int | None = None
+    message: int = -1
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Which part of its chunk each transfer carries: ``amount`` units from ``first`` on.
+
+    int64 arrays of length T.
+    """
+
+    first: npt.NDArray[np.int64]
+    amount: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -95,11 +141,16 @@ class Sends:
     Parameters
     ----------
     step, chunk, tail, head : int32 arrays of length T
-        In this step (from 0) rank ``tail`` sends the chunk to rank ``head``.
+        In this step (from 0) the end ``tail`` sends (an interval of) the chunk to the end ``head``.
     reduce : bool array of length T
         Whether the receiver adds what comes in to its own part; if not, it keeps what comes in
-        instead of its own. Nothing else may come in for a chunk in the step in which it is
-        replaced: the order of arrivals within a step does not matter.
+        instead of its own. Nothing else may come in for a part of a chunk in the step in which it
+        is replaced: the order of arrivals within a step does not matter.
+    interval : Intervals, optional
+        What of the chunks is sent; all of them if not given.
+    path : int32 array of length T, optional
+        The path that a transfer takes, by its place in the routes, where it is one of those of its
+        logical link; -1: it is divided over all of them. All -1 if not given.
     """
 
     step: npt.NDArray[np.int32]
@@ -107,16 +158,52 @@ class Sends:
     tail: npt.NDArray[np.int32]
     head: npt.NDArray[np.int32]
     reduce: npt.NDArray[np.bool_]
+    interval: Intervals | None = None
+    path: npt.NDArray[np.int32] | None = None
 
     def __len__(self) -> int:
         return len(self.step)
 
     @classmethod
     def of(cls, sends: Iterable[Send]) -> Sends:
-        """Gather transfers, in the order of (step, chunk, tail, head)."""
-        rows = np.array(list(sends), dtype=np.int32).reshape(-1, len(Send._fields))
-        step, chunk, tail, head, reduce = rows.T
-        return cls.sorted(step, chunk, tail, head, reduce.astype(np.bool_))
+        """Gather transfers, in the order of :meth:`sorted`.
+
+        Raises
+        ------
+        ValueError
+            If some say what they carry of their chunk and others do not.
+        """
+        rows = list(sends)
+        step, chunk, tail, head = (np.array([row[i] for row in rows], np.int32) for i in range(4))
+        adds = np.array([row.reduce for row in rows], dtype=np.bool_)
+        intervals, paths = _intervals_of(rows), _paths_of(rows)
+        return cls.sorted(step, chunk, tail, head, adds, interval=intervals, path=paths)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Sends], chunks: Chunks | None = None) -> Sends:
+        """Put transfers one behind the other, each in the step that it names.
+
+        The chunks must be given if some carry parts of them and others do not say.
+        """
+        step, chunk, tail, head, adds = (
+            np.concatenate([getattr(part, column) for part in parts])
+            for column in ("step", "chunk", "tail", "head", "reduce")
+        )
+        interval, path = None, None
+        written = [part.interval for part in parts]
+        if chunks is not None and any(each is not None for each in written):
+            written = [part.intervals(chunks) for part in parts]
+        said = [each for each in written if each is not None]
+        if said:
+            if len(said) < len(parts):
+                raise ValueError("some transfers say what they carry of their chunk, others do not")
+            interval = Intervals(
+                np.concatenate([each.first for each in said]),
+                np.concatenate([each.amount for each in said]),
+            )
+        if any(part.path is not None for part in parts):
+            path = np.concatenate([part.paths for part in parts])
+        return cls(step, chunk, tail, head, adds, interval, path)
 
     @classmethod
     def sorted(
@@ -126,43 +213,133 @@ class Sends:
         tail: npt.ArrayLike,
         head: npt.ArrayLike,
         reduce: npt.ArrayLike | None = None,
+        *,
+        interval: Intervals | None = None,
+        path: npt.ArrayLike | None = None,
     ) -> Sends:
-        """Take arrays in any order and sort them by (step, chunk, tail, head)."""
+        """Take arrays in any order and sort them by (step, chunk, tail, head, first unit)."""
         when, what, start, end = (np.asarray(a, dtype=np.int32) for a in (step, chunk, tail, head))
         adds = (
             np.zeros(len(when), dtype=np.bool_) if reduce is None else np.asarray(reduce, np.bool_)
         )
-        order = np.lexsort((end, start, what, when))
-        return cls(when[order], what[order], start[order], end[order], adds[order])
+        way = None if path is None else np.asarray(path, dtype=np.int32)
+        return cls(when, what, start, end, adds, interval, way).in_order()
+
+    def in_order(self) -> Sends:
+        """Sort by (step, chunk, tail, head, first unit)."""
+        by: tuple[npt.NDArray[np.signedinteger[Any]], ...]
+        by = (self.head, self.tail, self.chunk, self.step)
+        return self.taken(np.lexsort(by if self.interval is None else (self.interval.first, *by)))
+
+    def taken(self, which: npt.NDArray[np.int64]) -> Sends:
+        """Return some of the transfers, in the order given."""
+        interval = self.interval
+        if interval is not None:
+            interval = Intervals(interval.first[which], interval.amount[which])
+        return Sends(
+            step=self.step[which],
+            chunk=self.chunk[which],
+            tail=self.tail[which],
+            head=self.head[which],
+            reduce=self.reduce[which],
+            interval=interval,
+            path=None if self.path is None else self.path[which],
+        )
+
+    def intervals(self, chunks: Chunks) -> Intervals:
+        """Return what each transfer carries of its chunk, whole chunks written out."""
+        if self.interval is not None:
+            return self.interval
+        return Intervals(np.zeros(len(self), dtype=np.int64), chunks.size[self.chunk])
+
+    @property
+    def paths(self) -> npt.NDArray[np.int32]:
+        """The path of each transfer, -1 where it is divided over those of its link."""
+        return np.full(len(self), -1, dtype=np.int32) if self.path is None else self.path
+
+
+def _intervals_of(rows: list[Send] | list[TimedSend]) -> Intervals | None:
+    """Return what transfers carry; None if none of them says."""
+    silent = [row.amount is None for row in rows]
+    if all(silent):
+        return None
+    if any(silent):
+        raise ValueError("some transfers say what they carry of their chunk and others do not")
+    first = np.array([row.first for row in rows], dtype=np.int64)
+    return Intervals(first, np.array([row.amount for row in rows], dtype=np.int64))
+
+
+def _paths_of(rows: list[Send] | list[TimedSend]) -> npt.NDArray[np.int32] | None:
+    path = np.array([row.path for row in rows], dtype=np.int32)
+    return None if (path == -1).all() else path
 
 
 @dataclass(frozen=True)
 class Clock:
     """When each transfer starts and ends, for data of one size.
 
-    A transfer runs at the even rate that gets its bytes through between its start and its end, less
-    the latency of its longest path. It is charged at this rate for all of that time, so that a link
-    is not free again before the last byte has arrived (as TACOS has it); the rates on a link never
-    add up to more than its bandwidth.
+    A transfer keeps each link of its path busy for as long as its bytes take to leave, at an even
+    rate; this begins on each link by the latencies of those before it later than on the first. So
+    the latency of a link keeps it from nothing else. The rates on a link never add up to more than
+    its bandwidth.
 
     Parameters
     ----------
     size_bytes : int
         The size of the data, M, for which these are the times.
     tick_us : Fraction
+        Of a schedule in epochs, how long one is.
     start, end : int64 arrays of length T
-        In ticks from the beginning. What is sent has arrived by its start.
+        In ticks from the beginning. What is sent has arrived by its start, and is there at its end.
+    left : int64 array of length T, optional
+        When the last byte has left its sender; it has to arrive by the end. As late as that allows,
+        which is the end less the longest latency of its paths, if not given.
+    message : int32 array of length T, optional
+        Transfers of the same number (from 0) are one message: from one end to another on one way,
+        they start together and end together. -1: a message of its own; all -1 if not given.
     """
 
     size_bytes: int
     tick_us: Fraction
     start: npt.NDArray[np.int64]
     end: npt.NDArray[np.int64]
+    left: npt.NDArray[np.int64] | None = None
+    message: npt.NDArray[np.int32] | None = None
 
     @property
     def finish_us(self) -> Fraction:
         """When the last transfer ends, in microseconds."""
         return int(self.end.max(initial=0)) * self.tick_us
+
+
+def timed(
+    sends: Iterable[TimedSend], size_bytes: int, tick_us: Fraction = Fraction(1)
+) -> tuple[Sends, Clock]:
+    """Gather transfers with their times, in any order; their steps number their starts.
+
+    Raises
+    ------
+    ValueError
+        If some say what they carry of their chunk, or when it has left, and others do not.
+    """
+    rows = sorted(sends, key=lambda row: (row.start, *row[2:5], row.first))
+    start, end = (np.array([row[i] for row in rows], dtype=np.int64) for i in range(2))
+    chunk, tail, head = (np.array([row[i] for row in rows], dtype=np.int32) for i in range(2, 5))
+    message = np.array([row.message for row in rows], dtype=np.int32)
+    left = [row.left for row in rows if row.left is not None]
+    if left and len(left) < len(rows):
+        raise ValueError("some transfers say when they have left their sender and others do not")
+    clock = Clock(
+        size_bytes=size_bytes,
+        tick_us=tick_us,
+        start=start,
+        end=end,
+        left=np.array(left, dtype=np.int64) if left else None,
+        message=None if (message == -1).all() else message,
+    )
+    step = np.unique(start, return_inverse=True)[1].astype(np.int32)
+    adds = np.array([row.reduce for row in rows], dtype=np.bool_)
+    return Sends(step, chunk, tail, head, adds, _intervals_of(rows), _paths_of(rows)), clock
 
 
 @dataclass(frozen=True)
@@ -180,8 +357,9 @@ class StepSchedule:
     sends : Sends
         With a clock the steps only number the starts: transfers of one step start together.
     routes : Routes
-        The physical paths from GPU to GPU. A transfer is divided over the paths of its logical link
-        in proportion to their multiplicities (equal-cost multipath, taken as a fluid).
+        The physical paths from end to end; links by ends, not ranks alone. A transfer that names
+        no path is divided over those of its logical link in proportion to their multiplicities
+        (equal-cost multipath, taken as a fluid).
     clock : Clock, optional
     """
 
@@ -202,3 +380,8 @@ class StepSchedule:
     def reduction(self) -> bool:
         """Whether it sums up."""
         return self.collective in REDUCTIONS
+
+    @property
+    def intervals(self) -> Intervals:
+        """What each transfer carries of its chunk, whole chunks written out."""
+        return self.sends.intervals(self.chunks)

@@ -1,52 +1,29 @@
 """Whether the times of a schedule with a clock can be kept.
 
-Part of :func:`forestcoll.schedule.verify`. Data is sent after it has come in; a part that is summed
-up is sent once, after all that is added to it has come in; and at no moment do the rates of the
-transfers over a link add up to more than its bandwidth.
+Part of :func:`forestcoll.schedule.verify`. Whether data is there when it is sent is looked at
+elsewhere; here, that times are in order, that messages are such, and that at no moment the rates of
+the transfers over a link add up to more than its bandwidth.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from forestcoll.schedule.exactly import Ints, first
-from forestcoll.schedule.naming import fail, gpu_name
+from forestcoll.schedule.naming import fail
 from forestcoll.schedule.steps import Clock, StepSchedule
+from forestcoll.schedule.verify_rows import send_name
 from forestcoll.schedule.wellformed import check_array
 
-__all__ = ["check_clock"]
+__all__ = ["check_rates", "check_times"]
 
 _NEVER = np.iinfo(np.int64).max
 
-_Times = npt.NDArray[np.int64]
-"""Of each chunk at each rank, in ticks."""
 
-
-def check_clock(schedule: StepSchedule, link: Ints, hops: Ints) -> None:
-    """Data is there when it is sent, all of it is delivered, and no link carries too much.
-
-    ``link`` is the logical link of every transfer, ``hops`` the physical link of every hop.
-    """
-    assert schedule.clock is not None
-    _check_times(schedule, schedule.clock)
-    ready = _check_sums(schedule, schedule.clock) if schedule.reduction else _at_roots(schedule)
-    if schedule.collective in ("reduce", "reduce-scatter"):
-        _check_no_copies(schedule)
-    else:
-        _check_copies(schedule, schedule.clock, ready)
-    _check_rates(schedule, schedule.clock, link, hops)
-
-
-def _name(schedule: StepSchedule, send: int) -> str:
-    sends = schedule.sends
-    tail, head = (gpu_name(schedule, int(rank[send])) for rank in (sends.tail, sends.head))
-    return f"chunk {sends.chunk[send]}, {tail} -> {head} in step {sends.step[send]}"
-
-
-def _check_times(schedule: StepSchedule, clock: Clock) -> None:
+def check_times(schedule: StepSchedule, clock: Clock) -> None:
     """Times are whole numbers in order; transfers start together when their step is the same."""
     count = len(schedule.sends)
     if type(clock.size_bytes) is not int or clock.size_bytes < 1:
@@ -56,122 +33,119 @@ def _check_times(schedule: StepSchedule, clock: Clock) -> None:
     check_array("clock.start", clock.start, (count,), 0, _NEVER - 1)
     check_array("clock.end", clock.end, (count,), 0, _NEVER - 1)
     if (send := first(clock.end <= clock.start)) is not None:
-        fail(f"{_name(schedule, send)} ends at tick {clock.end[send]}, not after it starts")
+        name = send_name(schedule, send)
+        fail(f"{name} ends at tick {clock.end[send]}, not after it starts")
     later = np.diff(clock.start) > 0
     same = np.diff(schedule.sends.step) == 0
     if (send := first((np.diff(clock.start) < 0) | (later == same))) is not None:
-        fail(f"{_name(schedule, send + 1)}: steps must number the starts of the transfers")
+        fail(f"{send_name(schedule, send + 1)}: steps must number the starts of the transfers")
+    if clock.left is not None:
+        check_array("clock.left", clock.left, (count,), 0, _NEVER - 1)
+        if (send := first((clock.left <= clock.start) | (clock.left > clock.end))) is not None:
+            fail(f"{send_name(schedule, send)} leaves at tick {clock.left[send]}, not in its time")
+    if clock.message is not None:
+        _check_messages(schedule, clock)
 
 
-def _at_roots(schedule: StepSchedule) -> _Times:
-    """From when on each rank has each chunk if nothing is sent: its root from the beginning."""
-    chunks = schedule.chunks
-    ready = np.full((len(chunks), schedule.topology.num_compute), _NEVER, dtype=np.int64)
-    ready[np.arange(len(chunks)), chunks.root] = 0
-    return ready
+def _check_messages(schedule: StepSchedule, clock: Clock) -> None:
+    """The transfers of a message have the same ends and times, and the same way."""
+    sends, message = schedule.sends, clock.message
+    assert message is not None
+    check_array("clock.message", message, (len(sends),), -1, max(len(sends) - 1, 0))
+    order = np.argsort(message, kind="stable")
+    order = order[message[order] >= 0]
+    together = message[order][1:] == message[order][:-1]
+    for what, column in (
+        ("sender", sends.tail),
+        ("receiver", sends.head),
+        ("path", sends.path),
+        ("start", clock.start),
+        ("end", clock.end),
+        ("time of leaving", clock.left),
+    ):
+        if column is None:
+            continue
+        if (at := first(together & (column[order][1:] != column[order][:-1]))) is not None:
+            name = send_name(schedule, int(order[at + 1]))
+            fail(f"{name} has another {what} than the rest of message {message[order[at]]}")
 
 
-def _check_copies(schedule: StepSchedule, clock: Clock, ready: _Times) -> None:
-    """Copies are sent from where the whole chunk is, and get to all that it is due to."""
-    sends = schedule.sends
-    copies = np.flatnonzero(~sends.reduce)
-    chunk, tail, head = sends.chunk[copies], sends.tail[copies], sends.head[copies]
-    np.minimum.at(ready, (chunk, head), clock.end[copies])
-    if (at := first(clock.start[copies] < ready[chunk, tail])) is not None:
-        fail(f"{_name(schedule, int(copies[at]))}: the sender does not have the chunk by then")
-    due = np.ones_like(ready, dtype=np.bool_)
-    if schedule.collective == "all-to-all":
-        due[:] = False
-        due[np.arange(len(due)), schedule.chunks.target] = True
-    if (at := first(due & (ready == _NEVER))) is not None:
-        missing, rank = divmod(at, ready.shape[1])
-        fail(f"chunk {missing} never gets to {gpu_name(schedule, rank)}")
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """What a transfer does to links.
 
-
-def _check_no_copies(schedule: StepSchedule) -> None:
-    if (send := first(~schedule.sends.reduce)) is not None:
-        fail(f"{_name(schedule, send)}: a {schedule.collective} with a clock only adds")
-
-
-def _check_sums(schedule: StepSchedule, clock: Clock) -> _Times:
-    """Every rank but the root sends its sum once, complete; return when the root has them all.
-
-    So each contribution has one way to go and time moves on along it: it is counted exactly once.
+    Parameters
+    ----------
+    latency_us : Fraction
+        Of its longest path.
+    shares : tuple of (int, Fraction, Fraction)
+        Physical link, the share of the transfer that takes it, and how long before in us.
     """
-    sends, shape = schedule.sends, (len(schedule.chunks), schedule.topology.num_compute)
-    adds = np.flatnonzero(sends.reduce)
-    chunk, tail, head = sends.chunk[adds], sends.tail[adds], sends.head[adds]
-    times = np.zeros(shape, dtype=np.int64)
-    np.add.at(times, (chunk, tail), 1)
-    if (at := first(times > 1)) is not None:
-        many, rank = divmod(at, shape[1])
-        fail(f"chunk {many}: {gpu_name(schedule, rank)} sends its sum {times.flat[at]} times")
-    silent = times == 0
-    free = schedule.collective == "allreduce"
-    root = silent.argmax(axis=1) if free else schedule.chunks.root
-    silent[np.arange(len(root)), root] ^= True
-    if (at := first(silent)) is not None:
-        which, rank = divmod(at, shape[1])
-        kept = "sends its sum on" if rank == root[which] else "never sends its part"
-        fail(f"chunk {which}: {gpu_name(schedule, rank)} {kept}")
-    complete = np.zeros(shape, dtype=np.int64)
-    np.maximum.at(complete, (chunk, head), clock.end[adds])
-    if (at := first(clock.start[adds] < complete[chunk, tail])) is not None:
-        fail(f"{_name(schedule, int(adds[at]))}: more is added to the sum after it is sent")
-    ready = np.full(shape, _NEVER, dtype=np.int64)
-    rows = np.arange(len(root))
-    ready[rows, root] = complete[rows, root]
-    return ready
+
+    latency_us: Fraction
+    shares: tuple[tuple[int, Fraction, Fraction], ...]
 
 
-def _check_rates(schedule: StepSchedule, clock: Clock, link: Ints, hops: Ints) -> None:
-    """At no moment do the transfers over a link need more than its bandwidth."""
-    paths = _paths(schedule, hops)
-    changes: dict[int, dict[int, Fraction]] = {}
-    size = [Fraction(n, schedule.chunks.whole) for n in schedule.chunks.size.tolist()]
+def check_rates(schedule: StepSchedule, clock: Clock, way: Ints, hops: Ints) -> None:
+    """At no moment do the transfers over a link need more than its bandwidth.
+
+    Parameters
+    ----------
+    schedule : StepSchedule
+    clock : Clock
+    way : int array of length T
+        The way of every transfer: a logical link, or behind these a path.
+    hops : int array
+        The physical link of every hop of the paths.
+    """
+    ways: dict[int, _Way] = {}
+    changes: dict[int, dict[Fraction, Fraction]] = {}
+    size = [Fraction(n, schedule.chunks.whole) for n in schedule.intervals.amount.tolist()]
     starts, ends = clock.start.tolist(), clock.end.tolist()
-    chunks = schedule.sends.chunk.tolist()
-    for send, (begin, end, way) in enumerate(zip(starts, ends, link.tolist(), strict=True)):
-        latency, shares = paths[way]
-        busy_us = (end - begin) * clock.tick_us - latency
-        if busy_us <= 0:
-            fail(f"{_name(schedule, send)} takes no longer than the latency, {latency} us")
-        gb_s = size[chunks[send]] * clock.size_bytes / (busy_us * 1000)
-        for physical, share in shares:
-            change = changes.setdefault(physical, {})
-            change[begin] = change.get(begin, Fraction(0)) + gb_s * share
-            change[end] = change.get(end, Fraction(0)) - gb_s * share
+    gone = None if clock.left is None else clock.left.tolist()
+    for send, (begin, end, number) in enumerate(zip(starts, ends, way.tolist(), strict=True)):
+        if number not in ways:
+            ways[number] = _way(schedule, hops, number)
+        latency, start_us = ways[number].latency_us, begin * clock.tick_us
+        left_us = end * clock.tick_us - latency if gone is None else gone[send] * clock.tick_us
+        if left_us <= start_us or left_us + latency > end * clock.tick_us:
+            name = send_name(schedule, send)
+            fail(f"{name} has no time for the latency of its way, {latency} us")
+        busy_us = left_us - start_us
+        gb_s = size[send] * clock.size_bytes / (busy_us * 1000)
+        for physical, share, before_us in ways[number].shares:
+            change, at = changes.setdefault(physical, {}), start_us + before_us
+            change[at] = change.get(at, Fraction(0)) + gb_s * share
+            change[at + busy_us] = change.get(at + busy_us, Fraction(0)) - gb_s * share
     for physical in sorted(changes):
         _check_link(schedule, physical, changes[physical])
 
 
-def _paths(schedule: StepSchedule, hops: Ints) -> list[tuple[Fraction, list[tuple[int, Fraction]]]]:
-    """Of each logical link: its longest latency in us, and its share on each physical link."""
+def _way(schedule: StepSchedule, hops: Ints, number: int) -> _Way:
+    """Look up what a logical link, or behind these a path, does to physical links."""
     routes, links = schedule.routes, schedule.topology.links
-    found = []
-    first_hop = (routes.first_hop - np.arange(len(routes.first_hop))).tolist()
-    for start, end in zip(
-        routes.first_path[:-1].tolist(), routes.first_path[1:].tolist(), strict=True
-    ):
-        trees = routes.multiplicity[start:end].tolist()
-        latency, shares = Fraction(0), dict[int, Fraction]()
-        for path, count in zip(range(start, end), trees, strict=True):
-            over = hops[first_hop[path] : first_hop[path + 1]].tolist()
-            latency = max(latency, sum((links[i].latency_us for i in over), Fraction(0)))
-            for i in over:
-                shares[i] = shares.get(i, Fraction(0)) + Fraction(count, sum(trees))
-        found.append((latency, sorted(shares.items())))
-    return found
+    path = number - len(routes.tail)
+    low, high = (path, path + 1) if path >= 0 else routes.first_path[number : number + 2].tolist()
+    trees = routes.multiplicity[low:high].tolist()
+    latency, shares = Fraction(0), list[tuple[int, Fraction, Fraction]]()
+    for at, count in zip(range(low, high), trees, strict=True):
+        begin, end = (int(routes.first_hop[i]) - i for i in (at, at + 1))
+        before = Fraction(0)
+        for link in hops[begin:end].tolist():
+            shares.append((link, Fraction(count, sum(trees)), before))
+            before += links[link].latency_us
+        latency = max(latency, before)
+    return _Way(latency, tuple(shares))
 
 
-def _check_link(schedule: StepSchedule, physical: int, change: dict[int, Fraction]) -> None:
+def _check_link(schedule: StepSchedule, physical: int, change: dict[Fraction, Fraction]) -> None:
     topology = schedule.topology
     link, rate = topology.links[physical], Fraction(0)
-    for tick in sorted(change):
-        rate += change[tick]
+    for time_us in sorted(change):
+        rate += change[time_us]
         if rate > link.bandwidth_gb_s:
             ends = " -> ".join(topology.nodes[i].name for i in (link.tail, link.head))
             fail(
-                f"link {ends} carries {rate} GB/s from tick {tick} on; its bandwidth is "
+                f"link {ends} carries {rate} GB/s from {time_us} us on; its bandwidth is "
                 f"{link.bandwidth_gb_s} GB/s"
             )

@@ -18,20 +18,21 @@ from forestcoll.topology.model import Topology
 __all__ = ["busiest_link", "check_congestion", "check_loads", "check_paths", "link_loads"]
 
 
-def check_paths(forest: Routed, *, through_gpus: bool = False) -> Ints:
+def check_paths(forest: Routed, *, through_gpus: bool = False, ends: bool = False) -> Ints:
     """Paths join their GPUs over links of the topology; return the link of every hop.
 
-    Between its ends a path visits switches only, unless it may go through GPUs.
+    Between its ends a path visits switches only, unless it may go through GPUs; it always may where
+    links join ``ends``, which are any nodes.
     """
     _check_ends(forest)
-    if not through_gpus:
+    if not (through_gpus or ends):
         _check_interior(forest)
     return _check_hops(forest)
 
 
 def _check_ends(forest: Routed) -> None:
-    """Every path has a positive multiplicity and joins the two GPUs of its logical link."""
-    routes, compute = forest.routes, np.array(forest.topology.compute)
+    """Every path has a positive multiplicity and joins the two ends of its logical link."""
+    routes, nodes = forest.routes, np.array(forest.topology.ends)
     if (path := first(routes.multiplicity < 1)) is not None:
         name, found = path_name(forest, path), routes.multiplicity[path]
         fail(f"{name}: multiplicity is {found}; it must be positive")
@@ -40,7 +41,7 @@ def _check_ends(forest: Routed) -> None:
         ("starts", routes.tail, routes.hop[routes.first_hop[:-1]]),
         ("ends", routes.head, routes.hop[routes.first_hop[1:] - 1]),
     ):
-        right = np.repeat(compute[rank], paths)
+        right = np.repeat(nodes[rank], paths)
         if (path := first(node != right)) is not None:
             there, due = (forest.topology.nodes[i[path]].name for i in (node, right))
             fail(f"{path_name(forest, path)} {verb} at {there}; it must {verb[:-1]} at {due}")

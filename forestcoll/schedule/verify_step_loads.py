@@ -57,12 +57,13 @@ class StepTimes:
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """Which links a transfer over a logical link keeps busy, and for how long.
+    """Which links a transfer keeps busy on its way, and for how long.
 
     Parameters
     ----------
-    first : int array of length L + 1
-        Logical link i has rows ``first[i]`` to ``first[i + 1]``.
+    first : int array of length W + 1
+        Way i has rows ``first[i]`` to ``first[i + 1]``; it is a logical link, or behind these a
+        path by itself.
     link : int array
         Of each row, the physical link.
     time : array
@@ -77,23 +78,25 @@ class _Use:
     units: int
 
 
-def time_steps(schedule: StepSchedule, link: Ints, hops: Ints) -> StepTimes:
+def time_steps(schedule: StepSchedule, way: Ints, hops: Ints) -> StepTimes:
     """Add up how long each link is busy in each step.
 
     Parameters
     ----------
     schedule : StepSchedule
         Its steps are sorted, without gaps.
-    link : int array of length T
-        The logical link of every transfer, by its place in the routes.
+    way : int array of length T
+        The way of every transfer: a logical link by its place in the routes, or behind these a path
+        by its place.
     hops : int array
         The physical link of every hop of the paths, by its place in the topology.
     """
     if not len(schedule.sends):
         return StepTimes(Fraction(0), Fraction(0), None)
     use, links = _use(schedule, hops), schedule.topology.links
-    unit = int(np.gcd.reduce(schedule.chunks.size))
-    size = schedule.chunks.size // unit
+    carried = schedule.intervals.amount
+    unit = int(np.gcd.reduce(carried))
+    size = carried // unit
     longest = int(np.add.reduceat(use.time, use.first[:-1]).max())
     kind = _kind(int(size.max()) * longest * len(schedule.sends))
     size, time = size.astype(kind), use.time.astype(kind)
@@ -101,9 +104,9 @@ def time_steps(schedule: StepSchedule, link: Ints, hops: Ints) -> StepTimes:
     for steps, pieces in _blocks(schedule.sends.step, len(links)):
         table = np.zeros((len(steps), len(links)), dtype=kind)
         for piece in pieces:
-            row, transfer = _rows(use.first, link[piece])
+            row, transfer = _rows(use.first, way[piece])
             step = schedule.sends.step[piece][transfer] - steps.start
-            amount = size[schedule.sends.chunk[piece]][transfer]
+            amount = size[piece][transfer]
             np.add.at(table, (step, use.link[row]), amount * time[row])
         busy += table.sum(axis=0)
         stepwise += int(table.max(axis=1).sum())
@@ -135,9 +138,15 @@ def _use(schedule: StepSchedule, hops: Ints) -> _Use:
     kind = _kind(whole * max(slow))
     lengths = np.diff(routes.first_hop) - 1
     share = trees.astype(kind) * apiece.astype(kind)[of_path]
-    time = np.repeat(share, lengths) * np.array(slow, dtype=kind)[hops]
+    slowness = np.array(slow, dtype=kind)[hops]
+    divided, alone = np.repeat(share, lengths) * slowness, slowness * whole
     ends = np.concatenate([[0], np.cumsum(lengths)])
-    return _Use(ends[routes.first_path], hops, time, whole * per)
+    return _Use(
+        first=np.concatenate([ends[routes.first_path], ends[-1] + ends[1:]]),
+        link=np.concatenate([hops, hops]),
+        time=np.concatenate([divided, alone]),
+        units=whole * per,
+    )
 
 
 def _blocks(step: Ints, links: int) -> Iterator[tuple[range, list[slice]]]:

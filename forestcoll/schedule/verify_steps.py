@@ -1,32 +1,32 @@
 """Whether a step schedule delivers what its collective asks, and how long its steps take.
 
-Part of :func:`forestcoll.schedule.verify`. Where data is only copied, a rank has a chunk or has it
-not. Where it is summed up, a rank holds a set of contributions to a chunk: what comes in to be
-added must be disjoint from what is there, so that nothing is ever counted twice.
+Part of :func:`forestcoll.schedule.verify`. Where data is only copied, a node has a part of a chunk
+or has it not. Where it is summed up, either every contribution has one way to go, or the
+contributions that each rank holds are followed one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from forestcoll.schedule.exactly import Ints, exact, first
-from forestcoll.schedule.naming import fail, gpu_name, link_name
-from forestcoll.schedule.steps import COLLECTIVES, Clock, StepSchedule
-from forestcoll.schedule.verify_clock import check_clock
+from forestcoll.schedule.naming import end_name, fail, gpu_name, link_name
+from forestcoll.schedule.steps import COLLECTIVES, Clock, Intervals, StepSchedule
+from forestcoll.schedule.verify_clock import check_rates, check_times
+from forestcoll.schedule.verify_contributions import check_contributions
+from forestcoll.schedule.verify_copies import check_copies, held_at_roots
+from forestcoll.schedule.verify_one_way import held_sums, problem_of_sums
 from forestcoll.schedule.verify_paths import check_paths
+from forestcoll.schedule.verify_rows import keeping_ends, rows_of, send_name
 from forestcoll.schedule.verify_step_loads import time_steps
+from forestcoll.schedule.verify_switches import check_adding_switches
 from forestcoll.schedule.wellformed import check_array, check_routes
+from forestcoll.topology.model import NodeKind
 
 __all__ = ["StepVerdict", "verify_steps"]
-
-_BLOCK_BYTES = 2**26  # of contributions looked at together
-
-_Bits = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +78,16 @@ def verify_steps(schedule: StepSchedule) -> StepVerdict:
     """Prove a step schedule, or raise VerificationError at the first violation."""
     _check_arrays(schedule)
     _check_chunks(schedule)
-    check_routes(schedule)
-    hops = check_paths(schedule, through_gpus=True)
-    link = _links_used(schedule)
+    check_routes(schedule, ends=True)
+    hops = check_paths(schedule, ends=True)
+    way = _ways_used(schedule)
     _check_steps(schedule)
     if schedule.clock is not None:
-        check_clock(schedule, link, hops)
-    elif schedule.reduction:
-        _check_sums(schedule)
-    else:
-        _check_copies(schedule)
-    times = time_steps(schedule, link, hops)
+        check_times(schedule, schedule.clock)
+    _check_delivery(schedule)
+    if schedule.clock is not None:
+        check_rates(schedule, schedule.clock, way, hops)
+    times = time_steps(schedule, way, hops)
     time = times.flowing_s_per_gb
     return StepVerdict(
         collective=schedule.collective,
@@ -142,15 +141,44 @@ def _check_arrays(schedule: StepSchedule) -> None:
     check_array("chunks.target", chunks.target, (count,), -1, gpus - 1)
     check_array("sends.step", sends.step, (transfers,), 0, max(transfers - 1, 0))
     check_array("sends.chunk", sends.chunk, (transfers,), 0, count - 1)
-    check_array("sends.tail", sends.tail, (transfers,), 0, gpus - 1)
-    check_array("sends.head", sends.head, (transfers,), 0, gpus - 1)
+    last = len(schedule.topology.nodes) - 1
+    check_array("sends.tail", sends.tail, (transfers,), 0, last)
+    check_array("sends.head", sends.head, (transfers,), 0, last)
     reduce = sends.reduce
     if not isinstance(reduce, np.ndarray) or reduce.dtype != np.bool_:
         fail("array sends.reduce must be a numpy array of bool")
     if reduce.shape != (transfers,):
         fail(f"array sends.reduce has shape {reduce.shape}; the other arrays ask {(transfers,)}")
     if reduce.any() and not schedule.reduction:
-        fail(f"{_send_name(schedule, int(reduce.argmax()))}: an {schedule.collective} adds nothing")
+        fail(f"{send_name(schedule, int(reduce.argmax()))}: an {schedule.collective} adds nothing")
+    _check_relays(schedule)
+    if sends.interval is not None:
+        _check_intervals(schedule, sends.interval)
+
+
+def _check_relays(schedule: StepSchedule) -> None:
+    """Ends are GPUs of the group, or switches: GPUs outside it only forward."""
+    topology, sends = schedule.topology, schedule.sends
+    kinds = [topology.nodes[position].kind for position in topology.ends]
+    outside = np.array([kind is NodeKind.RELAY for kind in kinds])
+    for end in (sends.tail, sends.head):
+        if (send := first(outside[end])) is not None:
+            name = end_name(schedule, int(end[send]))
+            fail(f"{send_name(schedule, send)}: {name} is outside the group; it only forwards")
+
+
+def _check_intervals(schedule: StepSchedule, interval: Intervals) -> None:
+    """Every transfer carries something, and no more than there is of its chunk."""
+    shape = (len(schedule.sends),)
+    check_array("sends.interval.first", interval.first, shape, 0, 2**63 - 1)
+    check_array("sends.interval.amount", interval.amount, shape, 1, 2**63 - 1)
+    size = schedule.chunks.size[schedule.sends.chunk]
+    if (send := first(interval.amount > size - interval.first)) is not None:
+        begin, amount = int(interval.first[send]), int(interval.amount[send])
+        fail(
+            f"{send_name(schedule, send)}: {amount} units from {begin} on; the chunk has "
+            f"{size[send]}"
+        )
 
 
 def _check_chunks(schedule: StepSchedule) -> None:
@@ -196,20 +224,17 @@ def _check_part(name: str, found: int, whole: int, parts: int) -> None:
         fail(f"{name} are {Fraction(found, whole)} of the data; they must be {Fraction(1, parts)}")
 
 
-def _send_name(schedule: StepSchedule, send: int) -> str:
-    sends = schedule.sends
-    tail, head = (gpu_name(schedule, int(rank[send])) for rank in (sends.tail, sends.head))
-    return f"step {sends.step[send]}, chunk {sends.chunk[send]}, {tail} -> {head}"
+def _ways_used(schedule: StepSchedule) -> Ints:
+    """Find the way of every transfer: none is missing, and none is idle.
 
-
-def _links_used(schedule: StepSchedule) -> Ints:
-    """Find the logical link of every transfer; none is missing, and none is idle."""
-    sends, routes, gpus = schedule.sends, schedule.routes, schedule.topology.num_compute
-    known = routes.tail.astype(np.int64) * gpus + routes.head
-    wanted = sends.tail.astype(np.int64) * gpus + sends.head
+    A way is a logical link, by its place in the routes, or behind these a path by its place.
+    """
+    sends, routes, nodes = schedule.sends, schedule.routes, len(schedule.topology.nodes)
+    known = routes.tail.astype(np.int64) * nodes + routes.head
+    wanted = sends.tail.astype(np.int64) * nodes + sends.head
     place = np.searchsorted(known, wanted)
     if (send := first(np.append(known, -1)[place] != wanted)) is not None:
-        fail(f"{_send_name(schedule, send)}: the routes have no path for this transfer")
+        fail(f"{send_name(schedule, send)}: the routes have no path for this transfer")
     idle = np.ones(len(known), dtype=np.bool_)
     idle[place] = False
     if (link := first(idle)) is not None:
@@ -217,114 +242,54 @@ def _links_used(schedule: StepSchedule) -> Ints:
             f"logical link {link_name(schedule, link)} has physical paths, but no transfer uses "
             f"it; leave it out"
         )
-    return place
+    if sends.path is None:
+        return place
+    check_array("sends.path", sends.path, (len(sends),), -1, len(routes.multiplicity) - 1)
+    named = sends.path >= 0
+    inside = (routes.first_path[place] <= sends.path) & (sends.path < routes.first_path[place + 1])
+    if (send := first(named & ~inside)) is not None:
+        fail(f"{send_name(schedule, send)}: path {sends.path[send]} is one of another logical link")
+    return np.asarray(np.where(named, len(known) + sends.path, place))
 
 
 def _check_steps(schedule: StepSchedule) -> None:
     """Steps follow one another without a gap, and no transfer is listed twice."""
-    sends = schedule.sends
+    sends, interval = schedule.sends, schedule.intervals
     if not len(sends):
         return
     jump = np.diff(sends.step, prepend=np.int32(-1))
     if (send := first((jump < 0) | (jump > 1))) is not None:
         before = sends.step[send - 1] if send else -1
-        fail(f"{_send_name(schedule, send)} follows step {before}; steps are sorted, without gaps")
-    key = np.lexsort((sends.head, sends.tail, sends.chunk, sends.step))
+        fail(f"{send_name(schedule, send)} follows step {before}; steps are sorted, without gaps")
+    columns = (interval.first, sends.head, sends.tail, sends.chunk, sends.step)
+    key = np.lexsort(columns)
     same = np.ones(len(key) - 1, dtype=np.bool_)
-    for row in (sends.step, sends.chunk, sends.tail, sends.head):
+    for row in columns:
         same &= row[key][1:] == row[key][:-1]
     if (pair := first(same)) is not None:
-        fail(f"{_send_name(schedule, int(key[pair + 1]))} is listed twice")
+        fail(f"{send_name(schedule, int(key[pair + 1]))} is listed twice")
 
 
 # --- delivery ----------------------------------------------------------------------------------
 
 
-def _by_step(schedule: StepSchedule, chunks: slice) -> Iterator[Ints]:
-    """Yield the numbers of the transfers of these chunks, step by step."""
-    chunk = schedule.sends.chunk
-    mine = np.flatnonzero((chunk >= chunks.start) & (chunk < chunks.stop))
-    yield from np.split(mine, np.flatnonzero(np.diff(schedule.sends.step[mine])) + 1)
-
-
-def _check_copies(schedule: StepSchedule) -> None:
-    """Every sender has what it sends, and in the end everyone has what is due."""
-    sends, chunks = schedule.sends, schedule.chunks
-    has = np.zeros((len(chunks), schedule.topology.num_compute), dtype=np.bool_)
-    has[np.arange(len(chunks)), chunks.root] = True
-    for step in _by_step(schedule, slice(0, len(chunks))):
-        held = has[sends.chunk[step], sends.tail[step]]
-        if (at := first(~held)) is not None:
-            fail(
-                f"{_send_name(schedule, int(step[at]))}: the sender does not have the chunk when "
-                f"the step begins"
-            )
-        has[sends.chunk[step], sends.head[step]] = True
-    if schedule.collective == "all-to-all":
-        due = np.arange(len(chunks)), chunks.target
-        if (chunk := first(~has[due])) is not None:
-            _fail_undelivered(schedule, chunk, int(chunks.target[chunk]))
-    elif (at := first(~has)) is not None:
-        _fail_undelivered(schedule, *divmod(at, has.shape[1]))
-
-
-def _fail_undelivered(schedule: StepSchedule, chunk: int, rank: int) -> None:
-    fail(f"chunk {chunk} never gets to {gpu_name(schedule, rank)}")
-
-
-def _check_sums(schedule: StepSchedule) -> None:
-    """Every contribution gets to where its sum is due, exactly once."""
-    gpus, chunks = schedule.topology.num_compute, len(schedule.chunks)
-    many = max(1, _BLOCK_BYTES // (gpus * ((gpus + 7) // 8)))
-    for start in range(0, chunks, many):
-        _check_block(schedule, slice(start, min(start + many, chunks)))
-
-
-def _check_block(schedule: StepSchedule, chunks: slice) -> None:
-    """Follow the contributions to some chunks, ``part[chunk, rank]`` a set of ranks as bits."""
-    gpus = schedule.topology.num_compute
-    own: _Bits = np.packbits(np.eye(gpus, dtype=np.bool_), axis=1)
-    part = np.tile(own, (chunks.stop - chunks.start, 1, 1))
-    for step in _by_step(schedule, chunks):
-        _arrive(schedule, step, chunks.start, part)
-    complete = (part == np.packbits(np.ones(gpus, dtype=np.bool_))).all(axis=2)
-    if schedule.collective != "allreduce":
-        roots = schedule.chunks.root[chunks]
-        due = np.ones_like(complete)
-        due[np.arange(len(roots)), roots] = False
-        complete |= due
-    if (at := first(~complete)) is not None:
-        chunk, rank = divmod(at, gpus)
-        lacks = ~np.unpackbits(part[chunk, rank], count=gpus).astype(np.bool_)
-        fail(
-            f"chunk {chunks.start + chunk}: the sum at {gpu_name(schedule, rank)} lacks the "
-            f"contribution of {gpu_name(schedule, int(lacks.argmax()))}"
-        )
-
-
-def _arrive(schedule: StepSchedule, step: Ints, base: int, part: npt.NDArray[np.uint8]) -> None:
-    """Do one step: all that is sent was there before it began."""
-    sends = schedule.sends
-    chunk, head, reduce = sends.chunk[step] - base, sends.head[step], sends.reduce[step]
-    coming = part[chunk, sends.tail[step]]
-    cell = chunk.astype(np.int64) * part.shape[1] + head
-    order = np.lexsort((reduce, cell))  # what replaces comes first
-    fresh = np.diff(cell[order], prepend=-1) > 0
-    start = np.maximum.accumulate(np.where(fresh, np.arange(len(order)), 0))
-    turn = np.arange(len(order)) - start
-    if (at := first((turn > 0) & ~reduce[order[start]])) is not None:
-        name = _send_name(schedule, int(step[order[at]]))
-        fail(f"{name}: another transfer of this step replaces the same chunk there")
-    for now in range(int(turn.max(initial=-1)) + 1):
-        at = order[turn == now]
-        where = chunk[at], head[at]
-        adds = reduce[at]
-        twice = (part[where] & coming[at]).any(axis=1) & adds
-        if (wrong := first(twice)) is not None:
-            both = part[chunk[at[wrong]], head[at[wrong]]] & coming[at[wrong]]
-            rank = int(np.unpackbits(both, count=part.shape[1]).argmax())
-            fail(
-                f"{_send_name(schedule, int(step[at[wrong]]))}: the contribution of "
-                f"{gpu_name(schedule, rank)} is counted twice"
-            )
-        part[where] = coming[at] | np.where(adds[:, None], part[where], 0).astype(np.uint8)
+def _check_delivery(schedule: StepSchedule) -> None:
+    """Whatever is sent is there, and everything due gets to where it is due, once."""
+    rows = rows_of(schedule)
+    every = np.arange(len(schedule.sends))
+    if not schedule.reduction:
+        check_copies(rows, every, held_at_roots(rows))
+        return
+    sums, copies = np.split(
+        every[np.argsort(~schedule.sends.reduce, kind="stable")], [int(schedule.sends.reduce.sum())]
+    )
+    problem = problem_of_sums(rows, sums)
+    if problem is None and (schedule.collective == "allreduce" or not len(copies)):
+        keeps = keeping_ends(schedule.topology)
+        check_adding_switches(rows, sums[~keeps[rows.head[sums]]], sums[~keeps[rows.tail[sums]]])
+        if schedule.collective == "allreduce":
+            check_copies(rows, copies, held_sums(rows, sums))
+    elif (rows.tail >= rows.gpus).any() or (rows.head >= rows.gpus).any():
+        fail(problem or f"a {schedule.collective} through switches only adds")
+    else:
+        check_contributions(rows)

@@ -59,9 +59,13 @@ def check_ranks(forest: Claims) -> None:
         fail(f"reduction is {forest.reduction!r}; it must be True or False")
 
 
-def check_routes(schedule: Routed) -> None:
-    """Arrays of routes are integers of matching shapes, with rows in order and ids in range."""
-    routes, ranks = schedule.routes, schedule.topology.num_compute
+def check_routes(schedule: Routed, *, ends: bool = False) -> None:
+    """Arrays of routes are integers of matching shapes, with rows in order and ids in range.
+
+    Logical links join GPUs, or ``ends``: any nodes.
+    """
+    routes, topology = schedule.routes, schedule.topology
+    ranks = len(topology.nodes) if ends else topology.num_compute
     links, paths, hops = np.size(routes.tail), np.size(routes.multiplicity), np.size(routes.hop)
     check_array("routes.tail", routes.tail, (links,), 0, ranks - 1)
     check_array("routes.head", routes.head, (links,), 0, ranks - 1)
@@ -108,7 +112,7 @@ def check_rows(name: str, first: _Ints, rows: int, entries: int, *, least: int) 
 
 def check_link_order(schedule: OnNetwork, tail: _Ints, head: _Ints) -> None:
     """Logical links are sorted by (tail, head) and none is listed twice."""
-    key = tail.astype(np.int64) * schedule.topology.num_compute + head
+    key = tail.astype(np.int64) * len(schedule.topology.nodes) + head
     wrong = np.flatnonzero(np.diff(key) <= 0)
     if wrong.size:
         link = int(wrong[0]) + 1

@@ -41,9 +41,10 @@ class TopologyBuilder:
         index: int | None = None,
         *,
         multicast: bool = False,
+        stores: bool = False,
     ) -> str:
         """Add a switch and return its name."""
-        return self._add(Node(name, NodeKind.SWITCH, box, index, multicast))
+        return self._add(Node(name, NodeKind.SWITCH, box, index, multicast, stores))
 
     def arc(self, tail: str, head: str, bandwidth: Exact, latency: Exact = 0) -> None:
         """Add a link in one direction.

@@ -70,6 +70,7 @@ class NodeEntry(_Entry):
     box: int | None = Field(None, ge=0, description="The machine it sits in, for people.")
     index: int | None = Field(None, ge=0, description="Its number there, for people.")
     multicast: bool = Field(False, description="Whether a switch can copy and reduce data itself.")
+    stores: bool = Field(False, description="Whether a switch can keep data and send it on later.")
 
 
 class LinkEntry(_Entry):
@@ -133,7 +134,9 @@ def topology_from_document(document: Document) -> Topology:
     links: list[Link] = []
     for i, link in enumerate(entry.links):
         links += _links(document, i, link, position)
-    nodes = tuple(Node(n.name, NodeKind(n.kind), n.box, n.index, n.multicast) for n in entry.nodes)
+    nodes = tuple(
+        Node(n.name, NodeKind(n.kind), n.box, n.index, n.multicast, n.stores) for n in entry.nodes
+    )
     try:
         return Topology(entry.name, nodes, tuple(links))
     except InvalidTopologyError as error:
@@ -178,8 +181,9 @@ def _node(node: Node) -> dict[str, Any]:
         entry["box"] = node.box
     if node.index is not None:
         entry["index"] = node.index
-    if node.multicast:
-        entry["multicast"] = True
+    for mark in ("multicast", "stores"):
+        if getattr(node, mark):
+            entry[mark] = True
     return entry
 
 
@@ -193,9 +197,10 @@ def _positions(document: Document, nodes: Sequence[NodeEntry]) -> dict[str, int]
         if node.name in position:
             problem = f"is {node.name!r}, as is nodes[{position[node.name]}].name; rename one"
             raise document.fault(("nodes", i, "name"), problem)
-        if node.multicast and node.kind != "switch":
-            problem = f"is true on a {node.kind} node; only a switch can multicast"
-            raise document.fault(("nodes", i, "multicast"), problem)
+        for mark, verb in (("multicast", "multicast"), ("stores", "store")):
+            if getattr(node, mark) and node.kind != "switch":
+                problem = f"is true on a {node.kind} node; only a switch can {verb}"
+                raise document.fault(("nodes", i, mark), problem)
         position[node.name] = i
     return position
 

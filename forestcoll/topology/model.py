@@ -43,6 +43,9 @@ class Node:
         The machine it sits in, and its number there; for drawing and for people.
     multicast : bool
         Whether a switch can copy and reduce data itself.
+    stores : bool
+        Whether a switch can keep data and send it on later; if not, it passes it on at once. For
+        step schedules; in the throughput model it makes no difference.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Node:
     box: int | None = None
     index: int | None = None
     multicast: bool = False
+    stores: bool = False
 
     @property
     def is_gpu(self) -> bool:
@@ -111,8 +115,8 @@ class Topology:
     Raises
     ------
     InvalidTopologyError
-        For a repeated, empty or unprintable name, a multicast compute node, a link to a node
-        that does not exist or from a node to itself, a bandwidth that is not positive, a
+        For a repeated, empty or unprintable name, a mark for switches on another node, a link to a
+        node that does not exist or from a node to itself, a bandwidth that is not positive, a
         negative latency.
     """
 
@@ -132,11 +136,12 @@ class Topology:
             _check_name(node.name, f"node {position}")
             if node.name in seen:
                 raise InvalidTopologyError(f"two nodes are named {node.name!r}; rename one")
-            if node.multicast and node.kind is not NodeKind.SWITCH:
-                raise InvalidTopologyError(
-                    f"{node.kind} node {node.name!r} is marked multicast, which only a switch "
-                    f"can be"
-                )
+            for mark in ("multicast", "stores"):
+                if getattr(node, mark) and node.kind is not NodeKind.SWITCH:
+                    raise InvalidTopologyError(
+                        f"{node.kind} node {node.name!r} is marked {mark}, which only a switch "
+                        f"can be"
+                    )
             seen.add(node.name)
 
     def _merge(self, links: Iterable[Link]) -> tuple[Link, ...]:
@@ -182,6 +187,11 @@ class Topology:
     def switches(self) -> tuple[int, ...]:
         """Positions of the nodes that only forward, switches and relays, in order."""
         return tuple(i for i, node in enumerate(self.nodes) if node.is_switch)
+
+    @cached_property
+    def ends(self) -> tuple[int, ...]:
+        """Positions of all nodes, GPUs by rank and then the others: the ends of a transfer."""
+        return self.compute + self.switches
 
     @property
     def num_compute(self) -> int:
@@ -290,8 +300,8 @@ class Topology:
     def to_networkx(self) -> nx.DiGraph[str]:
         """Return a networkx graph keyed by node names.
 
-        Nodes carry ``kind``, ``box``, ``index``, ``multicast``; links carry ``bandwidth_gb_s``
-        and ``latency_us`` as Fractions.
+        Nodes carry ``kind``, ``box``, ``index``, ``multicast``, ``stores``; links carry
+        ``bandwidth_gb_s`` and ``latency_us`` as Fractions.
         """
         graph: nx.DiGraph[str] = nx.DiGraph(name=self.name)
         for node in self.nodes:
@@ -301,6 +311,7 @@ class Topology:
                 box=node.box,
                 index=node.index,
                 multicast=node.multicast,
+                stores=node.stores,
             )
         for link in self.links:
             graph.add_edge(
@@ -364,4 +375,5 @@ def _node_from_attributes(name: str, data: Mapping[str, object]) -> Node:
         box=box if isinstance(box, int) else None,
         index=index if isinstance(index, int) else None,
         multicast=bool(data.get("multicast", False)),
+        stores=bool(data.get("stores", False)),
     )

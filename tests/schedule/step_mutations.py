@@ -36,9 +36,9 @@ def dropped_send(schedule: StepSchedule) -> StepSchedule:
 
 
 def unknown_rank(schedule: StepSchedule) -> StepSchedule:
-    """The first transfer comes from a GPU that does not exist."""
+    """The first transfer comes from a node that does not exist."""
     tail = schedule.sends.tail.copy()
-    tail[0] = schedule.topology.num_compute
+    tail[0] = len(schedule.topology.nodes)
     return replace(schedule, sends=replace(schedule.sends, tail=tail))
 
 
@@ -94,7 +94,8 @@ STEP_MUTATIONS: dict[str, tuple[Callable[[StepSchedule], StepSchedule], str]] = 
     "pathless": (pathless, "no path for this transfer|holds|routes"),
     "wrong root": (
         wrong_root,
-        "of the data; they must be|it must be -1|does not have the chunk|it has one|lacks the",
+        "of the data; they must be|it must be -1|does not have the chunk|it has one|lacks the|"
+        "gets it twice",
     ),
 }
 """What is wrong with a schedule, and what verify says of it."""
@@ -117,7 +118,7 @@ def hurried(schedule: StepSchedule) -> StepSchedule:
 
 
 CLOCK_MUTATIONS: dict[str, tuple[Callable[[StepSchedule], StepSchedule], str]] = {
-    "early": (early, "does not have the chunk by then|added to the sum|carries|listed twice"),
+    "early": (early, "does not have the chunk by then|lacks the|carries|listed twice"),
     "hurried": (hurried, "its bandwidth is"),
 }
 """The same for a schedule with a clock that fills some link."""

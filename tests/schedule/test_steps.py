@@ -206,9 +206,12 @@ def test_two_replacements_at_once_are_refused() -> None:
     """Which of two copies would stay is not said."""
     sums = [Send(0, 0, 1, 0, True), Send(1, 0, 2, 0, True)]
     copies = [Send(2, 0, 0, 1), Send(2, 0, 0, 2), Send(2, 0, 2, 1)]
-    made = schedule(
-        load_topology("complete:nodes=3"), "allreduce", Chunks.equal([-1], whole=1), sums + copies
-    )
+    complete = load_topology("complete:nodes=3")
+    made = schedule(complete, "allreduce", Chunks.equal([-1], whole=1), sums + copies)
+    with pytest.raises(VerificationError, match="has that already or gets it twice"):
+        verify(made)
+    wiped = [Send(2, 0, 0, 1), Send(2, 0, 2, 1), Send(3, 0, 2, 0)]
+    made = schedule(complete, "reduce", Chunks.equal([0], whole=1), sums + wiped)
     with pytest.raises(VerificationError, match="replaces the same chunk"):
         verify(made)
 
