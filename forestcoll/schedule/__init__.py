@@ -16,7 +16,16 @@ from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest, Path, Routes, Tree
 from forestcoll.schedule.lockstep import lockstep
 from forestcoll.schedule.multicast import MulticastForest, PhysicalTree, Walks
-from forestcoll.schedule.steps import Chunks, Clock, Send, Sends, StepSchedule
+from forestcoll.schedule.steps import (
+    Chunks,
+    Clock,
+    Intervals,
+    Send,
+    Sends,
+    StepSchedule,
+    TimedSend,
+    timed,
+)
 from forestcoll.schedule.verify import AllreduceVerdict, Verdict, verify
 from forestcoll.schedule.verify_allreduce_certificate import AllreduceCertificateVerdict
 from forestcoll.schedule.verify_certificate import CertificateVerdict, verify_certificate
@@ -37,6 +46,7 @@ __all__ = [
     "FlowSchedule",
     "FlowVerdict",
     "Forest",
+    "Intervals",
     "MulticastForest",
     "Path",
     "PhysicalTree",
@@ -46,6 +56,7 @@ __all__ = [
     "StepSchedule",
     "StepVerdict",
     "Steps",
+    "TimedSend",
     "Tree",
     "Verdict",
     "Walks",
@@ -57,6 +68,7 @@ __all__ = [
     "lockstep",
     "read_certificate",
     "read_schedule",
+    "timed",
     "verify",
     "verify_certificate",
     "write_certificate",
