@@ -1,0 +1,214 @@
+"""Verify agrees with the definition of delivery, unit by unit, on random schedules of intervals."""
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from benchmarks.bench_steps import shortest_paths
+from forestcoll.errors import VerificationError
+from forestcoll.schedule import Chunks, Clock, Path, Routes, Send, Sends, StepSchedule, verify
+from forestcoll.schedule.steps import COLLECTIVES
+from forestcoll.topology import load_topology
+from tests.reference.step_delivery import delivers
+from tests.schedule.row_mutations import ROW_MUTATIONS
+
+GPUS = 4
+NET = load_topology(f"complete:nodes={GPUS},bandwidth=1000")
+ROUTES = {(a, b): (Path((a, b), 1),) for a in range(GPUS) for b in range(GPUS) if a != b}
+
+
+def random_tree(rng: random.Random, root: int) -> list[tuple[int, int, int]]:
+    """Edges (parent, child, depth) of a random tree of all GPUs."""
+    depth, edges = {root: 0}, []
+    for child in rng.sample([v for v in range(GPUS) if v != root], GPUS - 1):
+        parent = rng.choice(list(depth))
+        depth[child] = depth[parent] + 1
+        edges.append((parent, child, depth[child]))
+    return edges
+
+
+def cuts(rng: random.Random, size: int) -> list[tuple[int, int]]:
+    """Cut a chunk into (first unit, amount)."""
+    places = sorted({0, size, *(rng.randrange(1, size) for _ in range(rng.randrange(3)))})
+    return [(a, b - a) for a, b in pairwise(places)]
+
+
+def random_schedule(seed: int) -> StepSchedule:
+    """A right schedule: each interval of each chunk has trees of its own, with idle steps between.
+
+    Neighbouring intervals that one GPU sends to another in the same step are sometimes one
+    transfer.
+    """
+    rng = random.Random(seed)
+    collective = rng.choice(COLLECTIVES)
+    size = rng.choice([2, 3, 6])
+    roots = (
+        list(range(GPUS)) if collective in ("allgather", "reduce-scatter") else [rng.randrange(4)]
+    )
+    target = [-1] * len(roots)
+    if collective == "all-to-all":
+        pairs = [(a, b) for a in range(GPUS) for b in range(GPUS) if a != b]
+        roots, target = [a for a, _ in pairs], [b for _, b in pairs]
+    sends: list[Send] = []
+    for chunk, root in enumerate(roots):
+        for first, amount in cuts(rng, size):
+            pause = rng.randrange(2)
+            gather = [
+                Send(2 * depth - 2 + pause, chunk, tail, head, False, first, amount)
+                for tail, head, depth in random_tree(rng, root)
+            ]
+            adding = [
+                Send(2 * (GPUS - depth) + pause, chunk, child, parent, True, first, amount)
+                for parent, child, depth in random_tree(rng, root)
+            ]
+            if collective == "all-to-all":
+                gather = needed(gather, root, target[chunk])
+            if collective in ("reduce", "reduce-scatter", "allreduce"):
+                sends += adding
+            if collective not in ("reduce", "reduce-scatter"):
+                later = 2 * GPUS * (collective == "allreduce")
+                sends += [send._replace(step=send.step + later) for send in gather]
+    steps = {step: i for i, step in enumerate(sorted({send.step for send in sends}))}
+    made = Sends.of(send._replace(step=steps[send.step]) for send in merged(rng, sends))
+    free = collective == "allreduce"
+    chunks = Chunks(
+        size=np.full(len(roots), size, dtype=np.int64),
+        whole=size * (GPUS if collective in ("allgather", "reduce-scatter", "all-to-all") else 1),
+        root=np.array([-1] if free else roots, dtype=np.int32),
+        target=np.array(target, dtype=np.int32),
+    )
+    return on_links(StepSchedule(NET, "random", collective, chunks, made, Routes.from_paths({})))
+
+
+def needed(tree: list[Send], root: int, target: int) -> list[Send]:
+    """The way to one GPU, out of a tree."""
+    into = {send.head: send for send in tree}
+    way = []
+    while target != root:
+        way.append(into[target])
+        target = into[target].tail
+    return way
+
+
+def merged(rng: random.Random, sends: list[Send]) -> list[Send]:
+    """Join some neighbouring intervals."""
+    found: list[Send] = []
+    for send in sorted(sends):
+        last = found[-1] if found else None
+        if (
+            last is not None
+            and last.amount is not None
+            and last[:5] == send[:5]
+            and last.first + last.amount == send.first
+            and rng.random() < 0.7
+        ):
+            found[-1] = last._replace(amount=last.amount + (send.amount or 0))
+        else:
+            found.append(send)
+    return found
+
+
+def on_links(made: StepSchedule) -> StepSchedule:
+    """Routes for the transfers there are."""
+    links = set(zip(made.sends.tail.tolist(), made.sends.head.tolist(), strict=True))
+    return replace(made, routes=Routes.from_paths({link: ROUTES[link] for link in links}))
+
+
+def ticking(made: StepSchedule) -> StepSchedule:
+    """The same with a clock, a tick a step, on links that are never full."""
+    start = made.sends.step.astype(np.int64)
+    return replace(made, clock=Clock(1, Fraction(1), start, start + 1))
+
+
+def accepted(made: StepSchedule) -> bool:
+    try:
+        verify(made)
+    except VerificationError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_a_right_schedule_is_accepted_with_and_without_a_clock(seed: int) -> None:
+    """However chunks are cut, and for whatever collective."""
+    made = random_schedule(seed)
+    assert delivers(made)
+    verify(made)
+    verify(ticking(made))
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_verify_agrees_with_the_definition(seed: int) -> None:
+    """Of schedules with one to three rows changed; without waste, both say the same of each."""
+    rng = random.Random(seed)
+    for _ in range(25):
+        made: StepSchedule | None = random_schedule(rng.randrange(10**6))
+        for _ in range(rng.randrange(1, 4)):
+            change = rng.choice(list(ROW_MUTATIONS.values()))
+            if made is not None and len(made.sends):
+                made = change(made, rng.randrange(len(made.sends)))
+        if made is None:
+            continue
+        made = earlier(rng, made)
+        interval = made.intervals
+        past = (interval.first < 0) | (
+            interval.first + interval.amount > made.chunks.size[made.sends.chunk]
+        )
+        if (
+            past.any()
+            or (interval.amount < 1).any()
+            or (made.sends.reduce.any() and not made.reduction)
+        ):
+            assert not accepted(made)
+        else:
+            right = delivers(made)
+            assert accepted(made) <= right  # nothing wrong is accepted
+            if made.collective != "allreduce":
+                assert accepted(made) == right or copies_in_a_sum(made)
+
+
+def copies_in_a_sum(made: StepSchedule) -> bool:
+    return made.collective in ("reduce", "reduce-scatter") and not made.sends.reduce.all()
+
+
+def earlier(rng: random.Random, made: StepSchedule) -> StepSchedule:
+    """Now and then put a transfer into another step that there is."""
+    if not len(made.sends) or rng.random() < 0.5:
+        return made
+    step = made.sends.step.copy()
+    step[rng.randrange(len(step))] = rng.randrange(int(step.max()) + 1)
+    step = np.unique(step, return_inverse=True)[1].astype(np.int32)
+    return on_links(replace(made, sends=replace(made.sends, step=step).in_order()))
+
+
+@pytest.mark.parametrize("windows", [1, 2])
+@pytest.mark.parametrize(
+    "spec", ["torus:dims=3x4", "torus:dims=4x4", "hypercube:dimension=3", "ring:nodes=5"]
+)
+def test_shortest_paths_deliver(spec: str, windows: int) -> None:
+    """The schedule of the benchmark, whose receivers all cut their shards in ways of their own."""
+    made = shortest_paths(load_topology(spec), windows)
+    assert delivers(made)
+    assert verify(made).steps == made.num_steps
+
+
+def test_places_in_huge_chunks_are_renumbered() -> None:
+    """2^61 units a chunk: cells and places together need more than 64 bits."""
+    made = random_schedule(3)
+    scale = 2**61 // int(made.chunks.size.max())
+    chunks = replace(made.chunks, size=made.chunks.size * scale, whole=made.chunks.whole * scale)
+    interval = made.intervals
+    interval = replace(interval, first=interval.first * scale, amount=interval.amount * scale)
+    huge = replace(made, chunks=chunks, sends=replace(made.sends, interval=interval))
+    assert verify(huge).time_s_per_gb == verify(made).time_s_per_gb
+    first = interval.first.copy()
+    first[-1] += 1
+    amount = interval.amount.copy()
+    amount[-1] -= 1
+    spoilt = replace(huge.sends, interval=replace(interval, first=first, amount=amount))
+    with pytest.raises(VerificationError):
+        verify(replace(huge, sends=spoilt))
