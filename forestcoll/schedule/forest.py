@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.bottleneck import Optimum
+from forestcoll.schedule.equality import ByValue
 from forestcoll.schedule.tree_flow import TreeFlow
 from forestcoll.topology.model import Topology
 
@@ -48,8 +49,8 @@ class Tree:
     edges: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True)
-class Routes:
+@dataclass(frozen=True, eq=False)
+class Routes(ByValue):
     """Physical paths of every logical link that the trees use, in compressed rows.
 
     Links and paths run as the data does: from parent to child, in a reduction from child to parent.
@@ -120,7 +121,7 @@ class _RoutesLater(Routes):
         return Routes, tuple(getattr(self, array.name) for array in fields(Routes))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Forest(TreeFlow):
     """Spanning trees of equal bandwidth, ``k`` times its weight rooted at every GPU.
 
@@ -155,15 +156,15 @@ class Forest(TreeFlow):
         Whether the trees sum up what they carry on the way to their roots.
     """
 
-    topology: Topology
+    topology: Topology = field(hash=False)
     method: str
     k: int
     congestion: Fraction
     root: npt.NDArray[np.int32] = field(repr=False)
     multiplicity: npt.NDArray[np.int64] = field(repr=False)
     parent: npt.NDArray[np.int32] = field(repr=False)
-    routes: Routes = field(repr=False)
-    optimum: Optimum | None = field(default=None, repr=False)
+    routes: Routes = field(repr=False, hash=False)
+    optimum: Optimum | None = field(default=None, repr=False, hash=False)
     weights: tuple[int, ...] = field(default=(), repr=False)
     reduction: bool = False
 
