@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -69,9 +70,13 @@ class Routes(ByValue):
 
     @classmethod
     def later(cls, find: Callable[[], Routes]) -> Routes:
-        """Return routes that are found when an array of theirs is first asked for."""
+        """Return routes that are found when an array of theirs is first asked for.
+
+        They are found once, whichever threads ask; what ``find`` raises goes to who asked, and the
+        next one to ask has it tried again.
+        """
         routes = object.__new__(_RoutesLater)
-        object.__setattr__(routes, "_find", find)
+        vars(routes).update(_find=find, _lock=RLock())
         return routes
 
     @classmethod
@@ -106,16 +111,18 @@ class _RoutesLater(Routes):
     """Routes whose arrays are missing at first; whatever asks for one has all of them found."""
 
     _find: Callable[[], Routes]
+    _lock: RLock  # of one thread more than once, so that a ``find`` that asks for itself ends
 
     def __getattr__(self, name: str) -> Any:
         names = [array.name for array in fields(Routes)]
         if name not in names:
             raise AttributeError(f"routes have no attribute {name!r}")
-        found = self._find()
-        for array in names:
-            object.__setattr__(self, array, getattr(found, array))
-        object.__delattr__(self, "_find")  # it may hold on to much
-        return getattr(self, name)
+        with self._lock:
+            if name not in vars(self):  # unless another thread has had them found meanwhile
+                found = self._find()
+                vars(self).update({array: getattr(found, array) for array in names})
+                del vars(self)["_find"]  # it may hold on to much
+        return vars(self)[name]
 
     def __reduce__(self) -> tuple[type[Routes], tuple[Any, ...]]:
         return Routes, tuple(getattr(self, array.name) for array in fields(Routes))

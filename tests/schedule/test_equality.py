@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from fractions import Fraction
@@ -186,3 +188,63 @@ def test_lazy_routes_are_copied_as_found_ones(same: Any, found: bool) -> None:
     other = same(routes)
     assert type(other) is Routes
     assert other == routes == ring3().routes
+
+
+class Slowly:
+    """Finds routes in a moment in which other threads come to ask as well."""
+
+    def __init__(self, faults: int = 0) -> None:
+        self.calls, self.faults = 0, faults
+
+    def __call__(self) -> Routes:
+        self.calls += 1
+        time.sleep(0.05)
+        if self.calls <= self.faults:
+            raise MemoryError("for now")
+        return ring3().routes
+
+
+def asked_at_once(routes: Routes, threads: int = 8) -> list[object]:
+    """Ask in several threads, each for another array first; return what each of them got."""
+    names = [field.name for field in fields(Routes)]
+    together, told = threading.Barrier(threads), list[object]()
+
+    def ask(name: str) -> None:
+        together.wait()
+        try:
+            told.append((name, getattr(routes, name).tolist()))
+        except Exception as error:  # told to the test, whichever it is
+            told.append(error)
+
+    asking = [threading.Thread(target=ask, args=(names[i % 6],)) for i in range(threads)]
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join(timeout=10)
+    return told
+
+
+def test_threads_that_ask_at_once_have_the_routes_found_once() -> None:
+    find = Slowly()
+    told = asked_at_once(Routes.later(find))
+    known = [(field.name, getattr(ring3().routes, field.name).tolist()) for field in fields(Routes)]
+    assert len(told) == 8
+    assert all(each in known for each in told), told
+    assert find.calls == 1
+
+
+def test_a_search_that_fails_is_tried_again_by_the_next() -> None:
+    """The first thread is told why; all others get the routes of the second search."""
+    find = Slowly(faults=1)
+    routes = Routes.later(find)
+    told = asked_at_once(routes)
+    assert sum(isinstance(each, MemoryError) for each in told) == 1
+    assert sum(isinstance(each, tuple) for each in told) == 7
+    assert find.calls == 2
+    assert routes == ring3().routes
+
+
+def test_a_search_that_asks_for_itself_ends() -> None:
+    routes = Routes.later(lambda: routes)
+    with pytest.raises(RecursionError):
+        len(routes.tail)
