@@ -60,7 +60,7 @@ def read_schedule(path: str | os.PathLike[str]) -> AnySchedule:
         if _is_binary(Path(path)):
             with Path(path).open("rb") as file:
                 return parse_binary(file)
-        return parse_schedule(Path(path).read_text(encoding="utf-8-sig"))
+        return parse_schedule(Path(path).read_bytes())
     except OSError as error:
         raise InvalidScheduleError(f"{path}: cannot be read: {reason(error)}") from None
     except UnicodeDecodeError:
