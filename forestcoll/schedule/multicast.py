@@ -151,10 +151,11 @@ class MulticastForest(TreeFlow):
         np.add.at(load, place, np.repeat(over, np.diff(self.walks.first_node) - 1))
         return tuple(load.tolist())
 
-    def depths(self) -> npt.NDArray[np.int32]:
+    def depths(self, *, links: bool = False) -> npt.NDArray[np.int32]:
         """Walks from the root to the far end of each walk, one entry an entry of ``walk``.
 
-        A hop into a switch that copies counts as one, and so does a hop out of it.
+        A hop into a switch that copies counts as one, and so does a hop out of it. With ``links``
+        each walk counts with its links.
         """
         batch = np.repeat(np.arange(self.num_batches), np.diff(self.first_walk))
         near, far = self.ends()
@@ -165,7 +166,8 @@ class MulticastForest(TreeFlow):
         place = np.minimum(np.searchsorted(entry[order], wanted), max(len(entry) - 1, 0))
         jump = np.append(order[place], len(entry)) if len(entry) else np.zeros(1, dtype=np.int64)
         jump[:-1][entry[jump[:-1]] != wanted] = len(entry)  # at the root
-        depth = np.append(np.ones(len(entry), dtype=np.int32), np.int32(0))
+        length = np.diff(self.walks.first_node)[self.walk] - 1 if links else np.ones(len(entry))
+        depth = np.append(length.astype(np.int32), np.int32(0))
         for _ in range(size.bit_length()):
             depth, jump = depth + depth[jump], jump[jump]
         return depth[:-1]
