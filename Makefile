@@ -61,6 +61,7 @@ python: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks.bench_core
+	$(BIN)/python -m benchmarks.bench_files
 	$(BIN)/python -m benchmarks.bench_paper
 	$(BIN)/python -m benchmarks.bench_collectives
 	$(BIN)/python -m benchmarks.bench_fixed_k --runs 3

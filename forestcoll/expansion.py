@@ -10,16 +10,19 @@ Source:  docs/architecture.md, "Factored forests".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.errors import CapacityOverflowError, VerificationError
+from forestcoll.errors import CapacityOverflowError, UnsupportedError, VerificationError
 from forestcoll.native import _core
+from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest, Tree
+from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.turning import turned_links
+from forestcoll.schedule.unsupported import not_taken
 
 __all__ = ["blocks", "expand", "heights", "trees"]
 
@@ -29,17 +32,49 @@ _ALL = 2**62
 T = TypeVar("T", np.int32, np.int64)
 
 
-def expand(forest: FactoredForest, *, progress: Callable[[int, int], None] | None = None) -> Forest:
-    """Write all trees of a factored forest out, sorted by root.
+@overload
+def expand(
+    schedule: Forest | FactoredForest, *, progress: Callable[[int, int], None] | None = None
+) -> Forest: ...
+@overload
+def expand(
+    schedule: Allreduce[Forest] | Allreduce[FactoredForest],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Allreduce[Forest]: ...
+def expand(
+    schedule: Forest | FactoredForest | Allreduce[Forest] | Allreduce[FactoredForest],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Forest | Allreduce[Forest]:
+    """Write all trees of a factored forest out, sorted by root; of an allreduce those of both.
 
-    The routes are those of the factored forest, and need not have been found yet.
+    The routes are those of the factored forest, and need not have been found yet. An explicit
+    forest is returned as it is; an allreduce keeps its bound and its remark.
 
     Raises
     ------
     VerificationError
         If the parts of the forest do not fit together, or its trees and loads do not use each
         other up exactly; names the set.
+    UnsupportedError
+        Of schedules of other types.
     """
+    if isinstance(schedule, Forest):
+        return schedule
+    if isinstance(schedule, Allreduce):
+        reduce, gather = (expand(phase, progress=progress) for phase in schedule.phases)
+        return Allreduce(reduce, gather, schedule.bound, schedule.remark)
+    if isinstance(schedule, MulticastForest):
+        raise UnsupportedError(
+            "unsupported: a multicast forest is not expanded; its physical trees are written out"
+        )
+    if not isinstance(schedule, FactoredForest):
+        raise not_taken("expand", schedule, "forests and allreduces of them")
+    return _written_out(schedule, progress)
+
+
+def _written_out(forest: FactoredForest, progress: Callable[[int, int], None] | None) -> Forest:
     with _Refusal():
         root, multiplicity, parent = _expansion(forest).take(_ALL, progress)
     return Forest(

@@ -1,7 +1,7 @@
 """Latency: how low the trees of a schedule are, how many, and what no schedule can go below.
 
 Problem: least h such that trees of height h can be, at the rate and k of a given forest.
-Input:   a forest, explicit or factored, or an allreduce.
+Input:   a forest, explicit, factored or with switches that copy, or an allreduce.
 Output:  heights in GPU hops and in links, numbers of trees, and a proven bound beside each.
 Cost:    figures: linear in the tree edges, times log2(height). Bounds: a word-parallel search from
          all roots at once (links x levels x N/64), and N log N for each root with little egress.
@@ -18,10 +18,15 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.errors import UnsupportedError
 from forestcoll.expansion import blocks, heights
-from forestcoll.schedule.collectives import Allreduce
+from forestcoll.schedule.collectives import Allreduce, AnyForest, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.unsupported import not_taken
 from forestcoll.topology.model import Topology
 
 __all__ = ["Latency", "LeastLatency", "latency", "least_latency"]
@@ -54,6 +59,8 @@ class LeastLatency:
 class Latency:
     """What decides how long the first byte takes; of an allreduce the sum of both phases.
 
+    Where switches copy, hops lead from one copying node (a GPU or such a switch) to the next.
+
     Parameters
     ----------
     height : int
@@ -76,16 +83,12 @@ class Latency:
     at_least: LeastLatency
 
 
-def latency(
-    schedule: Forest | FactoredForest | Allreduce[Forest] | Allreduce[FactoredForest],
-    *,
-    physical: bool = True,
-) -> Latency:
+def latency(schedule: AnySchedule, *, physical: bool = True) -> Latency:
     """Measure the trees of a schedule, and bound them from below.
 
     Parameters
     ----------
-    schedule : Forest, FactoredForest or Allreduce
+    schedule : Forest, FactoredForest, MulticastForest or Allreduce
         Assumed to do what it claims; :func:`forestcoll.schedule.verify` proves that.
     physical : bool
         Whether to count links too. Trees of a factored forest are expanded for it, a few at a
@@ -95,6 +98,8 @@ def latency(
     ------
     VerificationError
         If a factored forest cannot be expanded.
+    UnsupportedError
+        Of step and flow schedules, which have no trees.
 
     Examples
     --------
@@ -105,6 +110,17 @@ def latency(
     """
     if isinstance(schedule, Allreduce):
         return _one_after_the_other(*(latency(part, physical=physical) for part in schedule.phases))
+    if isinstance(schedule, StepSchedule):
+        raise UnsupportedError(
+            "unsupported: a step schedule has no trees; in_steps(schedule).steps tells how many "
+            "steps follow one another"
+        )
+    if isinstance(schedule, FlowSchedule):
+        raise UnsupportedError(
+            "unsupported: a flow schedule has neither trees nor steps; its paths flow at once"
+        )
+    if not isinstance(schedule, AnyForest):
+        raise not_taken("latency", schedule)
     if isinstance(schedule, FactoredForest):
         multiplicity, height = heights(schedule)
     else:
@@ -142,8 +158,10 @@ def _one_after_the_other(first: Latency, then: Latency) -> Latency:
 # --- what there is -----------------------------------------------------------------------------
 
 
-def _physical_hops(forest: Forest | FactoredForest) -> int:
+def _physical_hops(forest: AnyForest) -> int:
     """Return the links to the farthest GPU in the worst tree."""
+    if isinstance(forest, MulticastForest):
+        return int(forest.depths(links=True).max(initial=0))
     size = forest.topology.num_compute
     if size < 2:
         return 0
@@ -190,7 +208,7 @@ def _farthest(parent: npt.NDArray[np.int32], lengths: npt.NDArray[np.int32]) -> 
 # --- what there must be ------------------------------------------------------------------------
 
 
-def least_latency(forest: Forest | FactoredForest) -> LeastLatency:
+def least_latency(forest: AnyForest) -> LeastLatency:
     """Return what no forest with this k, these weights and this congestion U is below.
 
     Notes
@@ -214,6 +232,10 @@ def least_latency(forest: Forest | FactoredForest) -> LeastLatency:
     - *Trees.* Trees of different roots differ.
 
     The average follows from distances alone.
+
+    Where switches copy, distances and trees alone bound: a walk from one copying node to the next
+    passes no GPU, so as many of them lead to a GPU as GPUs are on the way. What a set sends does
+    not, as one arrival at a switch may serve many GPUs.
     """
     topology = forest.topology.reversed() if forest.reduction else forest.topology
     roots = [rank for rank, weight in enumerate(forest.weights) if weight > 0]
@@ -221,7 +243,8 @@ def least_latency(forest: Forest | FactoredForest) -> LeastLatency:
         return LeastLatency(0, Fraction(0), 0, 0)
     hops = _eccentricities(topology, roots, through_gpus=False)
     links = _eccentricities(topology, roots, through_gpus=True)
-    height = max(*hops, *_by_capacity(forest, topology, roots))
+    copying = isinstance(forest, MulticastForest)
+    height = max([*hops, *(() if copying else _by_capacity(forest, topology, roots))])
     compute = set(topology.compute)
     adjacent = any(link.tail in compute and link.head in compute for link in topology.links)
     weighted = sum(forest.weights[r] * away for r, away in zip(roots, hops, strict=True))
@@ -291,9 +314,7 @@ def _places(bits: int) -> Iterator[int]:
         bits ^= lowest
 
 
-def _by_capacity(
-    forest: Forest | FactoredForest, topology: Topology, roots: Sequence[int]
-) -> Iterator[int]:
+def _by_capacity(forest: AnyForest, topology: Topology, roots: Sequence[int]) -> Iterator[int]:
     """Yield the capacity bound for every root alone, all but each box, and the bottleneck cut."""
     carries = [int(forest.congestion * link.bandwidth_gb_s) for link in topology.links]
     egress = [0] * len(topology.nodes)
@@ -310,7 +331,7 @@ def _by_capacity(
 
 
 def _cuts(
-    forest: Forest | FactoredForest, topology: Topology, carries: Sequence[int]
+    forest: AnyForest, topology: Topology, carries: Sequence[int]
 ) -> Iterator[tuple[set[int], int]]:
     """Yield V - S and c(S) of cuts: S is everything but a box, or the bottleneck cut."""
     boxes: dict[int, set[int]] = {}

@@ -406,13 +406,20 @@ def test_multicast_in_words_for_each_phase_of_an_allreduce(tmp_path: Path) -> No
     assert lines[start + 2].endswith(": 7 -> 1 bytes per byte of data (14.29 %)")
 
 
-def test_multicast_is_not_for_factored_forests_and_not_drawn(tmp_path: Path) -> None:
-    """Both say what to do instead."""
+def test_multicast_is_not_for_factored_forests(tmp_path: Path) -> None:
+    """What to do instead is said."""
     file = tmp_path / "schedule.npz"
     refused = invoke("generate", "dgx_h100:boxes=1", "--multicast", "--factored", "-o", file)
     assert refused.exit_code == 2
     assert_one_line(refused.stderr, "leave --factored away")
-    assert invoke("generate", "dgx_h100:boxes=1", "--multicast", "-o", file).exit_code == 0
-    undrawn = invoke("draw", file, "-o", tmp_path / "tree.png")
-    assert undrawn.exit_code != 0
-    assert_one_line(undrawn.stderr, "draw them as they are without --multicast")
+
+
+def test_trees_in_which_switches_copy_are_drawn(tmp_path: Path) -> None:
+    """Of an allreduce either phase."""
+    file, picture = tmp_path / "schedule.json", tmp_path / "tree.png"
+    options = ("dgx_h100:boxes=1", "--multicast", "--collective", "allreduce")
+    assert invoke("generate", *options, "-o", file).exit_code == 0
+    for phase in ("reduce", "gather"):
+        assert invoke("draw", file, "--phase", phase, "-o", picture).exit_code == 0
+        assert picture.read_bytes().startswith(b"\x89PNG")
+        picture.unlink()

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
-from matplotlib.patches import Circle, FancyArrowPatch
+from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch
 from matplotlib.text import Text
 
 from forestcoll.cuts import Cut
@@ -24,6 +24,7 @@ from forestcoll.draw.canvas import CROSSING, GPU_RADIUS
 from forestcoll.draw.layout import lay_out
 from forestcoll.errors import ExportError, InvalidScheduleError
 from forestcoll.generate import generate
+from forestcoll.in_network import generate_multicast
 from forestcoll.optimality import optimum
 from forestcoll.schedule import Forest, Routes
 from forestcoll.topology import TopologyBuilder, load_topology
@@ -216,6 +217,25 @@ def test_depth_goes_down_and_no_two_gpus_of_a_tree_touch() -> None:
     assert min(np.linalg.norm(a - b) for a, b in combinations(discs, 2)) > 2 * GPU_RADIUS
     rows = {round(float(y), 6) for _, y in discs}
     assert len(rows) == forest.heights()[batch] + 1
+
+
+def test_switches_that_copy_are_nodes_of_a_tree_and_no_two_nodes_touch() -> None:
+    """16 GPUs and the NVSwitch of both boxes; InfiniBand only forwards. Upwards in a reduction."""
+    topology = load_topology("dgx_h100:boxes=2")
+    both = generate_multicast(topology, collective="allreduce").schedule
+    for forest in both.phases:
+        figure = draw_tree(forest, 0)
+        discs = [np.array(disc.center) for disc in patches(figure, Circle)]
+        bars = [middle(bar) for bar in patches(figure, FancyBboxPatch)]
+        assert (len(discs), len(bars), len(patches(figure, FancyArrowPatch))) == (16, 2, 17)
+        assert len(patches(figure, FancyArrowPatch, CROSSING)) == 1
+        assert min(np.linalg.norm(a - b) for a, b in combinations(discs + bars, 2)) > 0.4
+        assert texts(figure).count("nvswitch") == 2
+    assert f"{topology.name}, tree 0: the sum for b0.gpu0" in texts(draw_tree(both.reduce, 0))
+
+
+def middle(bar: FancyBboxPatch) -> np.ndarray:
+    return np.array([bar.get_x() + bar.get_width() / 2, bar.get_y() + bar.get_height() / 2])
 
 
 @pytest.mark.parametrize("batch", [-1, 2])

@@ -9,15 +9,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from forestcoll import Allreduce, Forest, Topology, generate, generate_factored, load_topology
 from forestcoll.best_k import BestK, Choice
 from forestcoll.generate import OneWay
 from forestcoll.latency import Latency, _levels, latency, least_latency
+from forestcoll.multicast import multicast
+from forestcoll.schedule import MulticastForest
 from forestcoll.topology.model import Link, Node, NodeKind
 from tests.command_line import assert_one_line, document, invoke
 from tests.fuzz.families import build
+from tests.multicast import marked
 from tests.strategies import topologies
 
 GPU, SWITCH = NodeKind.COMPUTE, NodeKind.SWITCH
@@ -85,6 +88,7 @@ def test_figures_are_true_and_bounded_on_random_networks(topology: Topology) -> 
     assert found.at_least.physical_hops >= max(links)
 
 
+@settings(deadline=None)  # programs may run
 @given(topology=topologies(("bidirectional",)))
 def test_bounds_hold_of_every_collective(topology: Topology) -> None:
     """A reduction is bounded on the network turned round; an allreduce adds up."""
@@ -100,6 +104,48 @@ def test_bounds_hold_of_every_collective(topology: Topology) -> None:
             more = generate(topology, collective=collective, root=0, k=k * single.k)
             assert more.time_s_per_gb == single.time_s_per_gb
             nothing_is_below_its_bound(latency(more))
+
+
+def by_walks(forest: MulticastForest) -> tuple[int, Fraction, int]:
+    """Heights and links of physical trees, walk by walk."""
+    highest, farthest, of_all = 0, 0, 0
+    for tree in forest.trees():
+        root = forest.topology.compute[tree.root]
+        hops, links = {root: 0}, {root: 0}
+        for walk in tree.walks:
+            near, far = (walk[-1], walk[0]) if forest.reduction else (walk[0], walk[-1])
+            hops[far] = hops[near] + 1
+            links[far] = links[near] + len(walk) - 1
+        of_all += tree.multiplicity * max(hops.values())
+        highest, farthest = max(highest, *hops.values()), max(farthest, *links.values())
+    return highest, Fraction(of_all, forest.num_trees), farthest
+
+
+@settings(deadline=None)  # programs may run
+@given(topology=topologies(("bidirectional",)))
+def test_trees_in_which_switches_copy_are_measured_and_bounded(topology: Topology) -> None:
+    """Every switch copies; hops lead from one node that copies to the next."""
+    copying = marked(topology, {node.name for node in topology.nodes if node.is_switch})
+    both = multicast(generate(copying, collective="allreduce"))
+    for forest in both.phases:
+        found = latency(forest)
+        assert (found.height, found.average_height, found.physical_hops) == by_walks(forest)
+        assert (found.trees, found.distinct_trees) == (forest.num_trees, forest.num_batches)
+        assert latency(forest, physical=False) == replace(found, physical_hops=None)
+        nothing_is_below_its_bound(found)
+    nothing_is_below_its_bound(latency(both))
+
+
+def test_a_switch_that_copies_makes_a_star_two_links_high() -> None:
+    """A broadcast at a switch is a chain of three hops; where it copies, one hop in and one out.
+
+    A GPU could pass the switch by on its way to another: one hop is the bound.
+    """
+    star = network("GGGGS", *((v, 4, 1) for v in range(4)))
+    chain = generate(marked(star, {"n4"}), collective="broadcast", root=0)
+    found = latency(multicast(chain))
+    assert (found.height, found.physical_hops, found.average_height) == (2, 2, 2)
+    assert (found.at_least.height, found.at_least.physical_hops) == (1, 2)
 
 
 def test_a_reduction_is_bounded_in_its_own_direction() -> None:
@@ -269,7 +315,8 @@ def test_the_command_line_tells_figures_and_bounds(tmp_path: Path) -> None:
     both = invoke("generate", spec, "--collective", "allreduce", "-o", path).stdout
     assert both.count("at least (height 2, average height 1, physical hops 4") == 2
     copied = document("generate", "dgx_h100:boxes=2,nvls=true", "--multicast", "-o", path)
-    assert "at_least" not in copied
+    assert (copied["height"], copied["physical_hops"], copied["distinct_trees"]) == (3, 4, 32)
+    assert copied["at_least"]["height"] == 1
 
 
 def test_of_equally_fast_numbers_of_trees_the_lowest_may_be_had(tmp_path: Path) -> None:

@@ -38,8 +38,6 @@ from forestcoll.schedule import (
     Allreduce,
     AllreduceVerdict,
     FactoredForest,
-    Forest,
-    MulticastForest,
     Verdict,
     is_certificate,
     read_certificate,
@@ -238,10 +236,8 @@ def _tree_facts(schedule: AnySchedule) -> dict[str, Any]:
         phases = {"reduce": schedule.reduce, "gather": schedule.gather}
         return {name: {"by": part.collective, **_tree_facts(part)} for name, part in phases.items()}
     facts = {"k": schedule.k, "trees": schedule.num_trees}
-    if isinstance(schedule, MulticastForest):
-        tall = schedule.heights()
-        return {**facts, "distinct_trees": len(tall), "height": int(tall.max(initial=0))}
-    return {**facts, **asdict(latency(schedule, physical=isinstance(schedule, Forest)))}
+    written_out = not isinstance(schedule, FactoredForest)
+    return {**facts, **asdict(latency(schedule, physical=written_out))}
 
 
 def certify_optimum(
@@ -325,11 +321,6 @@ def draw_one_tree(
         forest = schedule.reduce if phase == "reduce" else schedule.gather
     else:
         forest = schedule
-    if isinstance(forest, MulticastForest):
-        raise UnsupportedError(
-            f"{file}: trees in which switches copy are not drawn; draw them as they are without "
-            "--multicast"
-        )
     explicit = expand(forest) if isinstance(forest, FactoredForest) else forest
     save_figure(draw_tree(explicit, tree), output)
     report({"schedule": file, "tree": tree, "file": output}, json_)

@@ -2,14 +2,16 @@
 
 Problem: show how a shard, or a part of it, reaches every GPU, or is summed up from all.
 Input:   a forest and the number of one of its distinct trees.
-Output:  a matplotlib Figure: the root on top, GPUs coloured by box, edges between boxes stand out.
+Output:  a matplotlib Figure: the root on top, GPUs (and switches that copy) coloured by box, edges
+         between boxes stand out.
 Cost:    linear in the tree.
 Source:  none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from matplotlib.axes import Axes
@@ -20,8 +22,13 @@ from matplotlib.path import Path
 
 from forestcoll.draw.canvas import CROSSING, GPU_RADIUS, INK, PLAIN, QUIET, Canvas, gpu_label
 from forestcoll.draw.layout import Layout, Place
-from forestcoll.errors import InvalidScheduleError
+from forestcoll.errors import InvalidScheduleError, UnsupportedError
+from forestcoll.schedule.collectives import Allreduce
+from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.schedule.unsupported import not_taken
+from forestcoll.topology.model import Topology
 
 __all__ = ["draw_tree"]
 
@@ -32,12 +39,14 @@ _BOX_COLOURS = (
 )  # fmt: skip
 
 
-def draw_tree(forest: Forest, batch: int) -> Figure:
+def draw_tree(forest: Forest | MulticastForest, batch: int) -> Figure:
     """Draw one tree of a forest, the root on top, GPUs coloured by box.
 
     Parameters
     ----------
-    forest : Forest
+    forest : Forest or MulticastForest
+        Of the latter, switches that copy are drawn as nodes of the tree, those that only forward
+        are not.
     batch : int
         Which of the forest's distinct trees, from 0.
 
@@ -45,44 +54,71 @@ def draw_tree(forest: Forest, batch: int) -> Figure:
     ------
     InvalidScheduleError
         If the forest has no such tree.
+    UnsupportedError
+        Of other schedules.
     """
+    _check_type(forest)
     if not 0 <= batch < forest.num_batches:
         last = forest.num_batches - 1
         known = f"the schedule's trees are 0 to {last}" if last >= 0 else "the schedule is empty"
         raise InvalidScheduleError(f"tree {batch} does not exist; {known}")
-    topology, parents = forest.topology, forest.parent[batch].tolist()
-    boxes = [topology.nodes[v].box for v in topology.compute]
-    colours = _box_colours(boxes)
-    places = _tree_places(parents, boxes)
+    topology, parents = forest.topology, _parents(forest, batch)
+    boxes = [node.box for node in topology.nodes]
+    colours = _box_colours([boxes[v] for v in topology.compute])
+    places = _tree_places(topology.compute[int(forest.root[batch])], parents, topology)
     canvas = Canvas.of(Layout(places))
     _draw_edges(canvas.axes, places, parents, boxes, upwards=forest.reduction)
-    for rank, place in places.items():
-        label = gpu_label(topology, topology.compute[rank], boxed=False)
-        canvas.gpu(place, colours[boxes[rank]], label)
+    for v, place in places.items():
+        colour = colours.get(boxes[v], PLAIN)
+        if topology.nodes[v].is_switch:
+            canvas.switch(place, colour, topology.nodes[v].name.rpartition(".")[2])
+        else:
+            canvas.gpu(place, colour, gpu_label(topology, v, boxed=False))
     canvas.write(_title(forest, batch), "", _legend(parents, boxes, colours))
     return canvas.figure
 
 
-def _tree_places(parents: Sequence[int], boxes: Sequence[int | None]) -> dict[int, Place]:
+def _check_type(schedule: object) -> None:
+    """Refuse what has no trees to be drawn."""
+    if isinstance(schedule, FactoredForest):
+        raise UnsupportedError(
+            "unsupported: the trees of a factored forest are not written out; expand it, then draw"
+        )
+    if isinstance(schedule, Allreduce):
+        raise UnsupportedError(
+            "unsupported: an allreduce has two phases; draw a tree of its reduce or of its gather"
+        )
+    if not isinstance(schedule, Forest | MulticastForest):
+        raise not_taken("draw_tree", schedule, "a schedule of trees")
+
+
+def _parents(forest: Forest | MulticastForest, batch: int) -> dict[int, int]:
+    """Return the node above each node of a tree but the root, by positions in the topology."""
+    if isinstance(forest, MulticastForest):
+        walk = forest.walk[forest.first_walk[batch] : forest.first_walk[batch + 1]]
+        near, far = (end[walk].tolist() for end in forest.ends())
+        return dict(sorted(zip(far, near, strict=True)))
+    gpus = forest.topology.compute
+    parents = enumerate(forest.parent[batch].tolist())
+    return {gpus[rank]: gpus[parent] for rank, parent in parents if parent >= 0}
+
+
+def _tree_places(root: int, parents: Mapping[int, int], topology: Topology) -> dict[int, Place]:
     """Place a tree with its root on top: a column for each leaf, a row for each depth.
 
-    Parameters
-    ----------
-    parents : sequence of int
-        Parent of each rank, -1 at the root.
-    boxes : sequence of int or None
-        Box of each rank; children in their parent's box stand left of the others.
+    Nodes in their parent's box stand left of its other children.
     """
-    children: list[list[int]] = [[] for _ in parents]
-    for rank in sorted(range(len(parents)), key=lambda r: (boxes[r] or 0, r)):
-        if parents[rank] >= 0:
-            children[parents[rank]].append(rank)
-    for parent, below in enumerate(children):
-        below.sort(key=lambda rank: boxes[rank] != boxes[parent])
-    return _tidy(parents.index(-1), children)
+    boxes = [node.box for node in topology.nodes]
+    children: dict[int, list[int]] = {v: [] for v in [root, *parents]}
+    for v in sorted(parents, key=lambda v: (boxes[v] or 0, v)):
+        children[parents[v]].append(v)
+    for parent, below in children.items():
+        below.sort(key=lambda v: boxes[v] != boxes[parent])
+    bars = {v: _COLUMN for v in children if topology.nodes[v].is_switch}
+    return {v: replace(place, width=bars.get(v, 0.0)) for v, place in _tidy(root, children).items()}
 
 
-def _tidy(root: int, children: Sequence[Sequence[int]]) -> dict[int, Place]:
+def _tidy(root: int, children: Mapping[int, Sequence[int]]) -> dict[int, Place]:
     """Visit depth first; a node stands over the middle of its children, leaves side by side."""
     order, depth, stack = [], {root: 0}, [root]
     while stack:
@@ -101,17 +137,15 @@ def _tidy(root: int, children: Sequence[Sequence[int]]) -> dict[int, Place]:
 def _draw_edges(
     axes: Axes,
     places: dict[int, Place],
-    parents: Sequence[int],
+    parents: Mapping[int, int],
     boxes: Sequence[int | None],
     *,
     upwards: bool,
 ) -> None:
     """Draw each edge straight out of the parent and straight into the child, or upwards."""
-    for rank, parent in enumerate(parents):
-        if parent < 0:
-            continue
-        across = boxes[rank] != boxes[parent]
-        start, end = places[parent], places[rank]
+    for child, parent in parents.items():
+        across = boxes[child] != boxes[parent]
+        start, end = places[parent], places[child]
         halfway = (start.y + end.y) / 2
         below = start.y - GPU_RADIUS - 0.02 * upwards
         above = end.y + GPU_RADIUS + 0.02 * (not upwards)
@@ -130,7 +164,7 @@ def _draw_edges(
         )
 
 
-def _title(forest: Forest, batch: int) -> str:
+def _title(forest: Forest | MulticastForest, batch: int) -> str:
     root = forest.topology.nodes[forest.topology.compute[int(forest.root[batch])]].name
     rooted = forest.k * forest.weights[int(forest.root[batch])]
     share = Fraction(int(forest.multiplicity[batch]), rooted)
@@ -150,15 +184,15 @@ def _box_colours(boxes: Sequence[int | None]) -> dict[int | None, str]:
 
 
 def _legend(
-    parents: Sequence[int], boxes: Sequence[int | None], colours: dict[int | None, str]
+    parents: Mapping[int, int], boxes: Sequence[int | None], colours: dict[int | None, str]
 ) -> list[Line2D | Patch]:
-    known = sorted({box for box in boxes if box is not None})
+    known = sorted(box for box in colours if box is not None)
     if len(known) < 2:
         return []
     entries: list[Line2D | Patch] = [
         Patch(facecolor=colours[box], edgecolor=INK, label=f"box {box}")
         for box in known[: len(_BOX_COLOURS)]
     ]
-    crossings = sum(p >= 0 and boxes[r] != boxes[p] for r, p in enumerate(parents))
+    crossings = sum(boxes[child] != boxes[parent] for child, parent in parents.items())
     entries.append(Line2D([], [], c=CROSSING, lw=2, label=f"between boxes: {crossings}"))
     return entries

@@ -86,7 +86,8 @@ def parse_bound(document: Record, topology: Topology) -> AllreduceBound:
 
 
 def _positions(names: list[Any], topology: Topology, where: str) -> list[int]:
-    return node_positions([names], topology, lambda _: where)
+    positions: list[int] = node_positions([names], topology, lambda _: where).tolist()
+    return positions
 
 
 def _set(i: int) -> str:

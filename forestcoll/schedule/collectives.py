@@ -16,6 +16,7 @@ from typing import Generic, TypeVar
 
 from forestcoll.allreduce_bound import AllreduceBound
 from forestcoll.collective import algbw_of
+from forestcoll.schedule.equality import ByValue
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.flowing import AnyForest, flowing
 from forestcoll.schedule.forest import Forest
@@ -27,8 +28,8 @@ __all__ = ["Allreduce", "AnyForest", "AnySchedule"]
 F = TypeVar("F", Forest, FactoredForest, MulticastForest)
 
 
-@dataclass(frozen=True)
-class Allreduce(Generic[F]):
+@dataclass(frozen=True, eq=False)
+class Allreduce(ByValue, Generic[F]):
     """A reduction and then a gathering of the same parts: every GPU gets the sums of all.
 
     A reduce-scatter and an allgather, or a reduce and a broadcast.
@@ -48,7 +49,7 @@ class Allreduce(Generic[F]):
 
     reduce: F
     gather: F
-    bound: AllreduceBound | None = field(default=None, repr=False)
+    bound: AllreduceBound | None = field(default=None, repr=False, hash=False)
     remark: str = field(default="", compare=False)
 
     @property

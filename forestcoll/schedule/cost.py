@@ -31,6 +31,7 @@ from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.step_loads import measure_hops, measure_steps
 from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.unsupported import not_taken
 
 __all__ = ["Cost", "Steps", "cost", "finish_s_per_gb", "in_steps"]
 
@@ -112,6 +113,8 @@ def cost(schedule: _Tree | StepSchedule | FlowSchedule) -> Cost:
     ------
     VerificationError
         If nothing moves, or the paths use a link that the topology does not have.
+    UnsupportedError
+        If it is given anything but a schedule.
     """
     flow = _flow(schedule)
     if flow.busiest_link is None:
@@ -127,10 +130,28 @@ def _flow(schedule: _Tree | StepSchedule | FlowSchedule) -> Flow:
         topology = schedule.topology
         whole = schedule.whole * topology.num_compute
         return flow_of_loads(topology, loads_of_routes(topology, schedule.routes), whole)
-    return flowing(schedule.phases if isinstance(schedule, Allreduce) else (schedule,))
+    return flowing(_phases("cost", schedule))
 
 
-def in_steps(schedule: _Tree | StepSchedule) -> Steps:
+def _phases(operation: str, schedule: _Tree) -> tuple[AnyForest, ...]:
+    """Return the forests of a schedule.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is none.
+    """
+    if isinstance(schedule, AnyForest):
+        return (schedule,)
+    if not isinstance(schedule, Allreduce):
+        raise not_taken(operation, schedule)
+    for phase in schedule.phases:
+        if not isinstance(phase, AnyForest):
+            raise not_taken(operation, phase, "forests as the phases of an allreduce")
+    return schedule.phases
+
+
+def in_steps(schedule: _Tree | StepSchedule | FlowSchedule) -> Steps:
     """Compute the time of a schedule that passes nothing on before a step has ended.
 
     Parameters
@@ -143,13 +164,18 @@ def in_steps(schedule: _Tree | StepSchedule) -> Steps:
     Raises
     ------
     UnsupportedError
-        Of a factored forest, whose trees are not known one by one; expand it.
+        Of a factored forest, whose trees are not known one by one; expand it. Of a flow schedule,
+        all of whose data flows at once, and of anything but a schedule.
     """
+    if isinstance(schedule, FlowSchedule):
+        raise UnsupportedError(
+            "unsupported: a flow schedule has no steps, as all of its data flows at once; take its "
+            "cost"
+        )
     if isinstance(schedule, StepSchedule):
         traffic = measure_steps(schedule)
         return Steps(traffic.time_s_per_gb, traffic.steps)
-    phases = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
-    times = [_hop_by_hop(phase) for phase in phases]
+    times = [_hop_by_hop(phase) for phase in _phases("in_steps", schedule)]
     total = sum((one.time_s_per_gb for one in times), start=Fraction(0))
     return Steps(total, sum(one.steps for one in times))
 

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.bottleneck import Optimum
+from forestcoll.schedule.equality import ByValue
 from forestcoll.schedule.exactly import exact
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.naming import fail
@@ -31,8 +32,8 @@ from forestcoll.topology.model import Topology
 __all__ = ["FactoredForest", "Links", "Sets", "Shapes"]
 
 
-@dataclass(frozen=True)
-class Sets:
+@dataclass(frozen=True, eq=False)
+class Sets(ByValue):
     """A family of nested sets of ranks, inner sets first.
 
     Parameters
@@ -53,8 +54,8 @@ class Sets:
         return len(self.parent)
 
 
-@dataclass(frozen=True)
-class Shapes:
+@dataclass(frozen=True, eq=False)
+class Shapes(ByValue):
     """Packings of out-trees that span the items of a set.
 
     Parameters
@@ -77,8 +78,8 @@ class Shapes:
         return len(self.items)
 
 
-@dataclass(frozen=True)
-class Links:
+@dataclass(frozen=True, eq=False)
+class Links(ByValue):
     """Logical links in use: from rank ``tail[i]`` to ``head[i]`` run ``load[i]`` trees.
 
     int32, int32 and int64 arrays, sorted by (tail, head), each link once. They run as the data
@@ -93,7 +94,7 @@ class Links:
         return len(self.tail)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FactoredForest(TreeFlow):
     """Trees as of :class:`forestcoll.schedule.Forest`, not written out.
 
@@ -120,15 +121,15 @@ class FactoredForest(TreeFlow):
         Whether the trees sum up what they carry on the way to their roots.
     """
 
-    topology: Topology
+    topology: Topology = field(hash=False)
     method: str
     k: int
     congestion: Fraction
     sets: Sets = field(repr=False)
     shapes: Shapes = field(repr=False)
     links: Links = field(repr=False)
-    routes: Routes = field(repr=False)
-    optimum: Optimum | None = field(default=None, repr=False)
+    routes: Routes = field(repr=False, hash=False)
+    optimum: Optimum | None = field(default=None, repr=False, hash=False)
     weights: tuple[int, ...] = field(default=(), repr=False)
     reduction: bool = False
 

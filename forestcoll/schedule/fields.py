@@ -12,6 +12,7 @@ import reprlib
 from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
 from itertools import chain
+from operator import itemgetter
 from typing import Any, NoReturn
 
 import numpy as np
@@ -54,17 +55,18 @@ def within(where: Where, key: str) -> Where:
     return lambda i: f"{where(i)}.{key}"
 
 
-def node_positions(lists: list[list[Any]], topology: Topology, where: Where) -> list[int]:
+def node_positions(
+    lists: list[list[Any]], topology: Topology, where: Where
+) -> npt.NDArray[np.int32]:
     """Return the positions of the nodes named in some lists, one after the other."""
     position = topology.position_of
     names = list(chain.from_iterable(lists))
-    if set(map(type, names)) <= {str} and position.keys() >= set(names):
-        return [position[name] for name in names]
-    for i, listed in enumerate(lists):
-        for name in listed:
-            if type(name) is not str or name not in position:
-                wrong(where(i), name, f"names of nodes of {topology.name}")
-    return []
+    if not (set(map(type, names)) <= {str} and position.keys() >= set(names)):
+        for i, listed in enumerate(lists):
+            for name in listed:
+                if type(name) is not str or name not in position:
+                    wrong(where(i), name, f"names of nodes of {topology.name}")
+    return np.fromiter(map(position.__getitem__, names), np.int32, len(names))
 
 
 def check_records(records: list[Any], fields: Collection[str], where: Where) -> None:
@@ -78,19 +80,21 @@ def check_fields(
 ) -> None:
     """Every record has exactly these fields; the optional ones it may have."""
     wanted, may = set(fields), set(optional)
-    for i, record in enumerate(records):
-        if record.keys() - may != wanted:
-            for field in fields:
-                if field not in record:
-                    refuse(f"{prefix(i)}{field} is missing; add it")
-            extra = next(key for key in record if key not in wanted | may)
-            known = ", ".join((*fields, *optional))
-            refuse(f"{prefix(i)}{extra!r} is not in the format; the fields here are {known}")
+    known = {keys: set(keys) - may == wanted for keys in set(map(tuple, records))}
+    if all(known.values()):
+        return
+    i, record = next((i, r) for i, r in enumerate(records) if not known[tuple(r)])
+    for field in fields:
+        if field not in record:
+            refuse(f"{prefix(i)}{field} is missing; add it")
+    extra = next(key for key in record if key not in wanted | may)
+    listed = ", ".join((*fields, *optional))
+    refuse(f"{prefix(i)}{extra!r} is not in the format; the fields here are {listed}")
 
 
 def column(records: list[Record], key: str, kind: type, where: Where) -> list[Any]:
     """Return a field of all records, of one type."""
-    return of_type([record[key] for record in records], kind, within(where, key))
+    return of_type(list(map(itemgetter(key), records)), kind, within(where, key))
 
 
 def of_type(values: list[Any], kind: type, where: Where) -> list[Any]:
@@ -103,10 +107,14 @@ def of_type(values: list[Any], kind: type, where: Where) -> list[Any]:
 
 def numbers(values: list[int], low: int, high: int, where: Where) -> npt.NDArray[np.int64]:
     """Return integers as an array if all lie between low and high."""
-    if values and not low <= min(values) <= max(values) <= high:
+    try:
+        array = np.fromiter(values, np.int64, len(values))
+    except OverflowError:  # which is beyond what any field may hold
+        array = None
+    if array is None or (array.size and not low <= array.min() <= array.max() <= high):
         at = next(i for i, value in enumerate(values) if not low <= value <= high)
         wrong(where(at), values[at], f"between {low} and {high}")
-    return np.array(values, dtype=np.int64)
+    return array
 
 
 _KINDS: Mapping[type, str] = {

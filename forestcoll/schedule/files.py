@@ -20,15 +20,19 @@ from forestcoll.errors import (
     ExportError,
     InvalidScheduleError,
     InvalidTopologyError,
+    UnsupportedError,
     VerificationError,
 )
 from forestcoll.schedule.binary import parse_binary, write_binary
-from forestcoll.schedule.collectives import Allreduce, AnySchedule
+from forestcoll.schedule.collectives import Allreduce, AnyForest, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.head import head_document
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.parsing import parse_schedule
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.unsupported import not_taken
 from forestcoll.schedule.whole_files import reason, write_whole
 
 __all__ = ["read_schedule", "write_schedule"]
@@ -60,7 +64,7 @@ def read_schedule(path: str | os.PathLike[str]) -> AnySchedule:
         if _is_binary(Path(path)):
             with Path(path).open("rb") as file:
                 return parse_binary(file)
-        return parse_schedule(Path(path).read_text(encoding="utf-8-sig"))
+        return parse_schedule(Path(path).read_bytes())
     except OSError as error:
         raise InvalidScheduleError(f"{path}: cannot be read: {reason(error)}") from None
     except UnicodeDecodeError:
@@ -83,13 +87,29 @@ def write_schedule(schedule: AnySchedule, path: str | os.PathLike[str]) -> None:
     ------
     ExportError
         If the directory does not exist or cannot be written to, or a factored forest is to be
-        written as JSON.
+        written as JSON, or the phases of an allreduce are of two types.
+    UnsupportedError
+        If it is neither a forest nor an allreduce.
     """
     path = Path(path)
+    _check_type(schedule, path)
+    write_whole(path, lambda draft: _write(draft, schedule, _is_binary(path)))
+
+
+def _check_type(schedule: object, path: Path) -> None:
+    """Refuse what files of this name do not hold."""
+    if isinstance(schedule, StepSchedule | FlowSchedule):
+        raise UnsupportedError(
+            f"unsupported: files hold forests and allreduces, not a {type(schedule).__name__} yet"
+        )
     parts = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
+    for part in parts:
+        if not isinstance(part, AnyForest):
+            raise not_taken("write_schedule", part)
+    if len(set(map(type, parts))) > 1:
+        raise ExportError(f"{path}: both phases of an allreduce must be of one type; expand it")
     if isinstance(parts[0], FactoredForest) and not _is_binary(path):
         raise ExportError(f"{path}: a factored forest needs a name that ends in .npz; or expand it")
-    write_whole(path, lambda draft: _write(draft, schedule, _is_binary(path)))
 
 
 def _write(path: Path, schedule: AnySchedule, binary: bool) -> None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from threading import RLock
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.bottleneck import Optimum
+from forestcoll.schedule.equality import ByValue
 from forestcoll.schedule.tree_flow import TreeFlow
 from forestcoll.topology.model import Topology
 
@@ -48,8 +50,8 @@ class Tree:
     edges: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True)
-class Routes:
+@dataclass(frozen=True, eq=False)
+class Routes(ByValue):
     """Physical paths of every logical link that the trees use, in compressed rows.
 
     Links and paths run as the data does: from parent to child, in a reduction from child to parent.
@@ -68,9 +70,13 @@ class Routes:
 
     @classmethod
     def later(cls, find: Callable[[], Routes]) -> Routes:
-        """Return routes that are found when an array of theirs is first asked for."""
+        """Return routes that are found when an array of theirs is first asked for.
+
+        They are found once, whichever threads ask; what ``find`` raises goes to who asked, and the
+        next one to ask has it tried again.
+        """
         routes = object.__new__(_RoutesLater)
-        object.__setattr__(routes, "_find", find)
+        vars(routes).update(_find=find, _lock=RLock())
         return routes
 
     @classmethod
@@ -105,22 +111,24 @@ class _RoutesLater(Routes):
     """Routes whose arrays are missing at first; whatever asks for one has all of them found."""
 
     _find: Callable[[], Routes]
+    _lock: RLock  # of one thread more than once, so that a ``find`` that asks for itself ends
 
     def __getattr__(self, name: str) -> Any:
         names = [array.name for array in fields(Routes)]
         if name not in names:
             raise AttributeError(f"routes have no attribute {name!r}")
-        found = self._find()
-        for array in names:
-            object.__setattr__(self, array, getattr(found, array))
-        object.__delattr__(self, "_find")  # it may hold on to much
-        return getattr(self, name)
+        with self._lock:
+            if name not in vars(self):  # unless another thread has had them found meanwhile
+                found = self._find()
+                vars(self).update({array: getattr(found, array) for array in names})
+                del vars(self)["_find"]  # it may hold on to much
+        return vars(self)[name]
 
     def __reduce__(self) -> tuple[type[Routes], tuple[Any, ...]]:
         return Routes, tuple(getattr(self, array.name) for array in fields(Routes))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Forest(TreeFlow):
     """Spanning trees of equal bandwidth, ``k`` times its weight rooted at every GPU.
 
@@ -155,15 +163,15 @@ class Forest(TreeFlow):
         Whether the trees sum up what they carry on the way to their roots.
     """
 
-    topology: Topology
+    topology: Topology = field(hash=False)
     method: str
     k: int
     congestion: Fraction
     root: npt.NDArray[np.int32] = field(repr=False)
     multiplicity: npt.NDArray[np.int64] = field(repr=False)
     parent: npt.NDArray[np.int32] = field(repr=False)
-    routes: Routes = field(repr=False)
-    optimum: Optimum | None = field(default=None, repr=False)
+    routes: Routes = field(repr=False, hash=False)
+    optimum: Optimum | None = field(default=None, repr=False, hash=False)
     weights: tuple[int, ...] = field(default=(), repr=False)
     reduction: bool = False
 

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.bottleneck import Optimum
+from forestcoll.schedule.equality import ByValue
 from forestcoll.schedule.exactly import exact
 from forestcoll.schedule.tree_flow import TreeFlow
 from forestcoll.topology.model import Topology
@@ -27,8 +28,8 @@ from forestcoll.topology.model import Topology
 __all__ = ["MulticastForest", "PhysicalTree", "Walks"]
 
 
-@dataclass(frozen=True)
-class Walks:
+@dataclass(frozen=True, eq=False)
+class Walks(ByValue):
     """Ways through the network from one copying node to another, in compressed rows.
 
     Walk i visits ``node[first_node[i]:first_node[i + 1]]`` (int64 rows, int32 positions in the
@@ -74,7 +75,7 @@ class PhysicalTree:
     walks: tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MulticastForest(TreeFlow):
     """A tree-flow schedule in which marked switches copy (or, in a reduction, add).
 
@@ -103,7 +104,7 @@ class MulticastForest(TreeFlow):
         Whether the trees sum up what they carry on the way to their roots.
     """
 
-    topology: Topology
+    topology: Topology = field(hash=False)
     method: str
     k: int
     congestion: Fraction
@@ -112,7 +113,7 @@ class MulticastForest(TreeFlow):
     first_walk: npt.NDArray[np.int64] = field(repr=False)
     walk: npt.NDArray[np.int32] = field(repr=False)
     walks: Walks = field(repr=False)
-    optimum: Optimum | None = field(default=None, repr=False)
+    optimum: Optimum | None = field(default=None, repr=False, hash=False)
     weights: tuple[int, ...] = field(default=(), repr=False)
     reduction: bool = False
 
@@ -150,10 +151,11 @@ class MulticastForest(TreeFlow):
         np.add.at(load, place, np.repeat(over, np.diff(self.walks.first_node) - 1))
         return tuple(load.tolist())
 
-    def depths(self) -> npt.NDArray[np.int32]:
+    def depths(self, *, links: bool = False) -> npt.NDArray[np.int32]:
         """Walks from the root to the far end of each walk, one entry an entry of ``walk``.
 
-        A hop into a switch that copies counts as one, and so does a hop out of it.
+        A hop into a switch that copies counts as one, and so does a hop out of it. With ``links``
+        each walk counts with its links.
         """
         batch = np.repeat(np.arange(self.num_batches), np.diff(self.first_walk))
         near, far = self.ends()
@@ -164,7 +166,8 @@ class MulticastForest(TreeFlow):
         place = np.minimum(np.searchsorted(entry[order], wanted), max(len(entry) - 1, 0))
         jump = np.append(order[place], len(entry)) if len(entry) else np.zeros(1, dtype=np.int64)
         jump[:-1][entry[jump[:-1]] != wanted] = len(entry)  # at the root
-        depth = np.append(np.ones(len(entry), dtype=np.int32), np.int32(0))
+        length = np.diff(self.walks.first_node)[self.walk] - 1 if links else np.ones(len(entry))
+        depth = np.append(length.astype(np.int32), np.int32(0))
         for _ in range(size.bit_length()):
             depth, jump = depth + depth[jump], jump[jump]
         return depth[:-1]

@@ -7,11 +7,8 @@ by one.
 
 from __future__ import annotations
 
-import gc
-import json
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, chain
@@ -26,6 +23,7 @@ from forestcoll.collective import collective_of
 from forestcoll.errors import InvalidScheduleError, VerificationError
 from forestcoll.schedule.bound_document import parse_bound
 from forestcoll.schedule.collectives import Allreduce, AnySchedule
+from forestcoll.schedule.document import Decimal, full_document, read_document
 from forestcoll.schedule.fields import (
     LARGEST,
     Record,
@@ -71,15 +69,8 @@ _PATH = ("nodes", "multiplicity")
 _CERTAINLY_HELD = 10**8  # entries of an array that any machine has room for
 
 
-class _Decimal(str):
-    """A number with a point, kept as its text: nothing is lost, and it is no integer."""
-
-    __slots__ = ()
-    __repr__ = str.__str__
-
-
-def parse_schedule(text: str) -> AnySchedule:
-    """Read the text of a schedule file; one with ``walks`` in place of ``routes`` is multicast.
+def parse_schedule(content: bytes) -> AnySchedule:
+    """Read the bytes of a schedule file; one with ``walks`` in place of ``routes`` is multicast.
 
     Raises
     ------
@@ -89,8 +80,14 @@ def parse_schedule(text: str) -> AnySchedule:
         If the topology inside is not valid.
     VerificationError
         If a tree gives a GPU two parents.
+    UnicodeDecodeError
+        If the content is not text in UTF-8.
     """
-    document = _document(text)
+    return read_document(content, _schedule)
+
+
+def _schedule(data: Any) -> AnySchedule:
+    document = _document(data)
     if document.get("collective") != "allreduce":
         check_fields([document], (*_HEAD, *_trees_of(document)), lambda _: "", _MAY)
         return _forest(document, _topology(document))
@@ -175,7 +172,7 @@ def parse_heads(text: str) -> tuple[dict[str, Head], str, AllreduceBound | None]
     InvalidScheduleError, InvalidTopologyError
         As :func:`parse_schedule` does.
     """
-    document = _document(text)
+    document = _document(full_document(text))
     if document.get("collective") != "allreduce":
         check_fields([document], (*_HEAD, "form"), lambda _: "", _MAY)
         return {"": _head(document, _topology(document))}, one(document, "form", str), None
@@ -223,19 +220,8 @@ def _weights(document: Record, topology: Topology) -> tuple[int, ...]:
 # --- the document ------------------------------------------------------------------------------
 
 
-def _document(text: str) -> Record:
-    """Parse the JSON and check that it is a schedule of the version we read."""
-    try:
-        with _collector_paused():
-            data = json.loads(
-                text, object_pairs_hook=_unique, parse_float=_Decimal, parse_constant=_Decimal
-            )
-    except json.JSONDecodeError as error:
-        refuse(f"line {error.lineno}: not JSON: {error.msg}; is it complete?")
-    except RecursionError:
-        refuse("nested too deeply to be a schedule")
-    except ValueError:  # an integer of more digits than Python converts
-        refuse("holds an integer of thousands of digits; no schedule needs one")
+def _document(data: Any) -> Record:
+    """Check that data is a schedule of the version we read."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         refuse(f'not a schedule; a schedule is a JSON object with "format": "{FORMAT}"')
     if data.get("version") != VERSION or isinstance(data["version"], bool):
@@ -243,31 +229,10 @@ def _document(text: str) -> Record:
     return data
 
 
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Hold the garbage collector while a million small lists are made: they take half the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> Record:
-    record = dict(pairs)
-    if len(record) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        refuse(f"the field {twice!r} is given twice in one object; remove one")
-    return record
-
-
 def _check_decimal(document: Record, congestion: Fraction) -> None:
     """The decimal beside the exact congestion is the nearest to it, so that nobody is misled."""
     found = document["congestion_decimal"]
-    if type(found) not in (_Decimal, int) or float(str(found)) != float(congestion):
+    if type(found) not in (Decimal, int) or float(str(found)) != float(congestion):
         wrong("congestion_decimal", found, f"{float(congestion)}, which is {congestion}")
 
 
@@ -282,7 +247,7 @@ def _optimum(
     return Optimum(
         topology=topology,
         inverse_rate=fraction(claim, "inverse_rate", "optimum."),
-        cut=tuple(node_positions([cut], topology, lambda _: "optimum.cut")),
+        cut=tuple(node_positions([cut], topology, lambda _: "optimum.cut").tolist()),
         k=whole(claim, "k", "optimum."),
         congestion=fraction(claim, "congestion", "optimum."),
         weights=weights,
@@ -304,14 +269,15 @@ def _trees(
     ranks = head.topology.num_compute
     root, amount = _roots(trees, ranks)
     lists = column(trees, "edges", list, _tree)
-    _check_size(sum(map(len, lists)), len(trees), ranks)
+    lengths = list(map(len, lists))
+    _check_size(sum(lengths), len(trees), ranks)
+    batch = np.repeat(np.arange(len(trees)), lengths)
+    ends = _edges(lists, ranks)
+    ends = ends[:, ::-1] if head.reduction else ends
     parent = np.full((len(trees), ranks), -1, dtype=np.int32)
-    for batch, edges in enumerate(lists):
-        ends = _edges(edges, batch, ranks)
-        ends = ends[:, ::-1] if head.reduction else ends
-        if np.bincount(ends[:, 1], minlength=1).max() > 1:
-            _two_parents(head, batch, int(root[batch]), ends)
-        parent[batch, ends[:, 1]] = ends[:, 0]
+    parent[batch, ends[:, 1]] = ends[:, 0]
+    if np.count_nonzero(parent >= 0) < len(ends):  # an entry was overwritten
+        _two_parents(head, root, batch, ends)
     return root, amount, parent
 
 
@@ -331,28 +297,41 @@ def _check_size(edges: int, batches: int, ranks: int) -> None:
         )
 
 
-def _edges(edges: list[Any], batch: int, ranks: int) -> npt.NDArray[np.int64]:
-    """Return the edges of a tree as rows (sender, receiver)."""
+def _edges(lists: list[list[Any]], ranks: int) -> npt.NDArray[np.int64]:
+    """Return the edges of all trees, one after the other, as rows (sender, receiver)."""
+    edges = list(chain.from_iterable(lists))
+
+    def edge(i: int) -> str:
+        first = [0, *accumulate(map(len, lists))]
+        tree = bisect_right(first, i) - 1
+        return f"{_tree(tree)}.edges[{i - first[tree]}]"
+
     if not (set(map(type, edges)) <= {list} and set(map(len, edges)) <= {2}):
-        at = next(i for i, edge in enumerate(edges) if type(edge) is not list or len(edge) != 2)
-        wrong(f"{_tree(batch)}.edges[{at}]", edges[at], "a pair [sender, receiver] of ranks")
-    ends = of_type(
-        list(chain.from_iterable(edges)), int, lambda i: f"{_tree(batch)}.edges[{i // 2}]"
-    )
-    where = f"{_tree(batch)}.edges"
-    return numbers(ends, 0, ranks - 1, lambda i: f"{where}[{i // 2}]").reshape(-1, 2)
+        at = next(i for i, pair in enumerate(edges) if type(pair) is not list or len(pair) != 2)
+        wrong(edge(at), edges[at], "a pair [sender, receiver] of ranks")
+    ends = of_type(list(chain.from_iterable(edges)), int, lambda i: edge(i // 2))
+    return numbers(ends, 0, ranks - 1, lambda i: edge(i // 2)).reshape(-1, 2)
 
 
-def _two_parents(head: Head, batch: int, root: int, ends: npt.NDArray[np.int64]) -> NoReturn:
-    child = int(np.flatnonzero(np.bincount(ends[:, 1]) > 1)[0])
+def _two_parents(
+    head: Head,
+    root: npt.NDArray[np.int32],
+    batch: npt.NDArray[np.int64],
+    ends: npt.NDArray[np.int64],
+) -> NoReturn:
+    """Name the first tree in which a GPU has two parents, and its first such GPU."""
     names = [head.topology.nodes[position].name for position in head.topology.compute]
-    first, second = (names[parent] for parent in ends[ends[:, 1] == child, 0][:2].tolist())
+    entry = batch * len(names) + ends[:, 1]
+    entries, counts = np.unique(entry, return_counts=True)
+    twice = entries[counts > 1][0]
+    tree, child = divmod(int(twice), len(names))
+    first, second = (names[parent] for parent in ends[entry == twice, 0][:2].tolist())
     fault = (
         f"sends its sum twice, to {first} and to {second}, so it would be counted twice"
         if head.reduction
         else f"is a child twice, of {first} and of {second}"
     )
-    raise VerificationError(f"tree {batch}, rooted at {names[root]}: {names[child]} {fault}")
+    raise VerificationError(f"tree {tree}, rooted at {names[root[tree]]}: {names[child]} {fault}")
 
 
 def _routes(routes: list[Any], topology: Topology) -> Routes:
@@ -380,7 +359,7 @@ def _routes(routes: list[Any], topology: Topology) -> Routes:
         first_path=np.array(first_path, dtype=np.int64),
         multiplicity=numbers(amount, 1, LARGEST, within(path, "multiplicity")),
         first_hop=np.array([0, *accumulate(map(len, nodes))], dtype=np.int64),
-        hop=np.array(node_positions(nodes, topology, within(path, "nodes")), dtype=np.int32),
+        hop=node_positions(nodes, topology, within(path, "nodes")),
     )
 
 
@@ -406,7 +385,7 @@ def _multicast(document: Record, head: Head) -> MulticastForest:
         walk=numbers(walk, 0, len(nodes) - 1, entry).astype(np.int32),
         walks=Walks(
             first_node=np.array([0, *accumulate(map(len, nodes))], dtype=np.int64),
-            node=np.array(node_positions(nodes, head.topology, _walk), dtype=np.int32),
+            node=node_positions(nodes, head.topology, _walk),
         ),
     )
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 from forestcoll.collective import algbw_of, collective_of
+from forestcoll.schedule.equality import ByValue
 from forestcoll.topology.model import Topology
 
 __all__ = ["TreeFlow"]
 
 
-class TreeFlow:
+class TreeFlow(ByValue):
     """W k trees of equal bandwidth, W the sum of the weights; a base of the dataclasses.
 
     Weights that are not given are all 1.

@@ -33,6 +33,7 @@ from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.naming import Claims, fail
 from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.unsupported import not_taken
 from forestcoll.schedule.verify_allreduce import PhaseLoads, check_allreduce
 from forestcoll.schedule.verify_factored import (
     check_factored_arrays,
@@ -183,6 +184,8 @@ def verify(
     VerificationError
         At the first violation, with a counter-example in the topology's names. Trees are
         numbered as batches, from 0.
+    UnsupportedError
+        If it is given anything but a schedule.
 
     Notes
     -----
@@ -195,12 +198,19 @@ def verify(
         return verify_flows(schedule)
     if isinstance(schedule, StepSchedule):
         return verify_steps(schedule)
-    return _verify_phases(schedule) if isinstance(schedule, Allreduce) else _verify(schedule)[0]
+    if isinstance(schedule, Allreduce):
+        return _verify_phases(schedule)
+    if not isinstance(schedule, AnyForest):
+        raise not_taken("verify", schedule)
+    return _verify(schedule)[0]
 
 
 def _verify_phases(schedule: Allreduce[Any]) -> AllreduceVerdict:
     """Both phases do their part, what the first sums up the second sends out, the bound holds."""
     verdicts, loads = [], []
+    for phase in schedule.phases:
+        if not isinstance(phase, AnyForest):
+            raise not_taken("verify", phase, "forests as the phases of an allreduce")
     for name, phase in zip(("reduce", "gather"), schedule.phases, strict=True):
         try:
             verdict, load = _verify(phase)

@@ -1,0 +1,250 @@
+"""Schedules are equal if they are the same, lazy or found, and only then."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from forestcoll.expansion import expand
+from forestcoll.schedule import FactoredForest, Routes, read_schedule, write_schedule
+from forestcoll.schedule.equality import ByValue
+from forestcoll.schedule.factored import Links, Sets
+from tests.schedule.hand import ring3, star3
+from tests.schedule.types import TREES, schedule
+
+
+def changed(value: Any) -> Any:
+    """Return another value that the same field could hold."""
+    if isinstance(value, np.ndarray):
+        other = value.copy()
+        other.flat[-1] += 1
+        return other
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | Fraction):
+        return value + 1
+    if isinstance(value, str):
+        return value + " too"
+    if isinstance(value, tuple):
+        return (*value[:-1], changed(value[-1]))
+    # Of a part, and of what is said in words and numbers (a topology, a bound): its first field.
+    name = next(field.name for field in fields(value) if field.compare)
+    return replace(value, **{name: changed(getattr(value, name))})
+
+
+def variants(value: ByValue) -> Iterator[tuple[str, Any]]:
+    """Yield copies of which one field is another, each field of parts that hold arrays too."""
+    for field in fields(value):
+        now = getattr(value, field.name)
+        if not field.compare or now is None:
+            continue
+        if isinstance(now, ByValue):
+            for name, part in variants(now):
+                yield f"{field.name}.{name}", replace(value, **{field.name: part})
+        else:
+            yield field.name, replace(value, **{field.name: changed(now)})
+
+
+def widened(value: Any) -> Any:
+    """Return the same with every array in the widest integers, copied."""
+    now = {field.name: getattr(value, field.name) for field in fields(value)}
+    arrays = {
+        name: part.astype(np.int64) for name, part in now.items() if isinstance(part, np.ndarray)
+    }
+    parts = {name: widened(part) for name, part in now.items() if isinstance(part, ByValue)}
+    return replace(value, **arrays, **parts)
+
+
+def bytes_of(made: Any, path: Path) -> bytes:
+    write_schedule(made, path)
+    return path.read_bytes()
+
+
+def formats(name: str) -> list[str]:
+    return ["npz"] if "factored" in name else ["json", "npz"]
+
+
+@pytest.mark.parametrize(
+    ("name", "suffix"), [(name, suffix) for name in TREES for suffix in formats(name)]
+)
+def test_what_is_read_equals_what_was_written(name: str, suffix: str, tmp_path: Path) -> None:
+    """Both ways round, with one hash, and the same bytes when it is written again."""
+    made = schedule(name)
+    first = bytes_of(made, tmp_path / f"one.{suffix}")
+    again = read_schedule(tmp_path / f"one.{suffix}")
+    assert made == again
+    assert again == made
+    assert hash(made) == hash(again)
+    assert len({made, again}) == 1
+    assert {made: "found"}[again] == "found"
+    assert bytes_of(again, tmp_path / f"other.{suffix}") == first
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_types_of_integers_do_not_matter(name: str, tmp_path: Path) -> None:
+    made = schedule(name)
+    wide = widened(made)
+    assert wide == made
+    assert made == wide
+    assert hash(wide) == hash(made)
+    suffix = formats(name)[0]
+    one, other = bytes_of(made, tmp_path / f"a.{suffix}"), bytes_of(wide, tmp_path / f"b.{suffix}")
+    assert one == other
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_one_other_field_is_another_schedule(name: str) -> None:
+    """Each field of the schedule and of all its parts in turn."""
+    made = schedule(name)
+    others = dict(variants(made))
+    assert len(others) >= 10
+    for field, other in others.items():
+        assert made != other, field
+        assert other != made, field
+    assert len({made, *others.values()}) == 1 + len(others)
+
+
+def test_the_remark_of_an_allreduce_is_not_part_of_it() -> None:
+    """It is not kept in files."""
+    made = schedule("allreduce of forests")
+    assert replace(made, remark="said otherwise") == made
+
+
+def test_shape_counts_and_other_kinds_are_not_equal() -> None:
+    forest = ring3()
+    flat = replace(forest, parent=forest.parent.reshape(-1))
+    assert flat != forest
+    assert forest != "a forest"
+    assert forest.__eq__("a forest") is NotImplemented
+    assert Links(*(np.zeros(1, dtype=np.int64),) * 3) != Sets(*(np.zeros(1, dtype=np.int64),) * 3)
+    assert forest != FactoredForest.from_forest(forest)
+    assert replace(forest, parent=forest.parent.tolist()) != forest
+
+
+def test_truth_values_and_decimals_are_no_integers() -> None:
+    """What verify refuses is not equal to what it proves."""
+    forest = ring3()
+    for kind in (np.bool_, np.float64):
+        assert replace(forest, multiplicity=forest.multiplicity.astype(kind)) != forest
+    decimal = replace(forest, multiplicity=forest.multiplicity.astype(np.float64))
+    assert decimal == copy.deepcopy(decimal)
+    assert hash(decimal) == hash(copy.deepcopy(decimal))
+
+
+def test_large_unsigned_integers_are_compared_exactly() -> None:
+    """2^63 and 2^63 + 1 are one floating-point number."""
+    low, high = (
+        replace(ring3(), multiplicity=np.array([2**63 + i] * 3, dtype=np.uint64)) for i in (0, 1)
+    )
+    signed = replace(ring3(), multiplicity=np.array([-(2**63)] * 3, dtype=np.int64))
+    assert low != high
+    assert low != signed
+    assert low == copy.deepcopy(low)
+
+
+# --- routes that are found later ---------------------------------------------------------------
+
+
+def test_lazy_routes_equal_found_ones_both_ways_round() -> None:
+    routes = ring3().routes
+    assert Routes.later(lambda: routes) == routes
+    assert routes == Routes.later(lambda: routes)
+    assert Routes.later(lambda: routes) == Routes.later(lambda: routes)
+    assert hash(Routes.later(lambda: routes)) == hash(routes)
+    assert Routes.later(lambda: routes) != star3().routes
+    assert star3().routes != Routes.later(lambda: routes)
+
+
+def test_the_hash_of_a_forest_finds_no_routes() -> None:
+    def find() -> Routes:
+        raise AssertionError("asked for")
+
+    forest = replace(ring3(), routes=Routes.later(find))
+    assert hash(forest) == hash(ring3())
+    assert hash(replace(schedule("factored forest"), routes=Routes.later(find)))
+
+
+def test_a_factored_forest_expands_to_an_equal_forest() -> None:
+    assert expand(schedule("factored forest")) == schedule("forest")
+
+
+@pytest.mark.parametrize(
+    "same", [copy.copy, copy.deepcopy, lambda r: pickle.loads(pickle.dumps(r))]
+)
+@pytest.mark.parametrize("found", [False, True])
+def test_lazy_routes_are_copied_as_found_ones(same: Any, found: bool) -> None:
+    routes = Routes.later(lambda: ring3().routes)
+    assert not found or len(routes.tail)
+    other = same(routes)
+    assert type(other) is Routes
+    assert other == routes == ring3().routes
+
+
+class Slowly:
+    """Finds routes in a moment in which other threads come to ask as well."""
+
+    def __init__(self, faults: int = 0) -> None:
+        self.calls, self.faults = 0, faults
+
+    def __call__(self) -> Routes:
+        self.calls += 1
+        time.sleep(0.05)
+        if self.calls <= self.faults:
+            raise MemoryError("for now")
+        return ring3().routes
+
+
+def asked_at_once(routes: Routes, threads: int = 8) -> list[object]:
+    """Ask in several threads, each for another array first; return what each of them got."""
+    names = [field.name for field in fields(Routes)]
+    together, told = threading.Barrier(threads), list[object]()
+
+    def ask(name: str) -> None:
+        together.wait()
+        try:
+            told.append((name, getattr(routes, name).tolist()))
+        except Exception as error:  # told to the test, whichever it is
+            told.append(error)
+
+    asking = [threading.Thread(target=ask, args=(names[i % 6],)) for i in range(threads)]
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join(timeout=10)
+    return told
+
+
+def test_threads_that_ask_at_once_have_the_routes_found_once() -> None:
+    find = Slowly()
+    told = asked_at_once(Routes.later(find))
+    known = [(field.name, getattr(ring3().routes, field.name).tolist()) for field in fields(Routes)]
+    assert len(told) == 8
+    assert all(each in known for each in told), told
+    assert find.calls == 1
+
+
+def test_a_search_that_fails_is_tried_again_by_the_next() -> None:
+    """The first thread is told why; all others get the routes of the second search."""
+    find = Slowly(faults=1)
+    routes = Routes.later(find)
+    told = asked_at_once(routes)
+    assert sum(isinstance(each, MemoryError) for each in told) == 1
+    assert sum(isinstance(each, tuple) for each in told) == 7
+    assert find.calls == 2
+    assert routes == ring3().routes
+
+
+def test_a_search_that_asks_for_itself_ends() -> None:
+    routes = Routes.later(lambda: routes)
+    with pytest.raises(RecursionError):
+        len(routes.tail)

@@ -1,0 +1,51 @@
+"""A small schedule of every type there is, for tests that say something of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from forestcoll.generate import generate, generate_factored
+from forestcoll.in_network import generate_multicast
+from forestcoll.schedule import FlowSchedule, lockstep
+from forestcoll.topology import load_topology
+from tests.schedule.hand import ring3
+
+_A100, _COPYING = "dgx_a100:boxes=2", "dgx_h100:boxes=2,nvls=true"
+
+
+def _copying(collective: str) -> Any:
+    return generate_multicast(load_topology(_COPYING), collective=collective)[0]
+
+
+def _flows() -> FlowSchedule:
+    """Each GPU of the ring sends to the two others over the links between them."""
+    forest = ring3()
+    return FlowSchedule(forest.topology, "by hand", 1, forest.routes)
+
+
+_MAKE: dict[str, Callable[[], Any]] = {
+    "forest": lambda: generate(load_topology(_A100)),
+    "factored forest": lambda: generate_factored(load_topology(_A100)),
+    "multicast forest": lambda: _copying("allgather"),
+    "allreduce of forests": lambda: generate(load_topology(_A100), collective="allreduce"),
+    "allreduce of factored forests": lambda: generate_factored(
+        load_topology(_A100), collective="allreduce"
+    ),
+    "allreduce of multicast forests": lambda: _copying("allreduce"),
+    "step schedule": lambda: lockstep(ring3()),
+    "flow schedule": _flows,
+}
+
+TYPES = tuple(_MAKE)
+"""By the words of messages and docs."""
+
+TREES = TYPES[:6]
+"""Those whose data flows in trees."""
+
+
+@cache
+def schedule(name: str) -> Any:
+    """Return the schedule of a type, made once."""
+    return _MAKE[name]()
