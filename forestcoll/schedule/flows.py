@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from forestcoll.schedule.equality import ByValue
 from forestcoll.schedule.forest import Routes
 from forestcoll.topology.model import Topology
 
 __all__ = ["FlowSchedule"]
 
 
-@dataclass(frozen=True)
-class FlowSchedule:
+@dataclass(frozen=True, eq=False)
+class FlowSchedule(ByValue):
     """An all-to-all as a fluid, over paths.
 
     The data M is what nccl-tests call its size: what one GPU sends in all, to itself too. So each
@@ -34,7 +35,7 @@ class FlowSchedule:
         switches and GPUs.
     """
 
-    topology: Topology
+    topology: Topology = field(hash=False)
     method: str
     whole: int
     routes: Routes = field(repr=False)

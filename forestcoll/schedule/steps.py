@@ -18,13 +18,14 @@ same step: they neither keep nor add to what passes, and the links of the path c
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.schedule.equality import ByValue
 from forestcoll.schedule.forest import Routes
 from forestcoll.topology.model import Topology
 
@@ -55,8 +56,8 @@ REDUCTIONS = ("reduce-scatter", "reduce", "allreduce")
 """Those of them that sum up."""
 
 
-@dataclass(frozen=True)
-class Chunks:
+@dataclass(frozen=True, eq=False)
+class Chunks(ByValue):
     """The pieces that the data is cut into, C of them; transfers may cut them further.
 
     The data M is what nccl-tests call its size: in an allgather or reduce-scatter that of all GPUs
@@ -123,8 +124,8 @@ class TimedSend(NamedTuple):
     message: int = -1
 
 
-@dataclass(frozen=True)
-class Intervals:
+@dataclass(frozen=True, eq=False)
+class Intervals(ByValue):
     """Which part of its chunk each transfer carries: ``amount`` units from ``first`` on.
 
     int64 arrays of length T.
@@ -134,8 +135,8 @@ class Intervals:
     amount: npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Sends:
+@dataclass(frozen=True, eq=False)
+class Sends(ByValue):
     """The transfers, T of them, sorted by step.
 
     Parameters
@@ -158,8 +159,8 @@ class Sends:
     tail: npt.NDArray[np.int32]
     head: npt.NDArray[np.int32]
     reduce: npt.NDArray[np.bool_]
-    interval: Intervals | None = None
-    path: npt.NDArray[np.int32] | None = None
+    interval: Intervals | None = field(default=None, hash=False)
+    path: npt.NDArray[np.int32] | None = field(default=None, hash=False)
 
     def __len__(self) -> int:
         return len(self.step)
@@ -274,8 +275,8 @@ def _paths_of(rows: list[Send] | list[TimedSend]) -> npt.NDArray[np.int32] | Non
     return None if (path == -1).all() else path
 
 
-@dataclass(frozen=True)
-class Clock:
+@dataclass(frozen=True, eq=False)
+class Clock(ByValue):
     """When each transfer starts and ends, for data of one size.
 
     A transfer keeps each link of its path busy for as long as its bytes take to leave, at an even
@@ -304,7 +305,7 @@ class Clock:
     start: npt.NDArray[np.int64]
     end: npt.NDArray[np.int64]
     left: npt.NDArray[np.int64] | None = None
-    message: npt.NDArray[np.int32] | None = None
+    message: npt.NDArray[np.int32] | None = field(default=None, hash=False)
 
     @property
     def finish_us(self) -> Fraction:
@@ -342,8 +343,8 @@ def timed(
     return Sends(step, chunk, tail, head, adds, _intervals_of(rows), _paths_of(rows)), clock
 
 
-@dataclass(frozen=True)
-class StepSchedule:
+@dataclass(frozen=True, eq=False)
+class StepSchedule(ByValue):
     """Who sends what to whom in which step.
 
     Parameters
@@ -363,7 +364,7 @@ class StepSchedule:
     clock : Clock, optional
     """
 
-    topology: Topology
+    topology: Topology = field(hash=False)
     method: str
     collective: str
     chunks: Chunks = field(repr=False)
@@ -380,6 +381,26 @@ class StepSchedule:
     def reduction(self) -> bool:
         """Whether it sums up."""
         return self.collective in REDUCTIONS
+
+    def in_short(self) -> StepSchedule:
+        """Return the same schedule, with nothing written out that goes without saying."""
+        sends, clock, known = self.sends, self.clock, self.chunks.size
+        interval, path = sends.interval, sends.path
+        if interval is not None and sends.chunk.max(initial=0) < len(known):
+            whole = np.array_equal(interval.amount, known[sends.chunk])
+            interval = None if whole and not interval.first.any() else interval
+        if path is not None and (path == -1).all():
+            path = None
+        if clock is not None and clock.message is not None and (clock.message == -1).all():
+            clock = replace(clock, message=None)
+        return replace(self, sends=replace(sends, interval=interval, path=path), clock=clock)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, StepSchedule):
+            return NotImplemented
+        return ByValue.__eq__(self.in_short(), other.in_short())
+
+    __hash__ = ByValue.__hash__
 
     @property
     def intervals(self) -> Intervals:

@@ -1,0 +1,332 @@
+"""Step schedules and flow schedules as JSON data and arrays, there and back.
+
+What goes without saying is left out: intervals that are whole chunks, paths that are those of the
+logical links, messages of one. So the same schedule is the same data, however it was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.schedule.fields import (
+    LARGEST,
+    Record,
+    check_fields,
+    check_records,
+    column,
+    fraction,
+    numbers,
+    of_type,
+    one,
+    refuse,
+    whole,
+    within,
+    wrong,
+)
+from forestcoll.schedule.flows import FlowSchedule
+from forestcoll.schedule.forest import Routes
+from forestcoll.schedule.steps import COLLECTIVES, Chunks, Clock, Intervals, Sends, StepSchedule
+from forestcoll.topology.model import Topology
+
+__all__ = [
+    "FLOW_FIELDS",
+    "OPTIONAL_ARRAYS",
+    "STEP_ARRAYS",
+    "STEP_FIELDS",
+    "arrays_of_steps",
+    "chunk_lines",
+    "flows_of",
+    "head_of_flows",
+    "head_of_steps",
+    "send_columns",
+    "steps_of_arrays",
+    "steps_of_lists",
+]
+
+STEP_FIELDS = ("collective", "method", "whole", "clock")
+"""What the head of a step schedule says, besides format, version, form and topology."""
+
+FLOW_FIELDS = ("collective", "method", "whole")
+"""The same of a flow schedule."""
+
+_CLOCK = ("size_bytes", "tick_us")
+_INT32 = 2**31 - 1
+
+_ALWAYS = ("step", "chunk", "from", "to")
+_TOGETHER = (("first", "amount"), ("start", "end"))
+_COLUMNS = (*_ALWAYS, "reduce", "first", "amount", "path", "start", "end", "left", "message")
+"""What can be said of a transfer, in this order."""
+
+_NARROW = ("step", "chunk", "from", "to", "reduce", "path", "message")
+
+_AS_ARRAYS = {
+    "step": "sends.step",
+    "chunk": "sends.chunk",
+    "from": "sends.tail",
+    "to": "sends.head",
+    "reduce": "sends.reduce",
+    "first": "sends.interval.first",
+    "amount": "sends.interval.amount",
+    "path": "sends.path",
+    "start": "clock.start",
+    "end": "clock.end",
+    "left": "clock.left",
+    "message": "clock.message",
+}
+
+STEP_ARRAYS: Mapping[str, type] = {
+    "chunks.size": np.int64,
+    "chunks.root": np.int32,
+    "chunks.target": np.int32,
+    **{array: np.int32 if name in _NARROW else np.int64 for name, array in _AS_ARRAYS.items()},
+}
+"""Arrays of a step schedule in a binary file, besides those of its routes, with their types."""
+
+OPTIONAL_ARRAYS = (
+    *("chunks.root", "chunks.target"),
+    *(array for name, array in _AS_ARRAYS.items() if name not in _ALWAYS),
+)
+"""Those that are there only if they say something."""
+
+_Column = npt.NDArray[np.integer[Any]]
+
+
+# --- what is written ---------------------------------------------------------------------------
+
+
+def head_of_steps(schedule: StepSchedule) -> dict[str, Any]:
+    """Return what there is to say of a step schedule apart from its lists."""
+    clock = schedule.clock
+    told = clock and {"size_bytes": clock.size_bytes, "tick_us": str(clock.tick_us)}
+    values = (schedule.collective, schedule.method, schedule.chunks.whole, told)
+    return dict(zip(STEP_FIELDS, values, strict=True))
+
+
+def head_of_flows(schedule: FlowSchedule) -> dict[str, Any]:
+    """Return what there is to say of a flow schedule apart from its routes."""
+    values = (schedule.collective, schedule.method, schedule.whole)
+    return dict(zip(FLOW_FIELDS, values, strict=True))
+
+
+def send_columns(schedule: StepSchedule) -> dict[str, _Column]:
+    """Return what is said of every transfer, column by column."""
+    short = schedule.in_short()
+    sends, clock = short.sends, short.clock
+    said: dict[str, _Column | None] = {
+        "step": sends.step,
+        "chunk": sends.chunk,
+        "from": sends.tail,
+        "to": sends.head,
+        "reduce": sends.reduce.astype(np.int8) if sends.reduce.any() else None,
+        "first": None if sends.interval is None else sends.interval.first,
+        "amount": None if sends.interval is None else sends.interval.amount,
+        "path": sends.path,
+    }
+    if clock is not None:
+        said |= {name: getattr(clock, name) for name in ("start", "end", "left", "message")}
+    return {name: values for name, values in said.items() if values is not None}
+
+
+def chunk_lines(chunks: Chunks) -> Iterator[str]:
+    """Yield the chunks, an object each."""
+    for size, root, target in zip(
+        chunks.size.tolist(), chunks.root.tolist(), chunks.target.tolist(), strict=True
+    ):
+        ends = "".join(f'"{key}": {rank}, ' for key, rank in (("root", root), ("target", target)) if rank >= 0)
+        yield f'{{{ends}"size": {size}}}'
+
+
+def arrays_of_steps(schedule: StepSchedule) -> dict[str, _Column]:
+    """Return the arrays of a binary file by their names."""
+    chunks = schedule.chunks
+    arrays: dict[str, _Column] = {"chunks.size": chunks.size}
+    for name, ranks in (("chunks.root", chunks.root), ("chunks.target", chunks.target)):
+        if (ranks >= 0).any():
+            arrays[name] = ranks
+    columns = send_columns(schedule)
+    return arrays | {_AS_ARRAYS[name]: values for name, values in columns.items()}
+
+
+# --- what is read ------------------------------------------------------------------------------
+
+
+def steps_of_lists(document: Record, topology: Topology, routes: Routes) -> StepSchedule:
+    """Read a step schedule of a JSON file, whose routes were read.
+
+    Raises
+    ------
+    InvalidScheduleError
+    """
+    chunks = _chunks(document, one(document, "chunks", list), topology)
+    names = of_type(one(document, "columns", list), str, lambda i: f"columns[{i}]")
+    known = [name for name in _COLUMNS if name in names]
+    if names != known or not set(_ALWAYS) <= set(names):
+        wrong("columns", names, f"{', '.join(_ALWAYS)}, and more of {', '.join(_COLUMNS)}, in order")
+    rows = of_type(one(document, "sends", list), list, _send)
+    if not set(map(len, rows)) <= {len(names)}:
+        at = next(i for i, row in enumerate(rows) if len(row) != len(names))
+        wrong(_send(at), rows[at], f"a list of {len(names)} numbers, one for each of the columns")
+
+    def entry(i: int) -> str:
+        return f"{_send(i // len(names))}, {names[i % len(names)]},"
+
+    values = of_type(list(chain.from_iterable(rows)), int, entry)
+    table = numbers(values, -1, LARGEST, entry).reshape(-1, len(names))
+    columns = {}
+    for place, name in enumerate(names):
+        values_here = table[:, place]
+        where = _inside(name)
+        if name in _NARROW and len(rows) and int(values_here.max()) > _INT32:
+            at = int(values_here.argmax())
+            wrong(where(at), int(values_here[at]), f"at most {_INT32}")
+        columns[name] = values_here
+    return _steps(document, topology, chunks, columns, routes)
+
+
+def _inside(name: str) -> Callable[[int], str]:
+    return lambda i: f"{_send(i)}, {name},"
+
+
+def steps_of_arrays(
+    document: Record, topology: Topology, arrays: Mapping[str, _Column], routes: Routes
+) -> StepSchedule:
+    """Put a step schedule of a binary file together, whose head and arrays were read.
+
+    Raises
+    ------
+    InvalidScheduleError
+        If arrays have different lengths.
+    """
+    size = arrays["chunks.size"]
+    nobody = np.full(len(size), -1, dtype=np.int32)
+    chunks = Chunks(
+        size=np.asarray(size, dtype=np.int64),
+        whole=whole(document, "whole"),
+        root=np.asarray(arrays.get("chunks.root", nobody), dtype=np.int32),
+        target=np.asarray(arrays.get("chunks.target", nobody), dtype=np.int32),
+    )
+    columns = {name: arrays[array] for name, array in _AS_ARRAYS.items() if array in arrays}
+    lengths = {array: len(columns[name]) for name, array in _AS_ARRAYS.items() if name in columns}
+    for name in ("chunks.root", "chunks.target"):
+        if name in arrays and len(arrays[name]) != len(size):
+            refuse(f"array {name} has {len(arrays[name])} entries; chunks.size has {len(size)}")
+    for array, length in lengths.items():
+        if length != lengths["sends.step"]:
+            refuse(f"array {array} has {length} entries; sends.step has {lengths['sends.step']}")
+    return _steps(document, topology, chunks, columns, routes)
+
+
+def flows_of(document: Record, topology: Topology, routes: Routes) -> FlowSchedule:
+    """Read a flow schedule, whose routes were read.
+
+    Raises
+    ------
+    InvalidScheduleError
+    """
+    if (found := one(document, "collective", str)) != "all-to-all":
+        wrong("collective", found, "'all-to-all', the only one of flows")
+    return FlowSchedule(topology, _method(document), whole(document, "whole"), routes)
+
+
+def _steps(
+    document: Record,
+    topology: Topology,
+    chunks: Chunks,
+    columns: Mapping[str, _Column],
+    routes: Routes,
+) -> StepSchedule:
+    collective = one(document, "collective", str)
+    if collective not in COLLECTIVES:
+        wrong("collective", collective, f"one of {', '.join(COLLECTIVES)}")
+    for pair in _TOGETHER:
+        if len({name in columns for name in pair}) > 1:
+            refuse(f"of {pair[0]} and {pair[1]} one is given without the other")
+    narrow = {n: np.asarray(columns[n], dtype=np.int32) for n in _NARROW if n in columns}
+    wide = {n: np.asarray(columns[n], dtype=np.int64) for n in columns if n not in _NARROW}
+    reduce = narrow.get("reduce", np.zeros(len(narrow["step"]), dtype=np.int32))
+    if len(wrongs := np.flatnonzero((reduce != 0) & (reduce != 1))):
+        at = int(wrongs[0])
+        wrong(_inside("reduce")(at), int(reduce[at]), "1 if the receiver adds, else 0")
+    return StepSchedule(
+        topology=topology,
+        method=_method(document),
+        collective=collective,
+        chunks=chunks,
+        sends=Sends(
+            step=narrow["step"],
+            chunk=narrow["chunk"],
+            tail=narrow["from"],
+            head=narrow["to"],
+            reduce=reduce == 1,
+            interval=Intervals(wide["first"], wide["amount"]) if "first" in wide else None,
+            path=narrow.get("path"),
+        ),
+        routes=routes,
+        clock=_clock(document, narrow, wide),
+    )
+
+
+def _clock(
+    document: Record,
+    narrow: Mapping[str, npt.NDArray[np.int32]],
+    wide: Mapping[str, npt.NDArray[np.int64]],
+) -> Clock | None:
+    timed = {"start", "left", "message"} & (narrow.keys() | wide.keys())
+    if document["clock"] is None:
+        if timed:
+            refuse(f"clock is null, but transfers have {', '.join(sorted(timed))}")
+        return None
+    clock = one(document, "clock", dict)
+    check_fields([clock], _CLOCK, lambda _: "clock.")
+    if "start" not in wide:
+        refuse("clock is given, but transfers have no start and end")
+    tick_us = fraction(clock, "tick_us", "clock.")
+    if not tick_us:
+        wrong("clock.tick_us", clock["tick_us"], "more than 0")
+    return Clock(
+        size_bytes=whole(clock, "size_bytes", "clock."),
+        tick_us=tick_us,
+        start=wide["start"],
+        end=wide["end"],
+        left=wide.get("left"),
+        message=narrow.get("message"),
+    )
+
+
+def _chunks(document: Record, records: list[Any], topology: Topology) -> Chunks:
+    """Return the chunks; an allreduce's have no root, only an all-to-all's have a target."""
+    collective = one(document, "collective", str)
+    ends = {"allreduce": (), "all-to-all": ("root", "target")}.get(collective, ("root",))
+    check_records(records, (*ends, "size"), _chunk)
+    nobody = np.full(len(records), -1, dtype=np.int32)
+    last = topology.num_compute - 1
+    ranks = {
+        end: numbers(column(records, end, int, _chunk), 0, last, within(_chunk, end)).astype(np.int32)
+        for end in ends
+    }
+    return Chunks(
+        size=numbers(column(records, "size", int, _chunk), 1, LARGEST, within(_chunk, "size")),
+        whole=whole(document, "whole"),
+        root=ranks.get("root", nobody),
+        target=ranks.get("target", nobody),
+    )
+
+
+def _method(document: Record) -> str:
+    method: str = one(document, "method", str)
+    if not method or not method.isprintable():
+        wrong("method", method, "the printable name of who made the schedule")
+    return method
+
+
+def _send(i: int) -> str:
+    return f"sends[{i}]"
+
+
+def _chunk(i: int) -> str:
+    return f"chunks[{i}]"
