@@ -20,12 +20,14 @@ from typing import Any, TypeVar
 import jiter
 
 from forestcoll.errors import InvalidScheduleError
+from forestcoll.schedule.edge_lines import UnreadableError, edges_lifted, edges_put_back
 from forestcoll.schedule.fields import Record, refuse
 
 __all__ = ["Decimal", "full_document", "read_document"]
 
 T = TypeVar("T")
 
+_NESTING = (dict, list, jiter.LosslessFloat)
 _MANY = ("trees", "routes", "walks")  # hold megabytes, and no number with a point
 
 
@@ -43,8 +45,9 @@ def read_document(content: bytes, build: Callable[[Any], T]) -> T:
     ----------
     content : bytes
     build : callable
-        Called with the data; if it refuses them, once more with the data as
-        :func:`full_document` reads them, so that what is told of them is told of the very text.
+        Called with the data, in which edges of trees may be arrays of shape (edges, 2). If it
+        refuses them, once more with the data as :func:`full_document` reads them, so that what is
+        told of them is told of the very text.
 
     Raises
     ------
@@ -54,38 +57,40 @@ def read_document(content: bytes, build: Callable[[Any], T]) -> T:
         If it is not text in UTF-8.
     """
     with _collector_paused():
-        with suppress(_UnreadableError, InvalidScheduleError):
+        with suppress(UnreadableError, InvalidScheduleError):
             return build(_quick_document(content))
         return build(full_document(_text(content)))
 
 
-class _UnreadableError(Exception):
-    """What the quick parser does not read, right or wrong."""
-
-
 def _quick_document(content: bytes) -> Any:
-    """Parse JSON; what is read is what :func:`full_document` reads, but for numbers in trees."""
+    """Parse JSON; what is read is what :func:`full_document` reads, but for numbers in trees.
+
+    Edges may be arrays, and numbers with a point in trees are not text: none is right there.
+    """
+    rest, taken = edges_lifted(content.removeprefix(b"\xef\xbb\xbf"))
     try:
         data = jiter.from_json(
-            content.removeprefix(b"\xef\xbb\xbf"),
+            rest,
             allow_inf_nan=False,
             catch_duplicate_keys=True,
             float_mode="lossless-float",
         )
     except ValueError as error:
-        raise _UnreadableError from error
+        raise UnreadableError from error
+    edges_put_back(data, taken)
     return _with_decimals(data)
 
 
 def _with_decimals(value: Any) -> Any:
     """Put the text of numbers with a point in their place, in the data itself."""
-    if isinstance(value, jiter.LosslessFloat):
+    kind = type(value)
+    if kind is jiter.LosslessFloat:
         return Decimal(bytes(value).decode())
-    if isinstance(value, dict):
+    if kind is dict:
         for key, inner in value.items():
-            if key not in _MANY:
+            if type(inner) in _NESTING and key not in _MANY:
                 value[key] = _with_decimals(inner)
-    elif isinstance(value, list):
+    elif kind is list:
         value[:] = map(_with_decimals, value)
     return value
 

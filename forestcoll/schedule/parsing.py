@@ -268,11 +268,14 @@ def _trees(
     check_records(trees, _TREE, _tree)
     ranks = head.topology.num_compute
     root, amount = _roots(trees, ranks)
-    lists = column(trees, "edges", list, _tree)
+    lists = [tree["edges"] for tree in trees]
+    lifted = bool(lists) and all(isinstance(edges, np.ndarray) for edges in lists)
+    if not lifted:
+        of_type(lists, list, within(_tree, "edges"))
     lengths = list(map(len, lists))
     _check_size(sum(lengths), len(trees), ranks)
     batch = np.repeat(np.arange(len(trees)), lengths)
-    ends = _edges(lists, ranks)
+    ends = _lifted(lists, ranks) if lifted else _edges(lists, ranks)
     ends = ends[:, ::-1] if head.reduction else ends
     parent = np.full((len(trees), ranks), -1, dtype=np.int32)
     parent[batch, ends[:, 1]] = ends[:, 0]
@@ -295,6 +298,14 @@ def _check_size(edges: int, batches: int, ranks: int) -> None:
             f"trees lists {edges} edges in all, but {batches} trees on {ranks} GPUs have "
             f"{batches * (ranks - 1)}; is the file complete?"
         )
+
+
+def _lifted(arrays: list[npt.NDArray[np.int64]], ranks: int) -> npt.NDArray[np.int64]:
+    """Return the edges of all trees, one after the other, if all are among the ranks."""
+    ends = np.concatenate(arrays)
+    if ends.size and not 0 <= ends.min() <= ends.max() < ranks:
+        refuse(f"an edge leads beyond rank {ranks - 1}")  # to be told in full of its list
+    return ends
 
 
 def _edges(lists: list[list[Any]], ranks: int) -> npt.NDArray[np.int64]:
@@ -358,7 +369,7 @@ def _routes(routes: list[Any], topology: Topology) -> Routes:
         head=head[order].astype(np.int32),
         first_path=np.array(first_path, dtype=np.int64),
         multiplicity=numbers(amount, 1, LARGEST, within(path, "multiplicity")),
-        first_hop=np.array([0, *accumulate(map(len, nodes))], dtype=np.int64),
+        first_hop=_rows(nodes),
         hop=node_positions(nodes, topology, within(path, "nodes")),
     )
 
@@ -384,10 +395,16 @@ def _multicast(document: Record, head: Head) -> MulticastForest:
         first_walk=np.array(first_walk, dtype=np.int64),
         walk=numbers(walk, 0, len(nodes) - 1, entry).astype(np.int32),
         walks=Walks(
-            first_node=np.array([0, *accumulate(map(len, nodes))], dtype=np.int64),
+            first_node=_rows(nodes),
             node=node_positions(nodes, head.topology, _walk),
         ),
     )
+
+
+def _rows(lists: list[list[Any]]) -> npt.NDArray[np.int64]:
+    """Return where each list starts, and the last one ends, when they stand one after the other."""
+    lengths = np.fromiter(map(len, lists), np.int64, len(lists))
+    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
 
 
 def _tree(i: int) -> str:
