@@ -12,7 +12,7 @@ import typer
 from baselines.limits import Limits
 from baselines.method import Schedule
 from baselines.registry import METHODS
-from forestcoll.errors import ExportError, InvalidParameterError, UnknownMethodError
+from forestcoll.errors import InvalidParameterError, UnknownMethodError
 from forestcoll.report import as_json, as_text
 from forestcoll.schedule import (
     Allreduce,
@@ -68,7 +68,7 @@ def run_method(
     threads: Annotated[int, typer.Option(min=1, help="For a method that searches.")] = 1,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write a forest as .json or .npz."),
+        typer.Option("--output", "-o", metavar="FILE", help="Write it as .json or .npz."),
     ] = None,
     json_: Json = False,
 ) -> None:
@@ -83,7 +83,7 @@ def run_method(
     elapsed = time.perf_counter() - began
     verify(schedule)
     if output is not None:
-        _write(schedule, output)
+        write_schedule(schedule, output)
     found, finish = cost(schedule), finish_s_per_gb(schedule)
     facts = {
         "topology": topology.name,
@@ -124,9 +124,3 @@ def _size(schedule: Schedule) -> dict[str, int]:
         return {"chunks": len(schedule.chunks), "steps": schedule.num_steps}
     phases = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
     return {"trees": sum(phase.num_trees for phase in phases)}
-
-
-def _write(schedule: Schedule, output: Path) -> None:
-    if isinstance(schedule, StepSchedule):
-        raise ExportError(f"{output}: step schedules are not written to files; leave -o away")
-    write_schedule(schedule, output)

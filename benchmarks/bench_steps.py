@@ -102,7 +102,7 @@ def _distances(topology: Topology) -> npt.NDArray[np.int64]:
     head, tail = _links(topology)
     size = topology.num_compute
     graph = csr_array((np.ones(len(head)), (tail, head)), shape=(size, size))
-    return dijkstra(graph, unweighted=True).astype(np.int64)
+    return np.asarray(dijkstra(graph, unweighted=True), dtype=np.int64)
 
 
 def _timed(what: str, run: Callable[[], T]) -> T:

@@ -19,7 +19,7 @@ from forestcoll.expansion import heights
 from forestcoll.fixed_k import check_k
 from forestcoll.generate import Options, generate_factored
 from forestcoll.in_network import generate_multicast
-from forestcoll.schedule.collectives import Allreduce, AnySchedule
+from forestcoll.schedule.collectives import Allreduce, TreeSchedule
 from forestcoll.topology.model import Topology
 
 __all__ = ["BestK", "Choice", "best_k"]
@@ -160,7 +160,7 @@ def _copying(topology: Topology, k: int, collective: str, options: Options) -> C
     return _choice(k, schedule, [forest.heights() for forest in forests])
 
 
-def _choice(k: int, schedule: AnySchedule, tall: list[Any]) -> Choice:
+def _choice(k: int, schedule: TreeSchedule, tall: list[Any]) -> Choice:
     return Choice(
         k=k,
         algbw_gb_s=schedule.algbw_gb_s,

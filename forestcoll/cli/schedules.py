@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -27,7 +28,13 @@ from forestcoll.cli.options import (
 )
 from forestcoll.cli.output import expect_writable, progress_bars, report
 from forestcoll.demand import weights_for
-from forestcoll.errors import ExportError, InvalidParameterError, UnsupportedError
+from forestcoll.describe import counted
+from forestcoll.errors import (
+    ExportError,
+    InvalidParameterError,
+    UnsupportedError,
+    VerificationError,
+)
 from forestcoll.expansion import expand
 from forestcoll.fixed_k import FixedK, fixed_k
 from forestcoll.generate import Options, generate_factored_timed, generate_timed
@@ -47,8 +54,9 @@ from forestcoll.schedule import (
     write_certificate,
     write_schedule,
 )
-from forestcoll.schedule.collectives import AnyForest, AnySchedule
+from forestcoll.schedule.collectives import TreeSchedule
 from forestcoll.topology import Topology
+from forestcoll.topology.comparison import differences
 
 __all__ = [
     "certify_optimum",
@@ -200,7 +208,7 @@ def generate_schedule(
 
 def _made(
     topology: Topology, collective: str, options: Options, factored: bool, in_network: bool
-) -> InNetwork | tuple[AnySchedule, dict[str, float], dict[str, Any]]:
+) -> InNetwork | tuple[TreeSchedule, dict[str, float], dict[str, Any]]:
     """Make the schedule; return it with the seconds of the stages and the traffic saved."""
     if in_network:
         return generate_multicast(topology, collective=collective, **options)
@@ -208,7 +216,7 @@ def _made(
     return *run(topology, collective=collective, **options), {}
 
 
-def _proved(schedule: AnySchedule, verdict: Verdict | AllreduceVerdict | None) -> dict[str, Any]:
+def _proved(schedule: TreeSchedule, verdict: Verdict | AllreduceVerdict | None) -> dict[str, Any]:
     """Return what was proved; of an allreduce with the model in which, and why it is this one."""
     facts: dict[str, Any] = {"verified": verdict is not None}
     if isinstance(schedule, Allreduce):
@@ -230,7 +238,7 @@ def _check_choices(
         raise InvalidParameterError("--low chooses among numbers of trees; give --best-k too")
 
 
-def _tree_facts(schedule: AnySchedule) -> dict[str, Any]:
+def _tree_facts(schedule: TreeSchedule) -> dict[str, Any]:
     """Return what there is to say of the trees, for each phase of an allreduce by itself."""
     if isinstance(schedule, Allreduce):
         phases = {"reduce": schedule.reduce, "gather": schedule.gather}
@@ -267,13 +275,31 @@ def certify_optimum(
     report({**asdict(verdict), "file": output}, json_)
 
 
-def verify_schedule(file: ScheduleFile, json_: Json = False) -> None:
+def verify_schedule(
+    file: ScheduleFile,
+    network: Annotated[
+        str | None,
+        typer.Option(
+            "--topology", metavar="TOPOLOGY", help="The network that it has to be for, if not any."
+        ),
+    ] = None,
+    members: Group = None,
+    json_: Json = False,
+) -> None:
     """Prove that a schedule file, or a certificate, is right, or say what is wrong."""
     if is_certificate(file):
+        if network is not None or members is not None:
+            raise InvalidParameterError(
+                "--topology and --group are for schedules, not certificates"
+            )
         certified = asdict(verify_certificate(read_certificate(file)))
         report({"file": file, "verified": True, "certificate": True, **certified}, json_)
         return
     schedule = read_schedule(file)
+    if network is None and members is not None:
+        raise InvalidParameterError("--group is of a --topology; give that too")
+    if network is not None:
+        _check_network(file, schedule.topology, network_of(network, members))
     verdict = verify(schedule)
     if isinstance(verdict, AllreduceVerdict) and isinstance(schedule, Allreduce):
         facts = {
@@ -291,6 +317,16 @@ def verify_schedule(file: ScheduleFile, json_: Json = False) -> None:
     else:
         facts = _verdict_facts(verdict, schedule)
     report({"file": file, "verified": True, **facts}, json_)
+
+
+def _check_network(file: Path, found: Topology, due: Topology) -> None:
+    """Refuse a schedule for another network, whatever that is called."""
+    others = list(differences(due, found))
+    if others:
+        more = f" (and {counted(len(others) - 1, 'more difference')})" if others[1:] else ""
+        raise VerificationError(
+            f"{file} is for another network than {due.name}: in it {others[0]}{more}"
+        )
 
 
 def _verdict_facts(verdict: Any, schedule: object) -> dict[str, Any]:
@@ -316,11 +352,9 @@ def draw_one_tree(
     expect_writable(output)
     schedule = read_schedule(file)
     verify(schedule)
-    forest: AnyForest
+    forest: Any = schedule
     if isinstance(schedule, Allreduce):
         forest = schedule.reduce if phase == "reduce" else schedule.gather
-    else:
-        forest = schedule
     explicit = expand(forest) if isinstance(forest, FactoredForest) else forest
     save_figure(draw_tree(explicit, tree), output)
     report({"schedule": file, "tree": tree, "file": output}, json_)

@@ -22,10 +22,21 @@ from forestcoll.allreduce_bound import AllreduceBound
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.schedule.collectives import Allreduce, AnyForest, AnySchedule
 from forestcoll.schedule.factored import FactoredForest, Links, Sets, Shapes
+from forestcoll.schedule.fields import Record
+from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.head import head_document
 from forestcoll.schedule.multicast import MulticastForest, Walks
-from forestcoll.schedule.parsing import Head, parse_heads
+from forestcoll.schedule.parsing import Head, parse_heads, parse_stepwise_head
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.stepwise_document import (
+    OPTIONAL_ARRAYS,
+    STEP_ARRAYS,
+    arrays_of_steps,
+    flows_of,
+    steps_of_arrays,
+)
+from forestcoll.topology.model import Topology
 
 __all__ = ["parse_binary", "write_binary"]
 
@@ -76,21 +87,31 @@ _Array = npt.NDArray[np.integer[Any]]
 
 def write_binary(schedule: AnySchedule, file: IO[bytes]) -> None:
     """Write a schedule; the same schedule gives the same bytes."""
+    if isinstance(schedule, StepSchedule | FlowSchedule):
+        steps = arrays_of_steps(schedule) if isinstance(schedule, StepSchedule) else {}
+        routes = {name: getattr(schedule.routes, name.partition(".")[2]) for name in _ROUTES}
+        _save(head_document(schedule), steps | routes, file)
+        return
     forests: dict[str, AnyForest] = (
         {"reduce.": schedule.reduce, "gather.": schedule.gather}
         if isinstance(schedule, Allreduce)
         else {"": schedule}
     )
     (form,) = {_form(forest) for forest in forests.values()}
-    head = json.dumps({**head_document(schedule), "form": form}).encode()
-    arrays: dict[str, Any] = {}
+    arrays: dict[str, _Array] = {}
     for prefix, forest in forests.items():
         for name in _ARRAYS[form]:
             value: Any = forest
             for part in name.split("."):
                 value = getattr(value, part)
-            arrays[prefix + name] = _narrowed(value)
-    np.savez(file, head=np.frombuffer(head, dtype=np.uint8), **arrays)
+            arrays[prefix + name] = value
+    _save({**head_document(schedule), "form": form}, arrays, file)
+
+
+def _save(head: dict[str, Any], arrays: dict[str, _Array], file: IO[bytes]) -> None:
+    text = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
+    members: dict[str, Any] = {name: _narrowed(array) for name, array in arrays.items()}
+    np.savez(file, head=text, **members)
 
 
 def _form(forest: AnyForest) -> str:
@@ -122,7 +143,10 @@ def parse_binary(file: IO[bytes]) -> AnySchedule:
         _refuse(f"not a complete npz file: {error}")
     if "head" not in members:
         _refuse("not a schedule; array head is missing")
-    heads, form, bound = parse_heads(_text(members.pop("head")))
+    text = _text(members.pop("head"))
+    if (found := parse_stepwise_head(text)) is not None:
+        return _stepwise(*found, members)
+    heads, form, bound = parse_heads(text)
     if form not in _ARRAYS:
         _refuse(f"form is {form!r}; it must be one of {', '.join(map(repr, _ARRAYS))}")
     prefixes = {name: f"{name}." if name else "" for name in heads}
@@ -134,6 +158,23 @@ def parse_binary(file: IO[bytes]) -> AnySchedule:
         _forest(head, form, prefixes[name], members) for name, head in heads.items()
     ]
     return forests[0] if len(forests) == 1 else _allreduce(forests, bound)
+
+
+def _stepwise(
+    document: Record, topology: Topology, members: dict[str, _Array]
+) -> StepSchedule | FlowSchedule:
+    """Return the schedule in steps, or of flows, that an archive holds."""
+    steps = document["form"] == "steps"
+    kinds = {**(STEP_ARRAYS if steps else {}), **_ROUTES}
+    may = set(OPTIONAL_ARRAYS) if steps else set()
+    for name in sorted((members.keys() ^ kinds.keys()) - (may - members.keys())):
+        fault = "is missing" if name in kinds else "is not in the format"
+        _refuse(f"array {name} {fault}; the arrays of this form are {', '.join(kinds)}")
+    arrays = {name: _typed(name, array, kinds[name]) for name, array in members.items()}
+    routes = _part(Routes, "routes", arrays)
+    if steps:
+        return steps_of_arrays(document, topology, arrays, routes)
+    return flows_of(document, topology, routes)
 
 
 def _allreduce(phases: list[Any], bound: AllreduceBound | None) -> AnySchedule:

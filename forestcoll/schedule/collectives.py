@@ -19,11 +19,13 @@ from forestcoll.collective import algbw_of
 from forestcoll.schedule.equality import ByValue
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.flowing import AnyForest, flowing
+from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 
-__all__ = ["Allreduce", "AnyForest", "AnySchedule"]
+__all__ = ["Allreduce", "AnyForest", "AnySchedule", "TreeSchedule"]
 
 F = TypeVar("F", Forest, FactoredForest, MulticastForest)
 
@@ -98,5 +100,10 @@ class Allreduce(ByValue, Generic[F]):
         return algbw_of(self.time_s_per_gb)
 
 
-AnySchedule = AnyForest | Allreduce[Forest] | Allreduce[FactoredForest] | Allreduce[MulticastForest]
+TreeSchedule = (
+    AnyForest | Allreduce[Forest] | Allreduce[FactoredForest] | Allreduce[MulticastForest]
+)
+"""Whatever flows in trees."""
+
+AnySchedule = TreeSchedule | StepSchedule | FlowSchedule
 """Whatever a file can hold."""

@@ -1,7 +1,7 @@
 """Schedules in files: JSON or, for large ones, numpy's npz; written whole or not at all.
 
 The formats are described in docs/schedule-format.md and docs/schedule.schema.json; a name that
-ends in ".npz" asks for the binary one, which holds explicit and factored forests. Reading checks
+ends in ".npz" asks for the binary one, which holds factored forests too. Reading checks
 the form only (and what the arrays of a forest cannot hold, a GPU with two parents in one tree);
 :func:`forestcoll.schedule.verify` judges the content.
 """
@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from forestcoll.errors import (
     ExportError,
     InvalidScheduleError,
     InvalidTopologyError,
-    UnsupportedError,
     VerificationError,
 )
 from forestcoll.schedule.binary import parse_binary, write_binary
@@ -30,8 +30,10 @@ from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.head import head_document
 from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.schedule.naming import Routed
 from forestcoll.schedule.parsing import parse_schedule
 from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.stepwise_document import chunk_lines, send_columns
 from forestcoll.schedule.unsupported import not_taken
 from forestcoll.schedule.whole_files import reason, write_whole
 
@@ -48,7 +50,7 @@ def read_schedule(path: str | os.PathLike[str]) -> AnySchedule:
 
     Returns
     -------
-    Forest, FactoredForest, MulticastForest or Allreduce
+    Forest, FactoredForest, MulticastForest, Allreduce, StepSchedule or FlowSchedule
         As it was written; only an npz file holds a factored one. In form; whether it does what
         it claims is for :func:`forestcoll.schedule.verify`.
 
@@ -89,7 +91,7 @@ def write_schedule(schedule: AnySchedule, path: str | os.PathLike[str]) -> None:
         If the directory does not exist or cannot be written to, or a factored forest is to be
         written as JSON, or the phases of an allreduce are of two types.
     UnsupportedError
-        If it is neither a forest nor an allreduce.
+        If it is no schedule.
     """
     path = Path(path)
     _check_type(schedule, path)
@@ -99,9 +101,7 @@ def write_schedule(schedule: AnySchedule, path: str | os.PathLike[str]) -> None:
 def _check_type(schedule: object, path: Path) -> None:
     """Refuse what files of this name do not hold."""
     if isinstance(schedule, StepSchedule | FlowSchedule):
-        raise UnsupportedError(
-            f"unsupported: files hold forests and allreduces, not a {type(schedule).__name__} yet"
-        )
+        return
     parts = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
     for part in parts:
         if not isinstance(part, AnyForest):
@@ -141,9 +141,22 @@ def _lines(schedule: AnySchedule) -> Iterator[str]:
             yield f'  "{name}": {{\n'
             yield from _phase(head[name], forest)
             yield f"  }}{comma}\n"
+    elif isinstance(schedule, StepSchedule | FlowSchedule):
+        yield from _stepwise(head, schedule)
     else:
         yield from _phase(head, schedule)
     yield "}\n"
+
+
+def _stepwise(head: dict[str, Any], schedule: StepSchedule | FlowSchedule) -> Iterator[str]:
+    """Yield the fields of a schedule in steps, or of one that flows over paths."""
+    yield from (f"  {_field(key, value)},\n" for key, value in head.items())
+    if isinstance(schedule, StepSchedule):
+        columns = send_columns(schedule)
+        yield f'  "chunks": {_list(chunk_lines(schedule.chunks), "    ")},\n'
+        yield f'  "columns": {json.dumps(list(columns))},\n'
+        yield f'  "sends": {_list(_rows(columns.values()), "    ")},\n'
+    yield f'  "routes": {_list(_routes(schedule), "    ")}\n'
 
 
 def _phase(head: dict[str, Any], forest: Any) -> Iterator[str]:
@@ -163,6 +176,12 @@ def _field(key: str, value: Any) -> str:
     if key == "optimum" and value is not None:
         return f'"{key}": {_optimum(value)}'
     return f'"{key}": {json.dumps(value)}'
+
+
+def _rows(columns: Iterable[npt.NDArray[Any]]) -> Iterator[str]:
+    """Yield lists of numbers, one of each column."""
+    for row in zip(*(column.tolist() for column in columns), strict=True):
+        yield f"[{','.join(map(str, row))}]"
 
 
 def _list(entries: Iterable[str], indent: str) -> str:
@@ -202,7 +221,7 @@ def _trees(forest: Forest) -> Iterator[str]:
         yield f'{{"root": {root}, "multiplicity": {multiplicity}, "edges": {pairs}}}'
 
 
-def _routes(forest: Forest) -> Iterator[str]:
+def _routes(forest: Routed) -> Iterator[str]:
     """Yield the logical links with their physical paths."""
     routes = forest.routes
     names = [json.dumps(node.name) for node in forest.topology.nodes]

@@ -6,8 +6,11 @@ from typing import Any
 
 from forestcoll.schedule.bound_document import bound_document
 from forestcoll.schedule.collectives import Allreduce, AnySchedule
+from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.naming import Claims
-from forestcoll.schedule.parsing import FORMAT, VERSION
+from forestcoll.schedule.parsing import FORMAT, STEPWISE_VERSION, VERSION
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.stepwise_document import head_of_flows, head_of_steps
 from forestcoll.topology.format import topology_document
 
 __all__ = ["head_document", "phase_document"]
@@ -18,8 +21,13 @@ def head_document(schedule: AnySchedule) -> dict[str, Any]:
 
     That of an allreduce has a head of each phase in it.
     """
-    whole = {"format": FORMAT, "version": VERSION}
     topology = topology_document(schedule.topology)
+    if isinstance(schedule, StepSchedule | FlowSchedule):
+        whole = {"format": FORMAT, "version": STEPWISE_VERSION}
+        if isinstance(schedule, StepSchedule):
+            return whole | {"form": "steps", **head_of_steps(schedule), "topology": topology}
+        return whole | {"form": "flows", **head_of_flows(schedule), "topology": topology}
+    whole = {"format": FORMAT, "version": VERSION}
     if isinstance(schedule, Allreduce):
         whole |= {"collective": schedule.collective, "topology": topology}
         if schedule.bound is not None:

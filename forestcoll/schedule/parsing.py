@@ -40,18 +40,39 @@ from forestcoll.schedule.fields import (
     within,
     wrong,
 )
+from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.multicast import MulticastForest, Walks
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.stepwise_document import (
+    FLOW_FIELDS,
+    STEP_FIELDS,
+    flows_of,
+    steps_of_lists,
+)
 from forestcoll.topology.documents import Document
 from forestcoll.topology.format import topology_from_document
 from forestcoll.topology.model import Topology
 
-__all__ = ["FORMAT", "VERSION", "Head", "parse_heads", "parse_schedule"]
+__all__ = [
+    "FORMAT",
+    "STEPWISE_VERSION",
+    "VERSION",
+    "Head",
+    "parse_heads",
+    "parse_schedule",
+    "parse_stepwise_head",
+    "stepwise_form",
+]
 
 T = TypeVar("T")
 
 FORMAT = "forestcoll-schedule"
 VERSION = 1
+"""Of files that hold forests and allreduces of them."""
+
+STEPWISE_VERSION = 2
+"""Of files that hold step schedules and flow schedules."""
 
 _WHOLE = ("format", "version", "collective", "topology")
 _PHASE = ("collective", "method", "k", "congestion", "congestion_decimal", "optimum")
@@ -65,6 +86,8 @@ _TREE = ("root", "multiplicity", "edges")
 _PHYSICAL_TREE = ("root", "multiplicity", "walks")
 _ROUTE = ("from", "to", "paths")
 _PATH = ("nodes", "multiplicity")
+_STEPWISE = ("format", "version", "form", "topology")
+_STEP_LISTS = ("chunks", "columns", "sends", "routes")
 
 _CERTAINLY_HELD = 10**8  # entries of an array that any machine has room for
 
@@ -88,6 +111,8 @@ def parse_schedule(content: bytes) -> AnySchedule:
 
 def _schedule(data: Any) -> AnySchedule:
     document = _document(data)
+    if document["version"] == STEPWISE_VERSION:
+        return _stepwise(document)
     if document.get("collective") != "allreduce":
         check_fields([document], (*_HEAD, *_trees_of(document)), lambda _: "", _MAY)
         return _forest(document, _topology(document))
@@ -104,6 +129,48 @@ def _schedule(data: Any) -> AnySchedule:
     if isinstance(reduce, MulticastForest) or isinstance(gather, MulticastForest):
         refuse("only one of reduce and gather lists walks; both must, or both list routes")
     return Allreduce(reduce, gather, bound)
+
+
+def _stepwise(document: Record) -> StepSchedule | FlowSchedule:
+    """Return the step schedule or the flow schedule of a file."""
+    if stepwise_form(document) == "flows":
+        check_fields([document], (*_STEPWISE, *FLOW_FIELDS, "routes"), lambda _: "")
+        topology = _topology(document)
+        routes = _routes(one(document, "routes", list), topology)
+        return flows_of(document, topology, routes)
+    check_fields([document], (*_STEPWISE, *STEP_FIELDS, *_STEP_LISTS), lambda _: "")
+    topology = _topology(document)
+    routes = _routes(one(document, "routes", list), topology, in_order=True)
+    return steps_of_lists(document, topology, routes)
+
+
+def stepwise_form(document: Record) -> str:
+    """Return what a file of the second version holds.
+
+    Raises
+    ------
+    InvalidScheduleError
+    """
+    form = document.get("form")
+    if form not in ("steps", "flows"):
+        wrong("form", form, "'steps' or 'flows'")
+    return str(form)
+
+
+def parse_stepwise_head(text: str) -> tuple[Record, Topology] | None:
+    """Read the head of a binary file of steps or flows; None if it is one of forests.
+
+    Raises
+    ------
+    InvalidScheduleError, InvalidTopologyError
+        As :func:`parse_schedule` does.
+    """
+    document = _document(full_document(text))
+    if document["version"] != STEPWISE_VERSION:
+        return None
+    said = STEP_FIELDS if stepwise_form(document) == "steps" else FLOW_FIELDS
+    check_fields([document], (*_STEPWISE, *said), lambda _: "")
+    return document, _topology(document)
 
 
 def _bound(document: Record, topology: Topology) -> AllreduceBound | None:
@@ -224,8 +291,10 @@ def _document(data: Any) -> Record:
     """Check that data is a schedule of the version we read."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         refuse(f'not a schedule; a schedule is a JSON object with "format": "{FORMAT}"')
-    if data.get("version") != VERSION or isinstance(data["version"], bool):
-        wrong("version", data.get("version"), f"{VERSION}, the version this release reads")
+    known = (VERSION, STEPWISE_VERSION)
+    if data.get("version") not in known or isinstance(data["version"], bool):
+        versions = " or ".join(map(str, known))
+        wrong("version", data.get("version"), f"{versions}, the versions this release reads")
     return data
 
 
@@ -345,13 +414,20 @@ def _two_parents(
     raise VerificationError(f"tree {tree}, rooted at {names[root[tree]]}: {names[child]} {fault}")
 
 
-def _routes(routes: list[Any], topology: Topology) -> Routes:
-    """Return the paths of all logical links, sorted by (tail, head)."""
+def _routes(routes: list[Any], topology: Topology, *, in_order: bool = False) -> Routes:
+    """Return the paths of all logical links, sorted by (tail, head).
+
+    Those of a step schedule are listed in order, as transfers may name paths by their place; they
+    join any nodes.
+    """
     check_records(routes, _ROUTE, _route)
-    last = topology.num_compute - 1
+    last = (len(topology.nodes) if in_order else topology.num_compute) - 1
     tail = numbers(column(routes, "from", int, _route), 0, last, within(_route, "from"))
     head = numbers(column(routes, "to", int, _route), 0, last, within(_route, "to"))
     order = np.lexsort((head, tail)).tolist()
+    if in_order and order != list(range(len(order))):
+        at = next(i for i, place in enumerate(order) if i != place)
+        refuse(f"{_route(at)} is out of order; sort routes by from and to")
     lists = column(routes, "paths", list, _route)
     lists = [lists[i] for i in order]
     first_path = [0, *accumulate(map(len, lists))]

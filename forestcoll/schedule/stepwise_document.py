@@ -137,7 +137,9 @@ def chunk_lines(chunks: Chunks) -> Iterator[str]:
     for size, root, target in zip(
         chunks.size.tolist(), chunks.root.tolist(), chunks.target.tolist(), strict=True
     ):
-        ends = "".join(f'"{key}": {rank}, ' for key, rank in (("root", root), ("target", target)) if rank >= 0)
+        ends = "".join(
+            f'"{key}": {rank}, ' for key, rank in (("root", root), ("target", target)) if rank >= 0
+        )
         yield f'{{{ends}"size": {size}}}'
 
 
@@ -166,7 +168,9 @@ def steps_of_lists(document: Record, topology: Topology, routes: Routes) -> Step
     names = of_type(one(document, "columns", list), str, lambda i: f"columns[{i}]")
     known = [name for name in _COLUMNS if name in names]
     if names != known or not set(_ALWAYS) <= set(names):
-        wrong("columns", names, f"{', '.join(_ALWAYS)}, and more of {', '.join(_COLUMNS)}, in order")
+        wrong(
+            "columns", names, f"{', '.join(_ALWAYS)}, and more of {', '.join(_COLUMNS)}, in order"
+        )
     rows = of_type(one(document, "sends", list), list, _send)
     if not set(map(len, rows)) <= {len(names)}:
         at = next(i for i, row in enumerate(rows) if len(row) != len(names))
@@ -306,14 +310,16 @@ def _chunks(document: Record, records: list[Any], topology: Topology) -> Chunks:
     nobody = np.full(len(records), -1, dtype=np.int32)
     last = topology.num_compute - 1
     ranks = {
-        end: numbers(column(records, end, int, _chunk), 0, last, within(_chunk, end)).astype(np.int32)
+        end: numbers(column(records, end, int, _chunk), 0, last, within(_chunk, end)).astype(
+            np.int32
+        )
         for end in ends
     }
     return Chunks(
         size=numbers(column(records, "size", int, _chunk), 1, LARGEST, within(_chunk, "size")),
         whole=whole(document, "whole"),
-        root=ranks.get("root", nobody),
-        target=ranks.get("target", nobody),
+        root=np.asarray(ranks.get("root", nobody), dtype=np.int32),
+        target=np.asarray(ranks.get("target", nobody), dtype=np.int32),
     )
 
 

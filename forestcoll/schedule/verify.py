@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from forestcoll.bottleneck import Optimum
 from forestcoll.errors import VerificationError
-from forestcoll.schedule.collectives import Allreduce, AnyForest, AnySchedule
+from forestcoll.schedule.collectives import Allreduce, AnyForest, AnySchedule, TreeSchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest
@@ -161,11 +161,13 @@ def verify(schedule: StepSchedule) -> StepVerdict: ...
 @overload
 def verify(schedule: FlowSchedule) -> FlowVerdict: ...
 @overload
-def verify(schedule: AnySchedule) -> Verdict | AllreduceVerdict: ...
+def verify(schedule: TreeSchedule) -> Verdict | AllreduceVerdict: ...
 @overload
-def verify(schedule: AnySchedule | StepSchedule) -> Verdict | AllreduceVerdict | StepVerdict: ...
+def verify(schedule: TreeSchedule | StepSchedule) -> Verdict | AllreduceVerdict | StepVerdict: ...
+@overload
+def verify(schedule: AnySchedule) -> Verdict | AllreduceVerdict | StepVerdict | FlowVerdict: ...
 def verify(
-    schedule: AnySchedule | StepSchedule | FlowSchedule,
+    schedule: AnySchedule,
 ) -> Verdict | AllreduceVerdict | StepVerdict | FlowVerdict:
     """Prove that a schedule does what its collective asks, within its claims.
 
@@ -191,8 +193,9 @@ def verify(
     -----
     Checked in this order: arrays, roots and multiplicities, trees, paths, the paths' multiplicities
     against the trees, link loads against the claimed congestion, the claimed optimum. Of a step
-    schedule: arrays, chunks, paths, steps, delivery (or, with a clock, times and rates). Of a flow
-    schedule: arrays, pairs, paths, and that those of each pair carry the whole of its part.
+    schedule: arrays, chunks, paths, steps, delivery (with a clock: times before it, rates after).
+    Of a flow schedule: arrays, pairs, paths, and that those of each pair carry the whole of its
+    part.
     """
     if isinstance(schedule, FlowSchedule):
         return verify_flows(schedule)

@@ -145,12 +145,6 @@ _PHASES: Refusal = (
 )
 
 
-def _no_file(kind: str) -> dict[str, Refusal]:
-    """Neither format holds steps or flows."""
-    message = f"unsupported: files hold forests and allreduces, not a {kind} yet"
-    return dict.fromkeys(list(OPERATIONS)[-4:], (UnsupportedError, message))
-
-
 REFUSED: dict[str, dict[str, Refusal]] = {
     "forest": {},
     "factored forest": {
@@ -184,7 +178,6 @@ REFUSED: dict[str, dict[str, Refusal]] = {
             UnsupportedError,
             "unsupported: draw_tree takes a schedule of trees, not StepSchedule",
         ),
-        **_no_file("StepSchedule"),
     },
     "flow schedule": {
         "in_steps": (
@@ -203,7 +196,6 @@ REFUSED: dict[str, dict[str, Refusal]] = {
             UnsupportedError,
             "unsupported: draw_tree takes a schedule of trees, not FlowSchedule",
         ),
-        **_no_file("FlowSchedule"),
     },
 }
 """By type and operation; what is not in here works."""
