@@ -423,3 +423,46 @@ def test_trees_in_which_switches_copy_are_drawn(tmp_path: Path) -> None:
         assert invoke("draw", file, "--phase", phase, "-o", picture).exit_code == 0
         assert picture.read_bytes().startswith(b"\x89PNG")
         picture.unlink()
+
+
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        ("dgx_a100:boxes=3", "in it compute node b2.gpu0 is missing (and "),
+        ("dgx_a100:boxes=2,nic_bandwidth=50", "has 25 GB/s, not 50 (and "),
+        ("dgx_a100:boxes=2,ib_switches=2", "in it switch node ib0 is missing (and "),
+        ("dgx_h100:boxes=2", "b0.nvswitch is a switch node, not a switch node with multicast"),
+    ],
+)
+def test_a_schedule_for_another_network_is_refused(
+    network: str, message: str, tmp_path: Path
+) -> None:
+    """The first difference is named, and how many more there are."""
+    file = tmp_path / "schedule.npz"
+    assert invoke("generate", "dgx_a100:boxes=2", "-o", file).exit_code == 0
+    assert invoke("verify", file, "--topology", "dgx_a100:boxes=2").exit_code == 0
+    refused = invoke("verify", file, "--topology", network)
+    assert refused.exit_code == 1
+    assert_one_line(refused.stderr, message)
+
+
+def test_a_group_of_ones_own_network_is_compared_too(tmp_path: Path) -> None:
+    """A schedule of a group is for the network in which the other GPUs forward."""
+    file = tmp_path / "schedule.npz"
+    members = ("--group", "b0.gpu0,b0.gpu1,b1.gpu0")
+    assert invoke("generate", "dgx_a100:boxes=2", *members, "-o", file).exit_code == 0
+    mine = ("--topology", "dgx_a100:boxes=2")
+    assert invoke("verify", file, *mine, *members).exit_code == 0
+    refused = invoke("verify", file, *mine)
+    assert refused.exit_code == 1
+    assert_one_line(refused.stderr, "is a relay node, not a compute node")
+    assert invoke("verify", file, *members).exit_code == 2
+
+
+def test_a_schedule_in_steps_has_no_trees_to_draw(tmp_path: Path) -> None:
+    """What is no tree is said to be none."""
+    file = tmp_path / "steps.json"
+    assert invoke("baselines", "run", "bruck", "dgx_a100:boxes=2", "-o", file).exit_code == 0
+    refused = invoke("draw", file, "-o", tmp_path / "tree.png")
+    assert refused.exit_code == 2
+    assert_one_line(refused.stderr, "draw_tree takes a schedule of trees, not StepSchedule")

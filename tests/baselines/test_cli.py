@@ -44,6 +44,23 @@ def test_a_method_is_run_and_verified(tmp_path: Path) -> None:
     assert verify(read_schedule(file)).collective == "reduce-scatter"
 
 
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+@pytest.mark.parametrize(
+    ("method", "network"),
+    [("tacos", "ring:nodes=4"), ("bruck", "dgx_a100:boxes=2"), ("nccl-nvls", "dgx_h100:boxes=2")],
+)
+def test_what_is_run_is_written_and_verified(
+    method: str, network: str, suffix: str, tmp_path: Path
+) -> None:
+    """Schedules in steps, with a clock, of copying switches: `verify FILE` finds the same rate."""
+    file = tmp_path / f"schedule.{suffix}"
+    facts = document("baselines", "run", method, network, "-o", file)
+    found = document("verify", file, "--topology", network)
+    assert found["verified"]
+    assert found["algbw_gb_s"] == facts["algbw_gb_s"]
+    assert invoke("verify", file, "--topology", "ring:nodes=5").exit_code == 1
+
+
 def test_every_measure_is_told() -> None:
     """Flowing and in steps of all methods, and at the finish of those with a clock."""
     facts = document("baselines", "run", "blueconnect", "dgx_a100:boxes=2")

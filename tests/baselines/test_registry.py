@@ -16,7 +16,15 @@ from baselines import METHODS
 from baselines.method import Schedule
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.optimality import optimum
-from forestcoll.schedule import Allreduce, Forest, StepSchedule, cost, verify
+from forestcoll.schedule import (
+    Allreduce,
+    Forest,
+    StepSchedule,
+    cost,
+    read_schedule,
+    verify,
+    write_schedule,
+)
 from forestcoll.schedule.steps import COLLECTIVES
 from forestcoll.topology import Node, NodeKind, Topology, load_topology
 from tests.baselines.claims import CLAIMS, TOPOLOGIES, examples, fingerprint, load, make, run
@@ -118,6 +126,18 @@ def complaint_about(schedule: Schedule) -> str:
     except VerificationError as error:
         return str(error)
     return ""
+
+
+@pytest.mark.parametrize(("method", "collective", "name"), EXAMPLES)
+def test_a_schedule_comes_back_equal_from_its_files(
+    method: str, collective: str, name: str, tmp_path: Path
+) -> None:
+    """As JSON and as npz, whatever kind of schedule it is."""
+    made = make(method, collective, name)
+    for suffix in ("json", "npz"):
+        path = tmp_path / f"schedule.{suffix}"
+        write_schedule(made, path)
+        assert read_schedule(path) == made
 
 
 @pytest.mark.parametrize(("method", "collective", "name"), EXAMPLES)

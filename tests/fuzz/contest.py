@@ -178,10 +178,10 @@ def expanded(schedule: Any) -> Any:
     return expand(schedule)
 
 
-def read_back(schedule: Any) -> Any:
+def read_back(schedule: Any, suffix: str) -> Any:
     """Return what a file of the schedule holds."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "schedule.json"
+        path = Path(folder) / f"schedule.{suffix}"
         write_schedule(schedule, path)
         return read_schedule(path)
 
@@ -204,8 +204,10 @@ def _entries(topology: Topology, collective: str, demand: Options) -> Iterator[E
         except NOT_HERE:
             continue
         verdict = verify(schedule)
-        if name.startswith("generate"):
-            assert verify(read_back(schedule)) == verdict, f"{name}: its file says another thing"
+        for suffix in ("json", "npz"):
+            found = read_back(schedule, suffix)
+            assert found == schedule, f"{name}: its {suffix} file holds another schedule"
+            assert verify(found) == verdict, f"{name}: its {suffix} file says another thing"
         rate = 1 / verdict.time_s_per_gb
         assert rate == cost(schedule).algbw_gb_s, f"{name}: verify and cost disagree"
         for time_s in (in_steps(schedule).time_s_per_gb, finish_s_per_gb(schedule)):
