@@ -168,7 +168,7 @@ def _set(*keys: str | int, to: object) -> Callable[[dict[str, Any]], None]:
 MALFORMED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "other format": (_set("format", to="topology"), "^not a schedule"),
     "no format": (lambda d: d.pop("format"), "^not a schedule"),
-    "later version": (_set("version", to=2), r"^version is 2; it must be 1"),
+    "later version": (_set("version", to=3), r"^version is 3; it must be 1 or 2"),
     "true version": (_set("version", to=True), r"^version is True; it must be 1"),
     "no collective": (_set("collective", to="gossip"), "collective is 'gossip'; .* allgather, "),
     "other collective": (_set("collective", to="reduce"), "collective .* 'reduce-scatter', by the"),

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -282,6 +283,23 @@ def test_a_fault_of_a_binary_file_is_named(
     np.savez(path, head=head, **arrays)
     with pytest.raises(InvalidScheduleError, match=message):
         read_schedule(path)
+
+
+def test_the_example_of_the_documentation_is_what_is_written(tmp_path: Path) -> None:
+    """A broadcast in halves: the page shows the very bytes, and they verify."""
+    page = (DOCS / "schedule-format.md").read_text(encoding="utf-8")
+    example = page.partition("## Step schedules")[2].partition("```json\n")[2].partition("```")[0]
+    (tmp_path / "example.json").write_text(example, encoding="utf-8")
+    found = read_schedule(tmp_path / "example.json")
+    assert isinstance(found, StepSchedule)
+    verdict = verify(found)
+    assert (verdict.steps, verdict.time_s_per_gb, verdict.in_steps_s_per_gb) == (
+        3,
+        1,
+        Fraction(3, 2),
+    )
+    write_schedule(found, tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_text(encoding="utf-8") == example
 
 
 def test_files_of_forests_are_of_the_first_version(tmp_path: Path) -> None:
