@@ -15,11 +15,12 @@ import numpy as np
 from forestcoll.schedule.exactly import Ints, exact, first
 from forestcoll.schedule.naming import end_name, fail, gpu_name, link_name
 from forestcoll.schedule.steps import COLLECTIVES, Clock, Intervals, StepSchedule
-from forestcoll.schedule.verify_clock import check_rates, check_times
+from forestcoll.schedule.verify_clock import check_times
 from forestcoll.schedule.verify_contributions import check_contributions
 from forestcoll.schedule.verify_copies import check_copies, held_at_roots
 from forestcoll.schedule.verify_one_way import held_sums, problem_of_sums
 from forestcoll.schedule.verify_paths import check_paths
+from forestcoll.schedule.verify_rates import check_rates
 from forestcoll.schedule.verify_rows import keeping_ends, rows_of, send_name
 from forestcoll.schedule.verify_step_loads import time_steps
 from forestcoll.schedule.verify_switches import check_adding_switches

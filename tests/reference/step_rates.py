@@ -1,0 +1,43 @@
+"""Whether links are wide enough for a schedule with a clock, moment by moment in fractions."""
+
+from collections import defaultdict
+from fractions import Fraction
+from itertools import pairwise
+
+from forestcoll.schedule import StepSchedule
+
+__all__ = ["fits"]
+
+
+def fits(schedule: StepSchedule) -> bool:
+    """Every transfer leaves in time to arrive, and no link ever carries more than it can."""
+    topology, clock, paths = schedule.topology, schedule.clock, schedule.routes.paths()
+    assert clock is not None
+    flat = [path for link in sorted(paths) for path in paths[link]]
+    uses = defaultdict(list)
+    for send in range(len(schedule.sends)):
+        tail, head = int(schedule.sends.tail[send]), int(schedule.sends.head[send])
+        named = int(schedule.sends.paths[send])
+        ways = paths[tail, head] if named < 0 else (flat[named],)
+        delays = [
+            [topology.link_between[hop].latency_us for hop in pairwise(way.nodes)] for way in ways
+        ]
+        start, end = (int(times[send]) * clock.tick_us for times in (clock.start, clock.end))
+        longest = max(map(sum, delays))
+        left = end - longest if clock.left is None else int(clock.left[send]) * clock.tick_us
+        if not start < left <= end - longest:
+            return False
+        amount = Fraction(int(schedule.intervals.amount[send]), schedule.chunks.whole)
+        rate = amount * clock.size_bytes / (1000 * (left - start))
+        trees = sum(way.multiplicity for way in ways)
+        for way, delay in zip(ways, delays, strict=True):
+            at = start
+            for hop, late in zip(pairwise(way.nodes), delay, strict=True):
+                uses[hop].append((at, at + left - start, rate * way.multiplicity / trees))
+                at += late
+    return all(
+        sum(rate for begin, end, rate in used if begin <= moment < end)
+        <= topology.link_between[hop].bandwidth_gb_s
+        for hop, used in uses.items()
+        for moment, _, _ in used
+    )
