@@ -29,6 +29,7 @@ __all__ = [
     "check_records",
     "column",
     "fraction",
+    "maker",
     "node_positions",
     "numbers",
     "of_type",
@@ -137,6 +138,14 @@ def whole(record: Record, key: str, prefix: str = "") -> int:
     if not 0 < value <= LARGEST:
         wrong(prefix + key, value, f"positive and at most {LARGEST}")
     return value
+
+
+def maker(record: Record) -> str:
+    """Return the field that names who made a schedule."""
+    method: str = one(record, "method", str)
+    if not method or not method.isprintable():
+        wrong("method", method, "the printable name of who made the schedule")
+    return method
 
 
 def fraction(record: Record, key: str, prefix: str = "") -> Fraction:

@@ -31,6 +31,7 @@ from forestcoll.schedule.fields import (
     check_records,
     column,
     fraction,
+    maker,
     node_positions,
     numbers,
     of_type,
@@ -263,9 +264,7 @@ def _head(document: Record, topology: Topology) -> Head:
     weights = _weights(document, topology)
     if (due := collective_of(weights, reduction)) != collective:
         wrong("collective", collective, f"{due!r}, by the weights")
-    method = one(document, "method", str)
-    if not method or not method.isprintable():
-        wrong("method", method, "the printable name of who made the schedule")
+    method = maker(document)
     congestion = fraction(document, "congestion")
     _check_decimal(document, congestion)
     k = whole(document, "k")

@@ -20,6 +20,7 @@ from forestcoll.schedule.fields import (
     check_records,
     column,
     fraction,
+    maker,
     numbers,
     of_type,
     one,
@@ -234,7 +235,7 @@ def flows_of(document: Record, topology: Topology, routes: Routes) -> FlowSchedu
     """
     if (found := one(document, "collective", str)) != "all-to-all":
         wrong("collective", found, "'all-to-all', the only one of flows")
-    return FlowSchedule(topology, _method(document), whole(document, "whole"), routes)
+    return FlowSchedule(topology, maker(document), whole(document, "whole"), routes)
 
 
 def _steps(
@@ -258,7 +259,7 @@ def _steps(
         wrong(_inside("reduce")(at), int(reduce[at]), "1 if the receiver adds, else 0")
     return StepSchedule(
         topology=topology,
-        method=_method(document),
+        method=maker(document),
         collective=collective,
         chunks=chunks,
         sends=Sends(
@@ -321,13 +322,6 @@ def _chunks(document: Record, records: list[Any], topology: Topology) -> Chunks:
         root=np.asarray(ranks.get("root", nobody), dtype=np.int32),
         target=np.asarray(ranks.get("target", nobody), dtype=np.int32),
     )
-
-
-def _method(document: Record) -> str:
-    method: str = one(document, "method", str)
-    if not method or not method.isprintable():
-        wrong("method", method, "the printable name of who made the schedule")
-    return method
 
 
 def _send(i: int) -> str:
