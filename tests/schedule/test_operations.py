@@ -145,6 +145,22 @@ _PHASES: Refusal = (
 )
 
 
+_STEPS: dict[str, Refusal] = {
+    "latency": (
+        UnsupportedError,
+        r"unsupported: a step schedule has no trees; in_steps\(schedule\)\.steps tells how",
+    ),
+    "expand": (
+        UnsupportedError,
+        "unsupported: expand takes forests and allreduces of them, not StepSchedule",
+    ),
+    "draw_tree": (
+        UnsupportedError,
+        "unsupported: draw_tree takes a schedule of trees, not StepSchedule",
+    ),
+}
+
+
 REFUSED: dict[str, dict[str, Refusal]] = {
     "forest": {},
     "factored forest": {
@@ -165,20 +181,7 @@ REFUSED: dict[str, dict[str, Refusal]] = {
         "read JSON": _NOT_AS_JSON,
     },
     "allreduce of multicast forests": {"expand": _WRITTEN_OUT, "draw_tree": _PHASES},
-    "step schedule": {
-        "latency": (
-            UnsupportedError,
-            r"unsupported: a step schedule has no trees; in_steps\(schedule\)\.steps tells how",
-        ),
-        "expand": (
-            UnsupportedError,
-            "unsupported: expand takes forests and allreduces of them, not StepSchedule",
-        ),
-        "draw_tree": (
-            UnsupportedError,
-            "unsupported: draw_tree takes a schedule of trees, not StepSchedule",
-        ),
-    },
+    **dict.fromkeys([name for name in TYPES if name.startswith("step schedule")], _STEPS),
     "flow schedule": {
         "in_steps": (
             UnsupportedError,

@@ -11,6 +11,7 @@ from forestcoll.in_network import generate_multicast
 from forestcoll.schedule import FlowSchedule, lockstep
 from forestcoll.topology import load_topology
 from tests.schedule.hand import ring3
+from tests.schedule.literals import LITERALS
 
 _A100, _COPYING = "dgx_a100:boxes=2", "dgx_h100:boxes=2,nvls=true"
 
@@ -35,6 +36,10 @@ _MAKE: dict[str, Callable[[], Any]] = {
     ),
     "allreduce of multicast forests": lambda: _copying("allreduce"),
     "step schedule": lambda: lockstep(ring3()),
+    "step schedule of intervals": LITERALS["BFB on K(2,2)"].make,
+    "step schedule through switches": LITERALS["TE-CCL, copying switch"].make,
+    "step schedule with a clock": LITERALS["TACCL, contiguous"].make,
+    "step schedule of sums": LITERALS["an allreduce rooted unit by unit"].make,
     "flow schedule": _flows,
 }
 
