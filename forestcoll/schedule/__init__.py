@@ -14,7 +14,6 @@ from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest, Path, Routes, Tree
-from forestcoll.schedule.lockstep import lockstep
 from forestcoll.schedule.multicast import MulticastForest, PhysicalTree, Walks
 from forestcoll.schedule.steps import (
     Chunks,
@@ -26,6 +25,7 @@ from forestcoll.schedule.steps import (
     TimedSend,
     timed,
 )
+from forestcoll.schedule.transform import by_shards, in_turn, lockstep, time_reversed
 from forestcoll.schedule.verify import AllreduceVerdict, Verdict, verify
 from forestcoll.schedule.verify_allreduce_certificate import AllreduceCertificateVerdict
 from forestcoll.schedule.verify_certificate import CertificateVerdict, verify_certificate
@@ -60,15 +60,18 @@ __all__ = [
     "Tree",
     "Verdict",
     "Walks",
+    "by_shards",
     "certificate_schema",
     "cost",
     "finish_s_per_gb",
     "in_steps",
+    "in_turn",
     "is_certificate",
     "lockstep",
     "read_certificate",
     "read_schedule",
     "timed",
+    "time_reversed",
     "verify",
     "verify_certificate",
     "write_certificate",

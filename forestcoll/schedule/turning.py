@@ -20,7 +20,7 @@ from forestcoll.schedule.factored import FactoredForest, Links
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.topology.model import Topology
 
-__all__ = ["turned", "turned_links", "turned_routes"]
+__all__ = ["turned", "turned_links", "turned_paths", "turned_routes"]
 
 F = TypeVar("F", Forest, FactoredForest)
 
@@ -73,6 +73,14 @@ def turned_routes(routes: Routes) -> Routes:
         first_hop=first_hop,
         hop=routes.hop[backwards],
     )
+
+
+def turned_paths(routes: Routes) -> npt.NDArray[np.int32]:
+    """Return the place of each path among those of :func:`turned_routes`."""
+    paths, _ = _rows(routes.first_path, np.lexsort((routes.tail, routes.head)))
+    place = np.empty(len(paths), dtype=np.int32)
+    place[paths] = np.arange(len(paths), dtype=np.int32)
+    return place
 
 
 def _rows(

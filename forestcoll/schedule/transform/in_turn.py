@@ -1,0 +1,166 @@
+"""Allreduces in steps: a reduction, and when its last sum is complete, a gathering of the sums.
+
+Problem: give every GPU the sum of the data of all.
+Input:   the step schedules of a reduce-scatter and an allgather, or of a reduce and a broadcast.
+Output:  one step schedule, whose transfers load each link as those of both do.
+Cost:    linear in the transfers; a dictionary of the paths of both.
+Source:  an allreduce is both, one after the other (Zhao et al., NSDI 2025, sections 4 and 6).
+
+The phases may cut the data differently (:mod:`forestcoll.schedule.transform.shards`), and divide a
+logical link differently over its paths: transfers over such a link then name theirs
+(:mod:`forestcoll.schedule.transform.ways`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.errors import UnsupportedError
+from forestcoll.schedule.forest import Routes
+from forestcoll.schedule.steps import Clock, Sends, StepSchedule
+from forestcoll.schedule.transform.shards import with_one_cut
+from forestcoll.schedule.transform.ways import along_paths, united
+
+__all__ = ["in_turn"]
+
+_PHASES = (("reduce-scatter", "allgather"), ("reduce", "broadcast"))
+
+
+def in_turn(reduce: StepSchedule, gather: StepSchedule) -> StepSchedule:
+    """Make an allreduce: when the last sum is complete, the gathering of the sums begins.
+
+    Parameters
+    ----------
+    reduce, gather : StepSchedule
+        On the same topology.
+
+    Returns
+    -------
+    StepSchedule
+        By the method of the gathering, with the chunks of both, or one for each root if these
+        differ. Every transfer keeps the shares of its paths.
+
+    Raises
+    ------
+    UnsupportedError
+        If the two are not the phases of an allreduce, give the GPUs different parts of the data,
+        have clocks for different amounts of it, or cannot be written in 64-bit units.
+    """
+    if (reduce.collective, gather.collective) not in _PHASES:
+        raise UnsupportedError(
+            f"unsupported: a {reduce.collective} and then a {gather.collective} are no allreduce; "
+            f"take a reduce-scatter and an allgather, or a reduce and a broadcast"
+        )
+    reduce, gather = with_one_cut(*_with_one_set_of_paths(reduce, gather))
+    chunks = gather.chunks
+    then = replace(gather.sends, step=gather.sends.step + np.int32(reduce.num_steps))
+    return replace(
+        gather,
+        collective="allreduce",
+        chunks=replace(chunks, root=np.full(len(chunks), -1, dtype=np.int32)),
+        sends=Sends.joined([reduce.sends, then], chunks),
+        clock=_one_after_the_other(reduce.clock, gather.clock),
+    )
+
+
+def _with_one_set_of_paths(
+    reduce: StepSchedule, gather: StepSchedule
+) -> tuple[StepSchedule, StepSchedule]:
+    """Give both phases the paths of both, and those that differ in their shares named paths."""
+    union = united(reduce.routes, gather.routes)
+    first, then = (
+        _renumbered(_named(phase, differ), union.routes, numbers)
+        for phase, differ, numbers in zip(
+            (reduce, gather), union.differ, union.numbers, strict=True
+        )
+    )
+    return first, then
+
+
+def _named(phase: StepSchedule, differ: npt.NDArray[np.bool_]) -> StepSchedule:
+    clock = phase.clock
+    if clock is not None and clock.left is None and differ.any():
+        for link in np.flatnonzero(differ).tolist():
+            if len(set(_latencies(phase, link))) > 1:
+                raise UnsupportedError(
+                    "unsupported: the phases divide a logical link differently over paths of "
+                    "different latencies; say in the clock when transfers have left"
+                )
+    return along_paths(phase, differ)
+
+
+def _latencies(phase: StepSchedule, link: int) -> list[Fraction]:
+    """Return the latency of each path of a logical link, in microseconds."""
+    routes, between = phase.routes, phase.topology.link_between
+    rows = (
+        routes.hop[routes.first_hop[path] : routes.first_hop[path + 1]].tolist()
+        for path in range(int(routes.first_path[link]), int(routes.first_path[link + 1]))
+    )
+    return [sum((between[hop].latency_us for hop in pairwise(row)), Fraction(0)) for row in rows]
+
+
+def _renumbered(
+    phase: StepSchedule, routes: Routes, numbers: npt.NDArray[np.int32]
+) -> StepSchedule:
+    path = phase.sends.path
+    if path is not None:
+        path = np.where(path >= 0, np.append(numbers, np.int32(-1))[path], np.int32(-1))
+    return replace(phase, routes=routes, sends=replace(phase.sends, path=path))
+
+
+def _one_after_the_other(first: Clock | None, then: Clock | None) -> Clock | None:
+    """One clock for both, the second set to where the first stops."""
+    if first is None or then is None:
+        if first is not then:
+            raise UnsupportedError(
+                "unsupported: one phase of this allreduce has a clock and the other none"
+            )
+        return None
+    if first.size_bytes != then.size_bytes:
+        raise UnsupportedError(
+            f"unsupported: the phases of this allreduce have clocks for data of different sizes, "
+            f"{first.size_bytes} and {then.size_bytes} bytes"
+        )
+    one, other = first.tick_us, then.tick_us
+    common = math.lcm(one.denominator, other.denominator)
+    tick = Fraction(math.gcd(int(one * common), int(other * common)), common)
+    before, after = int(one / tick), int(other / tick)
+    finish = int(first.end.max(initial=0)) * before
+    return Clock(
+        size_bytes=first.size_bytes,
+        tick_us=tick,
+        start=np.concatenate([first.start * before, finish + then.start * after]),
+        end=np.concatenate([first.end * before, finish + then.end * after]),
+        left=_left(first, before, then, after, finish),
+        message=_messages(first, then),
+    )
+
+
+def _left(
+    first: Clock, before: int, then: Clock, after: int, finish: int
+) -> npt.NDArray[np.int64] | None:
+    if first.left is None and then.left is None:
+        return None
+    if first.left is None or then.left is None:
+        raise UnsupportedError(
+            "unsupported: one phase of this allreduce says when its transfers have left their "
+            "senders, and the other does not"
+        )
+    return np.concatenate([first.left * before, finish + then.left * after])
+
+
+def _messages(first: Clock, then: Clock) -> npt.NDArray[np.int32] | None:
+    if first.message is None and then.message is None:
+        return None
+    one, other = (
+        np.full(len(clock.start), -1, dtype=np.int32) if clock.message is None else clock.message
+        for clock in (first, then)
+    )
+    more = np.where(other >= 0, other + one.max(initial=-1) + 1, -1)
+    return np.concatenate([one, more]).astype(np.int32)

@@ -1,0 +1,184 @@
+"""Transfers that take one path each.
+
+Problem: a transfer that is divided over the paths of its logical link, as several with one path.
+Input:   a step schedule; or the routes of two, which may divide the same link differently.
+Output:  the same schedule, its transfers cut in exact proportion; the paths of both.
+Cost:    linear in the transfers that result; a dictionary of the paths of both.
+Source:  ours. The unit of the data is made as small as the exact cut asks for.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.errors import UnsupportedError
+from forestcoll.schedule.forest import Path, Routes
+from forestcoll.schedule.steps import Clock, Intervals, StepSchedule
+from forestcoll.schedule.transform.shards import MOST, finer
+
+__all__ = ["Union", "along_paths", "links_of", "united"]
+
+_Flags = npt.NDArray[np.bool_]
+_Numbers = npt.NDArray[np.int64]
+
+
+def links_of(schedule: StepSchedule) -> _Numbers:
+    """Return the logical link of each transfer, by its place in the routes."""
+    sends, routes, nodes = schedule.sends, schedule.routes, len(schedule.topology.nodes)
+    known = routes.tail.astype(np.int64) * nodes + routes.head
+    return np.searchsorted(known, sends.tail.astype(np.int64) * nodes + sends.head)
+
+
+def along_paths(schedule: StepSchedule, links: _Flags | None = None) -> StepSchedule:
+    """Return the same schedule, in which every transfer over some links names its one path.
+
+    A transfer over several paths becomes one for each, with as much of its interval as the path's
+    share, one behind the other. Their messages are told apart by their paths.
+
+    Parameters
+    ----------
+    schedule : StepSchedule
+    links : bool array, one entry a logical link, optional
+        Which of them; all if not given.
+
+    Raises
+    ------
+    UnsupportedError
+        If the units that the exact cut asks for do not fit 64 bits.
+    """
+    routes, sends = schedule.routes, schedule.sends
+    link = links_of(schedule)
+    cut = sends.paths < 0
+    if links is not None:
+        cut &= links[link]
+    if not cut.any():
+        return schedule
+    share, total = _shares(routes)
+    asked = np.unique(np.stack([total[link[cut]], schedule.intervals.amount[cut]]), axis=1)
+    schedule = finer(schedule, math.lcm(*(t // math.gcd(t, a) for t, a in asked.T.tolist())))
+    many = np.where(cut, np.diff(routes.first_path)[link], 1)
+    which = np.repeat(np.arange(len(sends)), many)
+    nth = np.arange(len(which)) - np.repeat(np.cumsum(many) - many, many)
+    path = np.where(cut[which], routes.first_path[link[which]] + nth, sends.paths[which])
+    rows = schedule.sends.taken(which)
+    interval = rows.intervals(schedule.chunks)
+    part = np.where(cut, schedule.intervals.amount // total[link], 0)[which]
+    end = np.cumsum(share)
+    before = (end - share)[path] - (end - share)[routes.first_path[link[which]]]
+    interval = Intervals(
+        interval.first + part * before,
+        np.where(cut[which], part * share[path], interval.amount),
+    )
+    sends = replace(rows, interval=interval, path=path.astype(np.int32))
+    return replace(schedule, sends=sends, clock=_spread(schedule.clock, which, path))
+
+
+def _shares(routes: Routes) -> tuple[_Numbers, _Numbers]:
+    """Return the multiplicities of each link's paths without a common divisor, and their sums."""
+    starts, many = routes.first_path[:-1], np.diff(routes.first_path)
+    if not len(many):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    share = routes.multiplicity // np.repeat(np.gcd.reduceat(routes.multiplicity, starts), many)
+    if int(share.max()) * len(share) > MOST:
+        raise UnsupportedError(
+            f"unsupported: paths have multiplicities of up to {share.max()}, whose sums may be "
+            f"more than 64-bit numbers count"
+        )
+    return share, np.add.reduceat(share, starts)
+
+
+def _spread(clock: Clock | None, which: _Numbers, path: _Numbers) -> Clock | None:
+    """Give each part of a transfer its times; parts of a message on one path stay together."""
+    if clock is None:
+        return None
+    message = clock.message
+    if message is not None:
+        message = message[which]
+        pair = np.stack([message.astype(np.int64), path])[:, message >= 0]
+        numbers = np.unique(pair, axis=1, return_inverse=True)[1].reshape(-1)
+        message[message >= 0] = numbers.astype(np.int32)
+    return replace(
+        clock,
+        start=clock.start[which],
+        end=clock.end[which],
+        left=None if clock.left is None else clock.left[which],
+        message=message,
+    )
+
+
+@dataclass(frozen=True)
+class Union:
+    """The paths of two schedules together.
+
+    Parameters
+    ----------
+    routes : Routes
+        Of links that both use in the same proportions, or that one of them uses: as there. Of
+        others each path once, with multiplicity 1: their transfers must name theirs.
+    numbers : tuple of two int32 arrays
+        Of each path of the one and of the other, its place in ``routes``.
+    differ : tuple of two bool arrays
+        Of each link of the one and of the other, whether the two divide it differently.
+    """
+
+    routes: Routes
+    numbers: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
+    differ: tuple[_Flags, _Flags]
+
+
+_Ways = dict[tuple[int, ...], int]
+
+
+def united(one: Routes, other: Routes) -> Union:
+    """Put the paths of two schedules together."""
+    phases = _ways(one), _ways(other)
+    routes: dict[tuple[int, int], list[Path]] = {}
+    differ = set()
+    for link in phases[0].keys() | phases[1].keys():
+        ways, others = (phase.get(link) for phase in phases)
+        if ways is None or others is None or _reduced(ways) == _reduced(others):
+            routes[link] = [Path(*way) for way in (ways or others or {}).items()]
+        else:
+            differ.add(link)
+            routes[link] = [Path(way, 1) for way in {**ways, **others}]
+    place = {
+        (link, path.nodes): number
+        for number, (link, path) in enumerate(
+            (link, path) for link in sorted(routes) for path in routes[link]
+        )
+    }
+    return Union(
+        Routes.from_paths(routes),
+        (_places(one, place), _places(other, place)),
+        (_among(one, differ), _among(other, differ)),
+    )
+
+
+def _ways(routes: Routes) -> dict[tuple[int, int], _Ways]:
+    """Return the paths of each link, none of them twice."""
+    found: dict[tuple[int, int], _Ways] = {}
+    for link, paths in routes.paths().items():
+        ways = found.setdefault(link, {})
+        for path in paths:
+            ways[path.nodes] = ways.get(path.nodes, 0) + path.multiplicity
+    return found
+
+
+def _reduced(ways: _Ways) -> _Ways:
+    divisor = math.gcd(*ways.values())
+    return {way: amount // divisor for way, amount in ways.items()}
+
+
+def _places(routes: Routes, place: dict[Any, int]) -> npt.NDArray[np.int32]:
+    numbers = [place[link, path.nodes] for link, some in routes.paths().items() for path in some]
+    return np.array(numbers, dtype=np.int32)
+
+
+def _among(routes: Routes, links: set[tuple[int, int]]) -> _Flags:
+    pairs = zip(routes.tail.tolist(), routes.head.tolist(), strict=True)
+    return np.array([pair in links for pair in pairs], dtype=np.bool_)
