@@ -14,6 +14,7 @@ from forestcoll.fixed_k import FixedK, fixed_k
 from forestcoll.generate import generate, generate_factored, generate_timed
 from forestcoll.in_network import generate_multicast
 from forestcoll.latency import latency
+from forestcoll.lowering import lower
 from forestcoll.multicast import multicast
 from forestcoll.optimality import optimum
 from forestcoll.schedule import (
@@ -22,6 +23,7 @@ from forestcoll.schedule import (
     FactoredForest,
     Forest,
     MulticastForest,
+    Program,
     cost,
     read_certificate,
     read_schedule,
@@ -47,6 +49,7 @@ __all__ = [
     "Forest",
     "MulticastForest",
     "Optimum",
+    "Program",
     "Topology",
     "best_k",
     "certify",
@@ -60,6 +63,7 @@ __all__ = [
     "group",
     "latency",
     "load_topology",
+    "lower",
     "multicast",
     "optimum",
     "read_certificate",

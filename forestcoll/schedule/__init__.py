@@ -15,6 +15,7 @@ from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest, Path, Routes, Tree
 from forestcoll.schedule.multicast import MulticastForest, PhysicalTree, Walks
+from forestcoll.schedule.program import Program, Starts
 from forestcoll.schedule.steps import (
     Chunks,
     Clock,
@@ -25,7 +26,7 @@ from forestcoll.schedule.steps import (
     TimedSend,
     timed,
 )
-from forestcoll.schedule.transform import by_shards, in_turn, lockstep, time_reversed
+from forestcoll.schedule.transform import by_shards, in_turn, lockstep, stepwise, time_reversed
 from forestcoll.schedule.verify import AllreduceVerdict, Verdict, verify
 from forestcoll.schedule.verify_allreduce_certificate import AllreduceCertificateVerdict
 from forestcoll.schedule.verify_certificate import CertificateVerdict, verify_certificate
@@ -50,9 +51,11 @@ __all__ = [
     "MulticastForest",
     "Path",
     "PhysicalTree",
+    "Program",
     "Routes",
     "Send",
     "Sends",
+    "Starts",
     "StepSchedule",
     "StepVerdict",
     "Steps",
@@ -70,8 +73,9 @@ __all__ = [
     "lockstep",
     "read_certificate",
     "read_schedule",
-    "timed",
+    "stepwise",
     "time_reversed",
+    "timed",
     "verify",
     "verify_certificate",
     "write_certificate",

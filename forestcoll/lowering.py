@@ -1,0 +1,132 @@
+"""Programs out of schedules of every kind.
+
+Problem: simulators, exporters and interpreters should read one form only.
+Input:   any schedule; how many pieces to cut it into.
+Output:  a program: transfers over one path each, with what they wait for.
+Cost:    that of expansion and of :mod:`forestcoll.schedule.transform.needs`.
+Source:  ours. In an allreduce of forests both phases speak of the same shards in the same units, so
+         that what a root sends out needs the sums of just these units.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.expansion import expand
+from forestcoll.schedule.collectives import Allreduce, AnyForest, AnySchedule
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.flows import FlowSchedule
+from forestcoll.schedule.multicast import MulticastForest, Walks
+from forestcoll.schedule.program import Program, Starts
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.transform.moves import (
+    Moves,
+    Plan,
+    in_windows,
+    of_flows,
+    of_forest,
+    of_multicast,
+    of_steps,
+    refined,
+)
+from forestcoll.schedule.transform.needs import with_needs
+
+__all__ = ["lower"]
+
+
+def lower(schedule: AnySchedule | StepSchedule | FlowSchedule, pieces: int = 1) -> Program:
+    """Write a schedule as a program.
+
+    Parameters
+    ----------
+    schedule : any
+        Assumed to be right; :func:`forestcoll.schedule.verify` proves that.
+    pieces : int
+        How many equal windows to cut every chunk into. Transfers are cut at their borders, so that
+        one window is passed on while the next one comes in.
+
+    Returns
+    -------
+    Program
+        Its loads are those of the schedule, link by link.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is to be less than one piece.
+    UnsupportedError
+        If the units that an exact cut asks for do not fit 64 bits, or the phases of an allreduce
+        have different weights.
+    VerificationError
+        If a forest does not fit together, so that its trees cannot be followed.
+    """
+    if pieces < 1:
+        raise InvalidParameterError(
+            f"a schedule cannot be cut into {pieces} pieces; take 1 or more"
+        )
+    plan = in_windows(_plan(schedule), pieces)
+    moves, first_need, need = with_needs(plan.moves, schedule.topology)
+    clock = schedule.clock if isinstance(schedule, StepSchedule) else None
+    return Program(
+        topology=schedule.topology,
+        method=schedule.gather.method if isinstance(schedule, Allreduce) else schedule.method,
+        collective=schedule.collective,
+        chunks=plan.chunks,
+        chunk=moves.chunk,
+        first=moves.first,
+        amount=moves.amount,
+        tail=moves.tail,
+        head=moves.head,
+        path=moves.path,
+        reduce=moves.reduce,
+        first_need=first_need,
+        need=need,
+        message=moves.message,
+        paths=plan.paths,
+        starts=None if clock is None else Starts(clock.size_bytes, clock.tick_us, moves.start),
+    )
+
+
+def _plan(schedule: AnySchedule | StepSchedule | FlowSchedule) -> Plan:
+    if isinstance(schedule, StepSchedule):
+        return of_steps(schedule)
+    if isinstance(schedule, FlowSchedule):
+        return of_flows(schedule)
+    if isinstance(schedule, Allreduce):
+        return _both(_of_trees(schedule.reduce), _of_trees(schedule.gather))
+    return _of_trees(schedule)
+
+
+def _of_trees(forest: AnyForest) -> Plan:
+    if isinstance(forest, MulticastForest):
+        return of_multicast(forest)
+    return of_forest(expand(forest) if isinstance(forest, FactoredForest) else forest)
+
+
+def _both(reduce: Plan, gather: Plan) -> Plan:
+    """Put the gathering behind the reduction, in common units; needs tell what must wait."""
+    whole = math.lcm(reduce.chunks.whole, gather.chunks.whole)
+    reduce, gather = (refined(plan, whole // plan.chunks.whole) for plan in (reduce, gather))
+    one, other = reduce.chunks, gather.chunks
+    if not (np.array_equal(one.root, other.root) and np.array_equal(one.size, other.size)):
+        raise UnsupportedError(
+            "unsupported: the phases of this allreduce have different weights, so they speak of "
+            "different parts of the data"
+        )
+    ended, then, walks = int(reduce.moves.finish.max(initial=0)), gather.moves, reduce.paths
+    then = replace(
+        then,
+        start=then.start + ended,
+        finish=then.finish + ended,
+        path=then.path + np.int32(len(walks)),
+    )
+    paths = Walks(
+        np.concatenate([walks.first_node, gather.paths.first_node[1:] + len(walks.node)]),
+        np.concatenate([walks.node, gather.paths.node]),
+    )
+    nowhere = np.full(len(one), -1, dtype=np.int32)
+    return Plan(replace(other, root=nowhere), Moves.joined(reduce.moves, then), paths)

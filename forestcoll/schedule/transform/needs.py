@@ -1,0 +1,209 @@
+"""What each transfer waits for.
+
+Problem: of every transfer, those that must have brought what it sends.
+Input:   transfers with their times, of a schedule that is right.
+Output:  the transfers in an order in which each comes after what it needs, and these needs.
+Cost:    sorts of the transfers, and the pairs of one that comes in somewhere and one that leaves
+         there with some of the same units; the pairs are looked at a few millions at a time.
+Source:  ours; what comes in *feeds* what goes out as in :mod:`forestcoll.schedule.verify_switches`.
+
+- A copy needs the copies that brought its units to the sender; those that no copy has brought, all
+  that was added up there by then.
+- A sum needs all that has come to the sender by then for its units.
+- A switch that does not keep what it gets sends on what has just come in, or what comes in at the
+  same time: that is a need too, though such a transfer could begin while what it needs is still
+  under way. Who reads a program may so wait a little longer than the schedule does, never less.
+- A switch that is not marked ``multicast`` sends each unit on once: the first to leave takes what
+  came in first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.schedule.transform.moves import Moves
+from forestcoll.topology.model import NodeKind, Topology
+
+__all__ = ["Flags", "Numbers", "met", "with_needs"]
+
+Numbers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+_AT_ONCE = 2**22  # pairs looked at together
+
+
+def with_needs(moves: Moves, topology: Topology) -> tuple[Moves, Numbers, npt.NDArray[np.int32]]:
+    """Sort transfers by their times and find what they need.
+
+    Returns
+    -------
+    moves : Moves
+        In the new order.
+    first_need, need : int64 and int32 arrays
+        In compressed rows, as of :class:`forestcoll.schedule.program.Program`.
+    """
+    ends = _Ends(topology)
+    moves = _in_order(moves, ends)
+    many = np.zeros(len(moves), dtype=np.int64)
+    needs = [np.zeros(0, dtype=np.int32)]
+    taken = _Taken(moves)
+    for late, early in met(moves):  # by the number of the later one, its pairs all together
+        late, early = _feeding(moves, ends, late, early)
+        late, early = np.divmod(np.sort(late * len(moves) + early), len(moves))
+        late, early = _once(moves, ends, taken, late, early)
+        late, early = _replaced(moves, late, early)
+        low = int(late[0]) if len(late) else 0
+        found = np.bincount(late - low)
+        many[low : low + len(found)] += found
+        needs.append(early.astype(np.int32))
+    return moves, np.concatenate([[0], np.cumsum(many)]), np.concatenate(needs)
+
+
+class _Ends:
+    """What the ends of transfers do with what they get.
+
+    Attributes
+    ----------
+    keeps : bool array
+        GPUs, and switches that copy and store: send it as often as they like.
+    stores : bool array
+        May send it later.
+    once : bool array
+        Send it once.
+    """
+
+    def __init__(self, topology: Topology) -> None:
+        nodes = [topology.nodes[position] for position in topology.ends]
+        gpu = np.array([node.kind is NodeKind.COMPUTE for node in nodes], dtype=np.bool_)
+        multicast = np.array([node.multicast for node in nodes], dtype=np.bool_)
+        self.stores = gpu | np.array([node.stores for node in nodes], dtype=np.bool_)
+        self.keeps = gpu | (multicast & self.stores)
+        self.once = ~gpu & ~multicast
+
+
+def _in_order(moves: Moves, ends: _Ends) -> Moves:
+    """Sort by start; at switches, what comes in before what goes out at the same time."""
+    wave = np.zeros(len(moves), dtype=np.int64)
+    passing = np.flatnonzero(~ends.keeps[moves.tail])
+    pairs = [
+        (late[same], early[same])
+        for late, early in met(moves, passing)
+        for same in [moves.start[late] == moves.start[early]]
+    ]
+    for _ in range(len(ends.keeps)):  # no way passes more switches than there are
+        before = wave.copy()
+        for late, early in pairs:
+            np.maximum.at(wave, late, before[early] + 1)
+        if np.array_equal(wave, before):
+            break
+    keys = (moves.first, moves.head, moves.tail, moves.chunk, wave, moves.finish, moves.start)
+    return moves.taken(np.lexsort(keys))
+
+
+def met(moves: Moves, leaving: Numbers | None = None) -> Iterator[tuple[Numbers, Numbers]]:
+    """Yield pairs of transfers: one that leaves an end, one that comes in there; units in common.
+
+    Parameters
+    ----------
+    moves : Moves
+    leaving : int64 array, optional
+        Which of those that leave, in this order; all if not given. The pairs of one come together.
+    """
+    if not len(moves):
+        return
+    which = np.arange(len(moves)) if leaving is None else leaving
+    first, end = moves.first, moves.first + moves.amount
+    nodes = int(max(moves.tail.max(), moves.head.max())) + 1
+    if (int(moves.chunk.max()) + 1) * nodes * (int(end.max()) + 1) >= 2**63:
+        places = np.unique(np.concatenate([first, end]))
+        first, end = np.searchsorted(places, first), np.searchsorted(places, end)
+    span = int(end.max()) + 1
+    base = moves.chunk.astype(np.int64) * nodes
+    at_head, at_tail = (base + moves.head) * span, (base + moves.tail) * span
+    into = np.argsort(at_head + first, kind="stable")
+    begins, stops = (at_head + first)[into], (at_head + end)[into]
+    furthest = np.maximum.accumulate(stops)
+    low = np.searchsorted(furthest, (at_tail + first)[which], side="right")
+    many = np.maximum(np.searchsorted(begins, (at_tail + end)[which], side="left") - low, 0)
+    upto = np.concatenate([[0], np.cumsum(many)])
+    start = 0
+    while start < len(which):
+        stop = int(np.searchsorted(upto, upto[start] + _AT_ONCE, side="right")) - 1
+        stop = min(max(stop, start + 1), len(which))
+        some = np.repeat(np.arange(start, stop), many[start:stop])
+        place = low[some] + np.arange(len(some)) + upto[start] - upto[some]
+        real = stops[place] > (at_tail + first)[which[some]]
+        yield which[some[real]], into[place[real]]
+        start = stop
+
+
+def _feeding(moves: Moves, ends: _Ends, late: Numbers, early: Numbers) -> tuple[Numbers, Numbers]:
+    """Keep the pairs in which what comes in is there, or comes in as it is sent on."""
+    leaves, arrived = moves.start[late], moves.finish[early]
+    feeds = arrived <= leaves
+    if not ends.keeps.all():
+        at = moves.tail[late]
+        feeds &= ends.stores[at] | (arrived == leaves)
+        along = (moves.start[early] <= leaves) & (arrived <= moves.finish[late])
+        feeds |= ~ends.keeps[at] & along & (leaves < arrived)
+    feeds &= early < late
+    return late[feeds], early[feeds]
+
+
+_Parts = list[tuple[int, int]]
+
+
+class _Taken:
+    """What is left of transfers, and what has found where it comes from: by number, in parts."""
+
+    def __init__(self, moves: Moves) -> None:
+        self._moves = moves
+        self._left: dict[int, _Parts] = {}
+        self._wanted: dict[int, _Parts] = {}
+
+    def take(self, late: int, early: int) -> bool:
+        """Use up what two transfers have in common; tell whether there is any."""
+        has, wants = self._of(self._left, early), self._of(self._wanted, late)
+        pairs = ((max(a, c), min(b, d)) for a, b in has for c, d in wants)
+        common = [(low, high) for low, high in pairs if low < high]
+        self._left[early], self._wanted[late] = _without(has, common), _without(wants, common)
+        return bool(common)
+
+    def _of(self, parts: dict[int, _Parts], move: int) -> _Parts:
+        first = int(self._moves.first[move])
+        return parts.get(move, [(first, first + int(self._moves.amount[move]))])
+
+
+def _without(parts: _Parts, taken: _Parts) -> _Parts:
+    for low, high in taken:
+        cut = [each for a, b in parts for each in ((a, min(b, low)), (max(a, high), b))]
+        parts = [(a, b) for a, b in cut if a < b]
+    return parts
+
+
+def _once(
+    moves: Moves, ends: _Ends, taken: _Taken, late: Numbers, early: Numbers
+) -> tuple[Numbers, Numbers]:
+    """At switches that send each unit once, keep the pairs in which it is taken."""
+    asked = np.flatnonzero(ends.once[moves.tail[late]])
+    asked = asked[np.lexsort((moves.finish[early[asked]], late[asked]))]
+    keep = np.ones(len(late), dtype=np.bool_)
+    for pair in asked.tolist():
+        keep[pair] = taken.take(int(late[pair]), int(early[pair]))
+    return late[keep], early[keep]
+
+
+def _replaced(moves: Moves, late: Numbers, early: Numbers) -> tuple[Numbers, Numbers]:
+    """Leave out what was added up at a sender before copies replaced all that it sends."""
+    adds = moves.reduce[early] & ~moves.reduce[late]
+    if not adds.any():
+        return late, early
+    low = np.maximum(moves.first[late], moves.first[early])
+    high = np.minimum((moves.first + moves.amount)[late], (moves.first + moves.amount)[early])
+    bare = moves.amount.copy()
+    np.subtract.at(bare, late, np.where(moves.reduce[early], 0, high - low))
+    keep = ~adds | (bare[late] > 0)
+    return late[keep], early[keep]
