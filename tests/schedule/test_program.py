@@ -1,5 +1,6 @@
 """Schedules of every kind as programs, proved by way of steps and carried out one by one."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
