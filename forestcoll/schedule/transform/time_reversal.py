@@ -10,9 +10,9 @@ Source:  a reduce-scatter is an allgather backwards in time on the network with 
 Of a clock too everything is mirrored, but for one thing: bytes leave first and arrive later,
 whichever way time runs. Forwards a link is busy from when the links before it on the path have
 passed the bytes on; backwards from when those behind it have. On each link this moves what loads it
-by the link's latency and by how long the transfer has to arrive. So the rates on a link are those
-of before, all moved alike, if all paths of a transfer have one latency and it ends as soon as its
-last byte has arrived; where it is otherwise they may come to overlap, which ``verify`` finds.
+by the link's latency and by what time the transfer has to spare on its way. So the rates on a link
+are those of before, all moved alike, if the paths of each transfer have one latency and it ends
+when its last byte arrives; where it is otherwise they may come to overlap, which ``verify`` finds.
 """
 
 from __future__ import annotations
