@@ -112,9 +112,9 @@ def met(moves: Moves, leaving: Numbers | None = None) -> Iterator[tuple[Numbers,
     leaving : int64 array, optional
         Which of those that leave, in this order; all if not given. The pairs of one come together.
     """
-    if not len(moves):
-        return
     which = np.arange(len(moves)) if leaving is None else leaving
+    if not len(which):
+        return
     first, end = moves.first, moves.first + moves.amount
     nodes = int(max(moves.tail.max(), moves.head.max())) + 1
     if (int(moves.chunk.max()) + 1) * nodes * (int(end.max()) + 1) >= 2**63:

@@ -59,8 +59,9 @@ def along_paths(schedule: StepSchedule, links: _Flags | None = None) -> StepSche
     if not cut.any():
         return schedule
     share, total = _shares(routes)
-    asked = np.unique(np.stack([total[link[cut]], schedule.intervals.amount[cut]]), axis=1)
-    schedule = finer(schedule, math.lcm(*(t // math.gcd(t, a) for t, a in asked.T.tolist())))
+    whole = total[link[cut]]
+    asked = np.unique(whole // np.gcd(whole, schedule.intervals.amount[cut]))
+    schedule = finer(schedule, math.lcm(*asked.tolist()))
     many = np.where(cut, np.diff(routes.first_path)[link], 1)
     which = np.repeat(np.arange(len(sends)), many)
     nth = np.arange(len(which)) - np.repeat(np.cumsum(many) - many, many)
@@ -99,8 +100,8 @@ def _spread(clock: Clock | None, which: _Numbers, path: _Numbers) -> Clock | Non
     message = clock.message
     if message is not None:
         message = message[which]
-        pair = np.stack([message.astype(np.int64), path])[:, message >= 0]
-        numbers = np.unique(pair, axis=1, return_inverse=True)[1].reshape(-1)
+        pair = (message * (path.max() + np.int64(2)) + path + 1)[message >= 0]
+        numbers = np.unique(pair, return_inverse=True)[1].reshape(-1)
         message[message >= 0] = numbers.astype(np.int32)
     return replace(
         clock,
