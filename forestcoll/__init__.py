@@ -23,7 +23,6 @@ from forestcoll.schedule import (
     FactoredForest,
     Forest,
     MulticastForest,
-    Program,
     cost,
     read_certificate,
     read_schedule,
@@ -32,6 +31,7 @@ from forestcoll.schedule import (
     write_certificate,
     write_schedule,
 )
+from forestcoll.schedule.program import Program
 from forestcoll.topology import (
     Topology,
     group,

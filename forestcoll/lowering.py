@@ -20,6 +20,7 @@ from forestcoll.expansion import expand
 from forestcoll.schedule.collectives import Allreduce, AnyForest, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.flows import FlowSchedule
+from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest, Walks
 from forestcoll.schedule.program import Program, Starts
 from forestcoll.schedule.steps import StepSchedule
@@ -34,6 +35,7 @@ from forestcoll.schedule.transform.moves import (
     refined,
 )
 from forestcoll.schedule.transform.needs import with_needs
+from forestcoll.schedule.unsupported import not_taken
 
 __all__ = ["lower"]
 
@@ -60,7 +62,7 @@ def lower(schedule: AnySchedule | StepSchedule | FlowSchedule, pieces: int = 1) 
         If there is to be less than one piece.
     UnsupportedError
         If the units that an exact cut asks for do not fit 64 bits, or the phases of an allreduce
-        have different weights.
+        have different weights; of what is no schedule.
     VerificationError
         If a forest does not fit together, so that its trees cannot be followed.
     """
@@ -104,7 +106,9 @@ def _plan(schedule: AnySchedule | StepSchedule | FlowSchedule) -> Plan:
 def _of_trees(forest: AnyForest) -> Plan:
     if isinstance(forest, MulticastForest):
         return of_multicast(forest)
-    return of_forest(expand(forest) if isinstance(forest, FactoredForest) else forest)
+    if not isinstance(forest, Forest | FactoredForest):
+        raise not_taken("lower", forest)
+    return of_forest(expand(forest))
 
 
 def _both(reduce: Plan, gather: Plan) -> Plan:

@@ -15,7 +15,6 @@ from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest, Path, Routes, Tree
 from forestcoll.schedule.multicast import MulticastForest, PhysicalTree, Walks
-from forestcoll.schedule.program import Program, Starts
 from forestcoll.schedule.steps import (
     Chunks,
     Clock,
@@ -51,11 +50,9 @@ __all__ = [
     "MulticastForest",
     "Path",
     "PhysicalTree",
-    "Program",
     "Routes",
     "Send",
     "Sends",
-    "Starts",
     "StepSchedule",
     "StepVerdict",
     "Steps",

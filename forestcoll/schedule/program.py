@@ -20,6 +20,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.schedule.equality import ByValue
 from forestcoll.schedule.multicast import Walks
 from forestcoll.schedule.steps import Chunks
 from forestcoll.topology.model import Topology
@@ -27,8 +28,8 @@ from forestcoll.topology.model import Topology
 __all__ = ["Program", "Starts"]
 
 
-@dataclass(frozen=True)
-class Starts:
+@dataclass(frozen=True, eq=False)
+class Starts(ByValue):
     """When each transfer of a schedule with a clock starts; it need not, but may not before.
 
     Parameters
@@ -45,8 +46,8 @@ class Starts:
     tick: npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Program:
+@dataclass(frozen=True, eq=False)
+class Program(ByValue):
     """Who sends what to whom over which path, after what.
 
     Parameters

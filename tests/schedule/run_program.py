@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.schedule import Program
+from forestcoll import Program
 from forestcoll.schedule.steps import REDUCTIONS
 
 Counts = npt.NDArray[np.int64]

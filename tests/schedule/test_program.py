@@ -26,8 +26,10 @@ from forestcoll.schedule import (
     Sends,
     StepSchedule,
     cost,
+    in_turn,
     lockstep,
     stepwise,
+    time_reversed,
     verify,
 )
 from forestcoll.schedule.collectives import AnySchedule
@@ -35,7 +37,9 @@ from forestcoll.schedule.steps import TimedSend, timed
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.baselines.claims import CLAIMS, examples, make
 from tests.random_topologies import random_topology
+from tests.schedule.literals import LITERALS
 from tests.schedule.run_program import delivers
+from tests.schedule.types import TYPES, schedule
 
 Any = AnySchedule | StepSchedule | FlowSchedule
 
@@ -404,6 +408,36 @@ def test_programs_of_all_methods_deliver(method: str, collective: str) -> None:
         assert program.num_transfers > 3000 or delivers(program)
 
 
+@pytest.mark.parametrize("pieces", [1, 2, 3])
+@pytest.mark.parametrize("name", TYPES)
+def test_programs_of_all_types_deliver(name: str, pieces: int) -> None:
+    """A new type needs a way to become a program."""
+    assert delivers(check(schedule(name), pieces))
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 3])
+@pytest.mark.parametrize("name", LITERALS)
+def test_programs_of_peers_schedules_deliver(name: str, pieces: int) -> None:
+    """Intervals, named paths, switches that copy, store, pass on or add, clocks with delays."""
+    assert delivers(check(LITERALS[name].make(), pieces))
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in LITERALS if LITERALS[name].make().collective != "allreduce"]
+)
+def test_peers_schedules_turned_round_in_time_deliver(name: str) -> None:
+    """What was copied is added, in switches too; and both in turn are an allreduce."""
+    there = LITERALS[name].make()
+    back = time_reversed(there, there.topology.reversed())
+    for pieces in (1, 2):
+        assert delivers(lower(back, pieces))
+    if there.reduction:
+        verify(in_turn(there, time_reversed(there, there.topology)))
+        return
+    both = in_turn(time_reversed(there, there.topology), there)
+    assert delivers(lower(both))
+
+
 # --- faults ------------------------------------------------------------------------------------
 
 
@@ -495,5 +529,15 @@ def test_numbers_beyond_64_bits_are_refused() -> None:
         lower(Allreduce(reduce, gather))
 
 
-def test_lower_is_offered_by_the_package() -> None:
+@pytest.mark.parametrize("found", [None, 3, Forest, Allreduce(None, None)])
+def test_what_is_no_schedule_is_refused_by_its_type(found: object) -> None:
+    with pytest.raises(UnsupportedError, match=r"^unsupported: lower takes a schedule, not "):
+        lower(found)
+
+
+def test_programs_compare_by_what_they_say() -> None:
+    """The same schedule makes the same program; in pieces it is another one."""
+    ring = generate(load_topology("ring:nodes=3"))
+    assert lower(ring) == lower(generate_factored(load_topology("ring:nodes=3")))
+    assert len({lower(ring), lower(ring), lower(ring, 2)}) == 2
     assert forestcoll.lower is lower

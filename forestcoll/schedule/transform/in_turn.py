@@ -38,7 +38,6 @@ def in_turn(reduce: StepSchedule, gather: StepSchedule) -> StepSchedule:
     Parameters
     ----------
     reduce, gather : StepSchedule
-        On the same topology.
 
     Returns
     -------
@@ -49,13 +48,18 @@ def in_turn(reduce: StepSchedule, gather: StepSchedule) -> StepSchedule:
     Raises
     ------
     UnsupportedError
-        If the two are not the phases of an allreduce, give the GPUs different parts of the data,
-        have clocks for different amounts of it, or cannot be written in 64-bit units.
+        If the two are not the phases of an allreduce on one network, give the GPUs different parts
+        of the data, have clocks for different amounts of it, or need units beyond 64 bits.
     """
     if (reduce.collective, gather.collective) not in _PHASES:
         raise UnsupportedError(
             f"unsupported: a {reduce.collective} and then a {gather.collective} are no allreduce; "
             f"take a reduce-scatter and an allgather, or a reduce and a broadcast"
+        )
+    if reduce.topology != gather.topology:
+        raise UnsupportedError(
+            f"unsupported: the phases of this allreduce are of two networks, "
+            f"{reduce.topology.name} and {gather.topology.name}; make them for one"
         )
     reduce, gather = with_one_cut(*_with_one_set_of_paths(reduce, gather))
     chunks = gather.chunks
