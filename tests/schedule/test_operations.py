@@ -20,12 +20,14 @@ from forestcoll.draw import draw_tree
 from forestcoll.errors import ExportError, ForestCollError, UnsupportedError
 from forestcoll.expansion import expand
 from forestcoll.latency import latency
+from forestcoll.lowering import lower
 from forestcoll.schedule import (
     Allreduce,
     Forest,
     cost,
     in_steps,
     read_schedule,
+    stepwise,
     verify,
     write_schedule,
 )
@@ -110,6 +112,12 @@ def time_of(made: Any) -> Fraction:
     return claimed
 
 
+def lowers(made: Any, _: Path) -> None:
+    """To a program whose steps are right and load the links as the schedule does."""
+    for pieces in (1, 2):
+        assert verify(stepwise(lower(made, pieces))).time_s_per_gb == time_of(made)
+
+
 OPERATIONS: dict[str, Callable[[Any, Path], None]] = {
     "verify": verifies,
     "cost": costs,
@@ -117,6 +125,7 @@ OPERATIONS: dict[str, Callable[[Any, Path], None]] = {
     "latency": has_a_latency,
     "expand": expands,
     "draw_tree": draws,
+    "lower": lowers,
     "write JSON": writes_json,
     "write npz": writes_npz,
     "read JSON": comes_back_from_json,
@@ -245,6 +254,7 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "latency": latency,
     "expand": expand,
     "draw_tree": lambda made: draw_tree(made, 0),
+    "lower": lower,
     "write_schedule": lambda made: write_schedule(made, "never.json"),
 }
 
