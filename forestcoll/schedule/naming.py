@@ -17,6 +17,7 @@ from forestcoll.topology.model import Topology
 __all__ = [
     "Batches",
     "Claims",
+    "Made",
     "OnNetwork",
     "Routed",
     "Schedule",
@@ -41,6 +42,14 @@ class OnNetwork(Protocol):
         """The network."""
 
 
+class Made(Protocol):
+    """What all schedules of one phase have in common."""
+
+    @property
+    def method(self) -> str:
+        """Who made it."""
+
+
 class Routed(OnNetwork, Protocol):
     """What all schedules have in common whose GPUs send to GPUs."""
 
@@ -49,12 +58,8 @@ class Routed(OnNetwork, Protocol):
         """Physical paths of the logical links."""
 
 
-class Claims(OnNetwork, Protocol):
+class Claims(OnNetwork, Made, Protocol):
     """What all forests have in common: what they say of themselves."""
-
-    @property
-    def method(self) -> str:
-        """Who made it."""
 
     @property
     def k(self) -> int:

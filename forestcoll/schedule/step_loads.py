@@ -97,7 +97,13 @@ def _sent_in_steps(schedule: StepSchedule, amount: _Amounts) -> Iterator[_Amount
     """Yield what each step sends over each logical link, and then over each path that is named."""
     sends, routes, nodes = schedule.sends, schedule.routes, len(schedule.topology.nodes)
     known = routes.tail.astype(np.int64) * nodes + routes.head
-    way = np.searchsorted(known, sends.tail.astype(np.int64) * nodes + sends.head)
+    wanted = sends.tail.astype(np.int64) * nodes + sends.head
+    way = np.searchsorted(known, wanted)
+    if schedule.num_steps > len(sends) or not np.array_equal(np.append(known, -1)[way], wanted):
+        raise VerificationError(
+            "a transfer of this schedule has no route, or its steps have gaps; verify it before "
+            "costing it"
+        )
     ways = len(known)
     if sends.path is not None:
         way = np.where(sends.path >= 0, ways + sends.path, way)
@@ -154,7 +160,8 @@ def _measure(
     link_of_hop = np.repeat(np.arange(links), np.diff(rows[routes.first_path]) if links else 0)
     path_of_hop = np.repeat(np.arange(len(rows) - 1), np.diff(rows))
     slowness, per = _slowness(topology)
-    kind = np.int64 if most * common * int(max(slowness, default=1)) < 2**63 else object
+    often = int(np.diff(rows).max(initial=1))  # a path may come over a link again
+    kind = np.int64 if most * common * often * int(max(slowness, default=1)) < 2**63 else object
     share, slowness = share.astype(kind), slowness.astype(kind)
 
     total, slowest, steps = np.zeros(len(topology.links), dtype=kind), 0, 0

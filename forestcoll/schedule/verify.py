@@ -51,7 +51,7 @@ from forestcoll.schedule.verify_paths import (
 )
 from forestcoll.schedule.verify_steps import StepVerdict, verify_steps
 from forestcoll.schedule.verify_trees import check_roots, check_trees, tree_loads
-from forestcoll.schedule.wellformed import check_arrays, check_routes
+from forestcoll.schedule.wellformed import check_arrays, check_method, check_routes
 from forestcoll.topology.model import Topology
 
 __all__ = ["AllreduceVerdict", "Verdict", "verify"]
@@ -385,7 +385,8 @@ def _is_without_trees(forest: Claims, trees: int) -> bool:
 
 
 def _check_claims(forest: Claims) -> None:
-    """The number of trees and the congestion claimed are positive exact numbers."""
+    """The number of trees and the congestion claimed are positive exact numbers; it has a maker."""
+    check_method(forest)
     if not isinstance(forest.k, int) or isinstance(forest.k, bool) or forest.k < 1:
         fail(f"k is {forest.k!r}; it must be a positive int, the number of trees per root")
     alone = forest.topology.num_compute == 1  # whose empty schedule loads nothing

@@ -14,20 +14,21 @@ from forestcoll.schedule.exactly import first
 from forestcoll.schedule.naming import fail
 from forestcoll.schedule.steps import Clock, StepSchedule
 from forestcoll.schedule.verify_rows import send_name
-from forestcoll.schedule.wellformed import check_array
+from forestcoll.schedule.wellformed import DIGITS, check_array, check_count
 
 __all__ = ["check_times"]
 
-_NEVER = np.iinfo(np.int64).max
+_NEVER = int(np.iinfo(np.int64).max)
 
 
 def check_times(schedule: StepSchedule, clock: Clock) -> None:
     """Times are whole numbers in order; transfers start together when their step is the same."""
     count = len(schedule.sends)
-    if type(clock.size_bytes) is not int or clock.size_bytes < 1:
-        fail(f"the clock is for {clock.size_bytes!r} bytes; it must be a positive int")
+    check_count("the size that the clock is for", clock.size_bytes, "bytes")
     if not isinstance(clock.tick_us, Fraction) or clock.tick_us <= 0:
         fail(f"a tick is {clock.tick_us!r} us; it must be a positive Fraction")
+    if max(clock.tick_us.numerator, clock.tick_us.denominator) >= 10**DIGITS:
+        fail(f"a tick is a fraction of more than {DIGITS} digits; take a simpler one")
     check_array("clock.start", clock.start, (count,), 0, _NEVER - 1)
     check_array("clock.end", clock.end, (count,), 0, _NEVER - 1)
     if (send := first(clock.end <= clock.start)) is not None:

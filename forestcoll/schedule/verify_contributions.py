@@ -20,7 +20,8 @@ from forestcoll.schedule.verify_rows import Rows, send_name
 
 __all__ = ["check_contributions"]
 
-_BLOCK_BYTES = 2**26  # of contributions looked at together
+_BLOCK_BYTES = 2**26  # of contributions and moves looked at together
+_MOVE_BYTES = 100  # what a transfer of an atom takes besides its bits
 
 _Bits = npt.NDArray[np.uint8]
 
@@ -57,7 +58,8 @@ def check_contributions(rows: Rows) -> None:
     of_chunk = pieces.start // rows.span  # of the segments between chunks nobody asks
     low, high = pieces.low[: len(rows.chunk)], pieces.high[: len(rows.chunk)]
     atoms = np.flatnonzero(pieces.depth)
-    held = np.cumsum((gpus + pieces.depth[atoms]) * ((gpus + 7) // 8))
+    bits = (gpus + 7) // 8
+    held = np.cumsum(gpus * bits + pieces.depth[atoms] * (bits + _MOVE_BYTES))
     begin = 0
     while begin < len(atoms):
         before = int(held[begin - 1]) if begin else 0

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from forestcoll.schedule.exactly import Ints, first
 from forestcoll.schedule.naming import end_name, fail, gpu_name
 from forestcoll.schedule.verify_pieces import LATEST, Pieces, extreme
-from forestcoll.schedule.verify_rows import Rows, keeping_ends, send_name
+from forestcoll.schedule.verify_rows import Rows, keeping_ends, send_name, too_few
 from forestcoll.schedule.verify_switches import check_copying_switches
 
 __all__ = ["Held", "check_copies", "held_at_roots"]
@@ -74,7 +74,7 @@ def check_copies(rows: Rows, copies: Ints, held: Held) -> None:
     check_copying_switches(
         rows, copies[~keeps[rows.tail[copies]]], copies[~keeps[rows.head[copies]]]
     )
-    _check_due(rows, pieces)
+    _check_due(rows, pieces, np.concatenate([rows.at_head(into), held.chunk * rows.ends + held.at]))
 
 
 def _check_once(rows: Rows, into: Ints, pieces: Pieces) -> None:
@@ -98,16 +98,20 @@ def _fail_unsendable(rows: Rows, send: int) -> None:
     fail(f"{send_name(rows.schedule, send)}: the sender does not have the chunk {when}")
 
 
-def _check_due(rows: Rows, pieces: Pieces) -> None:
-    """Every chunk gets to all GPUs, or to its target."""
+def _check_due(rows: Rows, pieces: Pieces, cells: Ints) -> None:
+    """Every chunk gets to all GPUs, or to its target; ``cells`` is where any of it gets to."""
     chunks = rows.schedule.chunks
     which = np.arange(len(rows.size), dtype=np.int64)
-    if rows.schedule.collective == "all-to-all":
-        chunk, gpu = which, chunks.target.astype(np.int64)
-    else:
-        chunk = np.repeat(which, rows.gpus)
-        gpu = np.tile(np.arange(rows.gpus), len(which))
-    low, high = pieces.met(chunk * rows.ends + gpu, np.zeros_like(chunk), rows.size[chunk])
-    if (at := first(~pieces.covered(low, high))) is not None:
-        some = "" if rows.schedule.sends.interval is None else "all of "
-        fail(f"{some}chunk {chunk[at]} never gets to {gpu_name(rows.schedule, int(gpu[at]))}")
+    everywhere = rows.schedule.collective != "all-to-all"
+    if everywhere and (chunk := too_few(rows, cells, rows.gpus)) is not None:
+        there = cells[cells // rows.ends == chunk] % rows.ends
+        missing = int(np.setdiff1d(np.arange(rows.gpus), there)[0])
+        fail(f"chunk {chunk} never gets to {gpu_name(rows.schedule, missing)}")
+    at, gpu = which, chunks.target.astype(np.int64)
+    if everywhere:
+        at, gpu = np.repeat(which, rows.gpus), np.tile(np.arange(rows.gpus), len(which))
+    low, high = pieces.met(at * rows.ends + gpu, np.zeros_like(at), rows.size[at])
+    if (lacking := first(~pieces.covered(low, high))) is not None:
+        some = "" if rows.schedule.sends.interval is None else ", or not all of it"
+        name = gpu_name(rows.schedule, int(gpu[lacking]))
+        fail(f"chunk {at[lacking]} never gets to {name}{some}")

@@ -14,7 +14,7 @@ from forestcoll.schedule.exactly import Ints, exact, first
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.naming import fail, gpu_name, link_name, path_name
 from forestcoll.schedule.verify_paths import busiest_link, check_paths
-from forestcoll.schedule.wellformed import check_routes
+from forestcoll.schedule.wellformed import check_count, check_method, check_routes
 
 __all__ = ["FlowVerdict", "verify_flows"]
 
@@ -61,8 +61,8 @@ def verify_flows(schedule: FlowSchedule) -> FlowVerdict:
     topology, gpus = schedule.topology, schedule.topology.num_compute
     if gpus < 1:
         fail(f"{topology.name} has no GPU; a schedule needs at least one")
-    if type(schedule.whole) is not int or schedule.whole < 1:
-        fail(f"the whole is {schedule.whole!r} units of weight; it must be a positive int")
+    check_count("the whole", schedule.whole, "units of weight")
+    check_method(schedule)
     check_routes(schedule)
     _check_pairs(schedule)
     links = check_paths(schedule, through_gpus=True)

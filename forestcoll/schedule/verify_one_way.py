@@ -17,7 +17,7 @@ from forestcoll.schedule.exactly import Ints, first
 from forestcoll.schedule.naming import end_name, gpu_name
 from forestcoll.schedule.verify_copies import Held
 from forestcoll.schedule.verify_pieces import LATEST, Pieces, extreme
-from forestcoll.schedule.verify_rows import Rows, keeping_ends, send_name
+from forestcoll.schedule.verify_rows import Rows, keeping_ends, send_name, too_few
 
 __all__ = ["held_sums", "problem_of_sums"]
 
@@ -58,6 +58,8 @@ def _problem_of_places(rows: Rows, out: Ints, sent: Pieces) -> str | None:
                     f"be all but one"
                 )
         return None
+    if (short := too_few(rows, rows.at_tail(out), rows.gpus - 1)) is not None:
+        return f"chunk {short}: not all GPUs send their part, so its sum lacks contributions"
     chunk, gpu = np.repeat(chunks, rows.gpus), np.tile(np.arange(rows.gpus), len(chunks))
     root = schedule.chunks.root.astype(np.int64)
     low, high = sent.met(chunk * rows.ends + gpu, np.zeros_like(chunk), rows.size[chunk])
@@ -73,7 +75,7 @@ def _problem_of_places(rows: Rows, out: Ints, sent: Pieces) -> str | None:
 
 
 def _problem_of_order(rows: Rows, out: Ints, into: Ints, sent: Pieces) -> str | None:
-    """Nothing is added to a sum after it is sent, and no sum is added where none is sent on."""
+    """Nothing is added to a sum after it is sent; switches send on what comes in, and only that."""
     departs = sent.spread(rows.start[out], "least", LATEST)
     low, high = sent.met(rows.at_head(into), rows.first[into], rows.end[into])
     late = extreme(departs, low, high, "least") < rows.finish[into]
@@ -86,6 +88,12 @@ def _problem_of_order(rows: Rows, out: Ints, into: Ints, sent: Pieces) -> str | 
         send = int(into[at])
         name = end_name(rows.schedule, int(rows.head[send]))
         return f"{send_name(rows.schedule, send)}: {name} does not send it on"
+    switched = out[rows.tail[out] >= rows.gpus]
+    come = Pieces.of(rows.at_head(into), rows.first[into], rows.end[into], rows.span)
+    low, high = come.met(rows.at_tail(switched), rows.first[switched], rows.end[switched])
+    if (at := first(~come.covered(low, high))) is not None:
+        send = int(switched[at])
+        return f"{send_name(rows.schedule, send)}: nothing has come in for it to add up"
     return None
 
 

@@ -29,6 +29,8 @@ from forestcoll.schedule.verify_rows import send_name
 
 __all__ = ["check_rates"]
 
+_UNIT_BITS = 1024  # of a common unit of rates that is worth having
+
 _Numbers = npt.NDArray[Any]
 """int64 where all of them fit, else Python ints."""
 
@@ -69,7 +71,8 @@ def check_rates(schedule: StepSchedule, clock: Clock, way: Ints, hops: Ints) -> 
     parts = math.lcm(*{time.denominator for each in ways for time in _times(each)})
     start, left = _leaving(schedule, clock, ways, which, parts)
     kinds, kind = _kinds(schedule.intervals.amount, left - start, which)
-    rates, unit = _rates(schedule, clock, ways, kinds, parts)
+    rates = _rates(schedule, clock, ways, kinds, parts)
+    unit = _unit(schedule, rates)
 
     shares = [len(each.shares) for each in ways]
     many = np.array(shares)[which]
@@ -79,52 +82,93 @@ def check_rates(schedule: StepSchedule, clock: Clock, way: Ints, hops: Ints) -> 
     flat = [each for one in ways for each in one.shares]
     later = _numbers([int(before * parts) for _, _, before in flat])[at]
     offset = np.concatenate([[0], np.cumsum([len(row) for row in rates])])
-    rate = _numbers([entry for row in rates for entry in row])[offset[kind[send]] + share]
     begin = start[send] + later
-    _check(
-        schedule,
-        _Use(
-            link=np.array([link for link, _, _ in flat])[at],
-            begin=begin,
-            end=begin + (left - start)[send],
-            rate=rate,
-        ),
-        unit,
-        clock.tick_us / parts,
+    use = _Use(
+        link=np.array([link for link, _, _ in flat])[at],
+        begin=begin,
+        end=begin + (left - start)[send],
+        rates=[rate for row in rates for rate in row],
+        which=offset[kind[send]] + share,
     )
+    _check(schedule, use, unit, clock.tick_us / parts)
 
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """How transfers use physical links: each at a rate, from one moment to another."""
+    """How transfers use physical links: each at one of some rates, from one moment to another."""
 
     link: Ints
     begin: _Numbers
     end: _Numbers
-    rate: _Numbers
+    rates: list[Fraction]
+    which: Ints
 
 
-def _check(schedule: StepSchedule, use: _Use, unit: Fraction, moment_us: Fraction) -> None:
-    """Add up the rates over each link from moment to moment; ``unit`` of them is 1 GB/s."""
-    topology = schedule.topology
+def _check(schedule: StepSchedule, use: _Use, unit: int, moment_us: Fraction) -> None:
+    """Add up the rates over each link from moment to moment, as so many parts of 1 GB/s."""
     moments, place = np.unique(np.concatenate([use.begin, use.end]), return_inverse=True)
-    link = np.concatenate([use.link, use.link])
-    change = np.concatenate([use.rate, -use.rate])
+    link, which = np.concatenate([use.link, use.link]), np.concatenate([use.which, use.which])
     order = np.lexsort((place.reshape(-1), link))
-    link, place, change = link[order], place.reshape(-1)[order], change[order]
-    if int(max(use.rate)) * len(change) >= 2**63:
-        change = change.astype(object)
-    carried = np.cumsum(change)  # what a link carries is nothing in the end, so links follow on
+    link, place, which = link[order], place.reshape(-1)[order], which[order]
+    ends = order >= len(use.link)
     settled = np.append((np.diff(link) != 0) | (np.diff(place) != 0), True)
-    limits = _numbers([int(each.bandwidth_gb_s * unit) for each in topology.links])
-    if (wrong := first(settled & (carried > limits[link]))) is not None:
+    find = _too_much_in_fractions if unit.bit_length() > _UNIT_BITS else _too_much
+    if (found := find(schedule, _Events(link, which, ends, settled), use.rates, unit)) is not None:
+        wrong, carried = found
+        topology = schedule.topology
         over = topology.links[int(link[wrong])]
-        ends = " -> ".join(topology.nodes[i].name for i in (over.tail, over.head))
+        nodes = " -> ".join(topology.nodes[i].name for i in (over.tail, over.head))
         fail(
-            f"link {ends} carries {int(carried[wrong]) / unit} GB/s from "
-            f"{int(moments[place[wrong]]) * moment_us} us on; its bandwidth is "
-            f"{over.bandwidth_gb_s} GB/s"
+            f"link {nodes} carries {carried} GB/s from {int(moments[place[wrong]]) * moment_us} us "
+            f"on; its bandwidth is {over.bandwidth_gb_s} GB/s"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Events:
+    """Where links begin or end to carry something, in order of links and times.
+
+    Parameters
+    ----------
+    link, rate : int arrays
+        The physical link, and which of the rates.
+    ends : bool array
+        Whether it ends.
+    settled : bool array
+        Whether it is the last one of its link at its time.
+    """
+
+    link: Ints
+    rate: Ints
+    ends: npt.NDArray[np.bool_]
+    settled: npt.NDArray[np.bool_]
+
+
+def _too_much(
+    schedule: StepSchedule, events: _Events, rates: list[Fraction], unit: int
+) -> tuple[int, Fraction] | None:
+    """Return the first event after which a link carries too much, and how much in GB/s."""
+    whole = [int(rate * unit) for rate in rates]
+    change = _numbers(whole)[events.rate]
+    if max(whole) * len(change) >= 2**63:
+        change = change.astype(object)
+    carried = np.cumsum(np.where(events.ends, -change, change))  # nothing in the end of a link
+    limits = _numbers([int(each.bandwidth_gb_s * unit) for each in schedule.topology.links])
+    wrong = first(events.settled & (carried > limits[events.link]))
+    return None if wrong is None else (wrong, Fraction(int(carried[wrong]), unit))
+
+
+def _too_much_in_fractions(
+    schedule: StepSchedule, events: _Events, rates: list[Fraction], _: int
+) -> tuple[int, Fraction] | None:
+    """Do the same with one sum at a time, where a common unit would have thousands of digits."""
+    links, carried = schedule.topology.links, Fraction(0)
+    rows = zip(events.link, events.rate, events.ends, events.settled, strict=True)
+    for event, (link, rate, ends, settled) in enumerate(rows):
+        carried += -rates[rate] if ends else rates[rate]
+        if settled and carried > links[link].bandwidth_gb_s:
+            return event, carried
+    return None
 
 
 def _leaving(
@@ -158,17 +202,25 @@ def _rates(
     ways: list[_Way],
     kinds: list[tuple[int, int, int]],
     parts: int,
-) -> tuple[list[list[int]], Fraction]:
-    """Return the rate of each kind of transfer over each of its links, and how many are 1 GB/s."""
+) -> list[list[Fraction]]:
+    """Return the rate of each kind of transfer over each of its links, in GB/s."""
     rates = []
     for amount, busy, way in kinds:
         busy_us = busy * clock.tick_us / parts
         whole = Fraction(amount, schedule.chunks.whole) * clock.size_bytes / (busy_us * 1000)
         rates.append([whole * share for _, share, _ in ways[way].shares])
-    widths = [link.bandwidth_gb_s for link in schedule.topology.links]
-    exact = {rate.denominator for row in rates for rate in row}
-    unit = math.lcm(*exact, *{width.denominator for width in widths})
-    return [[int(rate * unit) for rate in row] for row in rates], Fraction(unit)
+    return rates
+
+
+def _unit(schedule: StepSchedule, rates: list[list[Fraction]]) -> int:
+    """Return how many parts of 1 GB/s make all rates and bandwidths whole, or far too many."""
+    widths = {link.bandwidth_gb_s.denominator for link in schedule.topology.links}
+    unit = math.lcm(*widths)
+    for denominator in {rate.denominator for row in rates for rate in row}:
+        unit = math.lcm(unit, denominator)
+        if unit.bit_length() > _UNIT_BITS:
+            break
+    return unit
 
 
 def _way(schedule: StepSchedule, clock: Clock, hops: Ints, number: int) -> _Way:

@@ -16,7 +16,7 @@ from forestcoll.schedule.naming import end_name
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import NodeKind, Topology
 
-__all__ = ["Rows", "keeping_ends", "rows_of", "send_name"]
+__all__ = ["Rows", "keeping_ends", "rows_of", "send_name", "too_few"]
 
 _Times = npt.NDArray[np.int64]
 
@@ -96,6 +96,19 @@ def keeping_ends(topology: Topology) -> npt.NDArray[np.bool_]:
     """Tell of each end whether it keeps what it gets and sends it as often as it likes: as GPUs."""
     nodes = [topology.nodes[position] for position in topology.ends]
     return np.array([n.kind is NodeKind.COMPUTE or (n.multicast and n.stores) for n in nodes])
+
+
+def too_few(rows: Rows, cells: Ints, least: int) -> int | None:
+    """Return the first chunk that is in too few cells (chunk, end) of GPUs, if there is one.
+
+    Asked first, so that nothing of the size of all chunks times all GPUs is made for a schedule
+    that has not as many transfers.
+    """
+    different = np.unique(cells)
+    gpus = different[different % rows.ends < rows.gpus]
+    found = np.bincount(gpus // rows.ends, minlength=len(rows.size))
+    short = np.flatnonzero(found < least)
+    return int(short[0]) if len(short) else None
 
 
 def send_name(schedule: StepSchedule, send: int) -> str:

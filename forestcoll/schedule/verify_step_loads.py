@@ -97,7 +97,7 @@ def time_steps(schedule: StepSchedule, way: Ints, hops: Ints) -> StepTimes:
     carried = schedule.intervals.amount
     unit = int(np.gcd.reduce(carried))
     size = carried // unit
-    longest = int(np.add.reduceat(use.time, use.first[:-1]).max())
+    longest = int(use.time.max()) * int(np.diff(use.first).max())
     kind = _kind(int(size.max()) * longest * len(schedule.sends))
     size, time = size.astype(kind), use.time.astype(kind)
     busy, stepwise = np.zeros(len(links), dtype=kind), 0

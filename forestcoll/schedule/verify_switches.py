@@ -4,18 +4,22 @@ Part of :func:`forestcoll.schedule.verify`. What comes in *feeds* what goes out 
 arrived when the other starts, or comes in at least as early and as fast as the other leaves. If
 the switch does not store, the other starts no later than the first has arrived.
 
-A switch that copies and stores is like a GPU, and not looked at here. Copies are followed in the
-order of time: whatever goes out is covered by what feeds it. Sums are followed backwards, from what
-goes out to what came in: whatever comes in is carried on by what it feeds.
+A switch that copies and stores is like a GPU, and not looked at here. Of copies, whatever goes out
+is covered by what feeds it; they are followed in the order of time. Of sums, whatever comes in is
+carried on by something that it feeds: at a switch that adds by the first of these to leave, at
+another by one that carries nothing else. They are followed backwards, from where they go.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
+
+import numpy as np
 
 from forestcoll.schedule.exactly import Ints
 from forestcoll.schedule.naming import end_name, fail
@@ -36,15 +40,19 @@ def check_copying_switches(rows: Rows, out: Ints, into: Ints) -> None:
     out, into : int arrays
         The transfers from and to switches that do not keep what they get.
     """
-    given = _Given.by_switch(rows, into, rows.head)
+    links = _Links(rows)
+    given = _Given.at_switches(rows, into, rows.head, rows.finish)
     passing = set(out.tolist())
 
     def cover(send: int) -> str | None:
         at = int(rows.tail[send])
         switch = _node(rows, at)
+        leaves = int(rows.start[send])
         parts, used = _whole(rows, send), []
-        for other in given.at(rows, send, at):
-            if other not in passing and _feeds(rows, other, send, switch):
+        for other in given.among(
+            rows, send, at, None if switch.stores else leaves, leaves + given.longest
+        ):
+            if other not in passing and links.feeds(other, send, switch):
                 taken, parts = _split(parts, given.left[other])
                 used.append((other, taken))
         if parts:
@@ -69,26 +77,28 @@ def check_adding_switches(rows: Rows, into: Ints, out: Ints) -> None:
     into, out : int arrays
         The transfers to and from switches that do not keep what they get.
     """
-    given = _Given.by_switch(rows, out, rows.tail)
+    links = _Links(rows)
+    given = _Given.at_switches(rows, out, rows.tail, rows.start)
     passing = set(into.tolist())
     idle = {send: _whole(rows, send) for send in out.tolist()}
 
     def carry_on(send: int) -> str | None:
         at = int(rows.head[send])
         switch, name = _node(rows, at), end_name(rows.schedule, at)
-        parts, used = _whole(rows, send), []
-        for other in given.at(rows, send, at):
-            if other in passing or not _feeds(rows, send, other, switch):
-                continue
-            taken, rest = _split(parts, given.left[other])
-            if switch.multicast and _long(taken) < _long(
-                _split(_whole(rows, send), given.left[other])[0]
-            ):
-                return f"{name} sends on twice what it has added up, so it would be counted twice"
-            parts = rest
-            used.append((other, taken))
+        latest = None if switch.stores else int(rows.finish[send])
+        fed = [
+            other
+            for other in given.among(rows, send, at, int(rows.start[send]), latest)
+            if links.feeds(send, other, switch)
+        ]
+        find = _first_to_leave if switch.multicast else _free
+        used, parts = find(rows, given, send, fed)
+        if used is None:
+            return f"{name} sends on twice what it has added up, so it would be counted twice"
         if parts:
             return f"{name} does not send it on{'' if switch.stores else ' at once'}"
+        if any(other in passing for other, _ in used):
+            return "what it is sent on with gets nowhere"
         for other, taken in used:
             idle[other] = _split(idle[other], taken)[1]
         if not switch.multicast:
@@ -101,6 +111,35 @@ def check_adding_switches(rows: Rows, into: Ints, out: Ints) -> None:
             fail(f"{send_name(rows.schedule, send)}: nothing has come in for it to add up")
 
 
+_Uses = list[tuple[int, _Parts]]
+
+
+def _first_to_leave(
+    rows: Rows, given: _Given, send: int, fed: list[int]
+) -> tuple[_Uses | None, _Parts]:
+    """Put what comes in into the first transfer to leave, unit by unit; None if that is two."""
+    used, parts = _Uses(), _whole(rows, send)
+    starts = sorted(fed, key=lambda other: int(rows.start[other]))
+    for _, together in groupby(starts, key=lambda other: int(rows.start[other])):
+        rest = parts
+        for other in together:
+            taken, rest = _split(rest, given.left[other])
+            if _long(taken) < _long(_split(parts, given.left[other])[0]):
+                return None, parts
+            used.append((other, taken))
+        parts = rest
+    return used, parts
+
+
+def _free(rows: Rows, given: _Given, send: int, fed: list[int]) -> tuple[_Uses, _Parts]:
+    """Put what comes in into transfers that carry nothing else yet, the last to leave first."""
+    used, parts = _Uses(), _whole(rows, send)
+    for other in sorted(fed, key=lambda other: -int(rows.start[other])):
+        taken, parts = _split(parts, given.left[other])
+        used += [(other, taken)] if taken else []
+    return used, parts
+
+
 def _follow(
     rows: Rows, passing: set[int], *, key: Callable[[int], int], settle: Callable[[int], str | None]
 ) -> None:
@@ -108,7 +147,7 @@ def _follow(
     for _, moment in groupby(sorted(passing, key=lambda send: (key(send), send)), key=key):
         waiting = list(moment)
         while waiting:
-            problems = {send: settle(send) for send in waiting if send in passing}
+            problems = {send: settle(send) for send in waiting}
             settled = [send for send, problem in problems.items() if problem is None]
             if not settled:
                 send, problem = next(iter(problems.items()))
@@ -118,30 +157,73 @@ def _follow(
 
 
 @dataclass(frozen=True, slots=True)
+class _Group:
+    """Transfers of one chunk at one switch at one time, by their first units.
+
+    Parameters
+    ----------
+    sends, first, furthest : list of int
+        The transfers, where they begin, and the furthest end of those so far.
+    """
+
+    sends: list[int]
+    first: list[int]
+    furthest: list[int]
+
+
+@dataclass(frozen=True, slots=True)
 class _Given:
     """Transfers at the other side of switches, and what of them is still to be had.
 
     Parameters
     ----------
-    of : dict
-        The transfers of each (chunk, switch), by their time.
+    times : dict
+        When there are transfers of each (chunk, switch), in order.
+    groups : dict
+        The transfers of each (chunk, switch, time).
     left : dict
         Of each transfer, the parts that are not used up.
+    longest : int
+        No transfer lasts longer.
     """
 
-    of: dict[tuple[int, int], list[int]]
+    times: dict[tuple[int, int], list[int]]
+    groups: dict[tuple[int, int, int], _Group]
     left: dict[int, _Parts]
+    longest: int
 
     @classmethod
-    def by_switch(cls, rows: Rows, which: Ints, switch: Ints) -> _Given:
-        of = defaultdict(list)
-        for send in sorted(which.tolist(), key=lambda send: (int(rows.finish[send]), send)):
-            of[int(rows.chunk[send]), int(switch[send])].append(send)
-        return cls(dict(of), {send: _whole(rows, send) for send in which.tolist()})
+    def at_switches(cls, rows: Rows, which: Ints, switch: Ints, time: Ints) -> _Given:
+        sends = defaultdict(list)
+        for send in which[np.argsort(rows.first[which], kind="stable")].tolist():
+            sends[int(rows.chunk[send]), int(switch[send]), int(time[send])].append(send)
+        times = defaultdict(list)
+        for chunk, at, when in sorted(sends):
+            times[chunk, at].append(when)
+        groups = {
+            place: _Group(
+                some,
+                rows.first[some].tolist(),
+                list(accumulate(rows.end[some].tolist(), max)),
+            )
+            for place, some in sends.items()
+        }
+        long = int((rows.finish[which] - rows.start[which]).max(initial=0))
+        return cls(times, groups, {send: _whole(rows, send) for send in which.tolist()}, long)
 
-    def at(self, rows: Rows, send: int, switch: int) -> list[int]:
-        """Return the transfers of the chunk of another one at a switch."""
-        return self.of.get((int(rows.chunk[send]), switch), [])
+    def among(
+        self, rows: Rows, send: int, switch: int, since: int | None, until: int | None
+    ) -> Iterator[int]:
+        """Yield transfers of some units of another one at a switch, whose time is within these."""
+        chunk, low, high = (int(column[send]) for column in (rows.chunk, rows.first, rows.end))
+        times = self.times.get((chunk, switch), [])
+        begin = 0 if since is None else bisect_left(times, since)
+        end = len(times) if until is None else bisect_right(times, until)
+        for when in times[begin:end]:
+            group = self.groups[chunk, switch, when]
+            yield from group.sends[
+                bisect_right(group.furthest, low) : bisect_left(group.first, high)
+            ]
 
     def take(self, used: Iterable[tuple[int, _Parts]]) -> None:
         """Use parts of transfers up."""
@@ -177,46 +259,58 @@ def _node(rows: Rows, end: int) -> Node:
     return topology.nodes[topology.ends[end]]
 
 
-def _feeds(rows: Rows, into: int, out: int, switch: Node) -> bool:
-    """Tell whether what comes in with one transfer can go out with another."""
-    arrived, leaves = int(rows.finish[into]), int(rows.start[out])
-    if leaves > arrived and not switch.stores:
-        return False
-    if leaves >= arrived:
-        return True
-    begins, ends = _leaving_us(rows, into)
-    goes, gone = _leaving_us(rows, out)
-    delay = _latency_us(rows, into)
-    later = int(rows.finish[out]) >= arrived
-    return later and goes >= begins + delay and gone >= ends + delay
+@dataclass(frozen=True, slots=True)
+class _Links:
+    """When bytes leave and arrive; latencies are looked up once for each way."""
 
+    rows: Rows
+    latency_us: dict[tuple[int, int, int], Fraction] = field(default_factory=dict)
 
-def _leaving_us(rows: Rows, send: int) -> tuple[Fraction, Fraction]:
-    """Return when the first and the last byte leave the sender; without a clock, in steps."""
-    clock = rows.schedule.clock
-    start, finish = Fraction(int(rows.start[send])), Fraction(int(rows.finish[send]))
-    if clock is None:
-        return start, finish
-    if clock.left is not None:
-        return start * clock.tick_us, int(clock.left[send]) * clock.tick_us
-    return start * clock.tick_us, finish * clock.tick_us - _latency_us(rows, send)
+    def feeds(self, into: int, out: int, switch: Node) -> bool:
+        """Tell whether what comes in with one transfer can go out with another."""
+        rows = self.rows
+        arrived, leaves = int(rows.finish[into]), int(rows.start[out])
+        if leaves > arrived and not switch.stores:
+            return False
+        if leaves >= arrived:
+            return True
+        if leaves < int(rows.start[into]) or int(rows.finish[out]) < arrived:
+            return False
+        begins, ends = self._leaving_us(into)
+        goes, gone = self._leaving_us(out)
+        delay = self._delay_us(into)
+        return goes >= begins + delay and gone >= ends + delay
 
+    def _leaving_us(self, send: int) -> tuple[Fraction, Fraction]:
+        """Return when the first and the last byte leave the sender; without a clock, in steps."""
+        rows, clock = self.rows, self.rows.schedule.clock
+        start, finish = Fraction(int(rows.start[send])), Fraction(int(rows.finish[send]))
+        if clock is None:
+            return start, finish
+        if clock.left is not None:
+            return start * clock.tick_us, int(clock.left[send]) * clock.tick_us
+        return start * clock.tick_us, finish * clock.tick_us - self._delay_us(send)
 
-def _latency_us(rows: Rows, send: int) -> Fraction:
-    """Return the latency of the longest path of a transfer; without a clock, none."""
-    schedule = rows.schedule
-    if schedule.clock is None:
-        return Fraction(0)
-    routes, topology, path = schedule.routes, schedule.topology, schedule.sends.path
-    if path is not None and path[send] >= 0:
-        ways = range(int(path[send]), int(path[send]) + 1)
-    else:
-        key = routes.tail.astype("int64") * rows.ends + routes.head
-        link = int(key.searchsorted(int(rows.tail[send]) * rows.ends + int(rows.head[send])))
-        ways = range(int(routes.first_path[link]), int(routes.first_path[link + 1]))
-    longest = Fraction(0)
-    for way in ways:
-        hops = routes.hop[routes.first_hop[way] : routes.first_hop[way + 1]].tolist()
-        delays = (topology.link_between[hop].latency_us for hop in pairwise(hops))
-        longest = max(longest, sum(delays, Fraction(0)))
-    return longest
+    def _delay_us(self, send: int) -> Fraction:
+        """Return the latency of the longest path of a transfer; without a clock, none."""
+        rows, schedule = self.rows, self.rows.schedule
+        if schedule.clock is None:
+            return Fraction(0)
+        path = -1 if schedule.sends.path is None else int(schedule.sends.path[send])
+        way = int(rows.tail[send]), int(rows.head[send]), path
+        if way not in self.latency_us:
+            self.latency_us[way] = max(map(self._latency_us, self._paths(*way)))
+        return self.latency_us[way]
+
+    def _paths(self, tail: int, head: int, path: int) -> range:
+        """Return the paths of a transfer by their places in the routes."""
+        routes = self.rows.schedule.routes
+        if path >= 0:
+            return range(path, path + 1)
+        link = int(np.flatnonzero((routes.tail == tail) & (routes.head == head))[0])
+        return range(int(routes.first_path[link]), int(routes.first_path[link + 1]))
+
+    def _latency_us(self, path: int) -> Fraction:
+        routes, topology = self.rows.schedule.routes, self.rows.schedule.topology
+        hops = routes.hop[routes.first_hop[path] : routes.first_hop[path + 1]].tolist()
+        return sum((topology.link_between[hop].latency_us for hop in pairwise(hops)), Fraction(0))

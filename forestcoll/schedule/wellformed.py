@@ -13,16 +13,23 @@ import numpy.typing as npt
 
 from forestcoll.describe import counted
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.naming import Claims, OnNetwork, Routed, fail, walk
+from forestcoll.schedule.naming import Claims, Made, OnNetwork, Routed, fail, walk
 
 __all__ = [
+    "DIGITS",
     "check_array",
     "check_arrays",
+    "check_count",
     "check_link_order",
+    "check_method",
     "check_ranks",
     "check_routes",
     "check_rows",
+    "length",
 ]
+
+DIGITS = 300
+"""Of a number that a file holds, at most; floats go as far."""
 
 _Ints = npt.NDArray[np.integer[Any]]
 
@@ -66,7 +73,11 @@ def check_routes(schedule: Routed, *, ends: bool = False) -> None:
     """
     routes, topology = schedule.routes, schedule.topology
     ranks = len(topology.nodes) if ends else topology.num_compute
-    links, paths, hops = np.size(routes.tail), np.size(routes.multiplicity), np.size(routes.hop)
+    links, paths = (
+        length("routes.tail", routes.tail),
+        length("routes.multiplicity", routes.multiplicity),
+    )
+    hops = length("routes.hop", routes.hop)
     check_array("routes.tail", routes.tail, (links,), 0, ranks - 1)
     check_array("routes.head", routes.head, (links,), 0, ranks - 1)
     check_array("routes.multiplicity", routes.multiplicity, (paths,))
@@ -84,7 +95,8 @@ def check_array(
     high: int | None = None,
 ) -> None:
     """One array has the shape, signed integers, and no value outside low to high."""
-    if not isinstance(array, np.ndarray) or array.dtype.kind != "i":
+    wrong = not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray)
+    if wrong or array.dtype.kind != "i":
         found = getattr(array, "dtype", type(array).__name__)
         fail(f"array {name} holds {found}; it must be a numpy array of signed integers")
     if array.shape != shape:
@@ -94,6 +106,27 @@ def check_array(
     for extreme in (int(array.min()), int(array.max())):
         if not low <= extreme <= high:
             fail(f"array {name} holds {extreme}; its values lie between {low} and {high}")
+
+
+def length(name: str, array: _Ints) -> int:
+    """Return the length of an array, which must be one, of one dimension."""
+    if not isinstance(array, np.ndarray) or array.ndim != 1:
+        found = getattr(array, "shape", type(array).__name__)
+        fail(f"array {name} is {found}; it must be a numpy array of one dimension")
+    return len(array)
+
+
+def check_method(schedule: Made) -> None:
+    """It says who made it, in a way that can be printed."""
+    method = schedule.method
+    if not isinstance(method, str) or not method or not method.isprintable():
+        fail(f"the method is {method!r}; it must be the printable name of who made the schedule")
+
+
+def check_count(what: str, number: int, of: str) -> None:
+    """One number is whole, positive, and short enough for a file."""
+    if type(number) is not int or not 1 <= number < 10**DIGITS:
+        fail(f"{what} is {number!r} {of}; it must be a positive int of at most {DIGITS} digits")
 
 
 def check_rows(name: str, first: _Ints, rows: int, entries: int, *, least: int) -> None:
