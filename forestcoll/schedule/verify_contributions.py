@@ -16,7 +16,7 @@ import numpy.typing as npt
 from forestcoll.schedule.exactly import Ints, first
 from forestcoll.schedule.naming import fail, gpu_name
 from forestcoll.schedule.verify_pieces import Pieces
-from forestcoll.schedule.verify_rows import Rows, send_name
+from forestcoll.schedule.verify_rows import Rows, send_name, too_few
 
 __all__ = ["check_contributions"]
 
@@ -47,6 +47,7 @@ def check_contributions(rows: Rows) -> None:
 
     All ends are GPUs.
     """
+    _check_senders(rows)
     chunks, gpus = np.arange(len(rows.size), dtype=np.int64), rows.gpus
     marks = np.concatenate([rows.chunk, chunks])
     pieces = Pieces.of(
@@ -73,6 +74,24 @@ def check_contributions(rows: Rows) -> None:
         moves = _Moves(np.repeat(here, count), atom + np.repeat(from_ - start, count))
         _check_block(rows, moves, some - start, of_chunk[some], stop - start)
         begin = end
+
+
+def _check_senders(rows: Rows) -> None:
+    """Every GPU sends something of every chunk, but the root; of what does not, no sum knows."""
+    free = rows.schedule.collective == "allreduce"
+    cells = rows.at_tail(np.arange(len(rows.chunk)))
+    if rows.gpus == 1 or (chunk := too_few(rows, cells, rows.gpus - (not free))) is None:
+        return
+    senders = cells[cells // rows.ends == chunk] % rows.ends
+    root = -1 if free else int(rows.schedule.chunks.root[chunk])
+    silent = np.setdiff1d(np.arange(rows.gpus), np.append(senders, root))
+    if len(silent):
+        missing = int(silent[0])
+        at = root if root >= 0 else int(missing == 0)
+        fail(
+            f"chunk {chunk}: the sum at {gpu_name(rows.schedule, at)} lacks the contribution of "
+            f"{gpu_name(rows.schedule, missing)}"
+        )
 
 
 def _check_block(rows: Rows, moves: _Moves, atoms: Ints, chunk: Ints, size: int) -> None:

@@ -8,10 +8,24 @@ import numpy as np
 import pytest
 
 from forestcoll.errors import VerificationError
-from forestcoll.schedule import StepSchedule, cost, finish_s_per_gb, in_steps, verify
-from forestcoll.topology import Topology
+from forestcoll.schedule import (
+    Chunks,
+    Path,
+    Routes,
+    Send,
+    Sends,
+    StepSchedule,
+    TimedSend,
+    cost,
+    finish_s_per_gb,
+    in_steps,
+    time_reversed,
+    timed,
+    verify,
+)
+from forestcoll.topology import NodeKind, Topology, TopologyBuilder
 from tests.reference.step_delivery import delivers
-from tests.schedule.literals import LITERALS, star, teccl_star
+from tests.schedule.literals import LITERALS, routes_of, star, teccl_star
 from tests.schedule.row_mutations import spoil_row
 
 NAMES = list(LITERALS)
@@ -94,9 +108,6 @@ def test_what_passes_a_switch_as_it_comes_in_leaves_no_faster() -> None:
 
 def test_switches_cannot_feed_each_other() -> None:
     """Two switches pass on to each other, within one step, what neither ever got."""
-    from forestcoll.schedule import Chunks, Path, Routes, Send, Sends
-    from forestcoll.topology import TopologyBuilder
-
     builder = TopologyBuilder()
     names = [builder.gpu("a"), builder.gpu("b")]
     for switch in ("s", "t"):
@@ -136,6 +147,96 @@ def test_a_sum_that_a_switch_keeps_is_lost() -> None:
     plain = marked(made, multicast=False)
     with pytest.raises(VerificationError, match="does not send it on at once"):
         verify(plain)
+
+
+def reduce_over(net: Topology, rows: list[TimedSend] | list[Send], root: int) -> StepSchedule:
+    """A reduce of one chunk over links between ends."""
+    clock = None
+    if isinstance(rows[0], TimedSend):
+        sends, clock = timed([row for row in rows if isinstance(row, TimedSend)], 1)
+    else:
+        sends = Sends.of(row for row in rows if isinstance(row, Send))
+    links = zip(sends.tail.tolist(), sends.head.tolist(), strict=True)
+    return StepSchedule(
+        topology=net,
+        method="by hand",
+        collective="reduce",
+        chunks=Chunks.equal([root], whole=1),
+        sends=sends,
+        routes=routes_of(net, links),
+        clock=clock,
+    )
+
+
+def test_a_switch_sends_no_sum_of_nothing() -> None:
+    """It has no part of its own: what it sends has come in, whether it can store or not."""
+    for stores in (False, True):
+        net = star(2, multicast=True, stores=stores)
+        made = reduce_over(net, [Send(0, 0, 1, 0, True), Send(0, 0, 2, 0, True)], root=0)
+        made = replace(
+            made,
+            routes=Routes.from_paths({(1, 0): (Path((1, 2, 0), 1),), (2, 0): (Path((2, 0), 1),)}),
+        )
+        with pytest.raises(VerificationError, match="nothing has come in for it to add up"):
+            verify(made)
+
+
+def two_switches() -> Topology:
+    """Four GPUs at two adding switches, ends 4 and 5, all joined to both."""
+    builder = TopologyBuilder()
+    names = [builder.gpu(f"g{i}") for i in range(4)]
+    for switch in ("w", "x"):
+        builder.switch(switch, multicast=True)
+        for name in names:
+            builder.link(name, switch, 1)
+    builder.link("w", "x", 1)
+    for near in names:
+        for far in names[names.index(near) + 1 :]:
+            builder.link(near, far, 1)
+    return builder.build("two switches")
+
+
+@pytest.mark.parametrize("arrives", [10, 11])
+def test_what_comes_in_leaves_a_switch_with_the_first_that_it_can(arrives: int) -> None:
+    """So it is in one sum, whichever of them is looked at first."""
+    rows = [
+        TimedSend(0, 10, 0, 0, 4, True),
+        TimedSend(5, 10, 0, 3, 4, True),
+        TimedSend(3, 12, 0, 4, 1, True),
+        TimedSend(6, arrives, 0, 4, 5, True),
+        TimedSend(6, arrives, 0, 5, 2, True),
+        TimedSend(12, 14, 0, 1, 2, True),
+    ]
+    net = two_switches()
+    verify(reduce_over(net, rows, root=2))
+    together = [row._replace(start=6) if row[:2] == (3, 12) else row for row in rows]
+    with pytest.raises(VerificationError, match="sends on twice what it has added up"):
+        verify(reduce_over(net, together, root=2))
+
+
+def test_an_adding_switch_goes_on_from_step_to_step() -> None:
+    """What comes in in step 0 leaves in step 0, what comes in in step 1 in step 1."""
+    rows = [
+        Send(0, 0, 0, 4, True),
+        Send(0, 0, 4, 1, True),
+        Send(1, 0, 2, 4, True),
+        Send(1, 0, 4, 3, True),
+        Send(2, 0, 3, 1, True),
+    ]
+    verify(reduce_over(two_switches(), rows, root=1))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_hands_out_sums_up_backwards_in_time(name: str) -> None:
+    """Through switches of every kind, with and without a clock: the mirror image is proved too."""
+    made = LITERALS[name].make()
+    if made.reduction:
+        return
+    turned = time_reversed(made, made.topology.reversed())
+    assert verify(turned).time_s_per_gb == verify(made).time_s_per_gb
+    assert verify(turned).finish_s_per_gb == verify(made).finish_s_per_gb
+    again = time_reversed(turned, made.topology)
+    assert again == made
 
 
 def with_clock(made: StepSchedule, **changes: object) -> StepSchedule:
@@ -206,8 +307,6 @@ def test_epochs_of_two_ticks_hold_a_window() -> None:
 
 def test_a_relay_neither_sends_nor_keeps() -> None:
     """A GPU outside the group is on paths only."""
-    from forestcoll.topology import NodeKind
-
     made = LITERALS["adding in the switch"].make()
     nodes = tuple(
         replace(node, kind=NodeKind.RELAY, multicast=False) if node.is_switch else node
