@@ -8,8 +8,9 @@ data.
 The two *ends* of a transfer are nodes, numbered as in :attr:`Topology.ends`: a GPU by its rank, the
 i-th of the other nodes by N + i. A GPU keeps what it gets. A switch that is marked ``stores`` does
 so too; any other passes on at once what comes in: in the next step (with a clock: from the moment
-in which it has arrived), or in the same one, as it comes in. A switch marked ``multicast`` may send
-it to several, or add what comes in from several; any other sends it once.
+in which it has arrived), or in the same one, as it comes in and no faster. A switch marked
+``multicast`` may send it to several, or add what comes in from several, each to the first sum that
+it can leave with; any other sends it once. Sums are complete at GPUs, not at switches.
 
 On its way from end to end a transfer may pass through switches and GPUs. These only forward, in the
 same step: they neither keep nor add to what passes, and the links of the path carry it all at once.

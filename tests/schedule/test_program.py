@@ -39,6 +39,7 @@ from tests.baselines.claims import CLAIMS, examples, make
 from tests.random_topologies import random_topology
 from tests.schedule.literals import LITERALS
 from tests.schedule.run_program import delivers
+from tests.schedule.test_literals import reduce_over, two_switches
 from tests.schedule.types import TYPES, schedule
 
 Any = AnySchedule | StepSchedule | FlowSchedule
@@ -114,6 +115,39 @@ def test_a_ring_of_three_passes_on_what_has_come() -> None:
     assert not program.reduce.any()
     assert program.starts is None
     assert (program.message == -1).all()
+
+
+def test_what_comes_in_is_in_one_sum_of_an_adding_switch() -> None:
+    """In the first to leave; the second has what came in later, though both overlap in time."""
+    rows_ = [
+        TimedSend(0, 10, 0, 0, 4, True),
+        TimedSend(5, 10, 0, 3, 4, True),
+        TimedSend(3, 12, 0, 4, 1, True),
+        TimedSend(6, 11, 0, 4, 5, True),
+        TimedSend(6, 11, 0, 5, 2, True),
+        TimedSend(12, 14, 0, 1, 2, True),
+    ]
+    made = reduce_over(two_switches(), rows_, root=2)
+    assert delivers(check(made))
+    steps = [
+        Send(0, 0, 0, 4, True),
+        Send(0, 0, 4, 1, True),
+        Send(1, 0, 2, 4, True),
+        Send(1, 0, 4, 3, True),
+        Send(2, 0, 3, 1, True),
+    ]
+    assert delivers(check(reduce_over(two_switches(), steps, root=1)))
+
+
+def test_more_needs_than_can_be_held_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of d transfers out of a root needs each of d into it; the square must have an end."""
+    made = make("direct", "allreduce", "complete:nodes=5")
+    many = len(lower(made).need)
+    monkeypatch.setattr("forestcoll.schedule.transform.needs._MOST", many)
+    lower(made)
+    monkeypatch.setattr("forestcoll.schedule.transform.needs._MOST", many - 1)
+    with pytest.raises(UnsupportedError, match=f"each other more than {many - 1} times"):
+        lower(made)
 
 
 def test_a_root_sends_out_what_it_has_summed_up_of_the_same_units() -> None:

@@ -14,7 +14,7 @@ Source:  ours; what comes in *feeds* what goes out as in :mod:`forestcoll.schedu
   same time: that is a need too, though such a transfer could begin while what it needs is still
   under way. Who reads a program may so wait a little longer than the schedule does, never less.
 - A switch that is not marked ``multicast`` sends each unit on once: the first to leave takes what
-  came in first.
+  came in first. One that adds puts what comes in into the first to leave.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.errors import UnsupportedError
 from forestcoll.schedule.transform.moves import Moves
 from forestcoll.topology.model import NodeKind, Topology
 
@@ -33,6 +34,7 @@ Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 _AT_ONCE = 2**22  # pairs looked at together
+_MOST = 2**29  # needs in all
 
 
 def with_needs(moves: Moves, topology: Topology) -> tuple[Moves, Numbers, npt.NDArray[np.int32]]:
@@ -44,12 +46,17 @@ def with_needs(moves: Moves, topology: Topology) -> tuple[Moves, Numbers, npt.ND
         In the new order.
     first_need, need : int64 and int32 arrays
         In compressed rows, as of :class:`forestcoll.schedule.program.Program`.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are too many needs to hold.
     """
     ends = _Ends(topology)
     moves = _in_order(moves, ends)
     many = np.zeros(len(moves), dtype=np.int64)
     needs = [np.zeros(0, dtype=np.int32)]
-    taken = _Taken(moves)
+    taken, total = _Taken(moves), 0
     for late, early in met(moves):  # by the number of the later one, its pairs all together
         late, early = _feeding(moves, ends, late, early)
         late, early = np.divmod(np.sort(late * len(moves) + early), len(moves))
@@ -59,6 +66,12 @@ def with_needs(moves: Moves, topology: Topology) -> tuple[Moves, Numbers, npt.ND
         found = np.bincount(late - low)
         many[low : low + len(found)] += found
         needs.append(early.astype(np.int32))
+        total += len(early)
+        if total > _MOST:
+            raise UnsupportedError(
+                f"unsupported: the transfers of this schedule need each other more than {_MOST} "
+                f"times in all, as where all GPUs send sums to all; 2 GB are the most for that"
+            )
     return moves, np.concatenate([[0], np.cumsum(many)]), np.concatenate(needs)
 
 
@@ -73,6 +86,8 @@ class _Ends:
         May send it later.
     once : bool array
         Send it once.
+    adds : bool array
+        May put what comes in into sums, at once.
     """
 
     def __init__(self, topology: Topology) -> None:
@@ -82,6 +97,7 @@ class _Ends:
         self.stores = gpu | np.array([node.stores for node in nodes], dtype=np.bool_)
         self.keeps = gpu | (multicast & self.stores)
         self.once = ~gpu & ~multicast
+        self.adds = ~self.keeps & multicast
 
 
 def _in_order(moves: Moves, ends: _Ends) -> Moves:
@@ -172,6 +188,14 @@ class _Taken:
         self._left[early], self._wanted[late] = _without(has, common), _without(wants, common)
         return bool(common)
 
+    def put(self, late: int, early: int) -> bool:
+        """Use up what one transfer has of another's units; tell whether there is any."""
+        has, wants = self._of(self._left, early), self._of({}, late)
+        common = [(max(a, wants[0][0]), min(b, wants[0][1])) for a, b in has]
+        common = [(low, high) for low, high in common if low < high]
+        self._left[early] = _without(has, common)
+        return bool(common)
+
     def _of(self, parts: dict[int, _Parts], move: int) -> _Parts:
         first = int(self._moves.first[move])
         return parts.get(move, [(first, first + int(self._moves.amount[move]))])
@@ -187,12 +211,14 @@ def _without(parts: _Parts, taken: _Parts) -> _Parts:
 def _once(
     moves: Moves, ends: _Ends, taken: _Taken, late: Numbers, early: Numbers
 ) -> tuple[Numbers, Numbers]:
-    """At switches that send each unit once, keep the pairs in which it is taken."""
-    asked = np.flatnonzero(ends.once[moves.tail[late]])
-    asked = asked[np.lexsort((moves.finish[early[asked]], late[asked]))]
+    """Of what a switch sends on once, or adds to one sum, keep the pairs in which that is so."""
     keep = np.ones(len(late), dtype=np.bool_)
-    for pair in asked.tolist():
-        keep[pair] = taken.take(int(late[pair]), int(early[pair]))
+    adds = ends.adds[moves.tail[late]] & moves.reduce[late]
+    for which, use in ((ends.once[moves.tail[late]], taken.take), (adds, taken.put)):
+        asked = np.flatnonzero(which)
+        asked = asked[np.lexsort((moves.finish[early[asked]], late[asked]))]
+        for pair in asked.tolist():
+            keep[pair] = use(int(late[pair]), int(early[pair]))
     return late[keep], early[keep]
 
 

@@ -69,12 +69,13 @@ def _steps(program: Program) -> _Numbers:
     sent_on, come_in = late[passing], early[passing]
     out, besides = _without(program, late, early, keeps)
     once, again = _repeated(program)
+    along = ~keeps[program.tail]  # may send what comes in in the same step
     least = np.zeros(count, dtype=np.int64)
     while True:
         step = _after_needs(program, late, early, least)
         raised = step.copy()
         np.maximum.at(raised, come_in, step[sent_on] - 1)
-        np.maximum.at(raised, besides, step[out])
+        np.maximum.at(raised, besides, step[out] + along[out])
         np.maximum.at(raised, again, step[once] + 1)
         if np.array_equal(raised, step):
             return np.unique(step, return_inverse=True)[1].reshape(-1).astype(np.int64)
