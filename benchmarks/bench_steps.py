@@ -1,4 +1,4 @@
-"""A step schedule of millions of rows: made, verified, written, read.
+"""A step schedule of millions of rows: made, verified, written, read, turned round, lowered.
 
     python -m benchmarks.bench_steps [--nodes 32x32] [--windows 2]
 
@@ -24,6 +24,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from forestcoll.lowering import lower
 from forestcoll.schedule import (
     Chunks,
     Intervals,
@@ -33,6 +34,7 @@ from forestcoll.schedule import (
     cost,
     in_steps,
     read_schedule,
+    time_reversed,
     verify,
     write_schedule,
 )
@@ -132,7 +134,12 @@ def main() -> None:
         _timed("written", lambda: write_schedule(made, file))
         print(f"{file.stat().st_size / 1e6:.1f} MB")
         again = _timed("read", lambda: read_schedule(file))
-        _timed("compared", lambda: again == made)
+        if not _timed("compared", lambda: again == made):
+            raise SystemExit("the file holds another schedule")
+    turned = _timed("turned round", lambda: time_reversed(made, topology))
+    _timed("verified, of sums", lambda: verify(turned))
+    program = _timed("lowered", lambda: lower(made))
+    print(f"{program.num_transfers:,} transfers, {len(program.need):,} needs")
 
 
 if __name__ == "__main__":
