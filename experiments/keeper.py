@@ -25,6 +25,7 @@ from typing import Any, TypedDict
 
 from experiments.points import Job, Status
 from experiments.processes import (
+    LEAVE_WITHIN_S,
     adopt_orphans,
     descendants,
     die_with_parent,
@@ -83,7 +84,7 @@ def main() -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(worker, signal.SIGKILL)
         end_all(lambda: descendants(keeper))
-        reap()
+        reap(LEAVE_WITHIN_S)
 
 
 def _become_worker(keeper: int, complaints: int) -> None:

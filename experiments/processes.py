@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 __all__ = [
+    "LEAVE_WITHIN_S",
     "adopt_orphans",
     "descendants",
     "die_with_parent",
@@ -29,6 +30,9 @@ PR_SET_CHILD_SUBREAPER = 36
 BETWEEN_LOOKS_S = 0.005
 END_WITHIN_S = 5.0
 """A process that the kernel itself holds up (a disk that hangs) is not waited for any longer."""
+
+LEAVE_WITHIN_S = 1.0
+"""A process that has ended is still there until its parent takes leave of it, or has ended too."""
 
 
 def adopt_orphans() -> None:
@@ -155,14 +159,25 @@ def end_all(find: Callable[[], Iterable[int]]) -> None:
         time.sleep(0.001 if ending else BETWEEN_LOOKS_S)
 
 
-def reap() -> dict[int, int]:
-    """Take leave of the children that have ended; return their exit codes, -N for signal N."""
+def reap(within_s: float = 0.0) -> dict[int, int]:
+    """Take leave of the children that have ended; return their exit codes, -N for signal N.
+
+    Parameters
+    ----------
+    within_s : float
+        Wait so long for those that have not. Not all that :func:`runs` no longer counts can be
+        taken leave of at once: the kernel first lets go of their last threads.
+    """
+    deadline = time.monotonic() + within_s
     ended: dict[int, int] = {}
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
             return ended
-        if pid == 0:
+        if pid:
+            ended[pid] = os.waitstatus_to_exitcode(status)
+        elif time.monotonic() < deadline:
+            time.sleep(0.001)
+        else:
             return ended
-        ended[pid] = os.waitstatus_to_exitcode(status)

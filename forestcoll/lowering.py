@@ -23,7 +23,7 @@ from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest, Walks
 from forestcoll.schedule.program import Program, Starts
-from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.steps import WEIGHTED, StepSchedule
 from forestcoll.schedule.transform.moves import (
     Moves,
     Plan,
@@ -90,7 +90,15 @@ def lower(schedule: AnySchedule | StepSchedule | FlowSchedule, pieces: int = 1) 
         message=moves.message,
         paths=plan.paths,
         starts=None if clock is None else Starts(clock.size_bytes, clock.tick_us, moves.start),
+        weights=_weights(schedule),
     )
+
+
+def _weights(schedule: AnySchedule | StepSchedule | FlowSchedule) -> tuple[int, ...]:
+    """Return the weights of a schedule that shares the data out by them; none of any other."""
+    if isinstance(schedule, Allreduce | FlowSchedule) or schedule.collective not in WEIGHTED:
+        return ()
+    return schedule.weights
 
 
 def _plan(schedule: AnySchedule | StepSchedule | FlowSchedule) -> Plan:

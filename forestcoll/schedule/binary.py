@@ -19,15 +19,22 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.allreduce_bound import AllreduceBound
-from forestcoll.errors import InvalidScheduleError
+from forestcoll.errors import ExportError, InvalidScheduleError
 from forestcoll.schedule.collectives import Allreduce, AnyForest, AnySchedule
 from forestcoll.schedule.factored import FactoredForest, Links, Sets, Shapes
-from forestcoll.schedule.fields import Record
+from forestcoll.schedule.fields import LARGEST, Record
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.head import head_document
 from forestcoll.schedule.multicast import MulticastForest, Walks
 from forestcoll.schedule.parsing import Head, parse_heads, parse_stepwise_head
+from forestcoll.schedule.ranges import (
+    check_path_rows,
+    check_range,
+    check_routes,
+    check_rows,
+    entry_of,
+)
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.stepwise_document import (
     OPTIONAL_ARRAYS,
@@ -86,7 +93,13 @@ _Array = npt.NDArray[np.integer[Any]]
 
 
 def write_binary(schedule: AnySchedule, file: IO[bytes]) -> None:
-    """Write a schedule; the same schedule gives the same bytes."""
+    """Write a schedule; the same schedule gives the same bytes.
+
+    Raises
+    ------
+    ExportError
+        If an array holds a number beyond 64 bits with a sign.
+    """
     if isinstance(schedule, StepSchedule | FlowSchedule):
         steps = arrays_of_steps(schedule) if isinstance(schedule, StepSchedule) else {}
         routes = {name: getattr(schedule.routes, name.partition(".")[2]) for name in _ROUTES}
@@ -110,7 +123,7 @@ def write_binary(schedule: AnySchedule, file: IO[bytes]) -> None:
 
 def _save(head: dict[str, Any], arrays: dict[str, _Array], file: IO[bytes]) -> None:
     text = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
-    members: dict[str, Any] = {name: _narrowed(array) for name, array in arrays.items()}
+    members: dict[str, Any] = {name: _narrowed(name, array) for name, array in arrays.items()}
     np.savez(file, head=text, **members)
 
 
@@ -118,9 +131,11 @@ def _form(forest: AnyForest) -> str:
     return next(name for name, kind in _FORMS.items() if isinstance(forest, kind))
 
 
-def _narrowed(array: _Array) -> _Array:
+def _narrowed(name: str, array: _Array) -> _Array:
     """Return the array in the narrowest type of signed integers that holds it."""
     low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)
+    if high > LARGEST:
+        raise ExportError(f"array {name} holds {high}; files hold numbers up to {LARGEST}")
     kinds = (np.int8, np.int16, np.int32, np.int64)
     kind = next(k for k in kinds if np.iinfo(k).min <= low and high <= np.iinfo(k).max)
     return array.astype(kind, copy=False)
@@ -171,7 +186,9 @@ def _stepwise(
         fault = "is missing" if name in kinds else "is not in the format"
         _refuse(f"array {name} {fault}; the arrays of this form are {', '.join(kinds)}")
     arrays = {name: _typed(name, array, kinds[name]) for name, array in members.items()}
-    routes = _part(Routes, "routes", arrays)
+    nodes = len(topology.nodes)
+    routes = _routes(arrays, nodes, nodes if steps else topology.num_compute)
+    check_path_rows(routes)
     if steps:
         return steps_of_arrays(document, topology, arrays, routes)
     return flows_of(document, topology, routes)
@@ -189,15 +206,15 @@ def _forest(head: Head, form: str, prefix: str, members: dict[str, _Array]) -> A
         name: _typed(prefix + name, members[prefix + name], kind)
         for name, kind in _ARRAYS[form].items()
     }
+    ranks, nodes = head.topology.num_compute, len(head.topology.nodes)
     if form == "multicast":
+        _check_walks(arrays, prefix, ranks, nodes)
         rows: dict[str, Any] = {name: arrays[name] for name in arrays if "." not in name}
         return MulticastForest(**vars(head), **rows, walks=_part(Walks, "walks", arrays))
-    routes = _part(Routes, "routes", arrays)
     if form == "explicit":
-        shape = (len(arrays["root"]), head.topology.num_compute)
-        if arrays["parent"].shape != shape:
-            found = arrays["parent"].shape
-            _refuse(f"array {prefix}parent has shape {found}; it must have {shape}")
+        _check_trees(arrays, prefix, ranks)
+    routes = _routes(arrays, nodes, ranks, prefix)
+    if form == "explicit":
         trees: dict[str, Any] = {name: arrays[name] for name in ("root", "multiplicity", "parent")}
         return Forest(**vars(head), **trees, routes=routes)
     return FactoredForest(
@@ -207,6 +224,41 @@ def _forest(head: Head, form: str, prefix: str, members: dict[str, _Array]) -> A
         links=_part(Links, "links", arrays),
         routes=routes,
     )
+
+
+def _check_trees(arrays: dict[str, _Array], prefix: str, ranks: int) -> None:
+    """Every batch of trees has a root, a multiplicity, and a parent for each rank."""
+    shape, found = (len(arrays["root"]), ranks), arrays["parent"].shape
+    if found != shape:
+        _refuse(f"array {prefix}parent has shape {found}; it must have {shape}")
+    _check_roots(arrays, prefix, ranks)
+    flat = arrays["parent"].reshape(-1)
+    check_range(flat, -1, ranks - 1, lambda i: f"{prefix}parent[{i // ranks}, {i % ranks}]")
+
+
+def _check_roots(arrays: dict[str, _Array], prefix: str, ranks: int) -> None:
+    batches, found = len(arrays["root"]), len(arrays["multiplicity"])
+    if found != batches:
+        _refuse(f"array {prefix}multiplicity has {found} entries; root has {batches}")
+    check_range(arrays["root"], 0, ranks - 1, entry_of(f"{prefix}root"))
+
+
+def _check_walks(arrays: dict[str, _Array], prefix: str, ranks: int, nodes: int) -> None:
+    """Every batch of physical trees has its walks, and every walk its nodes."""
+    _check_roots(arrays, prefix, ranks)
+    walks, visited = max(len(arrays["walks.first_node"]) - 1, 0), arrays["walks.node"]
+    batches, entries = len(arrays["root"]), len(arrays["walk"])
+    check_rows(f"{prefix}first_walk", arrays["first_walk"], batches, entries)
+    check_rows(f"{prefix}walks.first_node", arrays["walks.first_node"], walks, len(visited))
+    check_range(arrays["walk"], 0, walks - 1, entry_of(f"{prefix}walk"))
+    check_range(visited, 0, nodes - 1, entry_of(f"{prefix}walks.node"))
+
+
+def _routes(arrays: dict[str, _Array], nodes: int, ends: int, prefix: str = "") -> Routes:
+    """Return the paths of logical links that join some of the first ``ends`` ends."""
+    routes: Routes = _part(Routes, "routes", arrays)
+    check_routes(routes, nodes, ends, prefix)
+    return routes
 
 
 def _part(kind: Any, prefix: str, arrays: dict[str, _Array]) -> Any:

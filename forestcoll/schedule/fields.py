@@ -35,6 +35,7 @@ __all__ = [
     "of_type",
     "one",
     "refuse",
+    "weights_of",
     "whole",
     "within",
     "wrong",
@@ -146,6 +147,17 @@ def maker(record: Record) -> str:
     if not method or not method.isprintable():
         wrong("method", method, "the printable name of who made the schedule")
     return method
+
+
+def weights_of(record: Record, topology: Topology) -> tuple[int, ...]:
+    """Return the weights of all ranks, 1 where the record gives none."""
+    if "weights" not in record:
+        return (1,) * topology.num_compute
+    weights = of_type(one(record, "weights", list), int, lambda i: f"weights[{i}]")
+    if len(weights) != topology.num_compute:
+        wrong("weights", weights, f"a list of {topology.num_compute} integers, one for each GPU")
+    numbers(weights, 0, LARGEST, lambda i: f"weights[{i}]")
+    return tuple(weights)
 
 
 def fraction(record: Record, key: str, prefix: str = "") -> Fraction:

@@ -1,9 +1,10 @@
 """Schedules in files: JSON or, for large ones, numpy's npz; written whole or not at all.
 
 The formats are described in docs/schedule-format.md and docs/schedule.schema.json; a name that
-ends in ".npz" asks for the binary one, which holds factored forests too. Reading checks
-the form only (and what the arrays of a forest cannot hold, a GPU with two parents in one tree);
-:func:`forestcoll.schedule.verify` judges the content.
+ends in ".npz" asks for the binary one, which holds factored forests too. Reading checks the form
+only, and that numbers of nodes, chunks and paths are those of some (and what the arrays of a forest
+cannot hold, a GPU with two parents in one tree); :func:`forestcoll.schedule.verify` judges the
+content.
 """
 
 from __future__ import annotations
@@ -89,13 +90,14 @@ def write_schedule(schedule: AnySchedule, path: str | os.PathLike[str]) -> None:
     ------
     ExportError
         If the directory does not exist or cannot be written to, or a factored forest is to be
-        written as JSON, or the phases of an allreduce are of two types.
+        written as JSON, or the phases of an allreduce are of two types; or a number does not fit an
+        array of a binary file.
     UnsupportedError
         If it is no schedule.
     """
     path = Path(path)
     _check_type(schedule, path)
-    write_whole(path, lambda draft: _write(draft, schedule, _is_binary(path)))
+    write_whole(path, lambda draft: _write(draft, schedule, path))
 
 
 def _check_type(schedule: object, path: Path) -> None:
@@ -112,12 +114,16 @@ def _check_type(schedule: object, path: Path) -> None:
         raise ExportError(f"{path}: a factored forest needs a name that ends in .npz; or expand it")
 
 
-def _write(path: Path, schedule: AnySchedule, binary: bool) -> None:
-    if binary:
-        with path.open("wb") as file:
-            write_binary(schedule, file)
+def _write(draft: Path, schedule: AnySchedule, path: Path) -> None:
+    """Write what a file of this name holds to its draft."""
+    if _is_binary(path):
+        try:
+            with draft.open("wb") as file:
+                write_binary(schedule, file)
+        except ExportError as error:
+            raise ExportError(f"{path}: {error}") from None
     else:
-        with path.open("w", encoding="utf-8", newline="\n") as text:
+        with draft.open("w", encoding="utf-8", newline="\n") as text:
             text.writelines(_lines(schedule))
 
 

@@ -37,6 +37,7 @@ from forestcoll.schedule.fields import (
     of_type,
     one,
     refuse,
+    weights_of,
     whole,
     within,
     wrong,
@@ -44,6 +45,7 @@ from forestcoll.schedule.fields import (
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.multicast import MulticastForest, Walks
+from forestcoll.schedule.ranges import check_path_rows
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.stepwise_document import (
     FLOW_FIELDS,
@@ -138,10 +140,12 @@ def _stepwise(document: Record) -> StepSchedule | FlowSchedule:
         check_fields([document], (*_STEPWISE, *FLOW_FIELDS, "routes"), lambda _: "")
         topology = _topology(document)
         routes = _routes(one(document, "routes", list), topology)
+        check_path_rows(routes)
         return flows_of(document, topology, routes)
-    check_fields([document], (*_STEPWISE, *STEP_FIELDS, *_STEP_LISTS), lambda _: "")
+    check_fields([document], (*_STEPWISE, *STEP_FIELDS, *_STEP_LISTS), lambda _: "", _MAY)
     topology = _topology(document)
     routes = _routes(one(document, "routes", list), topology, in_order=True)
+    check_path_rows(routes)
     return steps_of_lists(document, topology, routes)
 
 
@@ -169,8 +173,9 @@ def parse_stepwise_head(text: str) -> tuple[Record, Topology] | None:
     document = _document(full_document(text))
     if document["version"] != STEPWISE_VERSION:
         return None
-    said = STEP_FIELDS if stepwise_form(document) == "steps" else FLOW_FIELDS
-    check_fields([document], (*_STEPWISE, *said), lambda _: "")
+    steps = stepwise_form(document) == "steps"
+    said, may = (STEP_FIELDS, _MAY) if steps else (FLOW_FIELDS, ())
+    check_fields([document], (*_STEPWISE, *said), lambda _: "", may)
     return document, _topology(document)
 
 
@@ -261,7 +266,7 @@ def _head(document: Record, topology: Topology) -> Head:
     if collective not in _COLLECTIVES:
         wrong("collective", collective, f"one of {', '.join((*_COLLECTIVES, 'allreduce'))}")
     reduction = collective in ("reduce-scatter", "reduce")
-    weights = _weights(document, topology)
+    weights = weights_of(document, topology)
     if (due := collective_of(weights, reduction)) != collective:
         wrong("collective", collective, f"{due!r}, by the weights")
     method = maker(document)
@@ -270,17 +275,6 @@ def _head(document: Record, topology: Topology) -> Head:
     k = whole(document, "k")
     claim = _optimum(document, topology, weights, reduction)
     return Head(topology, method, k, congestion, claim, weights, reduction)
-
-
-def _weights(document: Record, topology: Topology) -> tuple[int, ...]:
-    """Return the weights of all ranks, 1 where the file gives none."""
-    if "weights" not in document:
-        return (1,) * topology.num_compute
-    weights = of_type(one(document, "weights", list), int, lambda i: f"weights[{i}]")
-    if len(weights) != topology.num_compute:
-        wrong("weights", weights, f"a list of {topology.num_compute} integers, one for each GPU")
-    numbers(weights, 0, LARGEST, lambda i: f"weights[{i}]")
-    return tuple(weights)
 
 
 # --- the document ------------------------------------------------------------------------------

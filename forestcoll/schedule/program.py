@@ -80,6 +80,9 @@ class Program(ByValue):
         Physical paths, in positions of the topology.
     starts : Starts, optional
         Of a schedule with a clock.
+    weights : tuple of int
+        Of each rank, from 0 up, without a common divisor, in an allgather or reduce-scatter: rank r
+        has w(r) parts of the data. All 1 if not given.
     """
 
     topology: Topology
@@ -98,6 +101,11 @@ class Program(ByValue):
     message: npt.NDArray[np.int32] = field(repr=False)
     paths: Walks = field(repr=False)
     starts: Starts | None = field(default=None, repr=False)
+    weights: tuple[int, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.weights:
+            object.__setattr__(self, "weights", (1,) * self.topology.num_compute)
 
     @property
     def num_transfers(self) -> int:

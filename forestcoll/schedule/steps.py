@@ -33,6 +33,7 @@ from forestcoll.topology.model import Topology
 __all__ = [
     "COLLECTIVES",
     "REDUCTIONS",
+    "WEIGHTED",
     "Chunks",
     "Clock",
     "Intervals",
@@ -55,6 +56,9 @@ COLLECTIVES = (
 
 REDUCTIONS = ("reduce-scatter", "reduce", "allreduce")
 """Those of them that sum up."""
+
+WEIGHTED = ("allgather", "reduce-scatter")
+"""Those in which the parts of the GPUs may differ."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,6 +348,11 @@ def timed(
     return Sends(step, chunk, tail, head, adds, _intervals_of(rows), _paths_of(rows)), clock
 
 
+def _all_minus_one(column: npt.NDArray[np.int32] | None, sends: Sends) -> bool:
+    """Whether a column of the transfers says nothing of any of them."""
+    return column is not None and column.shape == sends.step.shape and bool((column == -1).all())
+
+
 @dataclass(frozen=True, eq=False)
 class StepSchedule(ByValue):
     """Who sends what to whom in which step.
@@ -363,6 +372,9 @@ class StepSchedule(ByValue):
         no path is divided over those of its logical link in proportion to their multiplicities
         (equal-cost multipath, taken as a fluid).
     clock : Clock, optional
+    weights : tuple of int
+        Of each rank, from 0 up, without a common divisor, in an allgather or reduce-scatter: rank r
+        has w(r) parts of the data. All 1 if not given.
     """
 
     topology: Topology = field(hash=False)
@@ -372,6 +384,11 @@ class StepSchedule(ByValue):
     sends: Sends = field(repr=False)
     routes: Routes = field(repr=False)
     clock: Clock | None = field(default=None, repr=False)
+    weights: tuple[int, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.weights:
+            object.__setattr__(self, "weights", (1,) * self.topology.num_compute)
 
     @property
     def num_steps(self) -> int:
@@ -384,17 +401,25 @@ class StepSchedule(ByValue):
         return self.collective in REDUCTIONS
 
     def in_short(self) -> StepSchedule:
-        """Return the same schedule, with nothing written out that goes without saying."""
-        sends, clock, known = self.sends, self.clock, self.chunks.size
-        interval, path = sends.interval, sends.path
-        if interval is not None and sends.chunk.max(initial=0) < len(known):
-            whole = np.array_equal(interval.amount, known[sends.chunk])
-            interval = None if whole and not interval.first.any() else interval
-        if path is not None and (path == -1).all():
-            path = None
-        if clock is not None and clock.message is not None and (clock.message == -1).all():
+        """Return the same schedule, with nothing written out that goes without saying.
+
+        Of arrays that do not fit together all is kept.
+        """
+        sends, clock = self.sends, self.clock
+        interval = None if self._sends_whole_chunks() else sends.interval
+        path = None if _all_minus_one(sends.path, sends) else sends.path
+        if clock is not None and _all_minus_one(clock.message, sends):
             clock = replace(clock, message=None)
         return replace(self, sends=replace(sends, interval=interval, path=path), clock=clock)
+
+    def _sends_whole_chunks(self) -> bool:
+        """Whether the intervals that are written out are those of whole chunks."""
+        interval, chunk, size = self.sends.interval, self.sends.chunk, self.chunks.size
+        if interval is None or interval.first.shape != chunk.shape or interval.first.any():
+            return False
+        if len(chunk) and not 0 <= chunk.min() <= chunk.max() < len(size):
+            return False
+        return np.array_equal(interval.amount, size[chunk])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, StepSchedule):

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from forestcoll.schedule.fields import (
     LARGEST,
     Record,
+    Where,
     check_fields,
     check_records,
     column,
@@ -25,13 +26,23 @@ from forestcoll.schedule.fields import (
     of_type,
     one,
     refuse,
+    weights_of,
     whole,
     within,
     wrong,
 )
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Routes
-from forestcoll.schedule.steps import COLLECTIVES, Chunks, Clock, Intervals, Sends, StepSchedule
+from forestcoll.schedule.ranges import check_range, entry_of
+from forestcoll.schedule.steps import (
+    COLLECTIVES,
+    WEIGHTED,
+    Chunks,
+    Clock,
+    Intervals,
+    Sends,
+    StepSchedule,
+)
 from forestcoll.topology.model import Topology
 
 __all__ = [
@@ -50,7 +61,10 @@ __all__ = [
 ]
 
 STEP_FIELDS = ("collective", "method", "whole", "clock")
-"""What the head of a step schedule says, besides format, version, form and topology."""
+"""What the head of a step schedule says, besides format, version, form and topology.
+
+Weights are said too where not all are 1.
+"""
 
 FLOW_FIELDS = ("collective", "method", "whole")
 """The same of a flow schedule."""
@@ -105,7 +119,8 @@ def head_of_steps(schedule: StepSchedule) -> dict[str, Any]:
     clock = schedule.clock
     told = clock and {"size_bytes": clock.size_bytes, "tick_us": str(clock.tick_us)}
     values = (schedule.collective, schedule.method, schedule.chunks.whole, told)
-    return dict(zip(STEP_FIELDS, values, strict=True))
+    head: dict[str, Any] = dict(zip(STEP_FIELDS, values, strict=True))
+    return head if set(schedule.weights) == {1} else head | {"weights": list(schedule.weights)}
 
 
 def head_of_flows(schedule: FlowSchedule) -> dict[str, Any]:
@@ -182,18 +197,11 @@ def steps_of_lists(document: Record, topology: Topology, routes: Routes) -> Step
 
     values = of_type(list(chain.from_iterable(rows)), int, entry)
     table = numbers(values, -1, LARGEST, entry).reshape(-1, len(names))
-    columns = {}
-    for place, name in enumerate(names):
-        values_here = table[:, place]
-        where = _inside(name)
-        if name in _NARROW and len(rows) and int(values_here.max()) > _INT32:
-            at = int(values_here.argmax())
-            wrong(where(at), int(values_here[at]), f"at most {_INT32}")
-        columns[name] = values_here
-    return _steps(document, topology, chunks, columns, routes)
+    columns = {name: table[:, place] for place, name in enumerate(names)}
+    return _steps(document, topology, chunks, columns, routes, _inside)
 
 
-def _inside(name: str) -> Callable[[int], str]:
+def _inside(name: str) -> Where:
     return lambda i: f"{_send(i)}, {name},"
 
 
@@ -205,7 +213,7 @@ def steps_of_arrays(
     Raises
     ------
     InvalidScheduleError
-        If arrays have different lengths.
+        If arrays have different lengths, or name chunks, nodes or paths that there are not.
     """
     size = arrays["chunks.size"]
     nobody = np.full(len(size), -1, dtype=np.int32)
@@ -217,13 +225,17 @@ def steps_of_arrays(
     )
     columns = {name: arrays[array] for name, array in _AS_ARRAYS.items() if array in arrays}
     lengths = {array: len(columns[name]) for name, array in _AS_ARRAYS.items() if name in columns}
+    check_range(size, 1, LARGEST, entry_of("chunks.size"))
     for name in ("chunks.root", "chunks.target"):
         if name in arrays and len(arrays[name]) != len(size):
             refuse(f"array {name} has {len(arrays[name])} entries; chunks.size has {len(size)}")
+        if name in arrays:
+            check_range(arrays[name], -1, topology.num_compute - 1, entry_of(name))
     for array, length in lengths.items():
         if length != lengths["sends.step"]:
             refuse(f"array {array} has {length} entries; sends.step has {lengths['sends.step']}")
-    return _steps(document, topology, chunks, columns, routes)
+    where = {name: entry_of(array) for name, array in _AS_ARRAYS.items()}
+    return _steps(document, topology, chunks, columns, routes, where.__getitem__)
 
 
 def flows_of(document: Record, topology: Topology, routes: Routes) -> FlowSchedule:
@@ -244,19 +256,19 @@ def _steps(
     chunks: Chunks,
     columns: Mapping[str, _Column],
     routes: Routes,
+    where: Callable[[str], Where],
 ) -> StepSchedule:
+    """Put a step schedule together, whose numbers are named by their column and place."""
     collective = one(document, "collective", str)
     if collective not in COLLECTIVES:
         wrong("collective", collective, f"one of {', '.join(COLLECTIVES)}")
     for pair in _TOGETHER:
         if len({name in columns for name in pair}) > 1:
             refuse(f"of {pair[0]} and {pair[1]} one is given without the other")
+    _check_columns(columns, topology, len(chunks), routes, where)
     narrow = {n: np.asarray(columns[n], dtype=np.int32) for n in _NARROW if n in columns}
     wide = {n: np.asarray(columns[n], dtype=np.int64) for n in columns if n not in _NARROW}
     reduce = narrow.get("reduce", np.zeros(len(narrow["step"]), dtype=np.int32))
-    if len(wrongs := np.flatnonzero((reduce != 0) & (reduce != 1))):
-        at = int(wrongs[0])
-        wrong(_inside("reduce")(at), int(reduce[at]), "1 if the receiver adds, else 0")
     return StepSchedule(
         topology=topology,
         method=maker(document),
@@ -273,7 +285,47 @@ def _steps(
         ),
         routes=routes,
         clock=_clock(document, narrow, wide),
+        weights=_weights(document, topology),
     )
+
+
+def _check_columns(
+    columns: Mapping[str, _Column],
+    topology: Topology,
+    chunks: int,
+    routes: Routes,
+    where: Callable[[str], Where],
+) -> None:
+    """Transfers name steps, chunks, ends and paths that there are."""
+    nodes, from_0 = len(topology.nodes), (0, LARGEST)
+    ranges = {
+        "step": (0, max(len(columns["step"]) - 1, 0)),
+        "chunk": (0, chunks - 1),
+        "from": (0, nodes - 1),
+        "to": (0, nodes - 1),
+        "first": from_0,
+        "amount": (1, LARGEST),
+        "path": (-1, len(routes.multiplicity) - 1),
+        "start": from_0,
+        "end": from_0,
+        "left": from_0,
+        "message": (-1, _INT32),
+    }
+    for name, values in columns.items():
+        if name == "reduce":
+            if len(wrongs := np.flatnonzero((values != 0) & (values != 1))):
+                at = int(wrongs[0])
+                wrong(where(name)(at), int(values[at]), "1 if the receiver adds, else 0")
+        else:
+            check_range(values, *ranges[name], where(name))
+
+
+def _weights(document: Record, topology: Topology) -> tuple[int, ...]:
+    """Return the weights of all ranks; only where data is shared out may they differ."""
+    weights = weights_of(document, topology)
+    if set(weights) != {1} and (found := document["collective"]) not in WEIGHTED:
+        refuse(f"weights is given; a schedule of {found} has none, so leave it out")
+    return weights
 
 
 def _clock(

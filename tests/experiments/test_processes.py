@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from experiments.processes import end_all, marked, runs
+from experiments.processes import end_all, marked, reap, runs
 
 HOARD = "x = bytearray(b'x') * 400_000_000; print(flush=True); import time; time.sleep(60)"
 
@@ -22,3 +22,11 @@ def test_ending_waits_until_the_memory_is_given_back() -> None:
         assert marked("FORESTCOLL_TEST=hoard") == [child.pid]
         end_all(lambda: marked("FORESTCOLL_TEST=hoard"))
         assert not runs(child.pid)
+
+
+def test_leave_is_taken_of_who_ends_soon() -> None:
+    """A child that has not ended yet: not there at once, its exit code when it was waited for."""
+    child = os.posix_spawn("/bin/sleep", ["sleep", "0.3"], os.environ)
+    assert child not in reap()
+    assert reap(10)[child] == 0
+    assert reap(10) == {}

@@ -23,6 +23,7 @@ from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.verify import verify
 from forestcoll.topology import load_topology
 from tests.schedule.hand import FORESTS, leaves4
+from tests.schedule.types import TYPES, schedule
 
 Arrays = dict[str, Any]
 
@@ -136,6 +137,14 @@ def head(old: bytes, new: bytes) -> Callable[[Arrays], object]:
             put("parent", np.asfortranarray(np.zeros((4, 4), np.int8))),
             "array parent holds int8; it must hold integers, row by row",
         ),
+        (put("root", [0, 1, 2, 4]), "root[3] is 4; it must be between 0 and 3"),
+        (put("multiplicity", [1] * 3), "array multiplicity has 3 entries; root has 4"),
+        (put("parent", [[0] * 4, [0, 0, 4, 0]] * 2), "parent[1, 2] is 4; it must be between -1 an"),
+        (put("routes.multiplicity", [0] * 6), "routes.multiplicity[0] is 0; it must be between 1"),
+        (put("routes.hop", [7]), "routes.hop[0] is 7; it must be between 0 and 5"),
+        (put("routes.hop", [1]), "array routes.first_hop runs from 0 to "),
+        (put("routes.first_path", [0]), "array routes.first_path has 1 entries; it must have "),
+        (put("routes.tail", [4]), "array routes.head has "),
         (put("head", np.arange(3)), "array head holds int64; it must hold the bytes of a text"),
         (put("head", np.full(3, 255, np.uint8)), "array head is not text in UTF-8"),
         (head(b"explicit", b"expanded"), "form is 'expanded'; it must be one of 'explicit', "),
@@ -152,6 +161,37 @@ def test_what_is_not_in_the_format_is_refused(
     change: Callable[[Arrays], object], message: str, tmp_path: Path
 ) -> None:
     assert refused(spoil(tmp_path / "spoiled.npz", change)).startswith(message)
+
+
+@pytest.mark.parametrize("name", sorted(set(TYPES) - {"multicast forest"}))
+def test_paths_that_there_are_not_are_refused(name: str, tmp_path: Path) -> None:
+    """Every form that has routes: no node, row, link or multiplicity that cannot be."""
+    if "multicast" in name:
+        array, faults = (
+            "gather.walks.node",
+            {"gather.walks.first_node": (0, 1), "gather.walk": (0, -1)},
+        )
+    else:
+        prefix = "gather." if "allreduce" in name else ""
+        array = f"{prefix}routes.hop"
+        faults = {
+            f"{prefix}routes.{row}": fault
+            for row, fault in {
+                "first_path": (1, -1),
+                "first_hop": (-1, 0),
+                "multiplicity": (0, 0),
+                "tail": (0, -1),
+                "head": (-1, 10**6),
+            }.items()
+        }
+    write_schedule(schedule(name), tmp_path / "right.npz")
+    with np.load(tmp_path / "right.npz") as members:
+        right = dict(members)
+    for wrong, (at, number) in {**faults, array: (3, -1)}.items():
+        changed = right[wrong].astype(np.int64)
+        changed[at] = number
+        np.savez(tmp_path / "wrong.npz", **{**right, wrong: changed})
+        assert refused(tmp_path / "wrong.npz").removeprefix("array ").startswith(wrong)
 
 
 def test_compressed_and_pickled_arrays_are_refused(tmp_path: Path) -> None:

@@ -549,6 +549,14 @@ def test_trees_without_paths_are_refused() -> None:
         lower(replace(forest, routes=more))
 
 
+def test_transfers_without_a_path_are_refused() -> None:
+    """They are charged to no other link."""
+    schedule = lockstep(generate(load_topology("ring:nodes=4")))
+    for head in (schedule.sends.head * 0 + 2, schedule.sends.tail):
+        with pytest.raises(VerificationError, match="have no path for one of its transfers"):
+            lower(replace(schedule, sends=replace(schedule.sends, head=head)))
+
+
 def test_numbers_beyond_64_bits_are_refused() -> None:
     """Pieces of what is as fine as numbers go; phases that share no data."""
     fine = Chunks.equal([0], 2**62 + 1, 2**62 + 1)

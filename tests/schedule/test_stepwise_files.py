@@ -1,6 +1,7 @@
 """Step and flow schedules in files: read back equal, the same bytes, and faults named."""
 
 import json
+import random
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -11,7 +12,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from forestcoll.errors import InvalidScheduleError
+from forestcoll.errors import ExportError, InvalidScheduleError
 from forestcoll.schedule import (
     FlowSchedule,
     Intervals,
@@ -184,12 +185,72 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
     "a rank beyond 32 bits": (
         "BFB on K(2,2)",
         lambda d: d["sends"][2].__setitem__(2, 2**31),
-        r"sends\[2\], from, is 2147483648; it must be at most 2147483647",
+        r"sends\[2\], from, is 2147483648; it must be between 0 and 3",
     ),
     "a number below all": (
         "BFB on K(2,2)",
         lambda d: d["sends"][2].__setitem__(3, -2),
         r"sends\[2\], to, is -2; it must be between -1 and",
+    ),
+    "a chunk that is none": (
+        "BFB on K(2,2)",
+        lambda d: d["sends"][2].__setitem__(1, 4),
+        r"sends\[2\], chunk, is 4; it must be between 0 and 3",
+    ),
+    "no chunk": (
+        "BFB on K(2,2)",
+        lambda d: d["sends"][2].__setitem__(1, -1),
+        r"sends\[2\], chunk, is -1; it must be between 0 and 3",
+    ),
+    "a receiver that is none": (
+        "BFB on K(2,2)",
+        lambda d: d["sends"][2].__setitem__(3, 4),
+        r"sends\[2\], to, is 4; it must be between 0 and 3",
+    ),
+    "more steps than transfers": (
+        "BFB on K(2,2)",
+        lambda d: d["sends"][15].__setitem__(0, 2**31 - 1),
+        r"sends\[15\], step, is 2147483647; it must be between 0 and 15",
+    ),
+    "a transfer of nothing": (
+        "BFB on K(2,2)",
+        lambda d: d["sends"][3].__setitem__(5, 0),
+        r"sends\[3\], amount, is 0; it must be between 1 and",
+    ),
+    "a part before the first": (
+        "BFB on K(2,2)",
+        lambda d: d["sends"][3].__setitem__(4, -1),
+        r"sends\[3\], first, is -1; it must be between 0 and",
+    ),
+    "a path that is none": (
+        "BFB on K(2,2)",
+        lambda d: (d["columns"].append("path"), [row.append(8) for row in d["sends"]]),
+        r"sends\[0\], path, is 8; it must be between -1 and 7",
+    ),
+    "a start before the beginning": (
+        "TACCL, contiguous",
+        lambda d: d["sends"][0].__setitem__(d["columns"].index("start"), -1),
+        r"sends\[0\], start, is -1; it must be between 0 and",
+    ),
+    "a link without a path": (
+        "BFB on K(2,2)",
+        lambda d: d["routes"][1].update(paths=[]),
+        r"routes: the logical link from 0 to 3 has no path; leave it out",
+    ),
+    "a path of one node": (
+        "BFB on K(2,2)",
+        lambda d: d["routes"][1]["paths"][0]["nodes"].pop(),
+        r"routes: a path of the logical link from 0 to 3 has less than 2 nodes; name both its ends",
+    ),
+    "weights of some GPUs": (
+        "BFB on K(2,2)",
+        lambda d: d.update(weights=[1, 2]),
+        r"weights is \[1, 2\]; it must be a list of 4 integers, one for each GPU",
+    ),
+    "weights in an allreduce": (
+        "an allreduce rooted unit by unit",
+        lambda d: d.update(weights=[2] + [1] * (len(d["topology"]["nodes"]) - 1)),
+        "weights is given; a schedule of allreduce has none, so leave it out",
     ),
     "first without amount": (
         "BFB on K(2,2)",
@@ -255,6 +316,18 @@ def test_faults_of_flows_are_named(tmp_path: Path) -> None:
     path.write_text(json.dumps({**document, "chunks": []}))
     with pytest.raises(InvalidScheduleError, match="'chunks' is not in the format"):
         read_schedule(path)
+    path.write_text(json.dumps({**document, "weights": [1, 1, 2]}))
+    with pytest.raises(InvalidScheduleError, match="'weights' is not in the format"):
+        read_schedule(path)
+    document["routes"][0]["paths"] = []
+    path.write_text(json.dumps(document))
+    with pytest.raises(InvalidScheduleError, match="from 0 to 1 has no path"):
+        read_schedule(path)
+
+
+def put(array: str, at: int, number: int) -> Callable[[dict[str, Any]], object]:
+    """Change one number of an array."""
+    return lambda arrays: arrays[array].__setitem__(at, number)
 
 
 @pytest.mark.parametrize(
@@ -269,20 +342,144 @@ def test_faults_of_flows_are_named(tmp_path: Path) -> None:
         (lambda a: a.pop("clock.end"), "of start and end one is given without the other"),
         (lambda a: a.update({"sends.head": a["sends.head"].reshape(2, -1)}), "2 dimensions"),
         (lambda a: a.update({"sends.head": a["sends.head"] + 2**40}), "it must fit int32"),
+        *(
+            (put(array, at, number), rf"{array}\[{at % 12}\] is {number}; it must be {allowed}")
+            for array, at, number, allowed in (
+                ("sends.chunk", 2, 4, "between 0 and 3"),
+                ("sends.chunk", 2, -1, "between 0 and 3"),
+                ("sends.tail", 5, 4, "between 0 and 3"),
+                ("sends.head", 5, -1, "between 0 and 3"),
+                ("sends.step", -1, 2**31 - 1, "between 0 and 11"),
+                ("sends.step", 0, -1, "between 0 and 11"),
+                ("clock.start", 3, -1, "between 0 and"),
+                ("clock.end", 3, -1, "between 0 and"),
+                ("clock.message", 3, -2, "between -1 and"),
+                ("chunks.root", 1, 4, "between -1 and 3"),
+                ("chunks.root", 1, -2, "between -1 and 3"),
+                ("chunks.size", 1, 0, "between 1 and"),
+                ("routes.tail", 1, -1, "between 0 and 3"),
+                ("routes.head", 1, 4, "between 0 and 3"),
+                ("routes.hop", 7, 4, "between 0 and 3"),
+                ("routes.multiplicity", 3, 0, "between 1 and"),
+                ("routes.first_path", 3, 1, "at least 2, as the one before it"),
+                ("routes.first_hop", 3, 1, "at least 4, as the one before it"),
+            )
+        ),
+        (put("routes.first_path", 0, 1), "array routes.first_path runs from 1 to 6; it must run"),
+        (put("routes.first_hop", -1, 9), "array routes.first_hop runs from 0 to 9; it must run"),
+        (put("routes.first_path", 3, 2), "the logical link from 1 to 2 has no path; leave it out"),
+        (put("routes.first_hop", 3, 5), "a path of the logical link from 1 to 2 has less than 2"),
+        (
+            lambda a: a.update({"routes.head": a["routes.head"][1:]}),
+            "array routes.head has 5 entries; routes.tail has 6",
+        ),
+        (
+            lambda a: a.update({"routes.first_hop": a["routes.first_hop"][1:]}),
+            "array routes.first_hop has 6 entries; it must have 7",
+        ),
+        (
+            lambda a: a.update({"sends.path": np.full(12, 6)}),
+            r"sends.path\[0\] is 6; it must be between -1 and 5",
+        ),
+        (
+            lambda a: a.update({"sends.path": np.full(12, -2)}),
+            r"sends.path\[0\] is -2; it must be between -1 and 5",
+        ),
+        (
+            lambda a: a.update({"chunks.target": np.full(4, 4)}),
+            r"chunks.target\[0\] is 4; it must be between -1 and 3",
+        ),
+        (
+            lambda a: a.update(
+                {
+                    "sends.interval.first": np.full(12, -1),
+                    "sends.interval.amount": np.full(12, 1),
+                }
+            ),
+            r"sends.interval.first\[0\] is -1; it must be between 0 and",
+        ),
+        (
+            lambda a: a.update(
+                {
+                    "sends.interval.first": np.full(12, 0),
+                    "sends.interval.amount": np.full(12, 0),
+                }
+            ),
+            r"sends.interval.amount\[0\] is 0; it must be between 1 and",
+        ),
     ],
 )
 def test_a_fault_of_a_binary_file_is_named(
     change: Callable[[dict[str, Any]], object], message: str, tmp_path: Path
 ) -> None:
-    path = tmp_path / "faulty.npz"
-    write_schedule(ALL["TACCL, contiguous"](), path)
+    with pytest.raises(InvalidScheduleError, match=message):
+        read_schedule(spoilt(ALL["TACCL, contiguous"](), tmp_path / "faulty.npz", change))
+
+
+def spoilt(made: StepSchedule, path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    """Write a schedule, and its arrays once more with a change to them."""
+    write_schedule(made, path)
     with np.load(path) as archive:
         arrays = {name: archive[name].astype(np.int64) for name in archive if name != "head"}
         head = archive["head"]
     change(arrays)
     np.savez(path, head=head, **arrays)
-    with pytest.raises(InvalidScheduleError, match=message):
-        read_schedule(path)
+    return path
+
+
+@pytest.mark.parametrize("name", ["TACCL, contiguous", "BFB on K(2,2)", "TE-CCL, copying switch"])
+def test_what_is_read_can_be_compared_and_written(name: str, tmp_path: Path) -> None:
+    """One number of one array is another: refused when it is read, or never an index too far."""
+    path, again = tmp_path / "spoilt.npz", tmp_path / "again.json"
+    read = 0
+    for seed in range(200):
+        draw = random.Random(seed)
+
+        def change(arrays: dict[str, Any], draw: random.Random = draw) -> None:
+            array = arrays[draw.choice(sorted(arrays))]
+            array[draw.randrange(len(array))] = draw.choice(
+                [-(2**31), -2, -1, 0, 1, 3, 7, 2**31 - 1]
+            )
+
+        try:
+            found = read_schedule(spoilt(ALL[name](), path, change))
+        except InvalidScheduleError:
+            continue
+        read += 1
+        assert isinstance(found, StepSchedule)
+        assert found == read_schedule(path)
+        assert hash(found) == hash(read_schedule(path))
+        write_schedule(found, again)
+    assert 0 < read < 200
+
+
+def test_schedules_that_cannot_be_indexed_can_be_compared() -> None:
+    """A chunk before the first, columns of two lengths: all is kept as it is written."""
+    made = ALL["BFB on K(2,2)"]()
+    sends, interval = made.sends, made.intervals
+    nobody = np.full(3, -1, dtype=np.int32)
+    odd = [
+        replace(made, sends=replace(sends, chunk=sends.chunk - 1, interval=interval)),
+        replace(made, sends=replace(sends, chunk=sends.chunk + 99, interval=interval)),
+        replace(made, sends=replace(sends, chunk=sends.chunk[1:], interval=interval)),
+        replace(made, sends=replace(sends, path=nobody)),
+    ]
+    for one in odd:
+        assert one == replace(one)
+        assert one != made
+        short = one.in_short().sends
+        assert (short.interval, short.path) == (one.sends.interval, one.sends.path)
+
+
+def test_a_number_beyond_64_bits_is_not_written(tmp_path: Path) -> None:
+    """Files hold signed integers; nothing is left behind."""
+    made = ALL["BFB on K(2,2)"]()
+    size = np.array([2**64 - 1, 1, 1, 1], dtype=np.uint64)
+    with pytest.raises(
+        ExportError, match=r"one\.npz: array chunks\.size holds 18446744073709551615"
+    ):
+        write_schedule(replace(made, chunks=replace(made.chunks, size=size)), tmp_path / "one.npz")
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_example_of_the_documentation_is_what_is_written(tmp_path: Path) -> None:

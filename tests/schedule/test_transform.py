@@ -214,6 +214,8 @@ def test_phases_must_fit_together() -> None:
     far = replace(gather, chunks=Chunks.equal([1], whole=1))
     with pytest.raises(UnsupportedError, match="different parts of the data"):
         in_turn(reduction, far)
+    with pytest.raises(UnsupportedError, match="different weights"):
+        in_turn(reduction, replace(gather, weights=(2, 1, 1)))
     with pytest.raises(UnsupportedError, match="are no allreduce"):
         in_turn(gather, reduction)
     with pytest.raises(UnsupportedError, match="are of two networks, line and torus"):

@@ -48,8 +48,9 @@ def in_turn(reduce: StepSchedule, gather: StepSchedule) -> StepSchedule:
     Raises
     ------
     UnsupportedError
-        If the two are not the phases of an allreduce on one network, give the GPUs different parts
-        of the data, have clocks for different amounts of it, or need units beyond 64 bits.
+        If the two are not the phases of an allreduce on one network, have different weights or give
+        the GPUs different parts of the data, have clocks for different amounts of it, or need units
+        beyond 64 bits.
     """
     if (reduce.collective, gather.collective) not in _PHASES:
         raise UnsupportedError(
@@ -61,6 +62,11 @@ def in_turn(reduce: StepSchedule, gather: StepSchedule) -> StepSchedule:
             f"unsupported: the phases of this allreduce are of two networks, "
             f"{reduce.topology.name} and {gather.topology.name}; make them for one"
         )
+    if reduce.weights != gather.weights:
+        raise UnsupportedError(
+            "unsupported: the phases of this allreduce have different weights, so they speak of "
+            "different parts of the data"
+        )
     reduce, gather = with_one_cut(*_with_one_set_of_paths(reduce, gather))
     chunks = gather.chunks
     then = replace(gather.sends, step=gather.sends.step + np.int32(reduce.num_steps))
@@ -70,6 +76,7 @@ def in_turn(reduce: StepSchedule, gather: StepSchedule) -> StepSchedule:
         chunks=replace(chunks, root=np.full(len(chunks), -1, dtype=np.int32)),
         sends=Sends.joined([reduce.sends, then], chunks),
         clock=_one_after_the_other(reduce.clock, gather.clock),
+        weights=(),
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from forestcoll.schedule.collectives import Allreduce
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
+from forestcoll.schedule.steps import WEIGHTED, Chunks, Sends, StepSchedule
 from forestcoll.schedule.transform.in_turn import in_turn
 
 __all__ = ["lockstep"]
@@ -47,6 +47,7 @@ def lockstep(schedule: Forest | Allreduce[Forest]) -> StepSchedule:
             chunks=_chunks(schedule),
             sends=_sends(schedule),
             routes=schedule.routes,
+            weights=schedule.weights if schedule.collective in WEIGHTED else (),
         )
     return in_turn(lockstep(schedule.reduce), lockstep(schedule.gather))
 

@@ -55,6 +55,7 @@ def stepwise(program: Program) -> StepSchedule:
         chunks=program.chunks,
         sends=sends,
         routes=routes,
+        weights=program.weights,
     )
 
 

@@ -85,6 +85,7 @@ def time_reversed(schedule: StepSchedule, topology: Topology) -> StepSchedule:
         sends=Sends(step[order], rows.chunk, rows.head, rows.tail, adds, rows.interval, path),
         routes=turned_routes(schedule.routes),
         clock=None if clock is None else _taken(clock, order),
+        weights=schedule.weights,
     )
 
 

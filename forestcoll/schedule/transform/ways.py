@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.errors import UnsupportedError
+from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.steps import Clock, Intervals, StepSchedule
 from forestcoll.schedule.transform.shards import MOST, finer
@@ -28,10 +28,22 @@ _Numbers = npt.NDArray[np.int64]
 
 
 def links_of(schedule: StepSchedule) -> _Numbers:
-    """Return the logical link of each transfer, by its place in the routes."""
+    """Return the logical link of each transfer, by its place in the routes.
+
+    Raises
+    ------
+    VerificationError
+        If it is none of them.
+    """
     sends, routes, nodes = schedule.sends, schedule.routes, len(schedule.topology.nodes)
     known = routes.tail.astype(np.int64) * nodes + routes.head
-    return np.searchsorted(known, sends.tail.astype(np.int64) * nodes + sends.head)
+    wanted = sends.tail.astype(np.int64) * nodes + sends.head
+    link = np.searchsorted(known, wanted)
+    if not np.array_equal(np.append(known, -1)[link], wanted):
+        raise VerificationError(
+            "the routes of this schedule have no path for one of its transfers; verify it first"
+        )
+    return link
 
 
 def along_paths(schedule: StepSchedule, links: _Flags | None = None) -> StepSchedule:
@@ -50,6 +62,8 @@ def along_paths(schedule: StepSchedule, links: _Flags | None = None) -> StepSche
     ------
     UnsupportedError
         If the units that the exact cut asks for do not fit 64 bits.
+    VerificationError
+        If the routes have no path for a transfer.
     """
     routes, sends = schedule.routes, schedule.sends
     link = links_of(schedule)

@@ -1,0 +1,101 @@
+"""Weights of step schedules and programs: whoever makes one of another hands them on."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+from forestcoll import generate, group, lower
+from forestcoll.schedule import (
+    StepSchedule,
+    by_shards,
+    cost,
+    in_turn,
+    lockstep,
+    read_schedule,
+    stepwise,
+    time_reversed,
+    write_schedule,
+)
+from forestcoll.topology import Topology, load_topology
+
+WEIGHTS = (2, 1, 1)
+DOCS = Path(__file__).parents[2] / "docs"
+SCHEMA = jsonschema.Draft202012Validator(
+    json.loads((DOCS / "schedule.schema.json").read_text(encoding="utf-8"))
+)
+
+
+def ring() -> Topology:
+    return load_topology("ring:nodes=3")
+
+
+def weighted(collective: str = "allgather") -> StepSchedule:
+    """A collective of a ring in which the first GPU has half of the data, hop by hop."""
+    return lockstep(generate(ring(), collective=collective, weights=WEIGHTS))
+
+
+def shares(schedule: StepSchedule) -> list[int]:
+    """How many units are rooted at each GPU."""
+    chunks = schedule.chunks
+    roots = np.bincount(chunks.root, chunks.size, minlength=schedule.topology.num_compute)
+    return roots.astype(int).tolist()
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
+def test_weights_are_handed_on(collective: str) -> None:
+    """Of 2 + 1 + 1 parts half are the first GPU's, whatever the schedule is made into."""
+    made = weighted(collective)
+    program = lower(generate(ring(), collective=collective, weights=WEIGHTS), pieces=2)
+    back = time_reversed(made, ring().reversed())
+    assert program.weights == lower(made).weights == WEIGHTS
+    for one in (made, stepwise(program), stepwise(lower(made)), by_shards(made), back):
+        assert one.weights == WEIGHTS
+        unit = one.chunks.whole // 4
+        assert shares(one) == [2 * unit, unit, unit]
+    assert cost(made).time_s_per_gb == cost(stepwise(program)).time_s_per_gb
+
+
+def test_all_else_has_weights_of_one() -> None:
+    """A broadcast shares nothing out, nor does an allreduce, whatever the weights of its phases."""
+    root = lockstep(generate(ring(), collective="broadcast", root=1))
+    sums = generate(ring(), collective="allreduce", weights=WEIGHTS)
+    both = in_turn(weighted("reduce-scatter"), weighted())
+    for one in (root, lockstep(sums), both, stepwise(lower(sums)), stepwise(lower(root))):
+        assert one.weights == (1, 1, 1)
+    assert lower(sums).weights == lower(root).weights == (1, 1, 1)
+    assert both.collective == "allreduce"
+
+
+def test_one_gpu_with_all_of_the_data_is_still_an_allgather() -> None:
+    """A step schedule is what it says it is."""
+    made = replace(weighted(), weights=(1, 0, 0))
+    assert made.collective == "allgather"
+    assert made != weighted()
+
+
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+def test_weights_are_in_files_where_they_say_something(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"steps.{suffix}"
+    for made in (weighted(), weighted("reduce-scatter"), lockstep(generate(ring()))):
+        write_schedule(made, path)
+        found = read_schedule(path)
+        assert found == made
+        assert hash(found) == hash(made)
+        assert isinstance(found, StepSchedule)
+        assert found.weights == made.weights
+        assert (b'"weights": [2, 1, 1]' in path.read_bytes()) == (made.weights == WEIGHTS)
+        assert (b'"weights"' in path.read_bytes()) == (made.weights == WEIGHTS)
+        if suffix == "json":
+            SCHEMA.validate(json.loads(path.read_text()))
+
+
+def test_weights_of_a_group_are_those_of_its_members() -> None:
+    """Two of three GPUs: two weights."""
+    part = group(ring(), ["gpu0", "gpu1"])
+    made = lockstep(generate(part, weights=(3, 1)))
+    assert made.weights == (3, 1)
+    assert stepwise(lower(made)).weights == (3, 1)
