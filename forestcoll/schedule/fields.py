@@ -25,6 +25,7 @@ __all__ = [
     "LARGEST",
     "Record",
     "Where",
+    "amount",
     "check_fields",
     "check_records",
     "column",
@@ -138,6 +139,14 @@ def whole(record: Record, key: str, prefix: str = "") -> int:
     value: int = one(record, key, int, prefix)
     if not 0 < value <= LARGEST:
         wrong(prefix + key, value, f"positive and at most {LARGEST}")
+    return value
+
+
+def amount(record: Record, key: str, prefix: str = "") -> int:
+    """Return a field that is a whole number from 1 up, of up to 300 digits."""
+    value: int = one(record, key, int, prefix)
+    if not 0 < value < 10**300:
+        wrong(prefix + key, value, "positive, with at most 300 digits")
     return value
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "OnNetwork",
     "Routed",
     "Schedule",
+    "Weighted",
     "arrows",
     "end_name",
     "fail",
@@ -58,7 +59,19 @@ class Routed(OnNetwork, Protocol):
         """Physical paths of the logical links."""
 
 
-class Claims(OnNetwork, Made, Protocol):
+class Weighted(OnNetwork, Protocol):
+    """What all schedules of shards have in common: how large they are, and which way they go."""
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        """Of each rank: so many parts of the data."""
+
+    @property
+    def reduction(self) -> bool:
+        """Whether it sums up."""
+
+
+class Claims(Made, Weighted, Protocol):
     """What all forests have in common: what they say of themselves."""
 
     @property
@@ -68,14 +81,6 @@ class Claims(OnNetwork, Made, Protocol):
     @property
     def congestion(self) -> Fraction:
         """Claimed, in trees per GB/s."""
-
-    @property
-    def weights(self) -> tuple[int, ...]:
-        """Of each rank: it roots k times as many trees."""
-
-    @property
-    def reduction(self) -> bool:
-        """Whether data runs from child to parent."""
 
     @property
     def collective(self) -> str:

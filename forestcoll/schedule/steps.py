@@ -353,6 +353,16 @@ def _all_minus_one(column: npt.NDArray[np.int32] | None, sends: Sends) -> bool:
     return column is not None and column.shape == sends.step.shape and bool((column == -1).all())
 
 
+def _ascending(keys: Sequence[npt.NDArray[Any]]) -> bool:
+    """Whether rows are sorted by these columns, the first before all."""
+    tied = np.ones(max(len(keys[0]) - 1, 0), dtype=np.bool_)
+    for key in keys:
+        if (tied & (key[1:] < key[:-1])).any():
+            return False
+        tied &= key[1:] == key[:-1]
+    return True
+
+
 @dataclass(frozen=True, eq=False)
 class StepSchedule(ByValue):
     """Who sends what to whom in which step.
@@ -403,14 +413,32 @@ class StepSchedule(ByValue):
     def in_short(self) -> StepSchedule:
         """Return the same schedule, with nothing written out that goes without saying.
 
-        Of arrays that do not fit together all is kept.
+        Transfers of one step are in the order of :meth:`Sends.in_order`. Of arrays that do not fit
+        together all is kept.
         """
-        sends, clock = self.sends, self.clock
+        ordered = self._in_order()
+        sends, clock = ordered.sends, ordered.clock
         interval = None if self._sends_whole_chunks() else sends.interval
         path = None if _all_minus_one(sends.path, sends) else sends.path
         if clock is not None and _all_minus_one(clock.message, sends):
             clock = replace(clock, message=None)
         return replace(self, sends=replace(sends, interval=interval, path=path), clock=clock)
+
+    def _in_order(self) -> StepSchedule:
+        """Sort the transfers, and their times with them, if they are not."""
+        sends, interval, clock = self.sends, self.sends.interval, self.clock
+        keys: list[npt.NDArray[Any]] = [sends.step, sends.chunk, sends.tail, sends.head]
+        keys += [] if interval is None else [interval.first]
+        names = () if clock is None else ("start", "end", "left", "message")
+        times = {name: column for name in names if (column := getattr(clock, name)) is not None}
+        others = [sends.reduce, *times.values(), *([] if interval is None else [interval.amount])]
+        others += [] if sends.path is None else [sends.path]
+        if len({column.shape for column in [*keys, *others]}) > 1 or _ascending(keys):
+            return self
+        order = np.lexsort(keys[::-1])
+        if clock is not None:
+            clock = replace(clock, **{name: column[order] for name, column in times.items()})
+        return replace(self, sends=sends.taken(order), clock=clock)
 
     def _sends_whole_chunks(self) -> bool:
         """Whether the intervals that are written out are those of whole chunks."""
@@ -426,7 +454,8 @@ class StepSchedule(ByValue):
             return NotImplemented
         return ByValue.__eq__(self.in_short(), other.in_short())
 
-    __hash__ = ByValue.__hash__
+    def __hash__(self) -> int:
+        return ByValue.__hash__(self.in_short())
 
     @property
     def intervals(self) -> Intervals:

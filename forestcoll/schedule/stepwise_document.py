@@ -17,6 +17,7 @@ from forestcoll.schedule.fields import (
     LARGEST,
     Record,
     Where,
+    amount,
     check_fields,
     check_records,
     column,
@@ -27,7 +28,6 @@ from forestcoll.schedule.fields import (
     one,
     refuse,
     weights_of,
-    whole,
     within,
     wrong,
 )
@@ -219,7 +219,7 @@ def steps_of_arrays(
     nobody = np.full(len(size), -1, dtype=np.int32)
     chunks = Chunks(
         size=np.asarray(size, dtype=np.int64),
-        whole=whole(document, "whole"),
+        whole=amount(document, "whole"),
         root=np.asarray(arrays.get("chunks.root", nobody), dtype=np.int32),
         target=np.asarray(arrays.get("chunks.target", nobody), dtype=np.int32),
     )
@@ -247,7 +247,7 @@ def flows_of(document: Record, topology: Topology, routes: Routes) -> FlowSchedu
     """
     if (found := one(document, "collective", str)) != "all-to-all":
         wrong("collective", found, "'all-to-all', the only one of flows")
-    return FlowSchedule(topology, maker(document), whole(document, "whole"), routes)
+    return FlowSchedule(topology, maker(document), amount(document, "whole"), routes)
 
 
 def _steps(
@@ -346,7 +346,7 @@ def _clock(
     if not tick_us:
         wrong("clock.tick_us", clock["tick_us"], "more than 0")
     return Clock(
-        size_bytes=whole(clock, "size_bytes", "clock."),
+        size_bytes=amount(clock, "size_bytes", "clock."),
         tick_us=tick_us,
         start=wide["start"],
         end=wide["end"],
@@ -370,7 +370,7 @@ def _chunks(document: Record, records: list[Any], topology: Topology) -> Chunks:
     }
     return Chunks(
         size=numbers(column(records, "size", int, _chunk), 1, LARGEST, within(_chunk, "size")),
-        whole=whole(document, "whole"),
+        whole=amount(document, "whole"),
         root=np.asarray(ranks.get("root", nobody), dtype=np.int32),
         target=np.asarray(ranks.get("target", nobody), dtype=np.int32),
     )

@@ -15,9 +15,23 @@ import numpy.typing as npt
 from forestcoll.schedule.exactly import Ints, exact, first
 from forestcoll.schedule.forest import Routes
 from forestcoll.schedule.naming import end_name, fail, gpu_name, link_name
-from forestcoll.schedule.steps import COLLECTIVES, Chunks, Clock, Intervals, Sends, StepSchedule
+from forestcoll.schedule.steps import (
+    COLLECTIVES,
+    WEIGHTED,
+    Chunks,
+    Clock,
+    Intervals,
+    Sends,
+    StepSchedule,
+)
 from forestcoll.schedule.verify_rows import send_name
-from forestcoll.schedule.wellformed import check_array, check_count, check_method, length
+from forestcoll.schedule.wellformed import (
+    check_array,
+    check_count,
+    check_method,
+    check_ranks,
+    length,
+)
 from forestcoll.topology.model import NodeKind, Topology
 
 __all__ = ["check_chunks", "check_step_arrays", "check_steps", "ways_used"]
@@ -29,9 +43,10 @@ def check_step_arrays(schedule: StepSchedule) -> None:
     """Arrays are integers of matching shapes, ids in range; the collective is known."""
     _check_types(schedule)
     check_method(schedule)
+    check_ranks(schedule)
+    if set(schedule.weights) != {1} and schedule.collective not in WEIGHTED:
+        fail(f"the weights of an {schedule.collective} in steps are all 1; leave them out")
     gpus, chunks, sends = schedule.topology.num_compute, schedule.chunks, schedule.sends
-    if gpus < 1:
-        fail(f"{schedule.topology.name} has no GPU; a schedule needs at least one")
     count, transfers = length("chunks.size", chunks.size), length("sends.step", sends.step)
     check_array("chunks.size", chunks.size, (count,), 1, _MOST)
     check_array("chunks.root", chunks.root, (count,), -1, gpus - 1)
@@ -112,7 +127,7 @@ def check_chunks(schedule: StepSchedule) -> None:
             )
     size = exact(chunks.size, len(chunks))
     if schedule.collective == "allreduce":
-        _check_part("the chunks", size.sum(), chunks.whole, 1)
+        _check_part("the chunks", size.sum(), chunks.whole, Fraction(1))
         return
     if aimed:
         _check_pairs(schedule, size)
@@ -123,10 +138,11 @@ def check_chunks(schedule: StepSchedule) -> None:
         roots = np.flatnonzero(shards)
         if len(roots) != 1:
             fail(f"the chunks of a {schedule.collective} have {len(roots)} roots; it has one")
-        _check_part("the chunks", shards[roots[0]], chunks.whole, 1)
+        _check_part("the chunks", shards[roots[0]], chunks.whole, Fraction(1))
         return
     for root, found in enumerate(shards.tolist()):
-        _check_part(f"the chunks of {gpu_name(schedule, root)}", found, chunks.whole, gpus)
+        due = Fraction(schedule.weights[root], sum(schedule.weights))
+        _check_part(f"the chunks of {gpu_name(schedule, root)}", found, chunks.whole, due)
 
 
 def _check_pairs(schedule: StepSchedule, size: npt.NDArray[Any]) -> None:
@@ -138,18 +154,18 @@ def _check_pairs(schedule: StepSchedule, size: npt.NDArray[Any]) -> None:
     np.add.at(sums, which.reshape(-1), size)
     for place, found in zip(pairs.tolist(), sums.tolist(), strict=True):
         root, target = (gpu_name(schedule, rank) for rank in divmod(place, gpus))
-        _check_part(f"the chunks of {root} for {target}", found, chunks.whole, gpus)
+        _check_part(f"the chunks of {root} for {target}", found, chunks.whole, Fraction(1, gpus))
     others = np.bincount(pairs[pairs // gpus != pairs % gpus] // gpus, minlength=gpus)
     if (lacking := first(others < gpus - 1)) is not None:
         there = pairs[pairs // gpus == lacking] % gpus
         missing = int(np.setdiff1d(np.arange(gpus), np.append(there, lacking))[0])
         names = gpu_name(schedule, lacking), gpu_name(schedule, missing)
-        _check_part(f"the chunks of {names[0]} for {names[1]}", 0, chunks.whole, gpus)
+        _check_part(f"the chunks of {names[0]} for {names[1]}", 0, chunks.whole, Fraction(1, gpus))
 
 
-def _check_part(name: str, found: int, whole: int, parts: int) -> None:
-    if found * parts != whole:
-        fail(f"{name} are {Fraction(found, whole)} of the data; they must be {Fraction(1, parts)}")
+def _check_part(name: str, found: int, whole: int, due: Fraction) -> None:
+    if found * due.denominator != whole * due.numerator:
+        fail(f"{name} are {Fraction(found, whole)} of the data; they must be {due}")
 
 
 def ways_used(schedule: StepSchedule) -> Ints:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from forestcoll.describe import counted
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.naming import Claims, Made, OnNetwork, Routed, fail, walk
+from forestcoll.schedule.naming import Made, OnNetwork, Routed, Weighted, fail, walk
 
 __all__ = [
     "DIGITS",
@@ -44,7 +44,7 @@ def check_arrays(forest: Forest) -> None:
     check_routes(forest)
 
 
-def check_ranks(forest: Claims) -> None:
+def check_ranks(forest: Weighted) -> None:
     """There is a GPU, and each has a weight: whole numbers without a common divisor."""
     if not (ranks := forest.topology.num_compute):
         fail(f"{forest.topology.name} has no GPU; a schedule needs at least one")

@@ -96,6 +96,35 @@ def test_what_goes_without_saying_is_not_written(suffix: str, tmp_path: Path) ->
     assert (tmp_path / f"short.{suffix}").read_bytes() == (tmp_path / f"long.{suffix}").read_bytes()
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_the_order_within_a_step_says_nothing(name: str, tmp_path: Path) -> None:
+    """Transfers of a step listed the other way round: the same schedule, hash and bytes."""
+    made, clock = ALL[name](), ALL[name]().clock
+    order = np.lexsort((-np.arange(len(made.sends)), made.sends.step))
+    if clock is not None:
+        columns = ((n, getattr(clock, n)) for n in ("start", "end", "left", "message"))
+        clock = replace(clock, **{n: each[order] for n, each in columns if each is not None})
+    other = replace(made, sends=made.sends.taken(order), clock=clock)
+    assert other == made
+    assert hash(other) == hash(made)
+    assert verify(other) == verify(made)
+    write_schedule(made, tmp_path / "one.npz")
+    write_schedule(other, tmp_path / "other.npz")
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "other.npz").read_bytes()
+
+
+def test_units_may_be_more_than_64_bits_count(tmp_path: Path) -> None:
+    """Four chunks of 2^62 units are 2^64 in all; and a clock for as many bytes."""
+    made = ALL["TACCL, contiguous"]()
+    assert made.clock is not None
+    chunks = replace(made.chunks, size=made.chunks.size * 2**62, whole=2**64)
+    huge = replace(made, chunks=chunks, clock=replace(made.clock, size_bytes=4000))
+    for suffix in ("json", "npz"):
+        write_schedule(huge, tmp_path / f"huge.{suffix}")
+        assert read_schedule(tmp_path / f"huge.{suffix}") == huge
+    assert verify(huge).finish_s_per_gb == verify(made).finish_s_per_gb
+
+
 def test_another_schedule_is_not_equal() -> None:
     """One unit, time, path or message more or less."""
     made = ALL["TACCL, contiguous"]()
