@@ -36,13 +36,8 @@ from forestcoll.schedule.ranges import (
     entry_of,
 )
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.schedule.stepwise_document import (
-    OPTIONAL_ARRAYS,
-    STEP_ARRAYS,
-    arrays_of_steps,
-    flows_of,
-    steps_of_arrays,
-)
+from forestcoll.schedule.stepwise_document import OPTIONAL_ARRAYS, STEP_ARRAYS, arrays_of_steps
+from forestcoll.schedule.stepwise_parsing import flows_of, steps_of_arrays
 from forestcoll.topology.model import Topology
 
 __all__ = ["parse_binary", "write_binary"]

@@ -47,12 +47,8 @@ from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.multicast import MulticastForest, Walks
 from forestcoll.schedule.ranges import check_path_rows
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.schedule.stepwise_document import (
-    FLOW_FIELDS,
-    STEP_FIELDS,
-    flows_of,
-    steps_of_lists,
-)
+from forestcoll.schedule.stepwise_document import FLOW_FIELDS, STEP_FIELDS
+from forestcoll.schedule.stepwise_parsing import flows_of, steps_of_lists
 from forestcoll.topology.documents import Document
 from forestcoll.topology.format import topology_from_document
 from forestcoll.topology.model import Topology
