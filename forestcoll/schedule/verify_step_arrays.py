@@ -205,7 +205,8 @@ def check_steps(schedule: StepSchedule) -> None:
     if (send := first((jump < 0) | (jump > 1))) is not None:
         before = sends.step[send - 1] if send else -1
         fail(f"{send_name(schedule, send)} follows step {before}; steps are sorted, without gaps")
-    columns = (interval.first, sends.head, sends.tail, sends.chunk, sends.step)
+    parts = (sends.paths, interval.amount, interval.first)
+    columns = (*parts, sends.head, sends.tail, sends.chunk, sends.step)
     key = np.lexsort(columns)
     same = np.ones(len(key) - 1, dtype=np.bool_)
     for row in columns:

@@ -139,6 +139,54 @@ def test_what_comes_in_is_in_one_sum_of_an_adding_switch() -> None:
     assert delivers(check(reduce_over(two_switches(), steps, root=1)))
 
 
+def plain_switch(marks: tuple[dict[str, bool], ...], gpus: int = 3) -> Topology:
+    """GPUs and switches with these marks, all joined."""
+    builder = TopologyBuilder()
+    names = [builder.gpu(f"g{i}") for i in range(gpus)]
+    names += [builder.switch(f"w{i}", **mark) for i, mark in enumerate(marks)]
+    for i, near in enumerate(names):
+        for far in names[i + 1 :]:
+            builder.link(near, far, 1)
+    return builder.build("all joined")
+
+
+def test_a_sum_that_a_plain_switch_divides_is_not_lowered() -> None:
+    """Of what came in with two transfers, the one that leaves has a part and the other the rest."""
+    rows_ = [
+        Send(0, 0, 1, 0, True, 0, 1),
+        Send(0, 0, 1, 3, True, 1, 1),
+        Send(0, 0, 2, 3, True, 0, 2),
+        Send(0, 0, 3, 0, True, 0, 2),
+        Send(0, 0, 3, 0, True, 1, 1),
+    ]
+    chunks = Chunks.equal([0], whole=2, size=2)
+    made = by_hand(plain_switch(({},)), "reduce", chunks, rows_)
+    verify(made)
+    with pytest.raises(UnsupportedError, match="cut the transfers where their ways part"):
+        lower(made)
+
+
+def test_switches_that_swap_within_a_moment_are_not_lowered() -> None:
+    """One copies what the other may send once, and sends it back in the same step."""
+    marks: tuple[dict[str, bool], ...] = ({"multicast": True}, {"stores": True})
+    rows_ = [Send(0, 0, 0, 4), Send(1, 0, 4, 3), Send(1, 0, 3, 4), Send(2, 0, 3, 1)]
+    made = by_hand(
+        plain_switch(marks), "broadcast", Chunks.equal([0], 1), [*rows_, Send(2, 0, 4, 2)]
+    )
+    verify(made)
+    with pytest.raises(UnsupportedError, match="within one moment"):
+        lower(made)
+
+
+def test_a_copying_switch_needs_one_copy_of_what_it_sends_on() -> None:
+    """It gets the chunk twice, and what leaves it is either."""
+    rows_ = [Send(0, 0, 0, 3), Send(0, 0, 3, 1), Send(1, 0, 1, 3), Send(1, 0, 3, 2)]
+    net = plain_switch(({"multicast": True},))
+    program = check(by_hand(net, "broadcast", Chunks.equal([0], 1), rows_))
+    assert delivers(program)
+    assert len(program.need) == 3
+
+
 def test_more_needs_than_can_be_held_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of d transfers out of a root needs each of d into it; the square must have an end."""
     made = make("direct", "allreduce", "complete:nodes=5")

@@ -164,7 +164,7 @@ def test_what_is_sent_in_vain_cannot_be_turned_round(more: Send) -> None:
     topology = load_topology("torus:dims=3,wrap=false")
     sends = [Send(0, 0, 0, 1), Send(1, 0, 1, 2), more]
     vain = direct(topology, "broadcast", Chunks.equal([0], whole=1), Sends.of(sends))
-    with pytest.raises(UnsupportedError, match="a GPU gets a chunk that it has"):
+    with pytest.raises(UnsupportedError, match="a GPU gets what it has"):
         time_reversed(vain, topology)
 
 
@@ -175,7 +175,7 @@ def test_a_sum_that_is_sent_twice_cannot_be_turned_round() -> None:
     halves = [Send(step, 0, 1, 0, reduce=True, first=step, amount=1) for step in range(2)]
     verify(time_reversed(direct(topology, "reduce", chunks, Sends.of(halves)), topology))
     twice = [halves[0], halves[1]._replace(first=0)]
-    with pytest.raises(UnsupportedError, match="a GPU sends a sum that it has sent"):
+    with pytest.raises(UnsupportedError, match="a GPU sends what it has sent"):
         time_reversed(direct(topology, "reduce", chunks, Sends.of(twice)), topology)
 
 
@@ -338,3 +338,71 @@ def test_an_allreduce_in_turn_loads_every_link_as_its_phases_do(kind: str, seed:
         assert in_steps(both).time_s_per_gb == sum(
             in_steps(phase).time_s_per_gb for phase in (first, then)
         )
+
+
+def test_clocks_that_need_more_than_64_bits_together_are_refused() -> None:
+    """Ticks of 2^-32 us and of 1 us: in the first, the second phase would begin beyond 2^63."""
+    reduce, gather = (
+        pair_with_clock(collective, tick, end)
+        for collective, tick, end in (
+            ("reduce", Fraction(1, 2**32), 2**43),
+            ("broadcast", Fraction(1), 2**32 + 1),
+        )
+    )
+    with pytest.raises(UnsupportedError, match="more than 64-bit numbers count; use ticks"):
+        in_turn(reduce, gather)
+    long = pair_with_clock("reduce", Fraction(1), 2**62)
+    with pytest.raises(UnsupportedError, match="more than 64-bit numbers count; use ticks"):
+        in_turn(long, pair_with_clock("broadcast", Fraction(1), 2**62))
+    third = pair_with_clock("broadcast", Fraction(1, 3), 3000)
+    made = in_turn(pair_with_clock("reduce", Fraction(1), 1000), third)
+    assert verify(made).finish_s_per_gb == 2000
+
+
+def pair_with_clock(collective: str, tick: Fraction, end: int) -> StepSchedule:
+    """One transfer between two GPUs, of a kilobyte."""
+    pair = load_topology("complete:nodes=2,bandwidth=1")
+    ends = (1, 0) if collective == "reduce" else (0, 1)
+    sends, clock = timed([TimedSend(0, end, 0, *ends, collective == "reduce")], 1000, tick)
+    return StepSchedule(
+        topology=pair,
+        method="by hand",
+        collective=collective,
+        chunks=Chunks.equal([0], whole=1),
+        sends=sends,
+        routes=Routes.from_paths({ends: (Path(ends, 1),)}),
+        clock=clock,
+    )
+
+
+def test_an_all_to_all_in_which_data_goes_astray_is_not_turned_round() -> None:
+    """A GPU that gets a chunk besides would send it, backwards, to who has it."""
+    complete = load_topology("complete:nodes=3")
+    pairs = [(a, b) for a in range(3) for b in range(3) if a != b]
+    chunks = Chunks(
+        size=np.ones(6, dtype=np.int64),
+        whole=3,
+        root=np.array([a for a, _ in pairs], dtype=np.int32),
+        target=np.array([b for _, b in pairs], dtype=np.int32),
+    )
+    rows = [Send(0, c, a, b) for c, (a, b) in enumerate(pairs)]
+
+    def exchange(sends: list[Send]) -> StepSchedule:
+        routes = Routes.from_paths({pair: (Path(pair, 1),) for pair in pairs})
+        return StepSchedule(complete, "by hand", "all-to-all", chunks, Sends.of(sends), routes)
+
+    assert verify(time_reversed(exchange(rows), complete)).collective == "all-to-all"
+    astray = exchange([*rows, Send(0, 0, 0, 2)])
+    verify(astray)
+    with pytest.raises(UnsupportedError, match="a GPU sends what it has sent"):
+        time_reversed(astray, complete)
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "broadcast", "allreduce"])
+def test_a_single_gpu_in_lockstep_has_nothing_to_send(collective: str) -> None:
+    """And all of the data."""
+    alone = load_topology("complete:nodes=2")
+    alone = Topology("alone", alone.nodes[:1], ())
+    root = 0 if collective == "broadcast" else None
+    steps = lockstep(generate(alone, collective=collective, root=root))
+    assert (verify(steps).sends, verify(steps).time_s_per_gb) == (0, 0)

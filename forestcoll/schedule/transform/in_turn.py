@@ -24,7 +24,7 @@ import numpy.typing as npt
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule.forest import Routes
 from forestcoll.schedule.steps import Clock, Sends, StepSchedule
-from forestcoll.schedule.transform.shards import with_one_cut
+from forestcoll.schedule.transform.shards import MOST, with_one_cut
 from forestcoll.schedule.transform.ways import along_paths, united
 
 __all__ = ["in_turn"]
@@ -143,6 +143,13 @@ def _one_after_the_other(first: Clock | None, then: Clock | None) -> Clock | Non
     tick = Fraction(math.gcd(int(one * common), int(other * common)), common)
     before, after = int(one / tick), int(other / tick)
     finish = int(first.end.max(initial=0)) * before
+    longest = max(int(then.start.max(initial=0)), int(then.end.max(initial=0)))
+    latest = finish + longest * after
+    if max(latest, before, after) > MOST:
+        raise UnsupportedError(
+            f"unsupported: in ticks of {tick} us, which both phases have in common, the allreduce "
+            f"takes more than 64-bit numbers count; use ticks with fewer digits"
+        )
     return Clock(
         size_bytes=first.size_bytes,
         tick_us=tick,

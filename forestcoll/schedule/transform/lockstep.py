@@ -53,7 +53,9 @@ def lockstep(schedule: Forest | Allreduce[Forest]) -> StepSchedule:
 
 
 def _chunks(forest: Forest) -> Chunks:
-    """Each batch of trees is a chunk."""
+    """Each batch of trees is a chunk; a single GPU, which needs no tree, has all data in one."""
+    if forest.topology.num_compute == 1:
+        return Chunks.equal([0], whole=1)
     return Chunks(
         size=forest.multiplicity,
         whole=sum(forest.weights) * forest.k,

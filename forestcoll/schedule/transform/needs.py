@@ -50,7 +50,8 @@ def with_needs(moves: Moves, topology: Topology) -> tuple[Moves, Numbers, npt.ND
     Raises
     ------
     UnsupportedError
-        If there are too many needs to hold.
+        If there are too many needs to hold, or a switch divides what comes in between transfers of
+        the same units.
     """
     ends = _Ends(topology)
     moves = _in_order(moves, ends)
@@ -87,7 +88,7 @@ class _Ends:
     once : bool array
         Send it once.
     adds : bool array
-        May put what comes in into sums, at once.
+        May copy what comes in, or put it into sums, at once.
     """
 
     def __init__(self, topology: Topology) -> None:
@@ -109,12 +110,17 @@ def _in_order(moves: Moves, ends: _Ends) -> Moves:
         for late, early in met(moves, passing)
         for same in [moves.start[late] == moves.start[early]]
     ]
-    for _ in range(len(ends.keeps)):  # no way passes more switches than there are
+    for _ in range(len(ends.keeps) + 1):  # no way passes more switches than there are
         before = wave.copy()
         for late, early in pairs:
             np.maximum.at(wave, late, before[early] + 1)
         if np.array_equal(wave, before):
             break
+    else:
+        raise UnsupportedError(
+            "unsupported: switches pass the same units on to each other within one moment, so that "
+            "it is open who has them from whom; send them in steps of their own"
+        )
     keys = (moves.first, moves.head, moves.tail, moves.chunk, wave, moves.finish, moves.start)
     return moves.taken(np.lexsort(keys))
 
@@ -183,22 +189,45 @@ class _Taken:
     def take(self, late: int, early: int) -> bool:
         """Use up what two transfers have in common; tell whether there is any."""
         has, wants = self._of(self._left, early), self._of(self._wanted, late)
-        pairs = ((max(a, c), min(b, d)) for a, b in has for c, d in wants)
-        common = [(low, high) for low, high in pairs if low < high]
+        common = _common(has, wants)
         self._left[early], self._wanted[late] = _without(has, common), _without(wants, common)
+        if common and self._moves.reduce[late] and common != self._shared(late, early):
+            raise UnsupportedError(
+                "unsupported: a switch that adds nothing sends parts of a transfer on with another "
+                "than those that have the same units; cut the transfers where their ways part"
+            )
         return bool(common)
+
+    def copy(self, late: int, early: int) -> bool:
+        """Find the one copy of units that one transfer sends on; tell whether it is this."""
+        wants = self._of(self._wanted, late)
+        common = _common(self._of({}, early), wants)
+        self._wanted[late] = _without(wants, common)
+        return bool(common)
+
+    def _shared(self, late: int, early: int) -> _Parts:
+        return _common(self._of({}, early), self._of({}, late))
 
     def put(self, late: int, early: int) -> bool:
         """Use up what one transfer has of another's units; tell whether there is any."""
-        has, wants = self._of(self._left, early), self._of({}, late)
-        common = [(max(a, wants[0][0]), min(b, wants[0][1])) for a, b in has]
-        common = [(low, high) for low, high in common if low < high]
+        has = self._of(self._left, early)
+        common = _common(has, self._of({}, late))
         self._left[early] = _without(has, common)
+        if common and common != self._shared(late, early):
+            raise UnsupportedError(
+                "unsupported: an adding switch sends parts of what comes in with one sum and parts "
+                "with another of the same units; cut the transfers where their ways part"
+            )
         return bool(common)
 
     def _of(self, parts: dict[int, _Parts], move: int) -> _Parts:
         first = int(self._moves.first[move])
         return parts.get(move, [(first, first + int(self._moves.amount[move]))])
+
+
+def _common(one: _Parts, other: _Parts) -> _Parts:
+    pairs = ((max(a, c), min(b, d)) for a, b in one for c, d in other)
+    return [(low, high) for low, high in pairs if low < high]
 
 
 def _without(parts: _Parts, taken: _Parts) -> _Parts:
@@ -211,10 +240,16 @@ def _without(parts: _Parts, taken: _Parts) -> _Parts:
 def _once(
     moves: Moves, ends: _Ends, taken: _Taken, late: Numbers, early: Numbers
 ) -> tuple[Numbers, Numbers]:
-    """Of what a switch sends on once, or adds to one sum, keep the pairs in which that is so."""
+    """Of what a switch sends on once, copies, or adds to one sum, keep the pairs that do."""
+    at, sums = moves.tail[late], moves.reduce[late]
+    keep = ends.keeps[at] | (moves.reduce[early] == sums)  # no sum is complete at such a switch
+    late, early, at, sums = late[keep], early[keep], at[keep], sums[keep]
     keep = np.ones(len(late), dtype=np.bool_)
-    adds = ends.adds[moves.tail[late]] & moves.reduce[late]
-    for which, use in ((ends.once[moves.tail[late]], taken.take), (adds, taken.put)):
+    for which, use in (
+        (ends.once[at], taken.take),
+        (ends.adds[at] & sums, taken.put),
+        (ends.adds[at] & ~sums, taken.copy),
+    ):
         asked = np.flatnonzero(which)
         asked = asked[np.lexsort((moves.finish[early[asked]], late[asked]))]
         for pair in asked.tolist():

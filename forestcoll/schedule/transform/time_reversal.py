@@ -12,7 +12,9 @@ whichever way time runs. Forwards a link is busy from when the links before it o
 passed the bytes on; backwards from when those behind it have. On each link this moves what loads it
 by the link's latency and by what time the transfer has to spare on its way. So the rates on a link
 are those of before, all moved alike, if the paths of each transfer have one latency and it ends
-when its last byte arrives; where it is otherwise they may come to overlap, which ``verify`` finds.
+when its last byte arrives; where it is otherwise they may come to overlap, and what passes a switch
+as it comes in may pass it too late. A switch that gets what it does not send on would send what it
+did not get. ``verify`` finds all three.
 """
 
 from __future__ import annotations
@@ -90,19 +92,25 @@ def time_reversed(schedule: StepSchedule, topology: Topology) -> StepSchedule:
 
 
 def _check_once(schedule: StepSchedule) -> None:
-    """Every GPU gets (of sums: sends) a unit once at most, and the root does not."""
+    """Every GPU gets a unit once at most, and the root does not.
+
+    Of what is to be copied backwards, sums and the chunks of an all-to-all: it sends it once at
+    most, and where it ends does not.
+    """
     sends, interval, nodes = schedule.sends, schedule.intervals, len(schedule.topology.nodes)
-    at, what = (sends.tail, "sends") if schedule.reduction else (sends.head, "gets")
+    aimed = schedule.collective == "all-to-all"
+    at, what = (sends.tail, "sends") if schedule.reduction or aimed else (sends.head, "gets")
+    last = schedule.chunks.target if aimed else schedule.chunks.root
     gpus = np.flatnonzero(at < schedule.topology.num_compute)
     cell = sends.chunk[gpus].astype(np.int64) * nodes + at[gpus]
     first = interval.first[gpus]
     order = np.lexsort((first, cell))
     cell, first, end = cell[order], first[order], (first + interval.amount[gpus])[order]
     again = bool(((cell[1:] == cell[:-1]) & (first[1:] < end[:-1])).any())
-    if again or (schedule.chunks.root[sends.chunk[gpus]] == at[gpus]).any():
-        fault = "a chunk that it has" if what == "gets" else "a sum that it has sent, or that stays"
+    if again or (last[sends.chunk[gpus]] == at[gpus]).any():
+        fault = "what it has" if what == "gets" else "what it has sent, or what stays with it"
         raise UnsupportedError(
-            f"unsupported: a GPU {what} {fault}; backwards it would be counted twice"
+            f"unsupported: a GPU {what} {fault}; backwards it would be counted, or come, twice"
         )
 
 
