@@ -95,7 +95,7 @@ def check_array(
     high: int | None = None,
 ) -> None:
     """One array has the shape, signed integers, and no value outside low to high."""
-    wrong = not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray)
+    wrong = not isinstance(array, np.ndarray) or hasattr(array, "mask")  # of numpy.ma
     if wrong or array.dtype.kind != "i":
         found = getattr(array, "dtype", type(array).__name__)
         fail(f"array {name} holds {found}; it must be a numpy array of signed integers")
