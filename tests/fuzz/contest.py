@@ -198,16 +198,16 @@ def _entries(topology: Topology, collective: str, demand: Options) -> Iterator[E
     ways = [*_ours(topology, collective, demand)]
     if not demand:
         ways += _theirs(topology, collective)
-    for name, make in ways:
+    for turn, (name, make) in enumerate(ways):
         try:
             schedule = make()
         except NOT_HERE:
             continue
         verdict = verify(schedule)
-        for suffix in ("json", "npz"):
-            found = read_back(schedule, suffix)
-            assert found == schedule, f"{name}: its {suffix} file holds another schedule"
-            assert verify(found) == verdict, f"{name}: its {suffix} file says another thing"
+        suffix = ("json", "npz")[turn % 2]
+        found = read_back(schedule, suffix)
+        assert found == schedule, f"{name}: its {suffix} file holds another schedule"
+        assert verify(found) == verdict, f"{name}: its {suffix} file says another thing"
         rate = 1 / verdict.time_s_per_gb
         assert rate == cost(schedule).algbw_gb_s, f"{name}: verify and cost disagree"
         for time_s in (in_steps(schedule).time_s_per_gb, finish_s_per_gb(schedule)):
