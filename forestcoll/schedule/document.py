@@ -4,7 +4,7 @@ Problem: read megabytes of JSON in a fraction of a second, and name what is wron
 Input:   the bytes or the text of a file.
 Output:  its one object; a number with a point is its text, a field twice in one object a fault.
 Cost:    linear.
-Source:  jiter (pydantic's parser) for what is right; Python's json, three times slower, for what
+Source:  jiter (pydantic's parser) for what is right; Python's json, slower, for what
          is not, as it tells the line.
 """
 
