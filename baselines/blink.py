@@ -39,7 +39,7 @@ from baselines.limits import Limits
 from baselines.parameters import check_choice, exact_parameter
 from baselines.routing import check_size
 from baselines.unwinding import Unwound, unwind
-from forestcoll.demand import weights_for
+from forestcoll.core.optimality import optimum
 from forestcoll.errors import (
     DisconnectedError,
     InvalidParameterError,
@@ -48,8 +48,8 @@ from forestcoll.errors import (
     UnsupportedError,
 )
 from forestcoll.generate import generate as generate_optimum
-from forestcoll.optimality import optimum
-from forestcoll.schedule.collectives import Allreduce
+from forestcoll.problem.weights import weights_for
+from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import Exact

@@ -35,15 +35,15 @@ from baselines.blink import Packer, single_root
 from baselines.limits import Limits
 from baselines.parameters import check_choice
 from baselines.unwinding import Share, Unwound, unwind
-from forestcoll import paper
-from forestcoll.edge_splitting import LogicalTopology, remove_switches
+from forestcoll.core import paper
+from forestcoll.core.edge_splitting import LogicalTopology, remove_switches
+from forestcoll.core.optimality import optimum, tree_capacities
+from forestcoll.core.path_recovery import find_routes
+from forestcoll.core.tight_sets import decompose
 from forestcoll.errors import DisconnectedError, UnbalancedError, UnsupportedError
-from forestcoll.optimality import optimum, tree_capacities
-from forestcoll.routing import find_routes
-from forestcoll.schedule.collectives import Allreduce
+from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import Links
 from forestcoll.schedule.forest import Forest
-from forestcoll.tight_sets import decompose
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import Exact
 

@@ -12,8 +12,8 @@ import typer
 from baselines.limits import Limits
 from baselines.method import Schedule
 from baselines.registry import METHODS
+from forestcoll.cli.facts import as_json, as_text
 from forestcoll.errors import InvalidParameterError, UnknownMethodError
-from forestcoll.report import as_json, as_text
 from forestcoll.schedule import (
     Allreduce,
     StepSchedule,

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from forestcoll.errors import UnsupportedError
-from forestcoll.schedule.collectives import Allreduce
+from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.turning import turned
+from forestcoll.schedule.transform.reverse import turned
 from forestcoll.topology.model import Topology
 
 __all__ = ["GATHERING", "ROOTED", "check_supported", "collect"]

@@ -4,7 +4,8 @@ Problem: of some schedules of the same collective, take the fastest.
 Input:   step schedules.
 Output:  one of them: the least time flowing; of equals, the least in steps; of these the first.
 Cost:    two measurements of each.
-Source:  ours: what "theoretical algbw" means for every method (:mod:`forestcoll.schedule.cost`).
+Source:  ours: what "theoretical algbw" means for every method
+         (:mod:`forestcoll.schedule.cost.measures`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from forestcoll.schedule.cost import cost, in_steps
+from forestcoll.schedule.cost.measures import cost, in_steps
 from forestcoll.schedule.steps import StepSchedule
 
 __all__ = ["fastest"]

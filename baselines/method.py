@@ -12,7 +12,7 @@ from baselines.collectives import check_supported
 from baselines.limits import Limits
 from baselines.parameters import complaint
 from forestcoll.errors import InvalidParameterError
-from forestcoll.schedule.collectives import Allreduce
+from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.steps import StepSchedule

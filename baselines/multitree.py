@@ -72,7 +72,7 @@ from baselines.multitree_grove import CHILDREN, PORTS, Grove
 from baselines.parameters import check_choice, exact_parameter
 from baselines.routing import LogicalPaths, build_forest, check_size
 from forestcoll.errors import InvalidParameterError
-from forestcoll.schedule.collectives import Allreduce
+from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import Exact

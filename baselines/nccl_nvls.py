@@ -59,9 +59,9 @@ from baselines.ring_layout import gpus_by_box
 from baselines.routing import Router, check_size
 from baselines.switched import switched
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.multicast import multicast
-from forestcoll.schedule.collectives import Allreduce
-from forestcoll.schedule.cost import cost
+from forestcoll.multicast.pruning import multicast
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.cost.measures import cost
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.topology.model import Topology

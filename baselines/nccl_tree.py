@@ -66,8 +66,8 @@ from baselines.rails import Starts, rails_of
 from baselines.ring_layout import gpus_by_box
 from baselines.routing import Router, check_size
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.schedule.collectives import Allreduce
-from forestcoll.schedule.cost import cost
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.cost.measures import cost
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 

@@ -83,8 +83,8 @@ from baselines.ring_layout import Layout, Ring, gpus_by_box
 from baselines.routing import Router, build_forest, check_size
 from baselines.switched import switched
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.schedule.collectives import Allreduce
-from forestcoll.schedule.cost import cost
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.cost.measures import cost
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 

@@ -25,11 +25,11 @@ from baselines.collectives import check_supported, collect
 from baselines.limits import Limits
 from baselines.routing import check_size
 from baselines.unwinding import unwind
-from forestcoll.demand import weights_for
 from forestcoll.errors import DisconnectedError, UnsupportedError
 from forestcoll.generate import OneWay
 from forestcoll.generate import generate as generate_optimum
-from forestcoll.schedule.collectives import Allreduce
+from forestcoll.problem.weights import weights_for
+from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validate import COLLECTIVES, validate

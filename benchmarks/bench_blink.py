@@ -20,8 +20,8 @@ from baselines.unwinding import PATTERNS
 from baselines.unwound import generate as unwound
 from benchmarks.machine import machine
 from forestcoll import generate, load_topology, verify
+from forestcoll.core.optimality import optimum
 from forestcoll.errors import UnsupportedError
-from forestcoll.optimality import optimum
 from forestcoll.schedule import Allreduce, Forest
 from lp.single_root_allreduce import overlapped_allreduce_gb_s
 

@@ -18,7 +18,7 @@ from rich.table import Table
 from benchmarks.machine import machine, median_of
 from forestcoll import Topology, generate, generate_factored, load_topology
 from forestcoll.schedule import read_schedule, write_schedule
-from forestcoll.schedule.collectives import AnySchedule
+from forestcoll.schedule.allreduce import AnySchedule
 
 NETWORKS = (
     "dgx_a100:boxes=16",

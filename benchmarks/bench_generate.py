@@ -32,7 +32,7 @@ from rich.table import Table
 from benchmarks.machine import machine, maximum_resident_mb, peak_memory_mb, shown, timings
 from benchmarks.rows import ROWS, VERIFY_BUDGET_S, Row
 from forestcoll import FactoredForest, Forest, Topology, generate_timed, optimum, verify
-from forestcoll.expansion import heights
+from forestcoll.core.assembly import heights
 from forestcoll.generate import STAGES, generate_factored_timed, usable_cores
 
 Fields = dict[str, Any]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
-from forestcoll.topology.constants import (
+from forestcoll.topology.families.constants import (
     A100_NIC,
     A100_NVSWITCH,
     H100_NIC,
@@ -21,7 +21,7 @@ from forestcoll.topology.constants import (
     MI250_XGMI,
     MI250_XGMI_LINKS,
 )
-from forestcoll.topology.families import nvswitch_box
+from forestcoll.topology.families.machines import nvswitch_box
 from forestcoll.topology.model import Link
 from forestcoll.topology.numbers import Exact
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.allreduce_partition import best_known_bound
-from forestcoll.optimality import optimum
+from forestcoll.core.optimality import optimum
+from forestcoll.core.partition_bound import best_known_bound
 from forestcoll.topology import Topology
 from lp.allreduce_best import proved
 

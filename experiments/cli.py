@@ -148,7 +148,7 @@ def _write(rows: list[Row], folder: Path, kinds: Sequence[str]) -> list[Path]:
 
 def _show(rows: list[Row], files: list[Path], title: str, *, as_json: bool) -> None:
     from experiments.report import document, table
-    from forestcoll import report
+    from forestcoll.cli import facts as report
 
     if as_json:
         typer.echo(report.as_json({"rows": [document(row) for row in rows], "files": files}))

@@ -19,10 +19,10 @@ from baselines.limits import Limits
 from baselines.method import Schedule
 from baselines.parameters import complaint
 from baselines.registry import METHODS
-from forestcoll.allreduce import PROGRAM_S
+from forestcoll.core.best_allreduce import PROGRAM_S
 from forestcoll.errors import InvalidExperimentError
 from forestcoll.generate import Options, Progress, generate_timed
-from forestcoll.in_network import generate_multicast
+from forestcoll.multicast.in_network import generate_multicast
 from forestcoll.topology import Topology
 
 __all__ = [

@@ -136,6 +136,6 @@ def _list(console: Console, lines: list[str]) -> None:
 
 
 def _print_json(document: dict[str, Any]) -> None:
-    from forestcoll.report import as_json
+    from forestcoll.cli.facts import as_json
 
     typer.echo(as_json(document))

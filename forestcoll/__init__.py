@@ -7,16 +7,16 @@
 """
 
 from forestcoll.best_k import best_k
-from forestcoll.bottleneck import Optimum
 from forestcoll.certificate import certify
-from forestcoll.expansion import expand
-from forestcoll.fixed_k import FixedK, fixed_k
+from forestcoll.core.assembly import expand
+from forestcoll.core.fixed_k import FixedK, fixed_k
+from forestcoll.core.optimality import optimum
 from forestcoll.generate import generate, generate_factored, generate_timed
-from forestcoll.in_network import generate_multicast
 from forestcoll.latency import latency
 from forestcoll.lowering import lower
-from forestcoll.multicast import multicast
-from forestcoll.optimality import optimum
+from forestcoll.multicast.in_network import generate_multicast
+from forestcoll.multicast.pruning import multicast
+from forestcoll.problem.optimum import Optimum
 from forestcoll.schedule import (
     Allreduce,
     Certificate,

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Unpack
 
+from forestcoll.core.assembly import heights
+from forestcoll.core.fixed_k import check_k
 from forestcoll.errors import UnsupportedError
-from forestcoll.expansion import heights
-from forestcoll.fixed_k import check_k
 from forestcoll.generate import Options, generate_factored
-from forestcoll.in_network import generate_multicast
-from forestcoll.schedule.collectives import Allreduce, TreeSchedule
+from forestcoll.multicast.in_network import generate_multicast
+from forestcoll.schedule.allreduce import Allreduce, TreeSchedule
 from forestcoll.topology.model import Topology
 
 __all__ = ["BestK", "Choice", "best_k"]
@@ -113,7 +113,7 @@ def best_k(
         The largest number of trees per unit of weight.
     collective : str
     multicast : bool
-        Whether switches marked so copy and add (:mod:`forestcoll.in_network`).
+        Whether switches marked so copy and add (:mod:`forestcoll.multicast.in_network`).
     **options
         As of :func:`forestcoll.generate.generate`, but for ``k``.
 

@@ -16,14 +16,12 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Literal, Unpack, cast, overload
 
-from forestcoll.allreduce_bound import AllreduceBound
-from forestcoll.bottleneck import Optimum
-from forestcoll.cuts import Cut
+from forestcoll.core.fixed_k import FixedK, fixed_k
+from forestcoll.core.optimality import optimum
 from forestcoll.errors import UnsupportedError
-from forestcoll.fixed_k import FixedK, fixed_k
 from forestcoll.generate import OneWay, Options, generate_factored
-from forestcoll.optimality import optimum
-from forestcoll.schedule.allreduce_certificate import (
+from forestcoll.problem.allreduce_bound import AllreduceBound
+from forestcoll.problem.allreduce_certificate import (
     AllreduceCertificate,
     AllreduceGpu,
     AllreduceLimit,
@@ -31,7 +29,7 @@ from forestcoll.schedule.allreduce_certificate import (
     SetPrice,
     SwitchPotential,
 )
-from forestcoll.schedule.certificate import (
+from forestcoll.problem.certificate_document import (
     AnyCertificate,
     Certificate,
     CertifiedGpu,
@@ -39,7 +37,9 @@ from forestcoll.schedule.certificate import (
     LimitOfK,
     OptimumCut,
 )
-from forestcoll.schedule.collectives import Allreduce
+from forestcoll.problem.cuts import Cut
+from forestcoll.problem.optimum import Optimum
+from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.topology.model import Topology
 

@@ -6,7 +6,7 @@ Output:  spanning trees, k times its weight per GPU, with their physical paths, 
          proves that nothing can be faster. A reduction runs over trees of the reversed network,
          an allreduce over those of a reduction and of a gathering; its bound may leave a gap.
 Cost:    the sum of the stages; generate_timed measures each. Of an allreduce that cuts do not prove
-         optimal that of a linear program, too (:mod:`forestcoll.allreduce`).
+         optimal that of a linear program, too (:mod:`forestcoll.core.best_allreduce`).
 Source:  ForestColl sections 5 and 5.7; by the core's algorithms, or by the paper's own to compare
          with.
 """
@@ -17,22 +17,17 @@ import os
 from collections.abc import Callable
 from typing import Literal, TypedDict, TypeVar, Unpack, overload
 
-from forestcoll.allreduce import (
-    PROGRAM_S,
-    PROGRAM_STAGE,
-    best_allreduce,
-    check_seconds,
-)
-from forestcoll.allreduce_partition import Parts, families_of
-from forestcoll.demand import Weights, weights_for
+from forestcoll.core.best_allreduce import PROGRAM_S, PROGRAM_STAGE, best_allreduce, check_seconds
+from forestcoll.core.fixed_k import check_k
+from forestcoll.core.one_way import EXPLICIT, FACTORED, Maker, Task
+from forestcoll.core.partition_bound import Parts, families_of
+from forestcoll.core.stages import Progress, Stopwatch
 from forestcoll.errors import InvalidParameterError, UnknownMethodError
-from forestcoll.fixed_k import check_k
-from forestcoll.one_way import EXPLICIT, FACTORED, Maker, Task
-from forestcoll.schedule.collectives import Allreduce
+from forestcoll.problem.weights import Weights, weights_for
+from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.turning import turned
-from forestcoll.stages import Progress, Stopwatch
+from forestcoll.schedule.transform.reverse import turned
 from forestcoll.topology.model import Topology
 
 __all__ = [
@@ -49,7 +44,8 @@ __all__ = [
 ]
 
 STAGES = ("optimality", "tight sets", "switch removal", "tree packing", "routing")
-"""Of the method "forestcoll"; an allreduce has :data:`forestcoll.allreduce.PROGRAM_STAGE` too."""
+"""Of the method "forestcoll"; an allreduce has :data:`forestcoll.core.best_allreduce.PROGRAM_STAGE`
+too."""
 
 PAPER_STAGES = ("optimality", "switch removal", "tree packing", "routing")
 """Of the method "paper"."""
@@ -110,14 +106,15 @@ def generate(
         allreduce with a root is a reduce and a broadcast.
     weights : mapping or sequence, optional
         How much of the data each GPU has (in a reduction, wants the sum of): numbers from 0 up, by
-        name or by rank, as of :func:`forestcoll.demand.whole_weights`. All the same if not given.
+        name or by rank, as of :func:`forestcoll.problem.weights.whole_weights`. All the same if not
+        given.
     k : int, optional
         Trees per unit of weight; the optimum's k if not given. The forest attains the best that
-        was found for such trees (:func:`forestcoll.fixed_k.fixed_k`).
+        was found for such trees (:func:`forestcoll.core.fixed_k.fixed_k`).
     method : str
         "forestcoll", the core; or "paper", the ForestColl paper's own algorithms
-        (:mod:`forestcoll.paper`), to compare with: as optimal, far slower, taller trees; for equal
-        weights and the optimal k only. The forest's ``method`` is "forestcoll" or
+        (:mod:`forestcoll.core.paper`), to compare with: as optimal, far slower, taller trees; for
+        equal weights and the optimal k only. The forest's ``method`` is "forestcoll" or
         "forestcoll-paper".
     threads : int, optional
         At most so many; all cores that this process may use if not given. The forest does not
@@ -125,11 +122,12 @@ def generate(
     progress : callable, optional
         Told (stage, done, total); stages are :data:`STAGES` or :data:`PAPER_STAGES`, for each
         forest of an allreduce, and
-        :data:`forestcoll.allreduce.PROGRAM_STAGE`.
+        :data:`forestcoll.core.best_allreduce.PROGRAM_STAGE`.
     program_s : float
         Of an allreduce: if cuts do not prove that reduction and gathering, each optimal, are the
-        best together, so many seconds for the allreduce program (:mod:`forestcoll.allreduce`). It
-        is not asked if this is 0, a k is given or the method is "paper".
+        best together, so many seconds for the allreduce program
+        (:mod:`forestcoll.core.best_allreduce`). It is not asked if this is 0, a k is given or the
+        method is "paper".
 
     Returns
     -------
@@ -205,7 +203,7 @@ def generate_factored(
     """Generate as :func:`generate` does, without writing the trees out.
 
     For networks of thousands of GPUs, whose trees fill gigabytes;
-    :mod:`forestcoll.expansion` makes them.
+    :mod:`forestcoll.core.assembly` makes them.
     """
     return _generated(
         FACTORED,

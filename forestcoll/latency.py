@@ -18,9 +18,9 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.core.assembly import blocks, heights
 from forestcoll.errors import UnsupportedError
-from forestcoll.expansion import blocks, heights
-from forestcoll.schedule.collectives import Allreduce, AnyForest, AnySchedule
+from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest, Routes

@@ -15,9 +15,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from forestcoll.core.assembly import expand
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.expansion import expand
-from forestcoll.schedule.collectives import Allreduce, AnyForest, AnySchedule
+from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest

@@ -7,7 +7,7 @@ Output:  the schedule of the program, and the exact bound that its prices prove;
 Cost:    that of :mod:`lp.allreduce_cuts` and :mod:`lp.allreduce_rounding`; where switches copy,
          two programs.
 Source:  ForestColl, appendix on the optimality of allreduce. An entry point of the group
-         ``forestcoll.allreduce`` (:mod:`forestcoll.allreduce`).
+         ``forestcoll.allreduce`` (:mod:`forestcoll.core.best_allreduce`).
 
 Where switches copy and add, the program for the bound lets them forward nothing, need nothing and
 be roots; that for the schedule takes them for GPUs without data of their own, which must be
@@ -19,16 +19,16 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from forestcoll.allreduce import Improved
-from forestcoll.allreduce_bound import AllreduceBound
-from forestcoll.copying import as_gpus, from_spanning
+from forestcoll.core.best_allreduce import Improved
 from forestcoll.errors import (
     CapacityOverflowError,
     SolverError,
     TimeLimitError,
     UnsupportedError,
 )
-from forestcoll.schedule.collectives import Allreduce
+from forestcoll.multicast.copying import as_gpus, from_spanning
+from forestcoll.problem.allreduce_bound import AllreduceBound
+from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.topology.model import Topology
 from lp.allreduce_cuts import allreduce_optimum
 from lp.allreduce_program import Roles

@@ -44,11 +44,11 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.core.optimality import optimum
+from forestcoll.core.violation import violated_cut_between
 from forestcoll.errors import TimeLimitError
-from forestcoll.optimality import optimum
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validate import validate
-from forestcoll.violation import violated_cut_between
 from lp.allreduce_dual import exact_bound
 from lp.allreduce_program import GATHER, PHASES, REDUCE, CutProgram, Inside, Point, Roles
 from lp.allreduce_result import AllreduceOptimum, BindingCut, combination_algbw

@@ -4,9 +4,9 @@ Problem: prices are floats; prove a bound in fractions.
 Input:   the program with its cuts and the multipliers of its rows.
 Output:  sets, prices and potentials in fractions, and what they prove, near the program's value.
 Cost:    linear in the links and in the sets, of which an orbit has as many as its cut has images.
-Source:  weak duality (:mod:`forestcoll.allreduce_bound`): any prices prove a bound. The dual's
-         matrix has entries 0, 1 and -1 only, so its vertices are fractions of small denominators,
-         and the nearest such fractions mostly prove the program's value itself.
+Source:  weak duality (:mod:`forestcoll.problem.allreduce_bound`): any prices prove a bound. The
+         dual's matrix has entries 0, 1 and -1 only, so its vertices are fractions of small
+         denominators, and the nearest such fractions mostly prove the program's value itself.
 
 Symmetry: a cut of the program stands for all its images; each gets an even share of the price. The
 images are those under the generators of the group, found one from the other.
@@ -20,7 +20,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.allreduce_bound import AllreduceBound, Potential, PricedSet
+from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
 from lp.allreduce_program import GATHER, CutProgram, Inside
 from lp.program import Solution
 

@@ -19,8 +19,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.allreduce_bound import AllreduceBound
-from forestcoll.optimality import optimum
+from forestcoll.core.optimality import optimum
+from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.topology.model import Topology
 from lp.program import Vector
 

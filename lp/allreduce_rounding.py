@@ -13,7 +13,8 @@ Source:  ForestColl, appendix on the optimality of allreduce: round x, c_RE and 
          largest number of trees in the proportions of x that fit, so nothing is lost but that.
 
 The phases run at once, piece by piece of the data, each within its share of every link:
-:func:`forestcoll.schedule.cost.cost` adds up their loads and gives the rate that is attained.
+:func:`forestcoll.schedule.cost.measures.cost` adds up their loads and gives the rate that is
+attained.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from forestcoll.core.optimality import optimum
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, SolverError
 from forestcoll.generate import generate
-from forestcoll.optimality import optimum
-from forestcoll.schedule.collectives import Allreduce
-from forestcoll.schedule.cost import cost
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.cost.measures import cost
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 from lp.allreduce_result import AGREEMENT, AllreduceOptimum

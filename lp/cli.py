@@ -12,7 +12,7 @@ import typer
 from forestcoll.errors import ExportError
 
 if TYPE_CHECKING:
-    from forestcoll.schedule.collectives import Allreduce
+    from forestcoll.schedule.allreduce import Allreduce
     from forestcoll.schedule.forest import Forest
     from lp.allreduce_result import AllreduceOptimum, BindingCut
 
@@ -44,8 +44,8 @@ def allreduce_optimum(
 
     The schedule is verified, with the bound that it attains or not, before it is written.
     """
+    from forestcoll.cli.facts import as_json, as_text
     from forestcoll.generate import generate
-    from forestcoll.report import as_json, as_text
     from forestcoll.schedule import verify, write_schedule
     from forestcoll.topology import load_topology
     from lp import allreduce_cuts
@@ -119,7 +119,7 @@ def _facts(found: AllreduceOptimum, combination: Allreduce[Forest]) -> dict[str,
 
 def _cut(found: AllreduceOptimum, cut: BindingCut) -> dict[str, Any]:
     """Name the smaller side of a cut and which way the data must cross it."""
-    from forestcoll.describe import nodes_in_words
+    from forestcoll.topology.describe import nodes_in_words
 
     topology = found.topology
     rest = set(range(len(topology.nodes))).difference(cut.nodes)

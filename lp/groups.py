@@ -48,9 +48,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from forestcoll.core.violation import violated_cut
 from forestcoll.errors import DisconnectedError, InvalidParameterError, TimeLimitError
 from forestcoll.topology import Topology
-from forestcoll.violation import violated_cut
 from lp.groups_program import GroupsProgram
 from lp.groups_result import ConcurrentGroups, ProcessGroup, check_concurrent, rate_of
 from lp.groups_rounding import forests_within, rounded

@@ -45,7 +45,7 @@ def groups(
 
     The forests are verified, alone and together, before anything is shown or written.
     """
-    from forestcoll.report import as_json, as_text
+    from forestcoll.cli.facts import as_json, as_text
     from forestcoll.topology import load_topology
     from lp.groups import concurrent_groups
     from lp.program import Settings

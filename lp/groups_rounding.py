@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from forestcoll.core.optimality import optimum
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, SolverError
 from forestcoll.generate import generate
-from forestcoll.optimality import optimum
 from forestcoll.schedule import cost
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology import Topology

@@ -9,24 +9,16 @@ from typing import Any
 
 import pytest
 
-import forestcoll.allreduce
-from forestcoll import (
-    allreduce_partition,
-    best_k,
-    cost,
-    generate,
-    generate_factored,
-    load_topology,
-    optimum,
-    verify,
-)
-from forestcoll.allreduce import Improved
-from forestcoll.allreduce_bound import AllreduceBound, Potential, PricedSet
-from forestcoll.allreduce_partition import best_known_bound, families_of, partition_bound
+import forestcoll.core.best_allreduce
+from forestcoll import best_k, cost, generate, generate_factored, load_topology, optimum, verify
+from forestcoll.core import partition_bound as allreduce_partition
+from forestcoll.core.best_allreduce import Improved
+from forestcoll.core.partition_bound import best_known_bound, families_of, partition_bound
 from forestcoll.errors import InvalidParameterError
-from forestcoll.in_network import generate_multicast
+from forestcoll.multicast.in_network import generate_multicast
+from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
 from forestcoll.schedule import read_schedule, write_schedule
-from forestcoll.schedule.cost import in_steps
+from forestcoll.schedule.cost.measures import in_steps
 from forestcoll.topology import Topology, TopologyBuilder, write_topology
 from tests.command_line import document, invoke
 from tests.lp.networks import BETTER, line, one_way_detour, two_boxes
@@ -48,7 +40,7 @@ def no_program(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> Improved:
         raise AssertionError("the allreduce program was asked")
 
-    monkeypatch.setattr(forestcoll.allreduce, "_program", lambda: refuse)
+    monkeypatch.setattr(forestcoll.core.best_allreduce, "_program", lambda: refuse)
 
 
 # --- who asks gets the best ----------------------------------------------------------------------
@@ -121,7 +113,7 @@ def test_at_the_limit_the_combination_is_what_there_is() -> None:
 
 
 def test_without_a_program_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forestcoll.allreduce, "_program", lambda: None)
+    monkeypatch.setattr(forestcoll.core.best_allreduce, "_program", lambda: None)
     schedule = generate(one_way_detour(), collective="allreduce")
     assert schedule.remark.endswith("no allreduce program is installed")
 
@@ -137,7 +129,7 @@ def test_a_slower_program_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     topology = one_way_detour()
     slow = generate(topology, collective="allreduce", k=1)
     found = Improved(replace(slow, bound=None), AllreduceBound.of_cut(topology, [0], into=True))
-    monkeypatch.setattr(forestcoll.allreduce, "_program", lambda: lambda *_, **__: found)
+    monkeypatch.setattr(forestcoll.core.best_allreduce, "_program", lambda: lambda *_, **__: found)
     best = generate(topology, collective="allreduce")
     assert best.gather.method == "forestcoll"
     assert best.remark.startswith("reduction + gathering; ")

@@ -15,8 +15,8 @@ import pytest
 
 from forestcoll import certify, generate, load_topology, verify, verify_certificate
 from forestcoll.errors import UnbalancedError, VerificationError
+from forestcoll.problem.allreduce_certificate import AllreduceCertificate
 from forestcoll.schedule import certificate_schema, read_certificate, write_certificate
-from forestcoll.schedule.allreduce_certificate import AllreduceCertificate
 from forestcoll.topology import Topology
 from lp.allreduce_cuts import allreduce_optimum
 from lp.program import Settings

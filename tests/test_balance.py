@@ -7,9 +7,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from forestcoll.balance import balanced
-from forestcoll.fixed_k import fixed_k
-from forestcoll.optimality import tree_capacities
+from forestcoll.core.balance import balanced
+from forestcoll.core.fixed_k import fixed_k
+from forestcoll.core.optimality import tree_capacities
 from forestcoll.topology import TopologyBuilder
 from tests.random_topologies import KINDS, random_topology, sized_topology
 from tests.reference.cuts import violated_set

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from forestcoll import certify, generate, optimum, read_certificate, verify, verify_certificate
 from forestcoll import write_certificate as write
 from forestcoll.errors import VerificationError
+from forestcoll.problem.certificate_document import Certificate
 from forestcoll.schedule import certificate_schema, is_certificate
-from forestcoll.schedule.certificate import Certificate
 from forestcoll.topology import Topology, TopologyBuilder, group, load_topology
 from tests.command_line import ROOT, assert_one_line, document, invoke
 from tests.strategies import topologies

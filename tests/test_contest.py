@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from forestcoll import generate, load_topology
-from forestcoll.allreduce_bound import AllreduceBound
+from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.topology import Topology
 from tests.fuzz import contest
 from tests.lp.networks import BETTER

@@ -5,9 +5,9 @@ from itertools import combinations
 
 import pytest
 
-from forestcoll.cuts import Cut
+from forestcoll.core.optimality import optimum
 from forestcoll.errors import DisconnectedError, InvalidTopologyError
-from forestcoll.optimality import optimum
+from forestcoll.problem.cuts import Cut
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 
 

@@ -17,9 +17,9 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 
-from forestcoll.edge_splitting import LogicalTopology, remove_switches
-from forestcoll.optimality import optimum, tree_capacities
-from forestcoll.tight_sets import TightSets, decompose
+from forestcoll.core.edge_splitting import LogicalTopology, remove_switches
+from forestcoll.core.optimality import optimum, tree_capacities
+from forestcoll.core.tight_sets import TightSets, decompose
 from forestcoll.topology import Topology, load_topology
 from tests.fuzz.families import build
 from tests.random_topologies import KINDS, random_topology

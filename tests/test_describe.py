@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.describe import as_float, counted, decimal, link_classes, nodes_in_words
-from forestcoll.report import as_json, as_text
+from forestcoll.cli.facts import as_json, as_text
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology.describe import as_float, counted, decimal, link_classes, nodes_in_words
 
 
 def words(topology: Topology, *names: str) -> str:

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from experiments.methods import refusal, run_method
 from forestcoll import generate, generate_factored, verify
+from forestcoll.core.fixed_k import fixed_k
+from forestcoll.core.optimality import optimum
 from forestcoll.errors import (
     CapacityOverflowError,
     InvalidParameterError,
     UnbalancedError,
     UnsupportedError,
 )
-from forestcoll.fixed_k import fixed_k
-from forestcoll.optimality import optimum
 from forestcoll.topology import TopologyBuilder, group, load_topology
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import violated_set

@@ -16,13 +16,13 @@ from hypothesis import given, settings
 
 from benchmarks.topologies import dead_nics, jittered_nics, random_regular
 from forestcoll import cost, generate, generate_timed, read_schedule, verify, write_schedule
-from forestcoll.edge_splitting import remove_switches
+from forestcoll.core.edge_splitting import remove_switches
+from forestcoll.core.optimality import optimum, tree_capacities
+from forestcoll.core.tight_sets import decompose
+from forestcoll.core.tree_packing import pack_trees
 from forestcoll.errors import InfeasibleError, InvalidParameterError, VerificationError
 from forestcoll.generate import STAGES
-from forestcoll.optimality import optimum, tree_capacities
-from forestcoll.tight_sets import decompose
 from forestcoll.topology import load_topology
-from forestcoll.tree_packing import pack_trees
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import enumerate_optimum, violated_set
 from tests.schedule.mutations import FILE_MUTATIONS, MUTATIONS, OPTIMUM_MUTATIONS

@@ -15,7 +15,7 @@ from forestcoll import Allreduce, Forest, Topology, generate, generate_factored,
 from forestcoll.best_k import BestK, Choice
 from forestcoll.generate import OneWay
 from forestcoll.latency import Latency, _levels, latency, least_latency
-from forestcoll.multicast import multicast
+from forestcoll.multicast.pruning import multicast
 from forestcoll.schedule import MulticastForest
 from forestcoll.topology.model import Link, Node, NodeKind
 from tests.command_line import assert_one_line, document, invoke

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from forestcoll.errors import VerificationError
 from forestcoll.generate import generate
-from forestcoll.multicast import multicast, traffic
-from forestcoll.path_choice import PathChoice
+from forestcoll.multicast.path_choice import PathChoice
+from forestcoll.multicast.pruning import multicast, traffic
 from forestcoll.schedule import Forest, Path, Routes, cost, verify
 from forestcoll.topology import Topology, load_topology
 from tests.multicast import loads_by_hand, marked, walks, with_marks

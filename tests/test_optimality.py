@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from ortools.graph.python import max_flow
 
+from forestcoll.core.optimality import optimum, tree_capacities
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, UnbalancedError
 from forestcoll.native import _core
-from forestcoll.optimality import optimum, tree_capacities
 from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, load_topology
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import enumerate_optimum

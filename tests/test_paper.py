@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 
 from experiments.methods import method_names, parameters_of, run_method
-from forestcoll import generate, generate_timed, load_topology, optimum, paper, verify
+from forestcoll import generate, generate_timed, load_topology, optimum, verify
+from forestcoll.core import paper
+from forestcoll.core.optimality import tree_capacities
 from forestcoll.errors import CapacityOverflowError, InfeasibleError, UnknownMethodError
 from forestcoll.generate import PAPER_STAGES
-from forestcoll.optimality import tree_capacities
 from forestcoll.schedule import cost
 from tests.command_line import document, invoke
 from tests.random_topologies import KINDS, random_topology

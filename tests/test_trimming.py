@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 
 from benchmarks.topologies import dead_nics, jittered_nics
-from forestcoll.optimality import optimum, tree_capacities
-from forestcoll.tight_sets import TightSets, decompose
+from forestcoll.core.optimality import optimum, tree_capacities
+from forestcoll.core.tight_sets import TightSets, decompose
+from forestcoll.core.violation import violated_cut
 from forestcoll.topology import Topology, load_topology
-from forestcoll.violation import violated_cut
 from tests.fuzz.families import build
 from tests.reference.condition import starved
 from tests.reference.cuts import violated_set

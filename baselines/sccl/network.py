@@ -18,8 +18,8 @@ from fractions import Fraction
 from functools import cached_property
 
 from baselines.routing import check_size
+from forestcoll.core.optimality import optimum
 from forestcoll.errors import UnsupportedError
-from forestcoll.optimality import optimum
 from forestcoll.topology.model import Topology
 
 __all__ = ["Bounds", "Group", "Network", "bounds", "direct"]

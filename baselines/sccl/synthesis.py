@@ -21,8 +21,8 @@ from baselines.composing import hop_by_hop
 from baselines.limits import Limits
 from baselines.sccl.model import Deadline, Instance, Solution, solve
 from baselines.sccl.network import Bounds, bounds, direct
-from forestcoll.demand import weights_for
 from forestcoll.errors import InfeasibleError, InvalidParameterError
+from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.steps import REDUCTIONS, Chunks, Sends, StepSchedule
 from forestcoll.schedule.transform import in_turn, time_reversed
 from forestcoll.topology.model import Topology

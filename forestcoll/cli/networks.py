@@ -10,13 +10,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import EPILOG, Json, Output, Spec
 from forestcoll.cli.output import expect_writable, report
-from forestcoll.describe import link_classes
-from forestcoll.optimality import optimum
-from forestcoll.report import as_json
+from forestcoll.core.optimality import optimum
 from forestcoll.topology import FAMILIES, Family, load_topology, validate, write_topology
-from forestcoll.topology.registry import Parameter
+from forestcoll.topology.describe import link_classes
+from forestcoll.topology.families.family import Parameter
 
 __all__ = ["app"]
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from forestcoll.demand import Weights, read_weights
+from forestcoll.problem.weights import Weights, read_weights
 from forestcoll.topology import Topology, group, load_topology, members_from_text
 from forestcoll.topology.validate import COLLECTIVES
 

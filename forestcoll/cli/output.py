@@ -12,9 +12,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from forestcoll.cli.facts import as_json, as_text
 from forestcoll.errors import ExportError
 from forestcoll.generate import Progress as StageProgress
-from forestcoll.report import as_json, as_text
 
 __all__ = ["expect_writable", "progress_bars", "report"]
 

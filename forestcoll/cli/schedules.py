@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from forestcoll.allreduce import PROGRAM_S
 from forestcoll.best_k import best_k
 from forestcoll.certificate import certify
 from forestcoll.cli.options import (
@@ -27,20 +26,20 @@ from forestcoll.cli.options import (
     root_of,
 )
 from forestcoll.cli.output import expect_writable, progress_bars, report
-from forestcoll.demand import weights_for
-from forestcoll.describe import counted
+from forestcoll.core.assembly import expand
+from forestcoll.core.best_allreduce import PROGRAM_S
+from forestcoll.core.fixed_k import FixedK, fixed_k
+from forestcoll.core.optimality import optimum
 from forestcoll.errors import (
     ExportError,
     InvalidParameterError,
     UnsupportedError,
     VerificationError,
 )
-from forestcoll.expansion import expand
-from forestcoll.fixed_k import FixedK, fixed_k
 from forestcoll.generate import Options, generate_factored_timed, generate_timed
-from forestcoll.in_network import InNetwork, generate_multicast
 from forestcoll.latency import latency
-from forestcoll.optimality import optimum
+from forestcoll.multicast.in_network import InNetwork, generate_multicast
+from forestcoll.problem.weights import weights_for
 from forestcoll.schedule import (
     Allreduce,
     AllreduceVerdict,
@@ -54,9 +53,10 @@ from forestcoll.schedule import (
     write_certificate,
     write_schedule,
 )
-from forestcoll.schedule.collectives import TreeSchedule
+from forestcoll.schedule.allreduce import TreeSchedule
 from forestcoll.topology import Topology
 from forestcoll.topology.comparison import differences
+from forestcoll.topology.describe import counted
 
 __all__ = [
     "certify_optimum",

@@ -16,10 +16,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from forestcoll.cuts import Cut
-from forestcoll.describe import decimal
 from forestcoll.draw.canvas import CROSSING, INK, PLAIN, QUIET, Canvas, gpu_label
 from forestcoll.draw.layout import Layout, Place, lay_out
+from forestcoll.problem.cuts import Cut
+from forestcoll.topology.describe import decimal
 from forestcoll.topology.model import Link, Topology
 
 __all__ = ["draw_topology"]

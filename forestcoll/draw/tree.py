@@ -23,7 +23,7 @@ from matplotlib.path import Path
 from forestcoll.draw.canvas import CROSSING, GPU_RADIUS, INK, PLAIN, QUIET, Canvas, gpu_label
 from forestcoll.draw.layout import Layout, Place
 from forestcoll.errors import InvalidScheduleError, UnsupportedError
-from forestcoll.schedule.collectives import Allreduce
+from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest

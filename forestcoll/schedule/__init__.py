@@ -1,14 +1,20 @@
-"""What a schedule is, whoever made it: forests or steps, their proof, cost and files."""
+"""What a schedule is, whoever made it: forests or steps, their proof, cost and files.
 
-from forestcoll.schedule.allreduce_certificate import AllreduceCertificate
-from forestcoll.schedule.certificate import (
+To read: the types, ``forest`` (with ``tree_flow``), ``factored``, ``multicast``, ``allreduce``,
+``steps``, ``flows``, and ``program``, which all of them lower to; ``flowing``, the model of time;
+``verify/``, which believes none of them; ``cost/``; ``transform/``, schedules made of schedules;
+``files/``. Shared by the types: ``equality``, ``exact_sums``, ``protocols``, ``unsupported``.
+"""
+
+from forestcoll.problem.allreduce_certificate import AllreduceCertificate
+from forestcoll.problem.certificate_document import (
     Certificate,
     certificate_schema,
     is_certificate,
     read_certificate,
     write_certificate,
 )
-from forestcoll.schedule.collectives import Allreduce
+from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.cost import Cost, Steps, cost, finish_s_per_gb, in_steps
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.files import read_schedule, write_schedule
@@ -26,11 +32,16 @@ from forestcoll.schedule.steps import (
     timed,
 )
 from forestcoll.schedule.transform import by_shards, in_turn, lockstep, stepwise, time_reversed
-from forestcoll.schedule.verify import AllreduceVerdict, Verdict, verify
-from forestcoll.schedule.verify_allreduce_certificate import AllreduceCertificateVerdict
-from forestcoll.schedule.verify_certificate import CertificateVerdict, verify_certificate
-from forestcoll.schedule.verify_flows import FlowVerdict
-from forestcoll.schedule.verify_steps import StepVerdict
+from forestcoll.schedule.verify import (
+    AllreduceCertificateVerdict,
+    AllreduceVerdict,
+    CertificateVerdict,
+    FlowVerdict,
+    StepVerdict,
+    Verdict,
+    verify,
+    verify_certificate,
+)
 
 __all__ = [
     "Allreduce",

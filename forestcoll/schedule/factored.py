@@ -9,7 +9,7 @@ it starts or comes in, and one unit of a link's load for every edge of that tree
 
 The numbers say all: loads of links, congestion and time are exact without expansion, and
 :func:`forestcoll.schedule.verify` proves a factored forest as it is. Which trees result is up to
-:mod:`forestcoll.expansion`.
+:mod:`forestcoll.core.assembly`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,10 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.bottleneck import Optimum
+from forestcoll.problem.optimum import Optimum
 from forestcoll.schedule.equality import ByValue
-from forestcoll.schedule.exactly import exact
-from forestcoll.schedule.forest import Forest, Routes
-from forestcoll.schedule.naming import fail
+from forestcoll.schedule.forest import Routes
 from forestcoll.schedule.tree_flow import TreeFlow
-from forestcoll.schedule.wellformed import check_arrays
 from forestcoll.topology.model import Topology
 
 __all__ = ["FactoredForest", "Links", "Sets", "Shapes"]
@@ -132,46 +129,6 @@ class FactoredForest(TreeFlow):
     optimum: Optimum | None = field(default=None, repr=False, hash=False)
     weights: tuple[int, ...] = field(default=(), repr=False)
     reduction: bool = False
-
-    @classmethod
-    def from_forest(cls, forest: Forest) -> FactoredForest:
-        """Hold an explicit forest in factored form: one set of all GPUs.
-
-        Raises
-        ------
-        VerificationError
-            If the arrays of the forest cannot be read.
-        """
-        check_arrays(forest)
-        routes, gpus = forest.routes, forest.topology.num_compute
-        amounts = exact(routes.multiplicity, len(routes.multiplicity))
-        upto = np.concatenate([[0], np.cumsum(amounts)])
-        load = np.diff(upto[routes.first_path])
-        if load.dtype == object and max(load, default=0) >= 2**63:
-            fail(f"a logical link carries {max(load)} trees; 2^63 - 1 is the most to be held")
-        return cls(
-            topology=forest.topology,
-            method=forest.method,
-            k=forest.k,
-            congestion=forest.congestion,
-            sets=Sets(np.zeros(gpus, np.int32), np.full(1, -1, np.int32), np.zeros(1, np.int32)),
-            shapes=Shapes(
-                items=np.array([gpus], dtype=np.int32),
-                batches=np.array([len(forest.root)], dtype=np.int64),
-                root=forest.root.astype(np.int32),
-                multiplicity=forest.multiplicity.astype(np.int64),
-                parent=forest.parent.astype(np.int32).reshape(-1),
-            ),
-            links=Links(
-                routes.tail.astype(np.int32),
-                routes.head.astype(np.int32),
-                load.astype(np.int64),
-            ),
-            routes=routes,
-            optimum=forest.optimum,
-            weights=forest.weights,
-            reduction=forest.reduction,
-        )
 
     @property
     def num_trees(self) -> int:

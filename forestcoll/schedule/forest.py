@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.bottleneck import Optimum
+from forestcoll.problem.optimum import Optimum
 from forestcoll.schedule.equality import ByValue
 from forestcoll.schedule.tree_flow import TreeFlow
 from forestcoll.topology.model import Topology

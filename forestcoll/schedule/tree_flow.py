@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from forestcoll.collective import algbw_of, collective_of
+from forestcoll.problem.collective import algbw_of, collective_of
 from forestcoll.schedule.equality import ByValue
 from forestcoll.topology.model import Topology
 

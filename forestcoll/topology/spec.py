@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 from forestcoll.errors import InvalidTopologyError
+from forestcoll.topology.families.family import FAMILIES, Family
 from forestcoll.topology.files import SUFFIXES, read_topology
 from forestcoll.topology.model import Topology
-from forestcoll.topology.registry import FAMILIES, Family
 
 __all__ = ["load_topology"]
 

@@ -8,8 +8,8 @@ import pytest
 from baselines import multitree
 from baselines.multitree import generate, grow
 from baselines.multitree_grove import CHILDREN, PORTS
+from forestcoll.core.optimality import optimum
 from forestcoll.errors import InvalidParameterError
-from forestcoll.optimality import optimum
 from forestcoll.schedule import verify
 from forestcoll.topology import Topology, load_topology
 

@@ -14,8 +14,8 @@ import pytest
 
 from baselines import METHODS
 from baselines.method import Schedule
+from forestcoll.core.optimality import optimum
 from forestcoll.errors import UnsupportedError, VerificationError
-from forestcoll.optimality import optimum
 from forestcoll.schedule import (
     Allreduce,
     Forest,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from baselines.shifted_ring import find_rings, shifted_bfb_ring, shifted_ring
-from forestcoll.optimality import optimum
+from forestcoll.core.optimality import optimum
 from forestcoll.schedule import cost, in_steps, verify
 from forestcoll.topology import Topology, load_topology
 from tests.baselines.circulants import circulant

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from baselines import METHODS
+from forestcoll.core.optimality import optimum
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.optimality import optimum
 from forestcoll.schedule import StepSchedule, cost, in_steps, verify
 from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder, load_topology
 from tests.baselines.circulants import circulant

@@ -15,6 +15,7 @@ from baselines import METHODS, tacos, tacos_matching
 from baselines.limits import Limits
 from baselines.tacos_matching import TimedLink, Transfer, Trial, least_ticks
 from baselines.unwinding import PATTERNS
+from forestcoll.core.optimality import optimum
 from forestcoll.errors import (
     CapacityOverflowError,
     InvalidParameterError,
@@ -22,7 +23,6 @@ from forestcoll.errors import (
     UnsupportedError,
     VerificationError,
 )
-from forestcoll.optimality import optimum
 from forestcoll.schedule import StepSchedule, cost, finish_s_per_gb, verify
 from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
 from tests.random_topologies import KINDS, random_topology

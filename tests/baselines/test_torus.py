@@ -9,8 +9,8 @@ import pytest
 
 from baselines.torus import generate
 from baselines.torus_grid import find_grid
+from forestcoll.core.optimality import optimum
 from forestcoll.errors import UnsupportedError
-from forestcoll.optimality import optimum
 from forestcoll.schedule import cost, in_steps, verify
 from forestcoll.topology import Topology, load_topology
 from tests.baselines.circulants import circulant

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 
 from baselines import METHODS, unwound
 from baselines.unwinding import unwind
+from forestcoll.core.optimality import optimum
 from forestcoll.errors import InvalidParameterError, UnsupportedError, VerificationError
-from forestcoll.optimality import optimum
 from forestcoll.schedule import Allreduce, Forest, cost, verify
 from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder, load_topology
 from tests.baselines.single_root import verified

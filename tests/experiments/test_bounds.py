@@ -15,7 +15,7 @@ from experiments.methods import run_method
 from experiments.points import Status
 from experiments.rows import Row, read_rows
 from experiments.worker import work
-from forestcoll.allreduce import Improved
+from forestcoll.core.best_allreduce import Improved
 from forestcoll.schedule import cost
 from forestcoll.topology import load_topology, write_topology
 from tests.lp.networks import BETTER

@@ -8,7 +8,7 @@ import pytest
 from experiments.methods import run_method
 from experiments.points import Job, Status
 from experiments.worker import work
-from forestcoll.optimality import optimum
+from forestcoll.core.optimality import optimum
 from forestcoll.topology import load_topology
 
 SPEC = "dgx_a100:boxes=2"

@@ -33,8 +33,7 @@ from forestcoll import (
     verify,
     write_schedule,
 )
-from forestcoll.allreduce_bound import AllreduceBound
-from forestcoll.allreduce_partition import best_known_bound
+from forestcoll.core.partition_bound import best_known_bound
 from forestcoll.errors import (
     DisconnectedError,
     InfeasibleError,
@@ -43,9 +42,10 @@ from forestcoll.errors import (
     UnsupportedError,
 )
 from forestcoll.generate import Options
-from forestcoll.in_network import generate_multicast
+from forestcoll.multicast.in_network import generate_multicast
+from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule import Allreduce, FlowSchedule, MulticastForest, StepSchedule
-from forestcoll.schedule.cost import finish_s_per_gb, in_steps
+from forestcoll.schedule.cost.measures import finish_s_per_gb, in_steps
 from forestcoll.topology import Topology, TopologyBuilder, group
 from lp.allreduce_best import proved
 from lp.alltoall import all_to_all_rate

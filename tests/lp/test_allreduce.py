@@ -8,7 +8,6 @@ import pytest
 
 import forestcoll
 import lp.allreduce_cuts
-from forestcoll.allreduce_bound import AllreduceBound
 from forestcoll.errors import (
     DisconnectedError,
     InvalidParameterError,
@@ -16,7 +15,8 @@ from forestcoll.errors import (
     TimeLimitError,
     UnbalancedError,
 )
-from forestcoll.schedule.verify_allreduce import check_bound
+from forestcoll.problem.allreduce_bound import AllreduceBound
+from forestcoll.schedule.verify.trees.allreduce import check_bound
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from lp.allreduce import allreduce_reference, build
 from lp.allreduce_best import improved

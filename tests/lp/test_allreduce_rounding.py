@@ -8,7 +8,7 @@ import pytest
 
 from forestcoll.errors import SolverError
 from forestcoll.schedule import verify
-from forestcoll.schedule.cost import cost
+from forestcoll.schedule.cost.measures import cost
 from forestcoll.topology import Topology, load_topology
 from lp.allreduce import allreduce_reference
 from lp.allreduce_cuts import allreduce_optimum

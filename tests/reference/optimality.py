@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from forestcoll.bottleneck import Optimum
+from forestcoll.problem.optimum import Optimum
 from forestcoll.topology.model import Topology
 from tests.reference.flow import SOURCE, Capacity, integer_graph, max_flow, with_source
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.bottleneck import Optimum
+from forestcoll.problem.optimum import Optimum
 from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.topology.model import Topology
 from tests.reference.edge_splitting import Routing, remove_switches

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.bottleneck import Optimum
+from forestcoll.problem.optimum import Optimum
 from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 

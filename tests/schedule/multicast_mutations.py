@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll.generate import generate
-from forestcoll.multicast import multicast
+from forestcoll.multicast.pruning import multicast
 from forestcoll.schedule import MulticastForest, Walks
 from forestcoll.topology.builder import TopologyBuilder
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from forestcoll.bottleneck import Optimum
-from forestcoll.schedule.cost import cost
+from forestcoll.problem.optimum import Optimum
+from forestcoll.schedule.cost.measures import cost
 from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.topology.model import Link, Topology
 

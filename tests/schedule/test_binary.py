@@ -17,10 +17,10 @@ from forestcoll.errors import (
     VerificationError,
 )
 from forestcoll.generate import generate_factored
-from forestcoll.schedule.factored import FactoredForest
-from forestcoll.schedule.files import read_schedule, write_schedule
+from forestcoll.schedule.files.schedule_files import read_schedule, write_schedule
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.verify import verify
+from forestcoll.schedule.transform.factoring import as_factored
+from forestcoll.schedule.verify.dispatch import verify
 from forestcoll.topology import load_topology
 from tests.schedule.hand import FORESTS, leaves4
 from tests.schedule.types import TYPES, schedule
@@ -75,7 +75,7 @@ def refused(path: Path, kind: type[ForestCollError] = InvalidScheduleError) -> s
 def test_round_trip_is_exact(make: Callable[[], Forest], tmp_path: Path) -> None:
     """Explicit and factored, what is read is what was written."""
     path = tmp_path / "schedule.npz"
-    for forest in (make(), FactoredForest.from_forest(make())):
+    for forest in (make(), as_factored(make())):
         write_schedule(forest, path)
         again = read_schedule(path)
         assert_equal(forest, again)
@@ -237,7 +237,7 @@ def test_damaged_files_are_refused_or_judged(factored: bool, tmp_path: Path) -> 
     """Cut off anywhere or with a few bytes changed: one typed error, or a forest to be judged."""
     path = tmp_path / "damaged.npz"
     forest = leaves4()
-    write_schedule(FactoredForest.from_forest(forest) if factored else forest, path)
+    write_schedule(as_factored(forest) if factored else forest, path)
     whole = path.read_bytes()
     refusals = 0
     for seed in range(300):
@@ -259,7 +259,7 @@ def test_damaged_files_are_refused_or_judged(factored: bool, tmp_path: Path) -> 
 
 
 def test_factored_forests_are_not_written_as_json(tmp_path: Path) -> None:
-    forest = FactoredForest.from_forest(leaves4())
+    forest = as_factored(leaves4())
     with pytest.raises(ExportError, match=r"a factored forest needs a name that ends in \.npz"):
         write_schedule(forest, tmp_path / "schedule.json")
     assert not list(tmp_path.iterdir())

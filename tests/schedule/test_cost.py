@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from baselines import ring
+from forestcoll.core.assembly import expand
 from forestcoll.errors import UnsupportedError, VerificationError
-from forestcoll.expansion import expand
 from forestcoll.generate import generate, generate_factored
-from forestcoll.schedule.cost import Steps, cost, finish_s_per_gb, in_steps
+from forestcoll.schedule.cost.measures import Steps, cost, finish_s_per_gb, in_steps
 from forestcoll.schedule.forest import Forest, Routes
-from forestcoll.schedule.verify import verify
+from forestcoll.schedule.verify.dispatch import verify
 from forestcoll.topology import group, load_topology
 from tests.schedule.hand import FORESTS, leaves4, rails2, slow_ring3
 from tests.schedule.multicast_mutations import star

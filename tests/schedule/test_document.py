@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll.errors import InvalidScheduleError
-from forestcoll.schedule import document as reading
 from forestcoll.schedule import read_schedule, write_schedule
-from forestcoll.schedule.document import Decimal, full_document, read_document
+from forestcoll.schedule.files import plain_data as reading
+from forestcoll.schedule.files.plain_data import Decimal, full_document, read_document
 from tests.schedule.hand import leaves4
 
 NUMBERS = ["0", "-0", "1.0", "-0.0", "1e5", "1E+400", "0.1", "12.50", "1" * 400, str(2**64), "-7"]

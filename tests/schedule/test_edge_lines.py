@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from forestcoll.errors import ForestCollError
-from forestcoll.schedule import document as reading
 from forestcoll.schedule import write_schedule
-from forestcoll.schedule.document import full_document, read_document
-from forestcoll.schedule.edge_lines import UnreadableError, edges_lifted, edges_put_back
-from forestcoll.schedule.parsing import _schedule
+from forestcoll.schedule.files import plain_data as reading
+from forestcoll.schedule.files.edge_lines import UnreadableError, edges_lifted, edges_put_back
+from forestcoll.schedule.files.parsing import _schedule
+from forestcoll.schedule.files.plain_data import full_document, read_document
 from tests.schedule.hand import leaves4
 from tests.schedule.types import schedule
 

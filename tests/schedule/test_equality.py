@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from forestcoll.expansion import expand
-from forestcoll.schedule import FactoredForest, Routes, read_schedule, write_schedule
+from forestcoll.core.assembly import expand
+from forestcoll.schedule import Routes, read_schedule, write_schedule
 from forestcoll.schedule.equality import ByValue
 from forestcoll.schedule.factored import Links, Sets
+from forestcoll.schedule.transform.factoring import as_factored
 from tests.schedule.hand import ring3, star3
 from tests.schedule.types import TREES, schedule
 
@@ -127,7 +128,7 @@ def test_shape_counts_and_other_kinds_are_not_equal() -> None:
     assert forest != "a forest"
     assert forest.__eq__("a forest") is NotImplemented
     assert Links(*(np.zeros(1, dtype=np.int64),) * 3) != Sets(*(np.zeros(1, dtype=np.int64),) * 3)
-    assert forest != FactoredForest.from_forest(forest)
+    assert forest != as_factored(forest)
     assert replace(forest, parent=forest.parent.tolist()) != forest
 
 

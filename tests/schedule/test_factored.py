@@ -8,13 +8,14 @@ from functools import cache
 import numpy as np
 import pytest
 
+from forestcoll.core.assembly import expand, heights, trees
 from forestcoll.errors import VerificationError
-from forestcoll.expansion import expand, heights, trees
 from forestcoll.generate import generate, generate_factored
-from forestcoll.schedule.cost import cost
+from forestcoll.schedule.cost.measures import cost
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.verify import Verdict, verify
+from forestcoll.schedule.transform.factoring import as_factored
+from forestcoll.schedule.verify.dispatch import Verdict, verify
 from forestcoll.topology import group, load_topology
 from tests.random_topologies import KINDS, random_topology
 from tests.schedule.factored_mutations import MUTATIONS, Mutation
@@ -146,7 +147,7 @@ def test_changed_forests_get_the_verdict_of_their_expansion(mutate: Mutation) ->
 def test_any_explicit_forest_is_a_factored_one(make: Callable[[], Forest]) -> None:
     """One set of all GPUs: nothing changes, the trees themselves included."""
     forest = make()
-    wrapped = FactoredForest.from_forest(forest)
+    wrapped = as_factored(forest)
     assert verify(wrapped) == verify(forest)
     assert sorted(trees(wrapped), key=str) == sorted(forest.trees(), key=str)
 
@@ -157,8 +158,8 @@ def test_spoilt_explicit_forests_are_rejected_as_factored_ones(
     name: str, make: Callable[[], Forest]
 ) -> None:
     spoilt = EXPLICIT_MUTATIONS[name][0](make())
-    assert judged(lambda: FactoredForest.from_forest(spoilt)) is None
-    assert judged(lambda: expand(FactoredForest.from_forest(spoilt))) is None
+    assert judged(lambda: as_factored(spoilt)) is None
+    assert judged(lambda: expand(as_factored(spoilt))) is None
 
 
 def test_random_changes_of_explicit_forests_are_judged_alike() -> None:
@@ -173,8 +174,8 @@ def test_random_changes_of_explicit_forests_are_judged_alike() -> None:
         array.flat[draw.randrange(array.size)] = draw.randrange(low - 1, high)
         changed = replace(forest, **{name: array})
         verdict = judged(lambda changed=changed: changed)
-        wrapped = judged(lambda changed=changed: FactoredForest.from_forest(changed))
-        again = judged(lambda changed=changed: expand(FactoredForest.from_forest(changed)))
+        wrapped = judged(lambda changed=changed: as_factored(changed))
+        again = judged(lambda changed=changed: expand(as_factored(changed)))
         assert agree(verdict, wrapped), seed
         assert agree(verdict, again), seed
         verdicts.append(verdict)

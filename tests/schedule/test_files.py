@@ -20,10 +20,10 @@ from forestcoll.errors import (
     InvalidScheduleError,
     VerificationError,
 )
-from forestcoll.schedule import files
-from forestcoll.schedule.files import read_schedule, write_schedule
+from forestcoll.schedule.files import schedule_files as files
+from forestcoll.schedule.files.schedule_files import read_schedule, write_schedule
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.verify import verify
+from forestcoll.schedule.verify.dispatch import verify
 from tests.schedule.hand import FORESTS, MUTABLE, leaves4, rails2, ring3, star3
 from tests.schedule.mutations import FILE_MUTATIONS, MUTATIONS
 

@@ -16,9 +16,9 @@ import pytest
 from matplotlib.figure import Figure
 
 import forestcoll.schedule
+from forestcoll.core.assembly import expand
 from forestcoll.draw import draw_tree
 from forestcoll.errors import ExportError, ForestCollError, UnsupportedError
-from forestcoll.expansion import expand
 from forestcoll.latency import latency
 from forestcoll.lowering import lower
 from forestcoll.schedule import (

@@ -32,7 +32,7 @@ from forestcoll.schedule import (
     time_reversed,
     verify,
 )
-from forestcoll.schedule.collectives import AnySchedule
+from forestcoll.schedule.allreduce import AnySchedule
 from forestcoll.schedule.steps import TimedSend, timed
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.baselines.claims import CLAIMS, examples, make

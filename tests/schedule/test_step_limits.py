@@ -23,8 +23,8 @@ from forestcoll.schedule import (
     in_steps,
     timed,
     verify,
-    verify_rates,
 )
+from forestcoll.schedule.verify.steps import rates as verify_rates
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.schedule.literals import LITERALS, star
 
@@ -149,7 +149,7 @@ def test_pieces_through_a_switch_are_followed_one_by_one(
 @pytest.fixture
 def count_feeds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How often two transfers at a switch were held against each other."""
-    from forestcoll.schedule import verify_switches
+    from forestcoll.schedule.verify.steps import switches as verify_switches
 
     counts: list[int] = []
     feeds = verify_switches._Links.feeds

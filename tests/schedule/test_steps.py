@@ -25,9 +25,9 @@ from forestcoll.schedule import (
     finish_s_per_gb,
     in_steps,
     lockstep,
-    step_loads,
     verify,
 )
+from forestcoll.schedule.cost import step_loads
 from forestcoll.topology import Topology, load_topology
 from tests.random_topologies import random_topology
 from tests.schedule.step_mutations import CLOCK_MUTATIONS, STEP_MUTATIONS

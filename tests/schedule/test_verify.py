@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from forestcoll.errors import VerificationError
-from forestcoll.schedule.cost import cost
+from forestcoll.schedule.cost.measures import cost
 from forestcoll.schedule.forest import Forest, Path, Routes
-from forestcoll.schedule.verify import verify
+from forestcoll.schedule.verify.dispatch import verify
 from tests.schedule.hand import FORESTS, MUTABLE, forest, leaves4, rails2, ring3, star3, topology
 from tests.schedule.mutations import MUTATIONS, OPTIMUM_MUTATIONS
 
@@ -298,7 +298,7 @@ def test_trees_keep_their_numbers_when_looked_at_in_blocks(
     """A message does not depend on how many trees are looked at together."""
     mutate, _ = MUTATIONS[name]
     together = rejected(mutate(make()))
-    module = importlib.import_module("forestcoll.schedule.verify_trees")
+    module = importlib.import_module("forestcoll.schedule.verify.trees.spanning")
     monkeypatch.setattr(module, "_BLOCK_ENTRIES", 1)
     assert verify(make()).optimal
     assert rejected(mutate(make())) == together

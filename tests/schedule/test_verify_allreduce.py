@@ -12,11 +12,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-import forestcoll.schedule.collectives
+import forestcoll.schedule.allreduce
 from forestcoll import generate, load_topology, verify
-from forestcoll.allreduce_bound import AllreduceBound, Potential, PricedSet
 from forestcoll.errors import InvalidScheduleError, VerificationError
-from forestcoll.in_network import generate_multicast
+from forestcoll.multicast.in_network import generate_multicast
+from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
 from forestcoll.schedule import read_schedule, write_schedule
 from forestcoll.schedule.flowing import Flow
 from tests.command_line import ROOT
@@ -106,8 +106,8 @@ def test_a_bound_below_the_rate_is_a_contradiction() -> None:
     Prices that prove less than is attained cannot exist; a schedule that seems faster is wrong. So
     the check is reached only if the rate is measured wrongly: the loads of a phase are halved.
     """
-    from forestcoll.schedule import verify_allreduce
-    from forestcoll.schedule.verify_allreduce import PhaseLoads
+    from forestcoll.schedule.verify.trees import allreduce as verify_allreduce
+    from forestcoll.schedule.verify.trees.allreduce import PhaseLoads
 
     made = schedule()
     links = len(made.topology.links)
@@ -133,7 +133,7 @@ def test_verify_does_not_believe_the_model_of_cost(monkeypatch: pytest.MonkeyPat
     made = schedule()
     told = verify(made)
     lie = Flow(Fraction(1, 10**6), None, (), 1)
-    monkeypatch.setattr(forestcoll.schedule.collectives, "flowing", lambda _: lie)
+    monkeypatch.setattr(forestcoll.schedule.allreduce, "flowing", lambda _: lie)
     again = replace(made)
     assert again.time_s_per_gb == Fraction(1, 10**6)
     assert verify(again) == told

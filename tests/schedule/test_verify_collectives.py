@@ -16,7 +16,8 @@ from forestcoll import Allreduce, FactoredForest, Forest, generate, group, load_
 from forestcoll.errors import VerificationError
 from forestcoll.generate import generate_factored
 from forestcoll.schedule.forest import Routes
-from forestcoll.schedule.turning import turned_routes
+from forestcoll.schedule.transform.factoring import as_factored
+from forestcoll.schedule.transform.reverse import turned_routes
 from forestcoll.topology import Topology
 from tests.random_topologies import random_topology
 
@@ -176,7 +177,7 @@ def test_the_factored_form_of_a_spoilt_forest_is_rejected(
     """The same faults, as one set of all GPUs."""
     message = MUTATIONS[mutation]["reduce" in name]
     whole = r"trees are packed (from|into) \S+, but \d+ (start|end) there"
-    spoilt = FactoredForest.from_forest(mutation(made(name)))
+    spoilt = as_factored(mutation(made(name)))
     with pytest.raises(VerificationError) as caught:
         verify(spoilt)
     words = message.replace("^tree 0, rooted at \\S+", "^batch 0 of set 0 .*")

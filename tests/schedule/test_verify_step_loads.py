@@ -25,10 +25,10 @@ from forestcoll.schedule import (
     flowing,
     in_steps,
     lockstep,
-    step_loads,
     verify,
-    verify_step_loads,
 )
+from forestcoll.schedule.cost import step_loads
+from forestcoll.schedule.verify.steps import loads as verify_step_loads
 from forestcoll.topology import load_topology
 from tests.random_topologies import KINDS, random_topology
 

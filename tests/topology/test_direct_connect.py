@@ -9,7 +9,7 @@ import pytest
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology import Topology, load_topology, validate
-from forestcoll.topology.direct_connect import (
+from forestcoll.topology.families.direct_connect import (
     circulant,
     complete_bipartite,
     de_bruijn,

@@ -9,7 +9,7 @@ import pytest
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology import load_topology, validate
-from forestcoll.topology.fabrics import (
+from forestcoll.topology.families.fabrics import (
     complete,
     fat_tree,
     hypercube,

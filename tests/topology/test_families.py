@@ -8,8 +8,8 @@ from fractions import Fraction
 import pytest
 
 from forestcoll.topology import Topology, validate
-from forestcoll.topology.constants import CONSTANTS, MI250_XGMI_LINKS
-from forestcoll.topology.families import dgx_a100, dgx_h100, mi250, paper_example
+from forestcoll.topology.families.constants import CONSTANTS, MI250_XGMI_LINKS
+from forestcoll.topology.families.machines import dgx_a100, dgx_h100, mi250, paper_example
 
 
 def bandwidth(topology: Topology, tail: str, head: str) -> Fraction | None:

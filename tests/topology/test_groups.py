@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll.describe import nodes_in_words
 from forestcoll.draw import draw_topology
 from forestcoll.errors import InvalidParameterError, InvalidTopologyError
 from forestcoll.topology import (
@@ -19,6 +18,7 @@ from forestcoll.topology import (
     read_topology,
     write_topology,
 )
+from forestcoll.topology.describe import nodes_in_words
 
 CLUSTER = load_topology("dgx_a100:boxes=2")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology import FAMILIES, Node, NodeKind, Topology, exact, exact_text, load_topology
-from forestcoll.topology.families import mi250
+from forestcoll.topology.families.machines import mi250
 
 
 @pytest.mark.parametrize(

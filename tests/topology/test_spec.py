@@ -6,8 +6,8 @@ import pytest
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology import FAMILIES, load_topology, write_topology
-from forestcoll.topology.fabrics import complete, torus
-from forestcoll.topology.families import dgx_a100, mi250, paper_example
+from forestcoll.topology.families.fabrics import complete, torus
+from forestcoll.topology.families.machines import dgx_a100, mi250, paper_example
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from forestcoll.errors import (
     UnsupportedError,
 )
 from forestcoll.topology import Topology, TopologyBuilder, validate
-from forestcoll.topology.families import dgx_a100
+from forestcoll.topology.families.machines import dgx_a100
 from forestcoll.topology.validate import COLLECTIVES
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from forestcoll.schedule.collectives import Allreduce
+from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.steps import WEIGHTED, Chunks, Sends, StepSchedule
 from forestcoll.schedule.transform.in_turn import in_turn

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.errors import UnsupportedError, VerificationError
-from forestcoll.schedule.exactly import exact
+from forestcoll.schedule.exact_sums import exact
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.multicast import MulticastForest, Walks

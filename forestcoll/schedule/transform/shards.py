@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from forestcoll.errors import UnsupportedError
-from forestcoll.schedule.exactly import exact
+from forestcoll.schedule.exact_sums import exact
 from forestcoll.schedule.steps import Chunks, Intervals, StepSchedule
 
 __all__ = ["MOST", "by_shards", "finer", "with_one_cut"]

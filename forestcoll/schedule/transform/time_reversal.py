@@ -25,7 +25,7 @@ import numpy as np
 
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule.steps import Chunks, Clock, Sends, StepSchedule
-from forestcoll.schedule.turning import turned_paths, turned_routes
+from forestcoll.schedule.transform.reverse import turned_paths, turned_routes
 from forestcoll.topology.model import Topology
 
 __all__ = ["time_reversed"]

@@ -1,0 +1,113 @@
+"""Results for people and for machines: the same facts as aligned lines or as JSON.
+
+An exact number is "800/3 = 266.667" for people and {"exact": "800/3", "value": 266.66...} for
+machines, whose value is null beyond the range of floats. A key's ending tells its unit:
+``algbw_gb_s`` is in GB/s, ``time_s_per_gb`` in s/GB.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from forestcoll.multicast.pruning import Traffic
+from forestcoll.problem.cuts import Cut
+from forestcoll.topology.describe import LinkClass, as_float, decimal
+
+__all__ = ["as_json", "as_text"]
+
+_UNITS = {"_s_per_gb": "s/GB", "_gb_s": "GB/s", "_s": "s"}  # by a key's ending
+_ONE = {"trees per GB/s": "tree per GB/s"}
+_NAMED = {"inverse_rate": ("1/x*", "s/GB"), "congestion": ("congestion", "trees per GB/s")}
+
+
+def as_json(facts: object) -> str:
+    """Return one JSON document; fractions keep their exact value beside the decimal."""
+    return json.dumps(_document(facts), indent=2, ensure_ascii=False)
+
+
+def as_text(facts: Mapping[str, Any]) -> str:
+    """Return a line or more for each fact, labels aligned; None is left out."""
+    entries = [(*_label_and_unit(key), value) for key, value in facts.items() if value is not None]
+    width = max(len(label) for label, _, _ in entries) + 2
+    lines = []
+    for label, unit, value in entries:
+        first, *more = _lines(value, unit)
+        lines.append(f"{label:{width}}{first}")
+        lines += [" " * width + line for line in more]
+    return "\n".join(lines)
+
+
+def _document(value: object) -> object:
+    match value:
+        case Fraction():
+            return {"exact": str(value), "value": as_float(value)}
+        case Cut():
+            return _document(_cut(value))
+        case LinkClass():
+            return _document(asdict(value))
+        case Traffic():
+            return _document({**asdict(value), "factor": value.factor})
+        case Path():
+            return str(value)
+        case Mapping():
+            return {key: _document(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_document(item) for item in value]
+        case _:
+            return value
+
+
+def _cut(cut: Cut) -> dict[str, object]:
+    return {
+        "in_words": cut.in_words(),
+        "gpus": len(cut.compute),
+        "exit_gb_s": cut.exit_gb_s,
+        "ratio": cut.inverse_rate,
+        "exit_links": list(cut.exit_classes()),
+        "nodes": [cut.topology.nodes[v].name for v in cut.nodes],
+    }
+
+
+def _lines(value: object, unit: str) -> list[str]:
+    match value:
+        case bool():
+            return ["yes" if value else "no"]
+        case Fraction():
+            exact, near = str(value), decimal(value)
+            unit = _ONE.get(unit, unit) if value == 1 else unit
+            return [(f"{exact} {unit}" if exact == near else f"{exact} = {near} {unit}").rstrip()]
+        case float() if unit == "s" and value < 1:
+            return [f"{1000 * value:.2f} ms"]
+        case float():
+            return [f"{value:.3g} {unit}"]
+        case (str(tail), str(head)):
+            return [f"{tail} -> {head}"]
+        case Cut():
+            return [value.in_words(), *map(str, value.exit_classes())]
+        case Mapping():
+            known = ((key, item) for key, item in value.items() if item is not None)
+            return [", ".join(_inner(key, item, unit) for key, item in known)]
+        case list() | tuple():
+            return [line for item in value for line in _lines(item, unit)] or ["none"]
+        case _:
+            return [f"{value} {unit}".rstrip()]
+
+
+def _inner(key: str, value: object, unit: str) -> str:
+    """Return an entry of a mapping in a line: its own unit, or that of the mapping."""
+    label, own = _label_and_unit(key)
+    text = _lines(value, own or unit)[0]
+    return f"{label} ({text})" if isinstance(value, Mapping) else f"{label} {text}"
+
+
+def _label_and_unit(key: str) -> tuple[str, str]:
+    if key in _NAMED:
+        return _NAMED[key]
+    ending = next((ending for ending in _UNITS if key.endswith(ending)), "")
+    label = key.removesuffix(ending).replace("_", " ").replace("gpu", "GPU")
+    return label, _UNITS.get(ending, "")

@@ -1,0 +1,187 @@
+"""Trees out of a factored forest.
+
+Problem: put the trees of all tight sets together to trees of the whole forest.
+Input:   a factored forest.
+Output:  explicit batches: all of them, one at a time, or their heights alone.
+Cost:    linear in the tree edges of the batches (N each); memory of one batch but for `expand`.
+Source:  docs/architecture.md, "Factored forests".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.errors import CapacityOverflowError, UnsupportedError, VerificationError
+from forestcoll.native import _core
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.forest import Forest, Tree
+from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.schedule.transform.reverse import turned_links
+from forestcoll.schedule.unsupported import not_taken
+
+__all__ = ["blocks", "expand", "heights", "trees"]
+
+_AT_A_TIME = 64  # batches fetched together where they are looked at one by one
+_ALL = 2**62
+
+T = TypeVar("T", np.int32, np.int64)
+
+
+@overload
+def expand(
+    schedule: Forest | FactoredForest, *, progress: Callable[[int, int], None] | None = None
+) -> Forest: ...
+@overload
+def expand(
+    schedule: Allreduce[Forest] | Allreduce[FactoredForest],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Allreduce[Forest]: ...
+def expand(
+    schedule: Forest | FactoredForest | Allreduce[Forest] | Allreduce[FactoredForest],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Forest | Allreduce[Forest]:
+    """Write all trees of a factored forest out, sorted by root; of an allreduce those of both.
+
+    The routes are those of the factored forest, and need not have been found yet. An explicit
+    forest is returned as it is; an allreduce keeps its bound and its remark.
+
+    Raises
+    ------
+    VerificationError
+        If the parts of the forest do not fit together, or its trees and loads do not use each
+        other up exactly; names the set.
+    UnsupportedError
+        Of schedules of other types.
+    """
+    if isinstance(schedule, Forest):
+        return schedule
+    if isinstance(schedule, Allreduce):
+        reduce, gather = (expand(phase, progress=progress) for phase in schedule.phases)
+        return Allreduce(reduce, gather, schedule.bound, schedule.remark)
+    if isinstance(schedule, MulticastForest):
+        raise UnsupportedError(
+            "unsupported: a multicast forest is not expanded; its physical trees are written out"
+        )
+    if not isinstance(schedule, FactoredForest):
+        raise not_taken("expand", schedule, "forests and allreduces of them")
+    return _written_out(schedule, progress)
+
+
+def _written_out(forest: FactoredForest, progress: Callable[[int, int], None] | None) -> Forest:
+    with _Refusal():
+        root, multiplicity, parent = _expansion(forest).take(_ALL, progress)
+    return Forest(
+        topology=forest.topology,
+        method=forest.method,
+        k=forest.k,
+        congestion=forest.congestion,
+        root=root,
+        multiplicity=multiplicity,
+        parent=parent,
+        routes=forest.routes,
+        optimum=forest.optimum,
+        weights=forest.weights,
+        reduction=forest.reduction,
+    )
+
+
+def heights(
+    forest: FactoredForest, *, progress: Callable[[int, int], None] | None = None
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Return multiplicity and height of each tree that :func:`expand` would write out.
+
+    Heights are in GPU-to-GPU hops. No tree is kept.
+
+    Raises
+    ------
+    VerificationError
+        As :func:`expand` does.
+    """
+    with _Refusal():
+        return _expansion(forest).take_heights(_ALL, progress)
+
+
+def trees(forest: FactoredForest) -> Iterator[Tree]:
+    """Yield the trees that :func:`expand` would write out, a few of them in memory at a time.
+
+    Raises
+    ------
+    VerificationError
+        As :func:`expand` does; numbers that do not match may show only after the last tree.
+    """
+    for block in blocks(forest, _AT_A_TIME):
+        yield from block.trees()
+
+
+def blocks(forest: FactoredForest, at_a_time: int) -> Iterator[Forest]:
+    """Yield what :func:`expand` would write out as forests of so many batches each, or fewer.
+
+    Raises
+    ------
+    VerificationError
+        As :func:`trees` does.
+    """
+    with _Refusal():
+        expansion = _expansion(forest)
+    while True:
+        with _Refusal():
+            root, multiplicity, parent = expansion.take(at_a_time)
+        yield Forest(
+            topology=forest.topology,
+            method=forest.method,
+            k=forest.k,
+            congestion=forest.congestion,
+            root=root,
+            multiplicity=multiplicity,
+            parent=parent,
+            routes=forest.routes,
+            weights=forest.weights,
+            reduction=forest.reduction,
+        )
+        if len(root) < at_a_time:
+            return
+
+
+class _Refusal:
+    """Turns what the native core says of numbers that do not match into an error of ours."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, ValueError | TypeError | OverflowError | CapacityOverflowError):
+            raise VerificationError(f"not to be expanded: {error}") from None
+
+
+def _expansion(forest: FactoredForest) -> _core.Expansion:
+    sets, shapes = forest.sets, forest.shapes
+    links = turned_links(forest.links) if forest.reduction else forest.links  # parent to child
+    k = forest.k if forest.topology.num_compute > 1 else 0  # a single GPU needs no tree
+    return _core.Expansion(
+        k * np.array(forest.weights, dtype=np.int64),
+        _of_type(np.int32, links.tail),
+        _of_type(np.int32, links.head),
+        _of_type(np.int64, links.load),
+        _of_type(np.int32, sets.set_of),
+        _of_type(np.int32, sets.parent),
+        _of_type(np.int32, sets.shape),
+        _of_type(np.int32, shapes.items),
+        _of_type(np.int64, shapes.batches),
+        _of_type(np.int32, shapes.root),
+        _of_type(np.int64, shapes.multiplicity),
+        _of_type(np.int32, shapes.parent),
+    )
+
+
+def _of_type(kind: type[T], array: npt.NDArray[T]) -> npt.NDArray[T]:
+    """Return an array as the core wants it, unless numbers might be cut off."""
+    if array.dtype != kind:
+        raise ValueError(f"an array of {array.dtype} should hold {np.dtype(kind).name}")
+    return np.ascontiguousarray(array)

@@ -1,0 +1,129 @@
+"""Out-links trimmed until no switch sends more than it receives.
+
+Problem: links of bandwidth b that may carry floor(U b) trees can leave a switch with less capacity
+         in than out, and then it cannot be split off. Trees that pass a switch take as much of its
+         in-links as of its out-links, so some of what goes out can never be used: lower it, and
+         keep every cut wide enough.
+Input:   a topology, the trees each link may carry, wide enough for the trees of all roots.
+Output:  capacities with in >= out at every switch, still wide enough; or None.
+Cost:    one max-flow pass over the GPUs per switch where it is easy, one per out-link where not.
+Source:  ForestColl E.4 leaves networks whose rounded links are not balanced out.
+
+Which links: those to GPUs first, then those to other switches (which may then send too much
+themselves, and are trimmed in turn); in proportion at first, then one by one as far as their cuts
+allow. Of one switch that sends to GPUs only, what can be lowered in all is the same in whatever
+order: if it is too little, these capacities carry no such trees. With several switches in a row
+the order may matter, and None says only that this order failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.core.violation import Violation, violated_cut
+from forestcoll.topology.model import Topology
+
+__all__ = ["balanced"]
+
+Amounts = npt.NDArray[np.int64]
+
+
+def balanced(
+    topology: Topology, capacity: Amounts, trees: Amounts, *, threads: int = 1
+) -> Amounts | None:
+    """Lower out-links of switches until none sends more than it receives.
+
+    Parameters
+    ----------
+    topology : Topology
+    capacity : int64 array, one entry a link
+        Trees that each link of ``topology.links`` may carry; no cut may be violated.
+    trees : int64 array, one entry a GPU
+        Trees rooted at each rank.
+    threads : int
+        At most so many share the GPUs in a pass; the result does not depend on their number.
+
+    Returns
+    -------
+    int64 array or None
+        New capacities, none larger, under which no cut is violated either; None if none were found.
+    """
+    trimmed = capacity.copy()
+    while (switch := _overdrawn(topology, trimmed)) is not None:
+        if not _Trimming(topology, trimmed, trees, threads).settle(*switch):
+            return None
+    return trimmed
+
+
+def _overdrawn(topology: Topology, capacity: Amounts) -> tuple[int, int] | None:
+    """Return the first switch that sends more than it receives, and how much more."""
+    links = topology.integer_capacities
+    excess = np.zeros(len(topology.nodes), dtype=np.int64)
+    np.add.at(excess, links.tail, capacity)
+    np.subtract.at(excess, links.head, capacity)
+    return next(((v, int(excess[v])) for v in topology.switches if excess[v] > 0), None)
+
+
+class _Trimming:
+    """Lowers links in place, and gives back what a cut then lacks."""
+
+    def __init__(self, topology: Topology, capacity: Amounts, trees: Amounts, threads: int) -> None:
+        self._topology, self._links = topology, topology.integer_capacities
+        self._capacity, self._trees, self._threads = capacity, trees, threads
+
+    def settle(self, switch: int, excess: int) -> bool:
+        """Take so much off the out-links of a switch; return whether the cuts allow all of it."""
+        out = np.flatnonzero(self._links.tail == switch).tolist()
+        nodes = self._topology.nodes
+        to_switch = [link for link in out if nodes[self._links.head[link]].is_switch]
+        for ports in ([link for link in out if link not in set(to_switch)], to_switch):
+            excess -= self._lower(ports, excess)
+            for link in ports:
+                excess -= self._lower([link], excess)
+        return excess == 0
+
+    def _lower(self, links: Sequence[int], amount: int) -> int:
+        """Take up to so much off the links, as far as no cut is violated; return how much."""
+        before = self._capacity[links]
+        amount = min(amount, int(before.sum()))
+        if amount == 0:
+            return 0
+        self._capacity[links] -= _in_proportion(amount, before.tolist())
+        taken = dict(zip(links, (before - self._capacity[links]).tolist(), strict=True))
+        passed = 0
+        while (found := self._violated(passed)) is not None:
+            self._give_back(taken, found.shortage, found.inside)
+            passed = found.passed
+        return sum(taken.values())
+
+    def _violated(self, passed: int) -> Violation | None:
+        return violated_cut(
+            self._topology, self._capacity, self._trees, passed=passed, threads=self._threads
+        )
+
+    def _give_back(
+        self, taken: dict[int, int], shortage: int, inside: npt.NDArray[np.bool_]
+    ) -> None:
+        """Raise the lowered links that leave a cut; without their loss it was wide enough."""
+        for link, amount in taken.items():
+            if not inside[self._links.head[link]]:
+                back = min(amount, shortage)
+                self._capacity[link] += back
+                taken[link] -= back
+                shortage -= back
+        assert shortage == 0, "a cut lacks more than was taken from it"
+
+
+def _in_proportion(amount: int, sizes: Sequence[int]) -> list[int]:
+    """Divide an amount over sizes that hold it, each part within its size."""
+    total = sum(sizes)
+    parts = [amount * size // total for size in sizes]
+    left = amount - sum(parts)
+    for i, size in enumerate(sizes):
+        if left and parts[i] < size:
+            parts[i] += 1
+            left -= 1
+    return parts

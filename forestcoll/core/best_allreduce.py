@@ -1,0 +1,155 @@
+"""The best allreduce that can be made: the combination where it is provably that, else a program's.
+
+Problem: reduce-scatter + allgather takes the sum of two least times; unequal parts at the roots,
+         and links shared otherwise than one to one, may be faster.
+Input:   the combination; sets of nodes that may be tight in both phases.
+Output:  it, with a bound that it attains; or what an allreduce program makes within a stated time,
+         with the bound that the program proves; the faster of the two, saying which.
+Cost:    linear in the links for each family of sets; else that of the program.
+Source:  ForestColl section 5.7 and its appendix on the optimality of allreduce;
+         :mod:`forestcoll.core.partition_bound` for the proof without a program.
+
+The program is a plug-in, the entry point ``program`` of the group ``forestcoll.allreduce``, so that
+this package needs no solver: ``program(topology, weights, copying=, seconds=)``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from importlib.metadata import entry_points
+from typing import Any, TypeVar
+
+from forestcoll.core.partition_bound import Parts, best_known_bound
+from forestcoll.errors import InvalidParameterError
+from forestcoll.problem.allreduce_bound import AllreduceBound
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.multicast import MulticastForest
+
+__all__ = ["PROGRAM_S", "PROGRAM_STAGE", "Improved", "best_allreduce", "check_seconds"]
+
+PROGRAM_S = 60.0
+"""Seconds that the allreduce program may take, if nothing else is said."""
+
+PROGRAM_STAGE = "allreduce program"
+"""The stage in which it runs."""
+
+F = TypeVar("F", Forest, FactoredForest, MulticastForest)
+
+
+@dataclass(frozen=True, slots=True)
+class Improved:
+    """What an allreduce program found.
+
+    Parameters
+    ----------
+    schedule : Allreduce, optional
+        Without a bound; None if it came to none.
+    bound : AllreduceBound, optional
+        The best that it proved; None if it came to none.
+    remark : str
+        Why there is no schedule, or no better bound; empty if there is nothing to say.
+    """
+
+    schedule: Allreduce[Any] | None
+    bound: AllreduceBound | None
+    remark: str = ""
+
+
+def best_allreduce(
+    combination: Allreduce[F],
+    families: Iterable[Parts] = (),
+    *,
+    weights: tuple[int, ...] | None = None,
+    copying: bool = False,
+    seconds: float = PROGRAM_S,
+    run: Callable[[Callable[[], Improved]], Improved] = lambda work: work(),
+    hold: Callable[[Any], F] = lambda forest: forest,
+) -> Allreduce[F]:
+    """Return the faster of a combination and what the allreduce program makes.
+
+    Parameters
+    ----------
+    combination : Allreduce
+        An optimal reduction and an optimal gathering.
+    families : iterable of sets of ranks
+        Partitions of the GPUs that may prove the combination optimal; single GPUs and boxes are
+        tried too.
+    weights : tuple of int, optional
+        Where the parts must be summed up in these proportions; anywhere if not given.
+    copying : bool
+        Whether switches marked ``multicast`` copy and add in it.
+    seconds : float
+        For the program; 0: it is not asked.
+    run : callable
+        Runs the program, as a stage.
+    hold : callable
+        Brings a forest that the program makes into the form of the combination.
+
+    Returns
+    -------
+    Allreduce
+        With the best bound that is known, and a remark on which it is and why.
+    """
+    in_turn = combination.in_turn_s_per_gb
+    bound = best_known_bound(
+        combination.topology, families, copying=copying, least=1 / in_turn if in_turn else in_turn
+    )
+    if bound is None:  # a single GPU
+        return combination
+    known = replace(combination, bound=bound)
+    if bound.algbw_gb_s * in_turn == 1:
+        return replace(known, remark=f"{_NAME}, optimal by the cuts of its phases")
+    if bound.algbw_gb_s * combination.time_s_per_gb == 1:
+        return replace(known, remark=f"{_NAME}, optimal by a cut")
+    if seconds <= 0:
+        return replace(known, remark=f"{_NAME}; the allreduce program was not asked")
+    program = _program()
+    if program is None:
+        return replace(known, remark=f"{_NAME}; no allreduce program is installed")
+    asked = partial(program, combination.topology, weights, copying=copying, seconds=seconds)
+    return _better(known, run(asked), hold)
+
+
+_NAME = "reduction + gathering"
+
+
+def _better(known: Allreduce[F], found: Improved, hold: Callable[[Any], F]) -> Allreduce[F]:
+    """Return the faster schedule with the lower bound, the combination if both are alike."""
+    bounds = [one for one in (known.bound, found.bound) if one is not None]
+    bound = min(bounds, key=lambda one: one.algbw_gb_s)
+    ours, made = known.time_s_per_gb, found.schedule
+    if made is not None and made.time_s_per_gb < ours:
+        remark = "; ".join(filter(None, ("allreduce program", found.remark)))
+        return Allreduce(hold(made.reduce), hold(made.gather), bound, remark)
+    why = found.remark or "the allreduce program made nothing faster"
+    if bound.algbw_gb_s * ours == 1:
+        why = "optimal by the bound of the allreduce program"
+    return replace(known, bound=bound, remark=f"{_NAME}; {why}")
+
+
+def check_seconds(seconds: float) -> None:
+    """Refuse what is no time.
+
+    Raises
+    ------
+    InvalidParameterError
+    """
+    if not 0 <= seconds < math.inf:
+        raise InvalidParameterError(
+            f"the time for the allreduce program is {seconds} s; it must be 0 or more, and finite"
+        )
+
+
+@cache
+def _program() -> Callable[..., Improved] | None:
+    """Load the allreduce program of another package, if there is one."""
+    known = entry_points(group="forestcoll.allreduce", name="program")
+    for entry in known:
+        loaded: Callable[..., Improved] = entry.load()
+        return loaded
+    return None

@@ -1,0 +1,198 @@
+"""Bounds on allreduces without a program: from sets of GPUs that are known.
+
+Problem: prove that reduce-scatter + allgather is the fastest allreduce, where it is.
+Input:   a topology; sets of GPUs that may be tight in both phases.
+Output:  the least of the bounds that they prove, by all at once or one by one.
+Cost:    linear in the links for each family of sets.
+Source:  ForestColl section 5.7 for the claim; the proof is ours.
+
+Sets X_1, .., X_m that are disjoint and hold all GPUs prove the combination optimal where each is
+tight in both phases and both have the same rate x: with price 1 for each set in each phase, and
+potential 1/2 at the switches outside of all, every root is outside of m - 1 sets, so c = 2 (m - 1),
+and what enters and leaves the sets has price 1/2, which makes W (m - 1) x: a bound of W x / 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import chain
+
+import numpy as np
+
+from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
+from forestcoll.schedule.factored import FactoredForest, Sets
+from forestcoll.topology.model import Link, Topology
+
+__all__ = ["Parts", "best_known_bound", "families_of", "partition_bound"]
+
+Parts = Sequence[Sequence[int]]
+"""Sets of ranks, disjoint, every rank in one of them."""
+
+
+def best_known_bound(
+    topology: Topology,
+    families: Iterable[Parts] = (),
+    *,
+    copying: bool = False,
+    least: Fraction = Fraction(0),
+) -> AllreduceBound | None:
+    """Return the least of the bounds by partitions and by cuts around their sets.
+
+    Parameters
+    ----------
+    topology : Topology
+    families : iterable of sets of ranks
+        Tried first; then single GPUs and boxes.
+    copying : bool
+        Whether switches marked ``multicast`` copy and add.
+    least : Fraction
+        A rate in GB/s that is attained: the search ends where it is met.
+
+    Returns
+    -------
+    AllreduceBound or None
+        None for a single GPU.
+    """
+    if topology.num_compute == 1:
+        return None
+    ranks = range(topology.num_compute)
+    tried, best = [], None
+    for parts in chain(families, [[[rank] for rank in ranks]], _boxes(topology)):
+        if len(parts) > 1:
+            tried.append(_closed(topology, parts))
+            rate = _partition_rate(topology, tried[-1], copying)
+            best = min(filter(None, (best, (rate, len(tried) - 1))))
+            if rate <= least:
+                break
+    assert best is not None  # single GPUs are always tried
+    rate, which = best
+    cuts = [] if rate <= least else _cuts(topology, tried, copying)
+    narrow = min(cuts, key=lambda one: one.algbw_gb_s, default=None)
+    if narrow is not None and narrow.algbw_gb_s < rate:
+        return narrow
+    return partition_bound(topology, tried[which], copying=copying)
+
+
+def _partition_rate(topology: Topology, parts: Sequence[Sequence[int]], copying: bool) -> Fraction:
+    """Return what :func:`partition_bound` would prove, in less time."""
+    links = topology.integer_capacities
+    place = np.full(len(topology.nodes), -1)
+    for number, part in enumerate(parts):
+        place[list(part)] = number
+    height = np.where(place < 0, 1, 0)  # twice the potential, which is 0 in the sets
+    if copying:
+        height[[node.multicast for node in topology.nodes]] = 0
+    tail, head = place[links.tail], place[links.head]
+    rise = height[links.head] - height[links.tail]
+    apart = tail != head
+    price = np.maximum(2 * (apart & (head >= 0)) + rise, 2 * (apart & (tail >= 0)) - rise)
+    capacity = links.capacity.astype(object)
+    return Fraction(int((capacity * price).sum()), links.denominator * 4 * (len(parts) - 1))
+
+
+def partition_bound(
+    topology: Topology,
+    parts: Sequence[Sequence[int]],
+    *,
+    copying: bool = False,
+) -> AllreduceBound:
+    """Bound allreduces by what enters and leaves disjoint sets of nodes, each at price 1.
+
+    Parameters
+    ----------
+    topology : Topology
+    parts : sequences of node positions
+        Two or more, disjoint, each with a GPU.
+    copying : bool
+        As of :class:`forestcoll.problem.allreduce_bound.AllreduceBound`.
+    """
+    one, half = Fraction(1), Fraction(1, 2)
+    held = {node for part in parts for node in part}
+    outside = [
+        Potential(switch, half, half)
+        for switch in topology.switches
+        if switch not in held and not (copying and topology.nodes[switch].multicast)
+    ]
+    sets = [PricedSet(tuple(sorted(part)), gather=one, reduce=one) for part in parts]
+    return AllreduceBound.of(topology, sets, outside, copying=copying)
+
+
+def families_of(forest: FactoredForest) -> Iterator[Parts]:
+    """Yield the partitions that nested sets make: those at each level, GPUs outside them alone."""
+    sets = forest.sets
+    yield from (parts for depth in range(1, _depth(sets)) if len(parts := _level(sets, depth)) > 1)
+
+
+def _depth(sets: Sets) -> int:
+    depth = np.zeros(len(sets), dtype=np.int64)
+    for inner in range(len(sets) - 2, -1, -1):  # inner sets come first
+        depth[inner] = depth[sets.parent[inner]] + 1
+    return int(depth.max(initial=0)) + 1
+
+
+def _level(sets: Sets, depth: int) -> Parts:
+    """Gather ranks by the set around them at a depth, or at the greatest up to it."""
+    chain: list[tuple[int, ...]] = [()] * len(sets)
+    for inner in range(len(sets) - 2, -1, -1):
+        chain[inner] = (*chain[sets.parent[inner]], inner)
+    found: dict[tuple[int, ...], list[int]] = {}
+    for rank, around in enumerate(sets.set_of.tolist()):
+        path = chain[around][:depth]
+        key = path if len(path) == depth else (*path, -1 - rank)
+        found.setdefault(key, []).append(rank)
+    return list(found.values())
+
+
+def _boxes(topology: Topology) -> Iterator[Parts]:
+    """Yield the machines, if all GPUs are in one."""
+    boxes: dict[int, list[int]] = {}
+    for rank, gpu in enumerate(topology.compute):
+        if (box := topology.nodes[gpu].box) is None:
+            return
+        boxes.setdefault(box, []).append(rank)
+    if len(boxes) > 1:
+        yield list(boxes.values())
+
+
+def _closed(topology: Topology, parts: Parts) -> list[list[int]]:
+    """Turn ranks into nodes, with the switches that have neighbours in one set only."""
+    part_of = {topology.compute[rank]: i for i, part in enumerate(parts) for rank in part}
+    beside: dict[int, set[int]] = {switch: set() for switch in topology.switches}
+    for link in topology.links:
+        for near, far in ((link.tail, link.head), (link.head, link.tail)):
+            if near in beside:
+                beside[near].add(far)
+    before = -1
+    while before < len(part_of):
+        before = len(part_of)
+        for switch in [switch for switch in beside if switch not in part_of]:
+            around = {part_of.get(node, -1) for node in beside[switch]}
+            if len(around) == 1 and -1 not in around:
+                part_of[switch] = around.pop()
+    nodes: list[list[int]] = [[] for _ in parts]
+    for node, number in part_of.items():
+        nodes[number].append(node)
+    return nodes
+
+
+def _cuts(
+    topology: Topology, partitions: Iterable[Iterable[Iterable[int]]], copying: bool
+) -> list[AllreduceBound]:
+    """Return the narrowest cut around a set of the partitions, each way."""
+    touching: list[list[Link]] = [[] for _ in topology.nodes]
+    for link in topology.links:
+        touching[link.tail].append(link)
+        touching[link.head].append(link)
+    best: dict[bool, tuple[Fraction, list[int]]] = {}
+    for part in (set(part) for parts in partitions for part in parts):
+        near = {link for node in part for link in touching[node]}
+        crossing = [link for link in near if (link.tail in part) != (link.head in part)]
+        for into in (True, False):
+            wide = (link.bandwidth_gb_s for link in crossing if (link.head in part) == into)
+            found = sum(wide, start=Fraction(0)), sorted(part)
+            best[into] = min(best.get(into, found), found)
+    return [
+        AllreduceBound.of_cut(topology, part, into=into, copying=copying)
+        for into, (_, part) in best.items()
+    ]

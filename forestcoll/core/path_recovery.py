@@ -1,0 +1,57 @@
+"""Logical links back to physical paths.
+
+Problem: a path through the switches for every tree on every logical link.
+Input:   the topology, the splits that made the logical links, the trees packed into them.
+Output:  for each logical link in use, its physical paths with the trees each carries.
+Cost:    linear in the splits and the length of the paths.
+Source:  ForestColl appendix E.2 (path recovery).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.core.edge_splitting import LogicalTopology
+from forestcoll.native import _core
+from forestcoll.schedule.factored import Links
+from forestcoll.schedule.forest import Routes
+from forestcoll.topology.model import Topology
+
+__all__ = ["find_routes"]
+
+
+def find_routes(
+    topology: Topology,
+    capacity: npt.NDArray[np.int64],
+    logical: LogicalTopology,
+    loads: Links,
+) -> Routes:
+    """Find physical paths for every logical link that the trees use.
+
+    Parameters
+    ----------
+    topology : Topology
+    capacity : int64 array, one entry a link
+        Trees that each physical link may carry; what the splits were made of.
+    logical : LogicalTopology
+    loads : Links
+        The trees packed into them.
+    """
+    tail, head = loads.tail, loads.head
+    links, splits = topology.integer_capacities, logical.splits
+    gpus = np.array(topology.compute, dtype=np.int32)
+    first_path, multiplicity, first_hop, hop = _core.route_loads(
+        len(topology.nodes),
+        links.tail,
+        links.head,
+        capacity,
+        splits.via,
+        splits.from_node,
+        splits.to_node,
+        splits.amount,
+        gpus[tail],
+        gpus[head],
+        loads.load,
+    )
+    return Routes(tail, head, first_path, multiplicity, first_hop, hop)

@@ -1,0 +1,93 @@
+"""Where a network falls apart: the node sets that every outside tree enters exactly once.
+
+Problem: a laminar family of sets X that receive exactly the trees rooted outside them, h(X) = 0.
+Input:   a topology, the number of trees each link may carry, the trees rooted at each GPU.
+Output:  the smallest such set around every node, and around every set; and the capacities, trimmed
+         where only surplus kept a set from being tight.
+Cost:    one warm-started max-flow pass over the GPUs per level of nesting; where there is surplus
+         a few max-flows per set more.
+Source:  tight sets of rooted edge connectivity (Frank); see docs/architecture.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.core.optimality import roots_and_targets
+from forestcoll.native import _core
+from forestcoll.topology.model import Topology
+
+__all__ = ["Decomposition", "TightSets", "decompose"]
+
+
+@dataclass(frozen=True, slots=True)
+class TightSets:
+    """A laminar family of node sets, numbered so that inner sets come first.
+
+    Parameters
+    ----------
+    set_of : int32 array
+        The smallest set around each node.
+    parent : int32 array
+        The smallest set around each set; -1 for the last one, which holds every node.
+    """
+
+    set_of: npt.NDArray[np.int32]
+    parent: npt.NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposition:
+    """Nested tight sets, and the capacities under which they are tight.
+
+    Parameters
+    ----------
+    sets : TightSets
+    capacity : int64 array, one entry a link
+        Trees that each link may carry, less what only kept sets from being tight.
+    """
+
+    sets: TightSets
+    capacity: npt.NDArray[np.int64]
+
+
+def decompose(
+    topology: Topology,
+    capacity: npt.NDArray[np.int64],
+    trees: npt.NDArray[np.int64],
+    *,
+    threads: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Decomposition:
+    """Find the tight sets of a network, and trim where there are none.
+
+    Parameters
+    ----------
+    topology : Topology
+    capacity : int64 array, one entry a link
+        Trees that each link of ``topology.links`` may carry.
+    trees : int64 array, one entry a GPU
+        Trees rooted at each rank.
+    threads : int
+        At most so many share the GPUs; what is found does not depend on their number.
+    progress : callable, optional
+        Told (GPUs passed, GPUs in all) now and then; may raise to stop.
+
+    Raises
+    ------
+    InfeasibleError
+        If the capacities cannot carry the trees.
+    """
+    links = topology.integer_capacities
+    rooted, target = roots_and_targets(topology, trees)
+    set_of, parent, trimmed = _core.decompose(
+        len(topology.nodes), links.tail, links.head, capacity, rooted, target, threads, progress
+    )
+    return Decomposition(TightSets(set_of, parent), trimmed)

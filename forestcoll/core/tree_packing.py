@@ -1,0 +1,72 @@
+"""Spanning out-trees rooted at every GPU of a network without switches.
+
+Problem: trees[v] out-trees rooted at each v, all spanning, no link in more trees than it carries.
+Input:   logical links with capacities, their tight sets, the trees rooted at each GPU.
+Output:  the packing of every distinct tight set, and the load of every link: a factored forest.
+Cost:    linear in links x roots of each distinct set where breadth-first or repaired shortest-path
+         trees fit; else some rounds of regrowth, and about one small max-flow repair per edge of
+         the trees left.
+Source:  ForestColl section 5.4, Theorems 7 to 10; one partial tree at a time stands for
+         Algorithm 4's many (see docs/architecture.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.core.edge_splitting import LogicalTopology
+from forestcoll.native import _core
+from forestcoll.schedule.factored import Links, Sets, Shapes
+
+__all__ = ["Packing", "pack_trees"]
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """The trees of every tight set; see :mod:`forestcoll.schedule.factored`."""
+
+    sets: Sets
+    shapes: Shapes
+    links: Links
+
+
+def pack_trees(
+    logical: LogicalTopology,
+    trees: npt.NDArray[np.int64],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Packing:
+    """Pack spanning out-trees, set by set.
+
+    Parameters
+    ----------
+    logical : LogicalTopology
+    trees : int64 array, one entry a GPU
+        Trees rooted at each rank.
+    progress : callable, optional
+        Told (sets packed, sets in all) now and then; may raise to stop.
+
+    Raises
+    ------
+    InfeasibleError
+        If some set of GPUs receives less than the trees rooted outside it (Theorem 7).
+    """
+    tail, head, load, shape, items, batches, root, multiplicity, parent = _core.pack_sets(
+        len(trees),
+        logical.tail,
+        logical.head,
+        logical.capacity,
+        trees,
+        logical.sets.set_of,
+        logical.sets.parent,
+        progress,
+    )
+    return Packing(
+        Sets(logical.sets.set_of, logical.sets.parent, shape),
+        Shapes(items, batches, root, multiplicity, parent),
+        Links(tail, head, load),
+    )

@@ -1,0 +1,132 @@
+"""Which tree takes which path, where a link between two GPUs runs over several.
+
+Problem: a forest says how many of its trees take each physical path, not which ones.
+Input:   a forest.
+Output:  its batches, cut so that all trees of a part take the same paths, and those paths.
+Cost:    one sort of the tree edges; at most one cut for every path beyond the first of its link.
+Source:  ours; section 5.4 of ForestColl leaves it open. The trees over a link, batch after batch,
+         fill its paths one after the other, in the order in which both are listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.errors import VerificationError
+from forestcoll.schedule.exact_sums import exact, first
+from forestcoll.schedule.forest import Forest
+
+__all__ = ["PathChoice"]
+
+_Exact = npt.NDArray[Any]
+"""Integers in int64, or as Python's where sums would overflow."""
+
+
+class PathChoice:
+    """Batches of trees that take the same paths, in the order of the batches they come from.
+
+    Parameters
+    ----------
+    forest : Forest
+        Assumed to be right; :func:`forestcoll.schedule.verify` proves that.
+
+    Attributes
+    ----------
+    batch : int64 array
+        The batch of the forest that each part comes from.
+    multiplicity : int64 array
+        How many trees each part stands for; those of a batch add up to the batch's.
+
+    Raises
+    ------
+    VerificationError
+        If a tree uses a link without paths, or a link has not as many paths as trees.
+    """
+
+    batch: npt.NDArray[np.int64]
+    multiplicity: npt.NDArray[np.int64]
+
+    def __init__(self, forest: Forest) -> None:
+        routes = forest.routes
+        carried = exact(routes.multiplicity, len(routes.multiplicity))
+        self._upto = np.concatenate([np.zeros(1, dtype=carried.dtype), np.cumsum(carried)])
+        self._place = np.zeros(forest.parent.shape, dtype=carried.dtype)
+        cuts = self._lay_out(forest)
+        cuts |= {(batch, 0) for batch in range(forest.num_batches)}
+        parts = sorted(cuts)
+        self.batch = np.array([batch for batch, _ in parts], dtype=np.int64)
+        self._offset = np.array([offset for _, offset in parts], dtype=np.int64)
+        last = np.diff(self.batch, append=-1) != 0
+        end = np.append(self._offset[1:], 0)
+        end[last] = forest.multiplicity[self.batch[last]]
+        self.multiplicity = end - self._offset
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def _lay_out(self, forest: Forest) -> set[tuple[int, int]]:
+        """Give each edge the place of its first tree on its link; return the cuts in batches.
+
+        Places count the trees of all links one after the other, and so do the paths.
+        """
+        batch, rank = np.nonzero(forest.parent >= 0)
+        link = _links(forest, batch, rank)
+        order = np.argsort(link, kind="stable")
+        batch, rank, link = batch[order], rank[order], link[order]
+        trees = forest.multiplicity[batch].astype(self._upto.dtype)
+        end = np.cumsum(trees)
+        _check_totals(forest, self._upto, link, end)
+        self._place[batch, rank] = end - trees
+        near = np.searchsorted(self._upto, end - trees, side="right")
+        far = np.searchsorted(self._upto, end, side="left")
+        cut = np.flatnonzero(far > near)
+        return {
+            (int(batch[e]), int(self._upto[path] - (end[e] - trees[e])))
+            for e in cut.tolist()
+            for path in range(int(near[e]), int(far[e]))
+        }
+
+    def paths(self, start: int, stop: int) -> npt.NDArray[np.int64]:
+        """Return the path of each rank's edge in some parts; at roots it has no meaning."""
+        place = self._place[self.batch[start:stop]] + self._offset[start:stop, None]
+        return np.searchsorted(self._upto, place, side="right") - 1
+
+    def blocks(self, entries: int) -> Iterator[tuple[int, int]]:
+        """Cut the parts into runs of so many edges or a few less."""
+        rows = max(1, entries // max(1, self._place.shape[1]))
+        for start in range(0, len(self), rows):
+            yield start, min(start + rows, len(self))
+
+
+def _links(forest: Forest, batch: _Exact, rank: _Exact) -> npt.NDArray[np.int64]:
+    """Return the logical link of each edge, given the batch and the rank below it."""
+    routes, ranks = forest.routes, forest.topology.num_compute
+    above = forest.parent[batch, rank].astype(np.int64)
+    tail, head = (rank, above) if forest.reduction else (above, rank)
+    known = routes.tail.astype(np.int64) * ranks + routes.head
+    wanted = tail * ranks + head
+    place = np.searchsorted(known, wanted)
+    if (edge := first(np.append(known, -1)[place] != wanted)) is not None:
+        _refuse(forest, int(tail[edge]), int(head[edge]), "has no path, but a tree uses it")
+    return place
+
+
+def _check_totals(forest: Forest, upto: _Exact, link: _Exact, end: _Exact) -> None:
+    """Trees and paths of every link are equally many, so that their places agree."""
+    last = np.searchsorted(link, np.arange(len(forest.routes.tail)), side="right")
+    trees = np.append(np.zeros(1, dtype=end.dtype), end)[last]
+    if (i := first(trees != upto[forest.routes.first_path[1:]])) is not None:
+        tail, head = int(forest.routes.tail[i]), int(forest.routes.head[i])
+        _refuse(forest, tail, head, "has not as many paths as trees")
+
+
+def _refuse(forest: Forest, tail: int, head: int, fault: str) -> None:
+    nodes, gpus = forest.topology.nodes, forest.topology.compute
+    raise VerificationError(
+        f"logical link {nodes[gpus[tail]].name} -> {nodes[gpus[head]].name} {fault}; "
+        "verify the forest first"
+    )

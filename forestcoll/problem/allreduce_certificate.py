@@ -1,0 +1,102 @@
+"""What is known of the best allreduce of a network, for people to add up anew.
+
+Problem: believe the rate of an allreduce, and that none is faster, without the program or schedule
+         that found it.
+Input:   the numbers: links, sets with prices, trees of both phases over every link.
+Output:  a JSON file whose format docs/certificates.md explains.
+Cost:    a line for each GPU, link, set and potential.
+Source:  :mod:`forestcoll.problem.allreduce_bound`; ForestColl's appendix on the optimality of
+         allreduce.
+
+Switches only forward here. Files are read and written by
+:mod:`forestcoll.problem.certificate_document`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from forestcoll.problem.certificate_entries import Count, Entry, Exact, Name, Price
+
+__all__ = [
+    "AllreduceCertificate",
+    "AllreduceGpu",
+    "AllreduceLimit",
+    "AllreduceLink",
+    "SetPrice",
+    "SwitchPotential",
+]
+
+
+class AllreduceGpu(Entry):
+    """A GPU that takes part."""
+
+    name: Name
+    weight: Count = Field(
+        description="The part of the data that is summed up there, in parts of the sum of all "
+        "weights; it roots weight times k_reduce trees, and weight times k_gather."
+    )
+
+
+class AllreduceLink(Entry):
+    """A link, in one direction, with what both phases put on it."""
+
+    tail: Name = Field(description="Name of the node it leaves.")
+    head: Name = Field(description="Name of the node it enters.")
+    bandwidth_gb_s: Exact = Field(description="In GB/s (1e9 bytes per second).")
+    reduce: Count = Field(description="Trees of the reduction that run over it.")
+    gather: Count = Field(description="Trees of the gathering that run over it.")
+
+
+class SetPrice(Entry):
+    """A set of nodes with a GPU in it, and its prices."""
+
+    nodes: list[Name]
+    gather: Price = Field(description="y, of getting a sum into the set.")
+    reduce: Price = Field(description="z, of getting what the set adds to a sum out of it.")
+
+
+class SwitchPotential(Entry):
+    """The potentials of a node that only forwards."""
+
+    switch: Name
+    gather: Price
+    reduce: Price
+
+
+class AllreduceLimit(Entry):
+    """Prices, and the rate that no allreduce exceeds because of them."""
+
+    algbw_gb_s: Exact = Field(
+        description="The sum over the links of bandwidth times price, by the least prices of the "
+        "sets that a GPU is outside of."
+    )
+    proportions: bool = Field(
+        description="Whether the bound is for parts in the proportions of the weights only; then "
+        "by the prices of the sets that the GPUs are outside of on average, by weight."
+    )
+    sets: list[SetPrice]
+    potentials: list[SwitchPotential]
+
+
+class AllreduceCertificate(Entry):
+    """The rate of an allreduce and a bound on all, with the numbers that prove both."""
+
+    format: Literal["forestcoll-certificate"] = "forestcoll-certificate"
+    version: Literal[1] = 1
+    network: Name = Field(description="What the network is called.")
+    collective: Literal["allreduce"] = "allreduce"
+    k_reduce: Count = Field(description="Trees of the reduction per unit of weight.")
+    k_gather: Count = Field(description="Trees of the gathering per unit of weight.")
+    time_s_per_gb: Exact = Field(
+        description="Seconds per GB of data, all pieces flowing: the most of any link, of reduce / "
+        "(W k_reduce) + gather / (W k_gather), by its bandwidth; W the sum of all weights."
+    )
+    bound: AllreduceLimit
+    gpus: list[AllreduceGpu] = Field(description="In the order of their ranks.")
+    forwarding: list[Name] = Field(
+        description="Nodes that only forward: switches, and GPUs outside the group."
+    )
+    links: list[AllreduceLink] = Field(description="All links of the network.")

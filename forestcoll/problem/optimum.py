@@ -1,0 +1,80 @@
+"""The throughput optimum as a number, with the bottleneck cut that proves it.
+
+Weights say how the data is shared out: rank r holds w(r) / W of it, W their sum (in a reduction,
+wants the sum of such a part). All 1 make an allgather or a reduce-scatter, a single 1 a broadcast
+or a reduce.
+
+What :func:`forestcoll.core.optimality.optimum` finds and a schedule may claim; apart from the
+search, so that whoever checks a claim needs nothing of what made it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from forestcoll.problem.collective import collective_of
+from forestcoll.problem.cuts import Cut
+from forestcoll.topology.model import Topology
+
+__all__ = ["Optimum"]
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best any schedule can do on a network, with its witness.
+
+    Parameters
+    ----------
+    topology : Topology
+    inverse_rate : Fraction
+        1/x*, in seconds per GB: M GB in all take at least (M/W) (1/x*).
+    cut : tuple of int
+        Positions of the nodes of the bottleneck cut S*, sorted; the data of its GPUs must leave
+        over its exit links. In a reduction the sums for its GPUs must enter it.
+    k : int
+        The least number of trees per unit of weight for which U b is a whole number on every link,
+        so that all of them can be filled. Fewer may attain the optimum too (docs/fixed-k.md).
+    congestion : Fraction
+        U = k / x*, trees per GB/s.
+    weights : tuple of int
+        Of each rank, from 0 up, without a common divisor; all 1 if not given.
+    reduction : bool
+        Whether data is summed up on its way to the roots, not sent out from them.
+    """
+
+    topology: Topology
+    inverse_rate: Fraction
+    cut: tuple[int, ...]
+    k: int
+    congestion: Fraction
+    weights: tuple[int, ...] = ()
+    reduction: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.weights:
+            object.__setattr__(self, "weights", (1,) * self.topology.num_compute)
+
+    @property
+    def collective(self) -> str:
+        """What is optimal: "allgather", "reduce-scatter", "broadcast" or "reduce"."""
+        return collective_of(self.weights, self.reduction)
+
+    @property
+    def algbw_gb_s(self) -> Fraction:
+        """Optimal algorithmic bandwidth W x*, in GB/s."""
+        return sum(self.weights) / self.inverse_rate
+
+    @property
+    def time_s_per_gb(self) -> Fraction:
+        """Least seconds per gigabyte of data in all, (1/W) (1/x*)."""
+        return self.inverse_rate / sum(self.weights)
+
+    @property
+    def bottleneck(self) -> Cut:
+        """The bottleneck cut, with its GPUs, its exit links and the bound in words."""
+        return Cut(self.topology, self.cut, self.weights, self.reduction)
+
+    def certificate(self) -> Fraction:
+        """Recompute w(S*) / B+(S*) from the topology alone; equals ``inverse_rate``."""
+        return self.bottleneck.inverse_rate

@@ -1,0 +1,109 @@
+"""Allreduces: a reduction, and then a gathering of what it has summed up.
+
+Problem: give every GPU the sum of the data of all.
+Input:   a reduction and a gathering forest.
+Output:  one schedule of two phases.
+Cost:    none; its time takes a pass over the hops of the paths.
+Source:  ForestColl section 5.7: an allreduce is a reduce-scatter and then an allgather.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Generic, TypeVar
+
+from forestcoll.problem.allreduce_bound import AllreduceBound
+from forestcoll.problem.collective import algbw_of
+from forestcoll.schedule.equality import ByValue
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.flowing import AnyForest, flowing
+from forestcoll.schedule.flows import FlowSchedule
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology.model import Topology
+
+__all__ = ["Allreduce", "AnyForest", "AnySchedule", "TreeSchedule"]
+
+F = TypeVar("F", Forest, FactoredForest, MulticastForest)
+
+
+@dataclass(frozen=True, eq=False)
+class Allreduce(ByValue, Generic[F]):
+    """A reduction and then a gathering of the same parts: every GPU gets the sums of all.
+
+    A reduce-scatter and an allgather, or a reduce and a broadcast.
+
+    Parameters
+    ----------
+    reduce : Forest, FactoredForest or MulticastForest
+        Brings to every GPU the sum of its part.
+    gather : Forest, FactoredForest or MulticastForest
+        Sends these sums to all; on the same topology, with the same weights.
+    bound : AllreduceBound, optional
+        A bound on every allreduce of its model, with the prices that prove it; None when nothing
+        is claimed. The schedule is optimal where it attains it.
+    remark : str
+        Why it is this schedule, in words; not kept in files.
+    """
+
+    reduce: F
+    gather: F
+    bound: AllreduceBound | None = field(default=None, repr=False, hash=False)
+    remark: str = field(default="", compare=False)
+
+    @property
+    def collective(self) -> str:
+        """Always "allreduce"."""
+        return "allreduce"
+
+    @property
+    def topology(self) -> Topology:
+        """The network."""
+        return self.gather.topology
+
+    @property
+    def phases(self) -> tuple[F, F]:
+        """The reduction and the gathering, in the order of their times."""
+        return (self.reduce, self.gather)
+
+    @cached_property
+    def time_s_per_gb(self) -> Fraction:
+        """Seconds for one gigabyte whose pieces flow, the phases sharing the links."""
+        return flowing(self.phases).time_s_per_gb
+
+    @property
+    def optimal(self) -> bool:
+        """Whether it claims to be as fast as any of its model: whether it attains its bound."""
+        return self.bound is not None and self.bound.algbw_gb_s * self.time_s_per_gb == 1
+
+    @property
+    def in_turn_s_per_gb(self) -> Fraction:
+        """Seconds for one gigabyte if the gathering begins when the reduction has ended.
+
+        Each phase flows; a link's bandwidth is that of one phase at a time. Never less than
+        :attr:`time_s_per_gb`.
+        """
+        return self.reduce.time_s_per_gb + self.gather.time_s_per_gb
+
+    @property
+    def algbw_gb_s(self) -> Fraction:
+        """Algorithmic bandwidth: data size over time, in GB/s.
+
+        Raises
+        ------
+        UnsupportedError
+            If there is a single GPU, whose empty schedule takes no time.
+        """
+        return algbw_of(self.time_s_per_gb)
+
+
+TreeSchedule = (
+    AnyForest | Allreduce[Forest] | Allreduce[FactoredForest] | Allreduce[MulticastForest]
+)
+"""Whatever flows in trees."""
+
+AnySchedule = TreeSchedule | StepSchedule | FlowSchedule
+"""Whatever a file can hold."""

@@ -1,0 +1,11 @@
+"""Schedules in files, JSON or npz; docs/schedule-format.md is the format.
+
+To read: ``schedule_files`` (both ways, any schedule). Writing: ``header``, ``bound_document``,
+``stepwise_document``, ``binary``. Reading: ``plain_data`` (bytes to dictionaries; ``edge_lines``
+for trees), ``parsing`` and ``stepwise_parsing`` (to schedules), with ``fields`` and ``ranges``,
+which check what is read.
+"""
+
+from forestcoll.schedule.files.schedule_files import read_schedule, write_schedule
+
+__all__ = ["read_schedule", "write_schedule"]

@@ -1,0 +1,259 @@
+"""Schedules in files: JSON or, for large ones, numpy's npz; written whole or not at all.
+
+The formats are described in docs/schedule-format.md and docs/schedule.schema.json; a name that
+ends in ".npz" asks for the binary one, which holds factored forests too. Reading checks the form
+only, and that numbers of nodes, chunks and paths are those of some (and what the arrays of a forest
+cannot hold, a GPU with two parents in one tree); :func:`forestcoll.schedule.verify` judges the
+content.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.atomic_write import reason, write_whole
+from forestcoll.errors import (
+    ExportError,
+    InvalidScheduleError,
+    InvalidTopologyError,
+    VerificationError,
+)
+from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.files.binary import parse_binary, write_binary
+from forestcoll.schedule.files.header import head_document
+from forestcoll.schedule.files.parsing import parse_schedule
+from forestcoll.schedule.files.stepwise_document import chunk_lines, send_columns
+from forestcoll.schedule.flows import FlowSchedule
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.schedule.protocols import Routed
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.unsupported import not_taken
+
+__all__ = ["read_schedule", "write_schedule"]
+
+
+def read_schedule(path: str | os.PathLike[str]) -> AnySchedule:
+    """Read a schedule file.
+
+    Parameters
+    ----------
+    path : path
+        A JSON or npz file as :func:`write_schedule` makes it.
+
+    Returns
+    -------
+    Forest, FactoredForest, MulticastForest, Allreduce, StepSchedule or FlowSchedule
+        As it was written; only an npz file holds a factored one. In form; whether it does what
+        it claims is for :func:`forestcoll.schedule.verify`.
+
+    Raises
+    ------
+    InvalidScheduleError
+        If the file cannot be read or is not in the format; in one line, with the file, the
+        field, the value found and the values allowed.
+    VerificationError
+        If a tree gives a GPU two parents.
+    """
+    try:
+        if _is_binary(Path(path)):
+            with Path(path).open("rb") as file:
+                return parse_binary(file)
+        return parse_schedule(Path(path).read_bytes())
+    except OSError as error:
+        raise InvalidScheduleError(f"{path}: cannot be read: {reason(error)}") from None
+    except UnicodeDecodeError:
+        raise InvalidScheduleError(f"{path}: not text in UTF-8; save it as such") from None
+    except (InvalidScheduleError, InvalidTopologyError) as error:
+        raise InvalidScheduleError(f"{path}: {error}") from None
+    except VerificationError as error:
+        raise VerificationError(f"{path}: {error}") from None
+
+
+def write_schedule(schedule: AnySchedule, path: str | os.PathLike[str]) -> None:
+    """Write a schedule file; :func:`read_schedule` gives back an equal schedule.
+
+    A name that ends in ".npz" makes a binary file, any other a JSON file.
+
+    The same schedule gives the same bytes. The file appears when it is complete: an interrupted or
+    failed write leaves what was there before.
+
+    Raises
+    ------
+    ExportError
+        If the directory does not exist or cannot be written to, or a factored forest is to be
+        written as JSON, or the phases of an allreduce are of two types; or a number does not fit an
+        array of a binary file.
+    UnsupportedError
+        If it is no schedule.
+    """
+    path = Path(path)
+    _check_type(schedule, path)
+    write_whole(path, lambda draft: _write(draft, schedule, path))
+
+
+def _check_type(schedule: object, path: Path) -> None:
+    """Refuse what files of this name do not hold."""
+    if isinstance(schedule, StepSchedule | FlowSchedule):
+        return
+    parts = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
+    for part in parts:
+        if not isinstance(part, AnyForest):
+            raise not_taken("write_schedule", part)
+    if len(set(map(type, parts))) > 1:
+        raise ExportError(f"{path}: both phases of an allreduce must be of one type; expand it")
+    if isinstance(parts[0], FactoredForest) and not _is_binary(path):
+        raise ExportError(f"{path}: a factored forest needs a name that ends in .npz; or expand it")
+
+
+def _write(draft: Path, schedule: AnySchedule, path: Path) -> None:
+    """Write what a file of this name holds to its draft."""
+    if _is_binary(path):
+        try:
+            with draft.open("wb") as file:
+                write_binary(schedule, file)
+        except ExportError as error:
+            raise ExportError(f"{path}: {error}") from None
+    else:
+        with draft.open("w", encoding="utf-8", newline="\n") as text:
+            text.writelines(_lines(schedule))
+
+
+def _is_binary(path: Path) -> bool:
+    return path.suffix.lower() == ".npz"
+
+
+# --- layout ------------------------------------------------------------------------------------
+
+
+def _lines(schedule: AnySchedule) -> Iterator[str]:
+    """Yield the text of the file: one field, node, link, tree, route or walk a line."""
+    head = head_document(schedule)
+    yield "{\n"
+    if isinstance(schedule, Allreduce):
+        yield from (f"  {_field(key, head[key])},\n" for key in list(head)[:-2])
+        for name, forest, comma in (
+            ("reduce", schedule.reduce, ","),
+            ("gather", schedule.gather, ""),
+        ):
+            yield f'  "{name}": {{\n'
+            yield from _phase(head[name], forest)
+            yield f"  }}{comma}\n"
+    elif isinstance(schedule, StepSchedule | FlowSchedule):
+        yield from _stepwise(head, schedule)
+    else:
+        yield from _phase(head, schedule)
+    yield "}\n"
+
+
+def _stepwise(head: dict[str, Any], schedule: StepSchedule | FlowSchedule) -> Iterator[str]:
+    """Yield the fields of a schedule in steps, or of one that flows over paths."""
+    yield from (f"  {_field(key, value)},\n" for key, value in head.items())
+    if isinstance(schedule, StepSchedule):
+        columns = send_columns(schedule)
+        yield f'  "chunks": {_list(chunk_lines(schedule.chunks), "    ")},\n'
+        yield f'  "columns": {json.dumps(list(columns))},\n'
+        yield f'  "sends": {_list(_rows(columns.values()), "    ")},\n'
+    yield f'  "routes": {_list(_routes(schedule), "    ")}\n'
+
+
+def _phase(head: dict[str, Any], forest: Any) -> Iterator[str]:
+    """Yield the fields of a forest; those of a phase are not indented more."""
+    yield from (f"  {_field(key, value)},\n" for key, value in head.items())
+    if isinstance(forest, MulticastForest):
+        yield f'  "trees": {_list(_physical_trees(forest), "    ")},\n'
+        yield f'  "walks": {_list(_walks(forest), "    ")}\n'
+    else:
+        yield f'  "trees": {_list(_trees(forest), "    ")},\n'
+        yield f'  "routes": {_list(_routes(forest), "    ")}\n'
+
+
+def _field(key: str, value: Any) -> str:
+    if key in ("topology", "bound"):
+        return f'"{key}": {_listing(value)}'
+    if key == "optimum" and value is not None:
+        return f'"{key}": {_optimum(value)}'
+    return f'"{key}": {json.dumps(value)}'
+
+
+def _rows(columns: Iterable[npt.NDArray[Any]]) -> Iterator[str]:
+    """Yield lists of numbers, one of each column."""
+    for row in zip(*(column.tolist() for column in columns), strict=True):
+        yield f"[{','.join(map(str, row))}]"
+
+
+def _list(entries: Iterable[str], indent: str) -> str:
+    text = ",\n".join(indent + entry for entry in entries)
+    return f"[\n{text}\n{indent[2:]}]" if text else "[]"
+
+
+def _listing(document: dict[str, Any]) -> str:
+    """Return an object whose lists have an entry a line."""
+    fields = []
+    for key, value in document.items():
+        entries = isinstance(value, list)
+        text = _list(map(json.dumps, value), "      ") if entries else json.dumps(value)
+        fields.append(f'    "{key}": {text}')
+    return "{\n" + ",\n".join(fields) + "\n  }"
+
+
+def _optimum(claim: dict[str, Any]) -> str:
+    """Return the claim as an object whose cut has a line of its own."""
+    lines = (f'    "{key}": {json.dumps(value)}' for key, value in claim.items())
+    return "{\n" + ",\n".join(lines) + "\n  }"
+
+
+def _trees(forest: Forest) -> Iterator[str]:
+    """Yield the batches; edges run as the data does and by depth, so that senders are ready.
+
+    From parent to child, parents first; in a reduction from child to parent, the deepest first.
+    """
+    depths = -forest.depths() if forest.reduction else forest.depths()
+    order = np.argsort(depths, axis=1, kind="stable")
+    parents = np.take_along_axis(forest.parent, order, axis=1)
+    edges = np.stack([order, parents] if forest.reduction else [parents, order], axis=2)
+    has_parent = parents >= 0
+    heads = zip(forest.root.tolist(), forest.multiplicity.tolist(), strict=True)
+    for batch, (root, multiplicity) in enumerate(heads):
+        pairs = json.dumps(edges[batch][has_parent[batch]].tolist(), separators=(",", ":"))
+        yield f'{{"root": {root}, "multiplicity": {multiplicity}, "edges": {pairs}}}'
+
+
+def _routes(forest: Routed) -> Iterator[str]:
+    """Yield the logical links with their physical paths."""
+    routes = forest.routes
+    names = [json.dumps(node.name) for node in forest.topology.nodes]
+    hops = [names[node] for node in routes.hop.tolist()]
+    first_hop = routes.first_hop.tolist()
+    paths = [
+        f'{{"nodes": [{", ".join(hops[first_hop[j] : first_hop[j + 1]])}], "multiplicity": {m}}}'
+        for j, m in enumerate(routes.multiplicity.tolist())
+    ]
+    first_path = routes.first_path.tolist()
+    for i, (tail, head) in enumerate(zip(routes.tail.tolist(), routes.head.tolist(), strict=True)):
+        listed = ", ".join(paths[first_path[i] : first_path[i + 1]])
+        yield f'{{"from": {tail}, "to": {head}, "paths": [{listed}]}}'
+
+
+def _physical_trees(forest: MulticastForest) -> Iterator[str]:
+    """Yield the batches of a forest in which switches copy."""
+    walk, first = forest.walk.tolist(), forest.first_walk.tolist()
+    heads = zip(forest.root.tolist(), forest.multiplicity.tolist(), strict=True)
+    for batch, (root, multiplicity) in enumerate(heads):
+        row = json.dumps(walk[first[batch] : first[batch + 1]], separators=(",", ":"))
+        yield f'{{"root": {root}, "multiplicity": {multiplicity}, "walks": {row}}}'
+
+
+def _walks(forest: MulticastForest) -> Iterator[str]:
+    """Yield the walks by the names of their nodes."""
+    names = [json.dumps(node.name) for node in forest.topology.nodes]
+    for i in range(len(forest.walks)):
+        yield f"[{', '.join(names[node] for node in forest.walks.nodes(i))}]"

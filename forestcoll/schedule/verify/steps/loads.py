@@ -1,0 +1,167 @@
+"""How long the transfers of a step schedule keep the links busy, added up anew.
+
+Problem: over the links e, t(s, e) seconds in step s for a gigabyte of data: flowing, max over e of
+         the sum over s of t(s, e); in steps, the sum over s of max over e of t(s, e).
+Input:   a step schedule whose paths and steps were proved; the logical link of each transfer and
+         the physical link of each hop.
+Output:  both times, exact, and the link that is busy for longest.
+Cost:    linear in the hops of the transfers: two seconds for ten million transfers.
+Source:  T_B of Zhao et al. (BFB, NSDI 2025) section 3; ForestColl section 2 for what flows.
+
+Part of :func:`forestcoll.schedule.verify`: no code is shared with :func:`forestcoll.schedule.cost`.
+All transfers of a block of steps are spread at once over a table of times, step by link.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.schedule.exact_sums import Ints
+from forestcoll.schedule.steps import StepSchedule
+
+__all__ = ["StepTimes", "time_steps"]
+
+_CELLS = 2**22
+"""Of the table of times that is held at once."""
+
+_TRANSFERS = 2**20
+"""Spread over it at once."""
+
+_Numbers = npt.NDArray[Any]
+"""int64 where all sums of them fit, else Python ints."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepTimes:
+    """Seconds for one gigabyte of data, latencies left out.
+
+    Parameters
+    ----------
+    flowing_s_per_gb, in_steps_s_per_gb : Fraction
+    busiest_link : tuple of str, optional
+        Tail and head of the (first) link that is busy for longest in all; None if nothing is sent.
+    """
+
+    flowing_s_per_gb: Fraction
+    in_steps_s_per_gb: Fraction
+    busiest_link: tuple[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """Which links a transfer keeps busy on its way, and for how long.
+
+    Parameters
+    ----------
+    first : int array of length W + 1
+        Way i has rows ``first[i]`` to ``first[i + 1]``; it is a logical link, or behind these a
+        path by itself.
+    link : int array
+        Of each row, the physical link.
+    time : array
+        Of each row, the time for a unit of data.
+    units : int
+        How many of these times are one second for one gigabyte that is one unit.
+    """
+
+    first: Ints
+    link: Ints
+    time: _Numbers
+    units: int
+
+
+def time_steps(schedule: StepSchedule, way: Ints, hops: Ints) -> StepTimes:
+    """Add up how long each link is busy in each step.
+
+    Parameters
+    ----------
+    schedule : StepSchedule
+        Its steps are sorted, without gaps.
+    way : int array of length T
+        The way of every transfer: a logical link by its place in the routes, or behind these a path
+        by its place.
+    hops : int array
+        The physical link of every hop of the paths, by its place in the topology.
+    """
+    if not len(schedule.sends):
+        return StepTimes(Fraction(0), Fraction(0), None)
+    use, links = _use(schedule, hops), schedule.topology.links
+    carried = schedule.intervals.amount
+    unit = int(np.gcd.reduce(carried))
+    size = carried // unit
+    longest = int(use.time.max()) * int(np.diff(use.first).max())
+    kind = _kind(int(size.max()) * longest * len(schedule.sends))
+    size, time = size.astype(kind), use.time.astype(kind)
+    busy, stepwise = np.zeros(len(links), dtype=kind), 0
+    for steps, pieces in _blocks(schedule.sends.step, len(links)):
+        table = np.zeros((len(steps), len(links)), dtype=kind)
+        for piece in pieces:
+            row, transfer = _rows(use.first, way[piece])
+            step = schedule.sends.step[piece][transfer] - steps.start
+            amount = size[piece][transfer]
+            np.add.at(table, (step, use.link[row]), amount * time[row])
+        busy += table.sum(axis=0)
+        stepwise += int(table.max(axis=1).sum())
+    slowest = links[int(busy.argmax())]
+    nodes, second = schedule.topology.nodes, schedule.chunks.whole * use.units
+    return StepTimes(
+        flowing_s_per_gb=Fraction(int(busy.max()) * unit, second),
+        in_steps_s_per_gb=Fraction(stepwise * unit, second),
+        busiest_link=(nodes[slowest.tail].name, nodes[slowest.head].name),
+    )
+
+
+def _kind(most: int) -> Any:
+    """Return a type of numbers in which nothing up to ``most`` overflows."""
+    return np.int64 if most < 2**63 else object
+
+
+def _use(schedule: StepSchedule, hops: Ints) -> _Use:
+    """Lay the hops of all paths out by logical link, with the time that each takes."""
+    routes, links = schedule.routes, schedule.topology.links
+    trees, starts = routes.multiplicity.astype(np.int64), routes.first_path[:-1]
+    of_path = np.repeat(np.arange(len(starts)), np.diff(routes.first_path))
+    trees = trees // np.gcd.reduceat(trees, starts)[of_path]
+    together = np.add.reduceat(trees.astype(object), starts)
+    whole = math.lcm(*set(together.tolist()))
+    apiece = whole // together  # of a logical link: what a tree of it counts for
+    per = math.lcm(*{link.bandwidth_gb_s.numerator for link in links})
+    slow = [int(per / link.bandwidth_gb_s) for link in links]
+    kind = _kind(whole * max(slow))
+    lengths = np.diff(routes.first_hop) - 1
+    share = trees.astype(kind) * apiece.astype(kind)[of_path]
+    slowness = np.array(slow, dtype=kind)[hops]
+    divided, alone = np.repeat(share, lengths) * slowness, slowness * whole
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    return _Use(
+        first=np.concatenate([ends[routes.first_path], ends[-1] + ends[1:]]),
+        link=np.concatenate([hops, hops]),
+        time=np.concatenate([divided, alone]),
+        units=whole * per,
+    )
+
+
+def _blocks(step: Ints, links: int) -> Iterator[tuple[range, list[slice]]]:
+    """Yield some steps, and in pieces the transfers that are in them."""
+    last, many = int(step[-1]) + 1, max(1, _CELLS // links)
+    for first in range(0, last, many):
+        steps = range(first, min(first + many, last))
+        start, end = np.searchsorted(step, (steps.start, steps.stop)).tolist()
+        cuts = [*range(start, end, _TRANSFERS), end]
+        yield steps, [slice(*ends) for ends in pairwise(cuts)]
+
+
+def _rows(first: Ints, link: Ints) -> tuple[Ints, Ints]:
+    """Return the rows of each of these logical links, and whose they are, by its place."""
+    count = first[link + 1] - first[link]
+    owner = np.repeat(np.arange(len(link)), count)
+    begins = np.cumsum(count) - count
+    return np.arange(len(owner)) - begins[owner] + first[link][owner], owner

@@ -1,0 +1,6 @@
+"""Proof of forests: that trees span and load what they claim.
+
+To read: ``forest`` (one phase, whatever its form), then ``spanning`` (explicit trees), ``sums``
+(those of reductions), ``factored`` (trees not written out), ``multicast`` (physical trees, in which
+switches copy) and ``allreduce`` (two phases, and the bound they claim).
+"""

@@ -1,0 +1,146 @@
+"""Whether the trees of an explicit forest span, and how often they use each logical link.
+
+Part of :func:`forestcoll.schedule.verify`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.schedule.exact_sums import Ints, exact, first
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.protocols import Batches
+from forestcoll.schedule.verify.naming import arrows, fail, gpu_name, tree_name, walk
+from forestcoll.schedule.verify.trees.sums import check_summing
+
+__all__ = ["check_roots", "check_spanning", "check_trees", "tree_loads"]
+
+_BLOCK_ENTRIES = 2**18  # parents looked at together: few enough to stay in the cache
+
+_Name = Callable[[int], str]
+
+
+def check_roots(forest: Batches) -> None:
+    """Every GPU roots trees, of positive multiplicities that add up to k times its weight."""
+    if (batch := first(forest.multiplicity < 1)) is not None:
+        tree, found = tree_name(forest, batch), forest.multiplicity[batch]
+        fail(f"{tree}: multiplicity is {found}; it must be positive")
+    amounts = exact(forest.multiplicity, len(forest.root))
+    total = np.zeros(forest.topology.num_compute, dtype=amounts.dtype)
+    np.add.at(total, forest.root, amounts)
+    due = np.array([forest.k * weight for weight in forest.weights], dtype=object)
+    if (rank := first(total != due)) is None:
+        return
+    gpu, weight = gpu_name(forest, rank), forest.weights[rank]
+    if total[rank] == 0:
+        what = "the sum for it is never made" if forest.reduction else "its shard is never sent"
+        fail(f"{gpu} is the root of no tree, so {what}")
+    share = f"k = {forest.k}" if weight == 1 else f"{due[rank]}, k = {forest.k} by weight {weight}"
+    fail(
+        f"the multiplicities of the trees rooted at {gpu} add up to {total[rank]}; "
+        f"they must add up to {share}"
+    )
+
+
+def check_trees(forest: Forest) -> int:
+    """Every batch is a spanning tree, out of its root or into it; return the greatest height."""
+    check = check_summing if forest.reduction else check_spanning
+    return check(
+        forest.parent,
+        forest.root,
+        tree=lambda batch: tree_name(forest, batch),
+        node=lambda rank: gpu_name(forest, rank),
+    )
+
+
+def check_spanning(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int:
+    """Every row of parents is an out-tree that spans its nodes; return the greatest height.
+
+    ``tree`` and ``node`` name a row and a column for the counter-example.
+    """
+    height = 0
+    for start, rows in _blocks(parent):
+        roots = root[start : start + len(rows)]
+
+        def named(row: int, start: int = start) -> str:
+            return tree(start + row)
+
+        _check_parents(rows, roots, named, node)
+        height = max(height, _check_cycles(rows, roots, named, node))
+    return height
+
+
+def _check_parents(parent: Ints, root: Ints, tree: _Name, node: _Name) -> None:
+    """In every tree, the root and only the root is without a parent."""
+    orphans = np.count_nonzero(parent < 0, axis=1)
+    row = first((orphans != 1) | (parent[np.arange(len(root)), root] >= 0))
+    if row is None:
+        return
+    source = int(root[row])
+    above = int(parent[row, source])
+    lost = [node(v) for v in np.flatnonzero(parent[row] < 0).tolist() if v != source]
+    if above < 0:
+        fail(f"{tree(row)}: {lost[0]} has no parent, so the shard does not reach it")
+    also = f", while {lost[0]} has none: the tree carries another GPU's shard" if lost else ""
+    fail(f"{tree(row)}: the root has the parent {node(above)}{also}")
+
+
+def _check_cycles(parent: Ints, root: Ints, tree: _Name, node: _Name) -> int:
+    """Every GPU's ancestors end at the root (by pointer doubling); return the greatest height."""
+    rows, ranks = parent.shape
+    row = np.arange(rows, dtype=np.intp)[:, None] * ranks
+    goal = row + root[:, None]
+    jump = np.where(parent < 0, goal, row + parent)
+    depth = (parent >= 0).astype(np.int32)
+    for _ in range(ranks.bit_length()):
+        if (jump == goal).all():
+            break
+        depth += depth.take(jump)
+        jump = jump.take(jump)
+    if (lost := first(jump != goal)) is not None:
+        batch, rank = divmod(lost, ranks)
+        ring = arrows(map(node, _cycle(parent[batch].tolist(), rank)))
+        fail(f"{tree(batch)}: {ring} is a cycle, which the root does not reach")
+    return int(depth.max())
+
+
+def _cycle(parent: list[int], rank: int) -> list[int]:
+    """Return the cycle that the ancestors of a rank run into, in the data's direction."""
+    for _ in parent:
+        rank = parent[rank]
+    cycle = [rank]
+    while parent[cycle[-1]] != rank:
+        cycle.append(parent[cycle[-1]])
+    return [rank, *reversed(cycle)]
+
+
+def tree_loads(forest: Forest) -> npt.NDArray[Any]:
+    """Count the trees over each logical link, in the direction of the data, with multiplicity."""
+    routes, ranks = forest.routes, forest.topology.num_compute
+    link_of = np.full(ranks * ranks, -1, dtype=np.int32)
+    link_of[routes.tail.astype(np.int64) * ranks + routes.head] = np.arange(len(routes.tail))
+    amounts = exact(forest.multiplicity, len(forest.root))
+    load = np.zeros(len(routes.tail), dtype=amounts.dtype)
+    for start, parent in _blocks(forest.parent):
+        above, below = parent.astype(np.intp), np.arange(ranks)
+        sender, receiver = (below, above) if forest.reduction else (above, below)
+        edge = (sender * ranks + receiver)[parent >= 0]
+        link = link_of[edge]
+        if link.size and link.min() < 0:
+            at = int(np.argmin(link))
+            tail, head = divmod(int(edge[at]), ranks)
+            tree = tree_name(forest, start + at // (ranks - 1))
+            fail(f"{tree}: the edge {walk(forest, (tail, head))} has no physical path")
+        np.add.at(load, link, np.repeat(amounts[start : start + len(parent)], ranks - 1))
+    return load
+
+
+def _blocks(parent: Ints) -> Iterator[tuple[int, Ints]]:
+    """Cut parents into runs of whole batches: the first batch's number, and the rows."""
+    rows = max(1, _BLOCK_ENTRIES // parent.shape[1])
+    for start in range(0, len(parent), rows):
+        yield start, parent[start : start + rows]

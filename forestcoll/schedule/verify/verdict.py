@@ -1,0 +1,103 @@
+"""What was proved about a forest, and about an allreduce of two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+__all__ = ["AllreduceVerdict", "Verdict"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was proved about a forest.
+
+    Parameters
+    ----------
+    collective : str
+        What the forest does: "allgather", "reduce-scatter", "broadcast" or "reduce".
+    gpus, roots : int
+        Number of GPUs, and of GPUs that root trees: those with a positive weight.
+    k : int
+        Trees per unit of weight, counted with multiplicity.
+    batches, trees : int
+        Distinct trees, and trees counted with multiplicity. Of a factored forest the distinct
+        trees of its shapes.
+    tree_edges : int
+        Edges of the distinct trees.
+    logical_links, paths : int
+        GPU-to-GPU links that the trees use, and the physical paths behind them.
+    deliveries : int
+        (shard, GPU) pairs for which it was proved that the whole shard reaches the GPU: the shard
+        of a root travels in trees that span, so it reaches the N - 1 other GPUs. In a reduction,
+        that the GPU's contribution to the whole shard is counted once at the root.
+    height : int
+        Hops from GPU to GPU in the tallest tree; of a factored forest a bound that no tree of
+        it exceeds. Where switches copy, they count as GPUs do, in links and edges too.
+    congestion : Fraction
+        Measured: the largest load / bandwidth of a link, in trees per GB/s.
+    busiest_link : tuple of str, optional
+        Tail and head of the (first) link where it is attained; None in an empty schedule.
+    time_s_per_gb, algbw_gb_s : Fraction
+        Seconds for one gigabyte of data in all at that congestion, and its inverse (None in an
+        empty schedule, which takes no time).
+    optimal : bool
+        Whether a cut was shown that no schedule can beat; False when nothing was claimed.
+    """
+
+    collective: str
+    gpus: int
+    roots: int
+    k: int
+    batches: int
+    trees: int
+    tree_edges: int
+    logical_links: int
+    paths: int
+    deliveries: int
+    height: int
+    congestion: Fraction
+    busiest_link: tuple[str, str] | None
+    time_s_per_gb: Fraction
+    algbw_gb_s: Fraction | None
+    optimal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AllreduceVerdict:
+    """What was proved about an allreduce: both phases, that they fit, and the bound it claims.
+
+    Parameters
+    ----------
+    reduce, gather : Verdict
+        Each phase by itself; its ``optimal`` says that no phase of its kind is faster, which makes
+        no optimal allreduce of the two.
+    time_s_per_gb, algbw_gb_s : Fraction
+        Seconds for one gigabyte of data whose pieces flow, the phases sharing the links, and the
+        inverse (None in an empty schedule).
+    busiest_link : tuple of str, optional
+        Tail and head of the (first) link that takes so long.
+    in_turn_s_per_gb : Fraction
+        Seconds for one gigabyte, one phase after the other.
+    bound_gb_s : Fraction, optional
+        No allreduce of ``model`` is faster; None when nothing was claimed.
+    model : str, optional
+        Which allreduces the bound is about, in words.
+    optimal : bool
+        Whether the bound is attained.
+    """
+
+    reduce: Verdict
+    gather: Verdict
+    time_s_per_gb: Fraction
+    algbw_gb_s: Fraction | None
+    busiest_link: tuple[str, str] | None
+    in_turn_s_per_gb: Fraction
+    bound_gb_s: Fraction | None
+    model: str | None
+    optimal: bool
+
+    @property
+    def collective(self) -> str:
+        """Always "allreduce"."""
+        return "allreduce"

@@ -1,0 +1,12 @@
+"""Networks by name: one function a family, entered into :data:`FAMILIES` by a decorator.
+
+To read: ``family`` (the registry and the decorator) and ``kinds`` (what a parameter may be), then
+the families: ``machines`` (with the numbers of ``constants``), ``fabrics``, ``direct_connect``.
+"""
+
+from forestcoll.topology.families import direct_connect as direct_connect
+from forestcoll.topology.families import fabrics as fabrics
+from forestcoll.topology.families import machines as machines
+from forestcoll.topology.families.family import FAMILIES, Family
+
+__all__ = ["FAMILIES", "Family"]

@@ -1,0 +1,163 @@
+"""Regular networks of any size: rings, tori, cubes, complete graphs, fat trees and rails.
+
+Bandwidths are exact and in GB/s per direction. Two nodes that a construction would join twice
+(a ring or torus dimension of length 2) are joined by one link.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Annotated
+
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.families.constants import GPUS_PER_DGX, H100_NIC, H100_NVSWITCH
+from forestcoll.topology.families.family import family
+from forestcoll.topology.families.kinds import Amount, Count, Flag, Sizes
+from forestcoll.topology.families.machines import Nvls, NvswitchBandwidth, Sharp, nvswitch_box
+from forestcoll.topology.numbers import Exact, exact
+
+__all__ = ["complete", "fat_tree", "hypercube", "rail_optimized", "ring", "torus"]
+
+LinkBandwidth = Annotated[Exact, Amount("GB/s of a link, per direction")]
+
+
+@family
+def ring(
+    nodes: Annotated[int, Count("GPUs in the ring", minimum=2)],
+    bandwidth: LinkBandwidth = 1,
+    bidirectional: Annotated[bool, Flag("links run both ways, or only from i to i + 1")] = True,
+) -> TopologyBuilder:
+    """GPUs in a ring, each linked to the next; of two GPUs, one link each way."""
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"gpu{i}", index=i) for i in range(nodes)]
+    if nodes == 2:
+        builder.link(gpus[0], gpus[1], bandwidth)
+        return builder
+    for i, gpu in enumerate(gpus):
+        join = builder.link if bidirectional else builder.arc
+        join(gpu, gpus[(i + 1) % nodes], bandwidth)
+    return builder
+
+
+@family
+def torus(
+    dims: Annotated[tuple[int, ...], Sizes("length of each dimension")],
+    bandwidth: LinkBandwidth = 1,
+    wrap: Annotated[bool, Flag("close each dimension into a ring; false leaves a mesh")] = True,
+) -> TopologyBuilder:
+    """Torus, or mesh, of any number of dimensions.
+
+    A dimension of length 1 adds no link. In one of length 2 the step forward and the wrapped
+    step back join the same pair: one link stands there, not two, whatever ``wrap`` says.
+    """
+    builder = TopologyBuilder()
+    places = list(itertools.product(*(range(length) for length in dims)))
+    names = {place: "gpu" + ".".join(map(str, place)) for place in places}
+    for index, place in enumerate(places):
+        builder.gpu(names[place], index=index)
+    for place in places:
+        for axis, length in enumerate(dims):
+            step = place[axis] + 1
+            if step < length or (wrap and length > 2):
+                forward = (*place[:axis], step % length, *place[axis + 1 :])
+                builder.link(names[place], names[forward], bandwidth)
+    return builder
+
+
+@family
+def hypercube(
+    dimension: Annotated[int, Count("2 to this power GPUs", maximum=16)],
+    bandwidth: LinkBandwidth = 1,
+) -> TopologyBuilder:
+    """Hypercube: GPUs whose numbers differ in one bit are linked."""
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"gpu{i}", index=i) for i in range(2**dimension)]
+    for i, bit in itertools.product(range(2**dimension), range(dimension)):
+        if not i >> bit & 1:
+            builder.link(gpus[i], gpus[i | 1 << bit], bandwidth)
+    return builder
+
+
+@family
+def complete(
+    nodes: Annotated[int, Count("GPUs", minimum=2, maximum=4096)],
+    bandwidth: LinkBandwidth = 1,
+) -> TopologyBuilder:
+    """Every GPU linked to every other."""
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"gpu{i}", index=i) for i in range(nodes)]
+    for a, b in itertools.combinations(gpus, 2):
+        builder.link(a, b, bandwidth)
+    return builder
+
+
+@family
+def fat_tree(
+    leaves: Annotated[int, Count("leaf switches", maximum=16_384)],
+    hosts: Annotated[int, Count("GPUs on each leaf", maximum=1024)],
+    spines: Annotated[int, Count("spine switches", maximum=1024)],
+    oversubscription: Annotated[
+        Exact, Amount("bandwidth from a leaf down to its GPUs over bandwidth up to the spines")
+    ] = 1,
+    bandwidth: Annotated[Exact, Amount("GB/s from a GPU to its leaf, per direction")] = 1,
+    multicast: Annotated[bool, Flag("the switches can multicast and aggregate")] = False,
+) -> TopologyBuilder:
+    """GPUs on leaf switches, every leaf on every spine switch; one leaf alone has no spines."""
+    builder = TopologyBuilder()
+    for leaf in range(leaves):
+        for i in range(hosts):
+            builder.gpu(f"leaf{leaf}.gpu{i}", leaf, i)
+    for leaf in range(leaves):
+        switch = builder.switch(f"leaf{leaf}", leaf, multicast=multicast)
+        for i in range(hosts):
+            builder.link(f"leaf{leaf}.gpu{i}", switch, bandwidth)
+    if leaves > 1:
+        down = hosts * exact(bandwidth, "bandwidth")
+        uplink = down / exact(oversubscription, "oversubscription") / spines
+        switches = [f"leaf{leaf}" for leaf in range(leaves)]
+        _join_to_spines(builder, switches, spines, uplink, multicast=multicast)
+    return builder
+
+
+@family
+def rail_optimized(
+    boxes: Annotated[int, Count("number of boxes")],
+    gpus_per_box: Annotated[int, Count("GPUs in a box, and rails", maximum=1024)] = GPUS_PER_DGX,
+    spines: Annotated[
+        int, Count("switches that join the rails; 0 leaves them apart", minimum=0, maximum=1024)
+    ] = 0,
+    nvswitch_bandwidth: NvswitchBandwidth = H100_NVSWITCH.value,
+    rail_bandwidth: Annotated[Exact, Amount("GB/s from a GPU to its rail")] = H100_NIC.value,
+    nvls: Nvls = True,
+    sharp: Sharp = False,
+) -> TopologyBuilder:
+    """Boxes with an NVSwitch; GPU i of every box is on rail switch i.
+
+    Spines, if any, take together as much from a rail as its GPUs do (no oversubscription).
+    """
+    builder = TopologyBuilder()
+    for box in range(boxes):
+        nvswitch_box(builder, box, gpus_per_box, nvswitch_bandwidth, multicast=nvls)
+    if boxes > 1:
+        rails = [builder.switch(f"rail{i}", index=i, multicast=sharp) for i in range(gpus_per_box)]
+        for box in range(boxes):
+            for i, rail in enumerate(rails):
+                builder.link(f"b{box}.gpu{i}", rail, rail_bandwidth)
+        if spines:
+            uplink = boxes * exact(rail_bandwidth, "rail_bandwidth") / spines
+            _join_to_spines(builder, rails, spines, uplink, multicast=sharp)
+    return builder
+
+
+def _join_to_spines(
+    builder: TopologyBuilder,
+    switches: list[str],
+    spines: int,
+    bandwidth: Exact,
+    *,
+    multicast: bool,
+) -> None:
+    for i in range(spines):
+        spine = builder.switch(f"spine{i}", index=i, multicast=multicast)
+        for switch in switches:
+            builder.link(switch, spine, bandwidth)

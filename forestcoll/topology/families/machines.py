@@ -1,0 +1,171 @@
+"""Topologies of real machines, and the paper's running example.
+
+Source: ForestColl section 6 and figures 1, 5 and 9; the numbers and theirs are in ``constants``.
+Every function takes exact numbers (int, Fraction, or text such as "12.5"), in GB/s per direction.
+With one box there is no network between boxes, and it is left out.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.families.constants import (
+    A100_NIC,
+    A100_NVSWITCH,
+    GPUS_PER_DGX,
+    H100_NIC,
+    H100_NVSWITCH,
+    MI250_IB,
+    MI250_XGMI,
+    MI250_XGMI_LINKS,
+)
+from forestcoll.topology.families.family import family
+from forestcoll.topology.families.kinds import Amount, Choice, Count, Flag
+from forestcoll.topology.numbers import Exact, exact
+
+__all__ = ["Nvls", "Sharp", "dgx_a100", "dgx_h100", "mi250", "nvswitch_box", "paper_example"]
+
+Boxes = Annotated[int, Count("number of boxes")]
+IbSwitches = Annotated[
+    Literal[1, 2], Choice("InfiniBand switches; with 2, even and odd NICs on their own", (1, 2))
+]
+Nics = Annotated[
+    Literal["implicit", "nodes"],
+    Choice("NICs as a GPU's link to the network, or as nodes behind PCIe", ("implicit", "nodes")),
+]
+NvswitchBandwidth = Annotated[Exact, Amount("GB/s from a GPU to the NVSwitch")]
+NicBandwidth = Annotated[Exact, Amount("GB/s of one NIC")]
+Nvls = Annotated[bool, Flag("NVSwitches can multicast and aggregate (NVLS)")]
+Sharp = Annotated[bool, Flag("InfiniBand switches can multicast and aggregate (SHARP)")]
+
+
+@family
+def dgx_a100(
+    boxes: Boxes,
+    ib_switches: IbSwitches = 1,
+    nics: Nics = "implicit",
+    nvswitch_bandwidth: NvswitchBandwidth = A100_NVSWITCH.value,
+    nic_bandwidth: NicBandwidth = A100_NIC.value,
+    sharp: Sharp = False,
+) -> TopologyBuilder:
+    """NVIDIA DGX A100: boxes of 8 GPUs on an NVSwitch, joined by InfiniBand.
+
+    With ``nics="nodes"`` every two GPUs share a PCIe switch with two NICs, and the NICs are on
+    the InfiniBand switches. A GPU's own PCIe link then carries what one NIC does, as the paper
+    counts it (325 GB/s into a GPU), so that both models have the same optimum.
+    """
+    builder = TopologyBuilder()
+    bandwidths = (nvswitch_bandwidth, nic_bandwidth)
+    _dgx(builder, boxes, ib_switches, nics, bandwidths, nvls=False, sharp=sharp)
+    return builder
+
+
+@family
+def dgx_h100(
+    boxes: Boxes,
+    ib_switches: IbSwitches = 1,
+    nics: Nics = "implicit",
+    nvswitch_bandwidth: NvswitchBandwidth = H100_NVSWITCH.value,
+    nic_bandwidth: NicBandwidth = H100_NIC.value,
+    nvls: Nvls = True,
+    sharp: Sharp = False,
+) -> TopologyBuilder:
+    """NVIDIA DGX H100: as DGX A100, faster, with an NVSwitch that can multicast (NVLS)."""
+    builder = TopologyBuilder()
+    bandwidths = (nvswitch_bandwidth, nic_bandwidth)
+    _dgx(builder, boxes, ib_switches, nics, bandwidths, nvls=nvls, sharp=sharp)
+    return builder
+
+
+@family
+def mi250(
+    boxes: Boxes,
+    gpus_per_box: Annotated[
+        Literal[16, 8], Choice("all GPUs of a box, or GPUs 0 to 7 only", (16, 8))
+    ] = 16,
+    xgmi_bandwidth: Annotated[Exact, Amount("GB/s of one xGMI link")] = MI250_XGMI.value,
+    ib_bandwidth: Annotated[
+        Exact, Amount("GB/s from a GPU to the InfiniBand switch")
+    ] = MI250_IB.value,
+    sharp: Sharp = False,
+) -> TopologyBuilder:
+    """AMD MI250: boxes of 16 GPUs wired to each other by xGMI, joined by InfiniBand."""
+    builder = TopologyBuilder()
+    xgmi = exact(xgmi_bandwidth, "xgmi_bandwidth")
+    for box in range(boxes):
+        gpus = [builder.gpu(f"b{box}.gpu{i}", box, i) for i in range(gpus_per_box)]
+        for count, pairs in MI250_XGMI_LINKS.items():
+            for a, b in pairs:
+                if b < gpus_per_box:
+                    builder.link(gpus[a], gpus[b], count * xgmi)
+    if boxes > 1:
+        ib = builder.switch("ib", multicast=sharp)
+        for box in range(boxes):
+            for i in range(gpus_per_box):
+                builder.link(f"b{box}.gpu{i}", ib, ib_bandwidth)
+    return builder
+
+
+@family
+def paper_example(
+    bandwidth: Annotated[Exact, Amount("the b of the figure, in GB/s")] = 1,
+    multicast: Annotated[bool, Flag("the switches of the boxes can multicast (figure 8)")] = False,
+) -> TopologyBuilder:
+    """ForestColl figure 5: two boxes of 4 GPUs, 10b inside a box and b between boxes."""
+    builder = TopologyBuilder()
+    b = exact(bandwidth, "bandwidth")
+    gpus = [builder.gpu(f"c{i}.{j}", box=i - 1, index=j - 1) for i in (1, 2) for j in (1, 2, 3, 4)]
+    box_switches = [builder.switch(f"w{i}", box=i - 1, multicast=multicast) for i in (1, 2)]
+    between = builder.switch("w0")
+    for rank, gpu in enumerate(gpus):
+        builder.link(gpu, box_switches[rank // 4], 10 * b)
+        builder.link(gpu, between, b)
+    return builder
+
+
+def nvswitch_box(
+    builder: TopologyBuilder, box: int, gpus: int, bandwidth: Exact, *, multicast: bool
+) -> list[str]:
+    """Add one box of GPUs on an NVSwitch and return the names of the GPUs."""
+    names = [builder.gpu(f"b{box}.gpu{i}", box, i) for i in range(gpus)]
+    nvswitch = builder.switch(f"b{box}.nvswitch", box, multicast=multicast)
+    for gpu in names:
+        builder.link(gpu, nvswitch, bandwidth)
+    return names
+
+
+def _dgx(
+    builder: TopologyBuilder,
+    boxes: int,
+    ib_switches: int,
+    nics: str,
+    bandwidths: tuple[Exact, Exact],
+    *,
+    nvls: bool,
+    sharp: bool,
+) -> None:
+    """Add boxes, and the network between them; ``bandwidths`` are to the NVSwitch and of a NIC."""
+    nvswitch_bandwidth, nic_bandwidth = bandwidths
+    ports: list[list[str]] = []
+    for box in range(boxes):
+        gpus = nvswitch_box(builder, box, GPUS_PER_DGX, nvswitch_bandwidth, multicast=nvls)
+        if boxes > 1:
+            as_nodes = nics == "nodes"
+            ports.append(_pcie(builder, box, gpus, nic_bandwidth) if as_nodes else gpus)
+    if boxes > 1:
+        names = ["ib"] if ib_switches == 1 else [f"ib{i}" for i in range(ib_switches)]
+        switches = [builder.switch(name, multicast=sharp) for name in names]
+        for box_ports in ports:
+            for i, port in enumerate(box_ports):
+                builder.link(port, switches[i % ib_switches], nic_bandwidth)
+
+
+def _pcie(builder: TopologyBuilder, box: int, gpus: list[str], bandwidth: Exact) -> list[str]:
+    """Put every two GPUs on a PCIe switch with two NICs and return the names of the NICs."""
+    pcie = [builder.switch(f"b{box}.pcie{j}", box, j) for j in range(len(gpus) // 2)]
+    nics = [builder.switch(f"b{box}.nic{i}", box, i) for i in range(len(gpus))]
+    for i, (gpu, nic) in enumerate(zip(gpus, nics, strict=True)):
+        builder.link(gpu, pcie[i // 2], bandwidth)
+        builder.link(nic, pcie[i // 2], bandwidth)
+    return nics
