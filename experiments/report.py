@@ -40,11 +40,12 @@ def write_summary(rows: Sequence[Row], path: Path) -> Path:
 
 
 def document(row: Row) -> dict[str, Any]:
-    """Return a row as :func:`forestcoll.cli.facts.as_json` writes it: what is exact as
-    fractions.""" texts = {column: getattr(row, column) for column in EXACT} exact = {name: None if
-    text is None else Fraction(text) for name, text in texts.items()} algbw, optimum =
-    exact["algbw"], exact["optimum"] ratio = algbw / optimum if algbw is not None and optimum else
-    row.ratio return {**dataclasses.asdict(row), **exact, "ratio": ratio}
+    """Return a row as :mod:`forestcoll.cli.facts` writes it: what is exact as fractions."""
+    texts = {column: getattr(row, column) for column in EXACT}
+    exact = {name: None if text is None else Fraction(text) for name, text in texts.items()}
+    algbw, optimum = exact["algbw"], exact["optimum"]
+    ratio = algbw / optimum if algbw is not None and optimum else row.ratio
+    return {**dataclasses.asdict(row), **exact, "ratio": ratio}
 
 
 def heading(title: str) -> Text:
