@@ -1,6 +1,6 @@
 """The peers ForestColl is compared with, reimplemented on the same types."""
 
-from baselines.method import Method
+from baselines.interface.method import Method
 from baselines.registry import METHODS
 
 __all__ = ["METHODS", "Method"]

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from baselines.limits import Limits
-from baselines.method import Schedule
+from baselines.interface.limits import Limits
+from baselines.interface.method import Schedule
 from baselines.registry import METHODS
 from forestcoll.cli.facts import as_json, as_text
 from forestcoll.errors import InvalidParameterError, UnknownMethodError

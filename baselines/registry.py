@@ -5,26 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from baselines import (
-    blink,
-    blink_switch,
-    blueconnect,
-    bruck,
-    direct,
-    multitree,
-    nccl_nvls,
-    nccl_tree,
-    recursive,
-    ring,
-    sccl,
-    shifted_ring,
-    tacos,
-    torus,
-    unwound,
-)
-from baselines.collectives import GATHERING, ROOTED
-from baselines.method import Method
-from baselines.not_reimplemented import refuse
+from baselines.building.phases import GATHERING, ROOTED
+from baselines.direct_connect import shifted_ring, torus
+from baselines.interface.method import Method
+from baselines.libraries import blueconnect, bruck, direct, nccl_nvls, nccl_tree, recursive, ring
+from baselines.synthesizers import sccl, unwound
+from baselines.synthesizers.blink import blink, blink_switch
+from baselines.synthesizers.multitree import multitree
+from baselines.synthesizers.not_reimplemented import refuse
+from baselines.synthesizers.tacos import tacos
 from forestcoll.schedule.steps import COLLECTIVES
 
 __all__ = ["METHODS"]

@@ -15,15 +15,15 @@ from fractions import Fraction
 from rich.console import Console
 from rich.table import Table
 
-from baselines import blink, blink_switch
-from baselines.unwinding import PATTERNS
-from baselines.unwound import generate as unwound
+from baselines.networks.unwinding import PATTERNS
+from baselines.synthesizers.blink import blink, blink_switch
+from baselines.synthesizers.unwound import generate as unwound
 from benchmarks.machine import machine
 from forestcoll import generate, load_topology, verify
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import Allreduce, Forest
-from lp.single_root_allreduce import overlapped_allreduce_gb_s
+from lp.allreduce.single_root import overlapped_allreduce_gb_s
 
 MEASURED = {"mi250:boxes=2": "+16 %", "mi250:boxes=2,gpus_per_box=8": "+36 %"}
 """ForestColl's allreduce over Blink+Switch's at 1 GB (ForestColl section 6.2.1)."""

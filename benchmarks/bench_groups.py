@@ -5,7 +5,7 @@
 Of every cluster the GPUs of each index across the boxes (data parallelism), and of each box (tensor
 parallelism). "alone" is the rate of the first group if it had the network to itself, "equal" that
 of all groups if each had the same part of every link. All forests are verified, alone and
-together. Below, the packings of :mod:`lp.fractional_packing` beside the core's optimum.
+together. Below, the packings of :mod:`lp.allgather.fractional_packing` beside the core's optimum.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from rich.table import Table
 from benchmarks.machine import machine
 from benchmarks.topologies import dead_nics, jittered_nics
 from forestcoll import Topology, group, load_topology, optimum
-from lp.fractional_packing import fractional_packing
-from lp.groups import concurrent_groups, groups_by_box, groups_by_index
-from lp.program import Settings
+from lp.allgather.fractional_packing import fractional_packing
+from lp.groups.sharing import concurrent_groups, groups_by_box, groups_by_index
+from lp.solver.program import Settings
 
 SETTINGS = Settings(time_limit_s=60)
 

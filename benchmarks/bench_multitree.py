@@ -20,8 +20,8 @@ from rich.console import Console
 from rich.table import Table
 
 from baselines import METHODS
-from baselines.multitree import generate
-from baselines.multitree_grove import CHILDREN, PORTS
+from baselines.synthesizers.multitree.grove import CHILDREN, PORTS
+from baselines.synthesizers.multitree.multitree import generate
 from benchmarks.machine import machine
 from forestcoll import load_topology, optimum, verify
 from forestcoll.schedule import Verdict, cost

@@ -20,8 +20,8 @@ from functools import partial
 from rich.console import Console
 from rich.table import Table
 
-from baselines.limits import Limits
-from baselines.sccl import generate, pareto
+from baselines.interface.limits import Limits
+from baselines.synthesizers.sccl import generate, pareto
 from benchmarks.machine import machine
 from forestcoll import Topology, load_topology, verify
 from forestcoll.errors import InfeasibleError, TimeLimitError

@@ -19,7 +19,7 @@ from functools import partial
 from rich.console import Console
 from rich.table import Table
 
-from baselines import tacos
+from baselines.synthesizers.tacos import tacos
 from benchmarks.machine import machine, shown, timings
 from forestcoll import Topology, load_topology, verify
 from forestcoll.schedule import StepSchedule

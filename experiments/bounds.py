@@ -17,7 +17,7 @@ from fractions import Fraction
 from forestcoll.core.optimality import optimum
 from forestcoll.core.partition_bound import best_known_bound
 from forestcoll.topology import Topology
-from lp.allreduce_best import proved
+from lp.allreduce.best import proved
 
 __all__ = ["PROGRAM_S", "UpperBound", "upper_bound"]
 

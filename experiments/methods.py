@@ -15,9 +15,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from baselines.limits import Limits
-from baselines.method import Schedule
-from baselines.parameters import complaint
+from baselines.interface.limits import Limits
+from baselines.interface.method import Schedule
+from baselines.interface.parameters import complaint
 from baselines.registry import METHODS
 from forestcoll.core.best_allreduce import PROGRAM_S
 from forestcoll.errors import InvalidExperimentError

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from baselines.method import Schedule
+from baselines.interface.method import Schedule
 from experiments.bounds import upper_bound
 from experiments.methods import run_method
 from experiments.points import Job, Status

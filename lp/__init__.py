@@ -10,20 +10,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lp.allgather_optimum import AllgatherOptimum, allgather_rate
-    from lp.allreduce_cuts import allreduce_optimum
-    from lp.allreduce_result import AllreduceOptimum
-    from lp.allreduce_rounding import allreduce_forest
-    from lp.alltoall import AllToAllOptimum, all_to_all_rate
-    from lp.alltoall_bounds import degree_bound, product_rate
-    from lp.alltoall_schedule import schedule_of
-    from lp.concurrent_flow import ApproximateFlow, approximate_flow
-    from lp.demands import Demands, demands_of
-    from lp.fractional_packing import FractionalPacking
-    from lp.groups import concurrent_groups
-    from lp.groups_result import ConcurrentGroups, ProcessGroup, check_concurrent
-    from lp.program import Program, Settings, Solution
-    from lp.solver import solve
+    from lp.allgather.fractional_packing import FractionalPacking
+    from lp.allgather.linear_optimum import AllgatherOptimum, allgather_rate
+    from lp.allreduce.cutting_planes import allreduce_optimum
+    from lp.allreduce.result import AllreduceOptimum
+    from lp.allreduce.rounding import allreduce_forest
+    from lp.alltoall.bounds import degree_bound, product_rate
+    from lp.alltoall.concurrent_flow import ApproximateFlow, approximate_flow
+    from lp.alltoall.demands import Demands, demands_of
+    from lp.alltoall.linear_optimum import AllToAllOptimum, all_to_all_rate
+    from lp.alltoall.path_schedule import schedule_of
+    from lp.groups.result import ConcurrentGroups, ProcessGroup, check_concurrent
+    from lp.groups.sharing import concurrent_groups
+    from lp.solver.program import Program, Settings, Solution
+    from lp.solver.solve import solve
 
 __all__ = [
     "AllToAllOptimum",
@@ -52,20 +52,20 @@ __all__ = [
 ]
 
 _NAMES = {
-    "lp.allgather_optimum": ("AllgatherOptimum", "allgather_rate"),
-    "lp.allreduce_cuts": ("allreduce_optimum",),
-    "lp.allreduce_result": ("AllreduceOptimum",),
-    "lp.allreduce_rounding": ("allreduce_forest",),
-    "lp.alltoall": ("AllToAllOptimum", "all_to_all_rate"),
-    "lp.alltoall_bounds": ("degree_bound", "product_rate"),
-    "lp.alltoall_schedule": ("schedule_of",),
-    "lp.concurrent_flow": ("ApproximateFlow", "approximate_flow"),
-    "lp.demands": ("Demands", "demands_of"),
-    "lp.fractional_packing": ("FractionalPacking",),
-    "lp.groups": ("concurrent_groups",),
-    "lp.groups_result": ("ConcurrentGroups", "ProcessGroup", "check_concurrent"),
-    "lp.program": ("Program", "Settings", "Solution"),
-    "lp.solver": ("solve",),
+    "lp.allgather.linear_optimum": ("AllgatherOptimum", "allgather_rate"),
+    "lp.allreduce.cutting_planes": ("allreduce_optimum",),
+    "lp.allreduce.result": ("AllreduceOptimum",),
+    "lp.allreduce.rounding": ("allreduce_forest",),
+    "lp.alltoall.linear_optimum": ("AllToAllOptimum", "all_to_all_rate"),
+    "lp.alltoall.bounds": ("degree_bound", "product_rate"),
+    "lp.alltoall.path_schedule": ("schedule_of",),
+    "lp.alltoall.concurrent_flow": ("ApproximateFlow", "approximate_flow"),
+    "lp.alltoall.demands": ("Demands", "demands_of"),
+    "lp.allgather.fractional_packing": ("FractionalPacking",),
+    "lp.groups.sharing": ("concurrent_groups",),
+    "lp.groups.result": ("ConcurrentGroups", "ProcessGroup", "check_concurrent"),
+    "lp.solver.program": ("Program", "Settings", "Solution"),
+    "lp.solver.solve": ("solve",),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 

@@ -14,7 +14,7 @@ from forestcoll.errors import ExportError
 if TYPE_CHECKING:
     from forestcoll.schedule.allreduce import Allreduce
     from forestcoll.schedule.forest import Forest
-    from lp.allreduce_result import AllreduceOptimum, BindingCut
+    from lp.allreduce.result import AllreduceOptimum, BindingCut
 
 __all__ = ["allreduce_optimum"]
 
@@ -48,9 +48,9 @@ def allreduce_optimum(
     from forestcoll.generate import generate
     from forestcoll.schedule import verify, write_schedule
     from forestcoll.topology import load_topology
-    from lp import allreduce_cuts
-    from lp.automorphism import no_symmetry
-    from lp.program import Settings
+    from lp.allreduce import cutting_planes as allreduce_cuts
+    from lp.solver.program import Settings
+    from lp.symmetry.automorphism import no_symmetry
 
     if output is not None and not output.absolute().parent.is_dir():
         raise ExportError(f"{output}: there is no directory {output.parent}; create it first")
@@ -83,7 +83,7 @@ def _best(found: AllreduceOptimum, combination: Allreduce[Forest]) -> Allreduce[
 
     The lower of both bounds goes with it.
     """
-    from lp.allreduce_rounding import allreduce_forest
+    from lp.allreduce.rounding import allreduce_forest
 
     made = [combination]
     if found.exact is None or combination.algbw_gb_s < found.exact.algbw_gb_s:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from baselines.method import Schedule
+from baselines.interface.method import Schedule
 from forestcoll.schedule import Allreduce, MulticastForest, StepSchedule
 from tests.schedule.mutations import MUTATIONS
 from tests.schedule.step_mutations import CLOCK_MUTATIONS, STEP_MUTATIONS

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baselines import METHODS, blink
-from baselines.blink_packing import Network, Packing, fewest, many
-from baselines.collectives import ROOTED
-from baselines.limits import Limits
+from baselines import METHODS
+from baselines.building.phases import ROOTED
+from baselines.interface.limits import Limits
+from baselines.synthesizers.blink import blink
+from baselines.synthesizers.blink.packing import Network, Packing, fewest, many
 from forestcoll.errors import InvalidParameterError, UnsupportedError, VerificationError
 from forestcoll.schedule import Allreduce, Forest, verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology

@@ -6,8 +6,9 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 
-from baselines import METHODS, blink_switch
-from baselines.collectives import ROOTED
+from baselines import METHODS
+from baselines.building.phases import ROOTED
+from baselines.synthesizers.blink import blink_switch
 from forestcoll import generate
 from forestcoll.errors import (
     InvalidParameterError,

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from baselines.blueconnect import generate
+from baselines.libraries.blueconnect import generate
 from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule import StepSchedule, cost, in_steps, verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology

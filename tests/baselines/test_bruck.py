@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from baselines.bruck import generate
+from baselines.libraries.bruck import generate
 from forestcoll.schedule import in_steps, verify
 from forestcoll.topology import load_topology
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from baselines.direct import generate
+from baselines.libraries.direct import generate
 from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule import cost, in_steps, verify
 from forestcoll.topology import load_topology

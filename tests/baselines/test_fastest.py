@@ -1,7 +1,7 @@
 """The choice among variants: by the time flowing, then by the time in steps, then the first."""
 
-from baselines import direct, recursive
-from baselines.fastest import fastest
+from baselines.building.fastest import fastest
+from baselines.libraries import direct, recursive
 from forestcoll.schedule import cost, in_steps
 from forestcoll.topology import load_topology
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 from baselines import METHODS
-from baselines.forwarding import forwarded
-from baselines.routing import MAX_PATHS, Router
+from baselines.networks.forwarding import forwarded
+from baselines.networks.switch_paths import MAX_PATHS, Router
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import StepSchedule, cost, verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from baselines.hamiltonian import (
+from baselines.networks.hamiltonian import (
     LOOKS,
     Successors,
     excludes_cycle,

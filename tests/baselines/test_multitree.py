@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from baselines import multitree
-from baselines.multitree import generate, grow
-from baselines.multitree_grove import CHILDREN, PORTS
+from baselines.synthesizers.multitree import multitree
+from baselines.synthesizers.multitree.grove import CHILDREN, PORTS
+from baselines.synthesizers.multitree.multitree import generate, grow
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule import verify

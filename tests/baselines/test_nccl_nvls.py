@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from baselines.nccl_nvls import generate, generate_tree
-from baselines.nccl_tree import generate as generate_nccl_tree
+from baselines.libraries.nccl_nvls import generate, generate_tree
+from baselines.libraries.nccl_tree import generate as generate_nccl_tree
 from forestcoll import optimum
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule import Allreduce, MulticastForest, cost, verify

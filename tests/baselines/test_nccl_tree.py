@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from baselines.nccl_tree import binary_tree, double_binary_tree, generate, generate_flat
+from baselines.libraries.nccl_tree import binary_tree, double_binary_tree, generate, generate_flat
 from baselines.registry import METHODS
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule import Allreduce, Forest, cost, lockstep, verify

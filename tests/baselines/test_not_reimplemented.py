@@ -3,7 +3,7 @@
 import pytest
 
 from baselines import METHODS
-from baselines.not_reimplemented import NOT_REIMPLEMENTED
+from baselines.synthesizers.not_reimplemented import NOT_REIMPLEMENTED
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule.steps import COLLECTIVES
 from forestcoll.topology import load_topology

@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 from baselines import METHODS
-from baselines.limits import Limits
-from baselines.parameters import check_choice, complaint, exact_parameter
-from baselines.ring import make_rings
+from baselines.interface.limits import Limits
+from baselines.interface.parameters import check_choice, complaint, exact_parameter
+from baselines.libraries.ring import make_rings
 from forestcoll.errors import ForestCollError, InvalidParameterError
 from forestcoll.schedule import verify
 from forestcoll.topology import load_topology

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from baselines.recursive import ORDERS, generate
+from baselines.libraries.recursive import ORDERS, generate
 from forestcoll.schedule import StepSchedule, cost, in_steps, verify
 from forestcoll.topology import load_topology
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from baselines import METHODS
-from baselines.method import Schedule
+from baselines.interface.method import Schedule
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule import (

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 import forestcoll
-from baselines.hamiltonian import find_cycle
-from baselines.ring import generate, make_rings
+from baselines.libraries.ring import generate, make_rings
+from baselines.networks.hamiltonian import find_cycle
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import Forest, cost, lockstep, verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from baselines.routing import Router, build_forest
+from baselines.networks.switch_paths import Router, build_forest
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import Path
 from forestcoll.topology import Topology, TopologyBuilder, load_topology

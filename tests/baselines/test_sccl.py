@@ -13,10 +13,10 @@ import pytest
 from ortools.sat.python import cp_model
 
 from baselines import METHODS
-from baselines.limits import Limits
-from baselines.sccl import generate, pareto
-from baselines.sccl.model import Deadline, Instance, solve
-from baselines.sccl.network import Group, Network, bounds, direct
+from baselines.interface.limits import Limits
+from baselines.synthesizers.sccl import generate, pareto
+from baselines.synthesizers.sccl.model import Deadline, Instance, solve
+from baselines.synthesizers.sccl.network import Group, Network, bounds, direct
 from forestcoll.errors import (
     InfeasibleError,
     InvalidParameterError,

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from baselines.shifted_ring import find_rings, shifted_bfb_ring, shifted_ring
+from baselines.direct_connect.shifted_ring import find_rings, shifted_bfb_ring, shifted_ring
 from forestcoll.core.optimality import optimum
 from forestcoll.schedule import cost, in_steps, verify
 from forestcoll.topology import Topology, load_topology

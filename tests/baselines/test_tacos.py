@@ -11,10 +11,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from baselines import METHODS, tacos, tacos_matching
-from baselines.limits import Limits
-from baselines.tacos_matching import TimedLink, Transfer, Trial, least_ticks
-from baselines.unwinding import PATTERNS
+from baselines import METHODS
+from baselines.interface.limits import Limits
+from baselines.networks.unwinding import PATTERNS
+from baselines.synthesizers.tacos import matching as tacos_matching
+from baselines.synthesizers.tacos import tacos
+from baselines.synthesizers.tacos.matching import TimedLink, Transfer, Trial, least_ticks
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import (
     CapacityOverflowError,

@@ -7,8 +7,8 @@ from math import prod
 import numpy as np
 import pytest
 
-from baselines.torus import generate
-from baselines.torus_grid import find_grid
+from baselines.direct_connect.torus import generate
+from baselines.networks.torus_grid import find_grid
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import cost, in_steps, verify

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 
-from baselines.unwinding import PATTERNS, Unwound, unwind
+from baselines.networks.unwinding import PATTERNS, Unwound, unwind
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.strategies import topologies

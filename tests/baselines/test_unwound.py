@@ -5,8 +5,9 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 
-from baselines import METHODS, unwound
-from baselines.unwinding import unwind
+from baselines import METHODS
+from baselines.networks.unwinding import unwind
+from baselines.synthesizers import unwound
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import InvalidParameterError, UnsupportedError, VerificationError
 from forestcoll.schedule import Allreduce, Forest, cost, verify

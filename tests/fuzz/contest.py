@@ -20,7 +20,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from baselines.limits import Limits
+from baselines.interface.limits import Limits
 from baselines.registry import METHODS
 from experiments.bounds import upper_bound
 from forestcoll import (
@@ -47,9 +47,9 @@ from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule import Allreduce, FlowSchedule, MulticastForest, StepSchedule
 from forestcoll.schedule.cost.measures import finish_s_per_gb, in_steps
 from forestcoll.topology import Topology, TopologyBuilder, group
-from lp.allreduce_best import proved
-from lp.alltoall import all_to_all_rate
-from lp.program import Settings
+from lp.allreduce.best import proved
+from lp.alltoall.linear_optimum import all_to_all_rate
+from lp.solver.program import Settings
 from tests.fuzz.check import OnStage, Outcome
 from tests.random_topologies import random_topology
 

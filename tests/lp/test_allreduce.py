@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import forestcoll
-import lp.allreduce_cuts
+import lp.allreduce.cutting_planes
 from forestcoll.errors import (
     DisconnectedError,
     InvalidParameterError,
@@ -18,13 +18,13 @@ from forestcoll.errors import (
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule.verify.trees.allreduce import check_bound
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
-from lp.allreduce import allreduce_reference, build
-from lp.allreduce_best import improved
-from lp.allreduce_cuts import allreduce_optimum
-from lp.allreduce_result import AGREEMENT, combination_algbw, rate_scale, useful_bandwidth
-from lp.automorphism import no_symmetry
-from lp.program import Program, Settings, Solution
-from lp.solver import available_methods
+from lp.allreduce.best import improved
+from lp.allreduce.cutting_planes import allreduce_optimum
+from lp.allreduce.reference import allreduce_reference, build
+from lp.allreduce.result import AGREEMENT, combination_algbw, rate_scale, useful_bandwidth
+from lp.solver.program import Program, Settings, Solution
+from lp.solver.solve import available_methods
+from lp.symmetry.automorphism import no_symmetry
 from tests.lp.networks import BETTER, line, two_boxes
 from tests.random_topologies import random_topology
 
@@ -221,7 +221,7 @@ def test_at_the_limit_the_combination_and_the_bound_are_known() -> None:
 
 def test_a_limit_after_some_rounds_leaves_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     """The prices of the last program that was solved, though cuts were added to it since."""
-    honest, topology = lp.allreduce_cuts.solve, load_topology("docs/examples/heterogeneous.yaml")
+    honest, topology = lp.allreduce.cutting_planes.solve, load_topology("docs/examples/heterogeneous.yaml")
     for rounds in (1, 2, 3):
         left = iter(range(rounds))
 
@@ -230,7 +230,7 @@ def test_a_limit_after_some_rounds_leaves_a_proof(monkeypatch: pytest.MonkeyPatc
                 raise TimeLimitError("no time is left")
             return honest(program, settings)
 
-        monkeypatch.setattr(lp.allreduce_cuts, "solve", stopped)
+        monkeypatch.setattr(lp.allreduce.cutting_planes, "solve", stopped)
         with pytest.raises(TimeLimitError) as caught:
             allreduce_optimum(topology, SETTINGS)
         proof = caught.value.proof

@@ -10,11 +10,11 @@ from forestcoll.errors import SolverError
 from forestcoll.schedule import verify
 from forestcoll.schedule.cost.measures import cost
 from forestcoll.topology import Topology, load_topology
-from lp.allreduce import allreduce_reference
-from lp.allreduce_cuts import allreduce_optimum
-from lp.allreduce_rounding import GRIDS, allreduce_forest, rounded
-from lp.program import Settings
-from lp.shares import common_divisor
+from lp.allreduce.cutting_planes import allreduce_optimum
+from lp.allreduce.reference import allreduce_reference
+from lp.allreduce.rounding import GRIDS, allreduce_forest, rounded
+from lp.allreduce.shares import common_divisor
+from lp.solver.program import Settings
 from tests.lp.networks import BETTER, star, two_boxes
 from tests.random_topologies import random_topology
 

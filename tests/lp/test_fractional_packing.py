@@ -9,8 +9,8 @@ import pytest
 import forestcoll
 from forestcoll.errors import DisconnectedError, SolverError, TimeLimitError
 from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
-from lp.fractional_packing import GAP, FractionalPacking, fractional_packing
-from lp.program import Settings
+from lp.allgather.fractional_packing import GAP, FractionalPacking, fractional_packing
+from lp.solver.program import Settings
 from tests.random_topologies import KINDS, random_topology
 
 SETTINGS = Settings(time_limit_s=60)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
-from lp.shares import common_divisor, fitted, lower_to_balance, with_bandwidths
+from lp.allreduce.shares import common_divisor, fitted, lower_to_balance, with_bandwidths
 from tests.random_topologies import KINDS, random_topology
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from baselines import blink, blink_switch
+from baselines.synthesizers.blink import blink, blink_switch
 from forestcoll import load_topology
 from forestcoll.errors import (
     DisconnectedError,
@@ -12,7 +12,7 @@ from forestcoll.errors import (
 )
 from forestcoll.schedule import cost
 from forestcoll.topology import TopologyBuilder
-from lp.single_root_allreduce import overlapped_allreduce_gb_s
+from lp.allreduce.single_root import overlapped_allreduce_gb_s
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,12 @@ from forestcoll.errors import (
     UnknownMethodError,
     UnsupportedError,
 )
-from lp.backends.answer import Answer, Outcome
-from lp.modelling import solve_stated
-from lp.program import Program, dual_bound, violation
-from lp.scaling import scaled
-from lp.solver import METHODS, Settings, available_methods, solve
-from lp.solver import _judged as judged
+from lp.solver.backends.answer import Answer, Outcome
+from lp.solver.modelling import solve_stated
+from lp.solver.program import Program, dual_bound, violation
+from lp.solver.scaling import scaled
+from lp.solver.solve import METHODS, Settings, available_methods, solve
+from lp.solver.solve import _judged as judged
 
 TOLERANCE = 1e-8
 INF = np.inf

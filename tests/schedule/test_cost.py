@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from baselines import ring
+from baselines.libraries import ring
 from forestcoll.core.assembly import expand
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.generate import generate, generate_factored

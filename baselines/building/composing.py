@@ -1,0 +1,128 @@
+"""Step schedules out of parts: routed, and made into the reductions and allreduces of a method.
+
+Problem: a peer says in which step which GPU sends which chunk of an allgather; do the rest.
+Input:   the chunks and transfers of an allgather (or broadcast).
+Output:  the physical paths they take; the reductions and allreduces made of them.
+Cost:    a sort of the transfers; one search for the paths into each GPU.
+Source:  a reduce-scatter is an allgather backwards in time on the network with every link turned
+         round, an allreduce both, one after the other (Zhao et al., NSDI 2025, sections 4 and 6;
+         :mod:`forestcoll.schedule.transform`).
+
+A transfer takes the least-cost paths, through switches and GPUs, over all ties alike
+(``forwarding``): equal-cost multipath, taken as a fluid. Methods that send hop by hop keep to the
+links that they name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from baselines.networks.forwarding import forwarded
+from baselines.networks.ring_layout import gpus_by_box
+from forestcoll.schedule.forest import Path, Routes
+from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
+from forestcoll.schedule.transform import in_turn, time_reversed
+from forestcoll.topology.model import Topology
+
+__all__ = [
+    "Ranks",
+    "by_number",
+    "collect_steps",
+    "hop_by_hop",
+    "in_step",
+    "joined",
+    "routed",
+]
+
+Ranks = npt.NDArray[np.int32]
+
+
+def by_number(topology: Topology) -> Ranks:
+    """Return the ranks in the order of their boxes and numbers, whatever that of the nodes."""
+    gpus = [gpu for box in gpus_by_box(topology) for gpu in box]
+    return np.array([topology.rank_of[gpu] for gpu in gpus], dtype=np.int32)
+
+
+def in_step(step: int, chunk: npt.ArrayLike, tail: npt.ArrayLike, head: npt.ArrayLike) -> Sends:
+    """Return the transfers of one step, which copy; for :func:`joined`, so in any order."""
+    what, start, end = (np.asarray(a, dtype=np.int32) for a in (chunk, tail, head))
+    copies = np.zeros(len(what), dtype=np.bool_)
+    return Sends(np.full(len(what), step, dtype=np.int32), what, start, end, copies)
+
+
+def joined(parts: Sequence[Sends]) -> Sends:
+    """Put transfers together, each in the step that it names, and sort them."""
+    return Sends.joined(parts).in_order()
+
+
+def routed(
+    topology: Topology,
+    method: str,
+    collective: str,
+    chunks: Chunks,
+    sends: Sends,
+    *,
+    direct: bool = False,
+) -> StepSchedule:
+    """Find the physical paths of the transfers, through switches and GPUs.
+
+    If ``direct``, a transfer between GPUs that a link joins takes it alone, and no other way that
+    costs as much.
+
+    Raises
+    ------
+    UnsupportedError
+        If nothing leads from a sender to its receiver.
+    """
+    compute, pairs = topology.compute, _pairs(topology, sends)
+    linked = {
+        (tail, head): (Path((compute[tail], compute[head]), 1),)
+        for tail, head in pairs
+        if direct and (compute[tail], compute[head]) in topology.link_between
+    }
+    others = [pair for pair in pairs if pair not in linked]
+    routes = Routes.from_paths({**linked, **forwarded(topology, others)})
+    return StepSchedule(topology, method, collective, chunks, sends, routes)
+
+
+def hop_by_hop(
+    topology: Topology, method: str, collective: str, chunks: Chunks, sends: Sends
+) -> StepSchedule:
+    """Take the links between senders and receivers, which must be there, and nothing else."""
+    compute = topology.compute
+    routes = Routes.from_paths(
+        {
+            (tail, head): (Path((compute[tail], compute[head]), 1),)
+            for tail, head in _pairs(topology, sends)
+        }
+    )
+    return StepSchedule(topology, method, collective, chunks, sends, routes)
+
+
+def _pairs(topology: Topology, sends: Sends) -> list[tuple[int, int]]:
+    """Senders and receivers, each pair once."""
+    size = topology.num_compute
+    pairs = np.unique(sends.tail.astype(np.int64) * size + sends.head)
+    return [divmod(pair, size) for pair in pairs.tolist()]
+
+
+def collect_steps(
+    spread: Callable[[Topology], StepSchedule], topology: Topology, collective: str
+) -> StepSchedule:
+    """Make a schedule of a collective.
+
+    Parameters
+    ----------
+    spread : callable
+        Makes an allgather or a broadcast for a topology.
+    topology : Topology
+    collective : str
+        What ``spread`` makes, its reduction, or "allreduce": first the one, then the other.
+    """
+    if collective in ("allgather", "broadcast"):
+        return spread(topology)
+    reduction = time_reversed(spread(topology.reversed()), topology)
+    return in_turn(reduction, spread(topology)) if collective == "allreduce" else reduction

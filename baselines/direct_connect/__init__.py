@@ -1,0 +1,1 @@
+"""Schedules for networks without switches: ``torus``, ``shifted_ring``."""

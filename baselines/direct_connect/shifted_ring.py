@@ -1,0 +1,142 @@
+"""Shifted rings: two rings with different strides over the same GPUs, each with half of the data.
+
+Problem: an allgather, reduce-scatter or allreduce on one ring or two that share no link.
+Input:   a topology in which GPU i is linked both ways to i + 1 and i + s, for s prime to N.
+Output:  step schedules of N - 1 steps, or of floor(N / 2) (twice, an allreduce).
+Cost:    N (N - 1) transfers for each of the two or four ways round.
+Source:  TopoOpt (Wang et al., NSDI 2023) for the topology; the two schedules are those that Zhao et
+         al. (NSDI 2025, section 8 and appendix F.1) call ShiftedRing and ShiftedBFBRing.
+         Reimplemented from their descriptions.
+
+Each ring has its part of the data. ``shifted-ring`` is the traditional algorithm: half of every
+shard goes each way round, N - 1 steps. ``shifted-bfb-ring``: every GPU sends its whole shard both
+ways, as far as the GPU opposite, so that each is reached by the shortest way; if N is even the GPU
+opposite gets half of it from either side. Both are bandwidth-optimal, (N-1)/N M / B.
+
+The network is a circulant of the GPUs by number: any one or two strides that are prime to N will
+do, so that a plain ring is a case of it, as is the complete graph of five. With one stride there is
+one ring, which has all of the data.
+
+What is left out: TopoOpt's choice of strides for a job. The numbers of steps of an allreduce,
+2 (N - 1) and 2 floor(N / 2), are as published (appendix A.2), and so is T_B (both at the optimum).
+For N = 1024 the published table has 20640 us for ShiftedRing with 10 us a step and 83.886 us for
+M/B (table 4): 2 (1023 x 10 + 1023/1024 x 83.886) = 20627.6 us, 0.06 % less; how the table comes to
+its figure is not said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
+from math import gcd
+
+import numpy as np
+
+from baselines.building.composing import (
+    Ranks,
+    by_number,
+    collect_steps,
+    hop_by_hop,
+    in_step,
+    joined,
+)
+from baselines.networks.switch_paths import check_size
+from forestcoll.errors import UnsupportedError
+from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
+from forestcoll.topology.model import Topology
+
+__all__ = ["find_rings", "shifted_bfb_ring", "shifted_ring"]
+
+Course = tuple[int, int]
+"""A way round (1 or -1), and how many hops a chunk goes."""
+
+
+def shifted_ring(topology: Topology, collective: str = "allgather") -> StepSchedule:
+    """Send half of every shard each way round, to all others.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+        "allgather", "reduce-scatter" or "allreduce".
+
+    Raises
+    ------
+    UnsupportedError
+        If the links between the GPUs are not those of one ring or two.
+    """
+    check_size(topology)
+    last = topology.num_compute - 1
+    halves = ([(1, last)], [(-1, last)])
+    spread = partial(_gather, method="shifted-ring", pieces=halves)
+    return collect_steps(spread, topology, collective)
+
+
+def shifted_bfb_ring(topology: Topology, collective: str = "allgather") -> StepSchedule:
+    """Send every shard both ways round, half as far; parameters and errors as for the other."""
+    check_size(topology)
+    far, near = topology.num_compute // 2, (topology.num_compute - 1) // 2
+    pieces = [[(1, far), (-1, near)], [(1, near), (-1, far)]]
+    if far == near:
+        pieces = pieces[:1]
+    spread = partial(_gather, method="shifted-bfb-ring", pieces=pieces)
+    return collect_steps(spread, topology, collective)
+
+
+def _gather(topology: Topology, method: str, pieces: Sequence[Sequence[Course]]) -> StepSchedule:
+    """Cut what each ring has of a shard into pieces, and send each on its courses."""
+    size, rings = topology.num_compute, find_rings(topology)
+    cuts = [(ring, courses) for ring in rings for courses in pieces]
+    sends = joined(
+        [
+            step
+            for cut, (ring, courses) in enumerate(cuts)
+            for course in courses
+            for step in _along(ring, course, first_chunk=size * cut)
+        ]
+    )
+    chunks = Chunks.equal(np.tile(np.arange(size), len(cuts)), whole=size * len(cuts))
+    return hop_by_hop(topology, method, "allgather", chunks, sends)
+
+
+def _along(ring: Ranks, course: Course, first_chunk: int) -> list[Sends]:
+    """Send the chunk of each rank (``first_chunk`` and on) so many hops round, one a step."""
+    way, hops = course
+    places = [np.roll(ring, -way * hop) for hop in range(hops + 1)]
+    return [
+        in_step(step, first_chunk + ring, tail, head)
+        for step, (tail, head) in enumerate(pairwise(places))
+    ]
+
+
+def find_rings(topology: Topology) -> list[Ranks]:
+    """Return the ranks round each ring, that of the smaller stride first.
+
+    Raises
+    ------
+    UnsupportedError
+        If the links between the GPUs are not those of one ring or two.
+    """
+    ranks = by_number(topology)
+    size, place = len(ranks), {int(rank): i for i, rank in enumerate(ranks)}
+    at = {gpu: place[rank] for gpu, rank in topology.rank_of.items()}
+    hops = [
+        (at[link.tail], at[link.head])
+        for link in topology.links
+        if link.tail in at and link.head in at
+    ]
+    shifts = {(head - tail) % size for tail, head in hops}
+    strides = sorted({min(shift, size - shift) for shift in shifts})
+    what = None
+    if len(hops) < len(shifts) * size or any(size - shift not in shifts for shift in shifts):
+        what = "its GPUs are not all linked alike, both ways, by number"
+    elif not 1 <= len(strides) <= 2:
+        what = f"its GPUs are linked by {len(strides)} strides"
+    elif dull := [stride for stride in strides if gcd(stride, size) > 1]:
+        what = f"stride {dull[0]} makes no ring of {size} GPUs"
+    if what is not None:
+        raise UnsupportedError(
+            f"unsupported: {topology.name} is not made of one ring or two: {what}"
+        )
+    return [ranks[np.arange(size) * stride % size] for stride in strides]

@@ -1,0 +1,100 @@
+"""What a peer is to those who call it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from baselines.building.phases import check_supported
+from baselines.interface.limits import Limits
+from baselines.interface.parameters import complaint
+from forestcoll.errors import InvalidParameterError
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology.model import Topology
+
+__all__ = ["Method", "Schedule"]
+
+Schedule = Forest | Allreduce[Forest] | StepSchedule | MulticastForest | Allreduce[MulticastForest]
+"""What a method can make."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A way to make schedules for a topology.
+
+    Parameters
+    ----------
+    name : str
+        As experiments and results call it, and as its schedules name their ``method``.
+    summary : str
+        What it does, in a line.
+    source : str
+        What it reimplements.
+    generate : callable
+        Called as ``generate(topology, collective, **parameters)``, with ``limits=`` if it searches;
+        returns a schedule, or raises UnsupportedError for what the method cannot do.
+    collectives : tuple of str
+        What it does, on topologies that it supports; the first is its own.
+    notes : str
+        What differs from the source or is left out.
+    """
+
+    name: str
+    summary: str
+    source: str
+    generate: Callable[..., Schedule] = field(repr=False)
+    collectives: tuple[str, ...]
+    notes: str = ""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """What can be set, besides the topology, the collective and the limits."""
+        names = inspect.signature(self.generate).parameters
+        return tuple(name for name in names if name not in ("topology", "collective", "limits"))
+
+    def run(
+        self,
+        topology: Topology,
+        collective: str | None = None,
+        parameters: Mapping[str, Any] = MappingProxyType({}),
+        limits: Limits | None = None,
+    ) -> Schedule:
+        """Make a schedule.
+
+        Parameters
+        ----------
+        topology : Topology
+        collective : str, optional
+            The method's own if not given.
+        parameters : mapping
+        limits : Limits, optional
+            For a method that searches.
+
+        Raises
+        ------
+        UnsupportedError
+            If the method does not do this, here; the message says why.
+        InvalidParameterError
+            If the method has no such parameter, or a value of another kind or out of its range.
+        TimeLimitError
+            If the time is up and there is nothing to return.
+        """
+        collective = self.collectives[0] if collective is None else collective
+        check_supported(self.name, collective, self.collectives)
+        if unknown := sorted(set(parameters) - set(self.parameters)):
+            known = ", ".join(self.parameters) or "none"
+            raise InvalidParameterError(
+                f"{self.name} has no parameter {unknown[0]!r}; it has: {known}"
+            )
+        for parameter, value in parameters.items():
+            if problem := complaint(self.generate, parameter, value):
+                raise InvalidParameterError(f"{self.name}: {parameter} {problem}")
+        searches = "limits" in inspect.signature(self.generate).parameters
+        extra = {"limits": limits} if limits is not None and searches else {}
+        return self.generate(topology, collective, **parameters, **extra)

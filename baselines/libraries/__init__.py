@@ -1,0 +1,5 @@
+"""What communication libraries run: fixed patterns laid over the network.
+
+To read: ``ring``, ``nccl_tree``, ``nccl_nvls``; by steps ``direct``, ``recursive``, ``bruck`` and
+``blueconnect``.
+"""

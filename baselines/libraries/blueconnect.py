@@ -1,0 +1,150 @@
+"""BlueConnect: rings inside the boxes, and rings from box to box on every rail.
+
+Problem: an allgather, reduce-scatter or allreduce that sends less over the slow network.
+Input:   a topology of boxes with equally many GPUs.
+Output:  step schedules of (G - 1) + (B - 1) steps for B boxes of G (twice, an allreduce).
+Cost:    R N (N - 1) transfers, N = B G, for R rings a box.
+Source:  Cho, Finkler, Kung, Hunter, "BlueConnect: Decomposing All-Reduce for Deep Learning on
+         Heterogeneous Network Hierarchy" (MLSys 2019). Reimplemented from the paper.
+
+The paper splits N GPUs into factors and an allreduce into a reduce-scatter along each factor and
+then an allgather along each, backwards; here the factors are the box and the GPU's number in it.
+"inside-first" reduces inside the boxes first, so that a GPU has 1/G of the data left to send over
+the network; an allgather is the same backwards, and crosses the network first. All rails, the GPUs
+with the same number in all boxes, run at the same time.
+
+Inside a box a ring visits the GPUs by number, one way round: through a switch this fills every
+port. Where direct links (xGMI) make cycles in every box, each shard is cut into equal parts for
+several rings along these, both ways round, as ``ring_layout`` lays them, and every hop keeps to its
+link. Rings on the rails go one way round. (The number of rings is ours; on MI250 a single one
+leaves most links idle.) Rings in the boxes and then across, or the other way round, are also known
+as a hierarchical ring, which is this method in either order.
+
+What is left out: factors within a box or among the boxes; the overlap of the phases of several
+chunks, which libraries do by pipelining; other algorithms than rings along a factor. The paper's
+times are of its own clusters and are not reproduced. In steps the allgather on two DGX A100 takes
+1/2 M/8 / 25 + 7/8 M / 300 (GB/s), 184.6 GB/s in all; flowing, the longer of the two, 342.9 GB/s. On
+two MI250 it has 196.9 GB/s in steps with the six rings of the default, M/32 / 16 over the NICs and
+15/16 M / 300 inside, and 320 flowing; one ring has 48.3 and 53.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from baselines.building.composing import collect_steps, joined, routed
+from baselines.building.fastest import fastest
+from baselines.building.grid_rings import along_rings
+from baselines.interface.parameters import check_choice
+from baselines.libraries.ring import lay_all
+from baselines.networks.hamiltonian import Successors
+from baselines.networks.ring_layout import Layout, Ring, gpus_by_box, hops
+from baselines.networks.switch_paths import check_size
+from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
+from forestcoll.topology.model import Topology
+
+__all__ = ["ORDERS", "generate"]
+
+ORDERS = ("inside-first", "across-first")
+"""Of the dimensions in a reduce-scatter; an allgather takes them backwards."""
+
+
+def generate(
+    topology: Topology,
+    collective: str = "allgather",
+    *,
+    order: str = "inside-first",
+    rings: int | None = None,
+) -> StepSchedule:
+    """Run rings inside the boxes and across them.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+        "allgather", "reduce-scatter" or "allreduce".
+    order : str
+        One of ``ORDERS``.
+    rings : int, optional
+        Rings R in every box, each with 1/R of every shard; if not given, the fewest that take
+        least time flowing (:func:`forestcoll.schedule.cost`), of equals in steps, of 1, 2, 3, ...
+        up to the lanes of a GPU inside its box (:meth:`baselines.networks.ports.Ports.lanes`).
+
+    Raises
+    ------
+    UnsupportedError
+        If there are no boxes, or boxes of unequal size, or nothing leads from GPU to GPU.
+    InvalidParameterError
+        If there is no such order, or R is not positive.
+    """
+    check_size(topology)
+    check_choice("order", order, ORDERS)
+    if rings is not None and rings < 1:
+        raise InvalidParameterError(f"rings is {rings}; it takes at least one")
+    boxes = _boxes(topology)
+    most = max(_InEveryBox(way, boxes).lanes(boxes[0]) for way in (topology, topology.reversed()))
+    counts = range(1, max(most, 1) + 1) if rings is None else [rings]
+    return fastest(
+        collect_steps(partial(_gather, order=order, rings=count), topology, collective)
+        for count in counts
+    )
+
+
+def _gather(topology: Topology, order: str, rings: int) -> StepSchedule:
+    """Gather with so many rings in every box, and those across them."""
+    boxes = _boxes(topology)
+    place = {gpu: i for i, gpu in enumerate(boxes[0])}
+    grid = np.array([[topology.rank_of[gpu] for gpu in box] for box in boxes], dtype=np.int32)
+    axes, size = (0, 1) if order == "inside-first" else (1, 0), topology.num_compute
+    parts: list[Sends] = []
+    alone = len(boxes[0]) == 1
+    laid = [tuple(boxes[0])] if alone else lay_all(_InEveryBox(topology, boxes), rings)
+    for i, ring in enumerate(laid):
+        around = grid[:, [place[gpu] for gpu in ring]]
+        parts += along_rings(around, axes, first_chunk=i * size)
+    chunks = Chunks.equal(np.tile(np.arange(size), len(laid)), whole=size * len(laid))
+    on_links = all(
+        (box[place[tail]], box[place[head]]) in topology.link_between
+        for ring in laid
+        for tail, head in hops(ring)
+        for box in boxes
+    )
+    sends = joined(parts)
+    return routed(topology, "blueconnect", "allgather", chunks, sends, direct=on_links)
+
+
+def _boxes(topology: Topology) -> list[list[int]]:
+    """The GPUs of every box by number, equally many in each."""
+    if any(topology.nodes[gpu].box is None for gpu in topology.compute):
+        raise UnsupportedError(f"unsupported: {topology.name} has GPUs outside boxes")
+    boxes = gpus_by_box(topology)
+    sizes = sorted({len(box) for box in boxes})
+    if len(sizes) > 1:
+        raise UnsupportedError(
+            f"unsupported: {topology.name} has boxes of {sizes[0]} and of {sizes[-1]} GPUs"
+        )
+    return boxes
+
+
+class _InEveryBox(Layout):
+    """Lays rings in the first box, over direct links that every box has."""
+
+    def __init__(self, topology: Topology, boxes: list[list[int]]) -> None:
+        super().__init__(topology, boxes[:1])
+        self.every_box = boxes
+
+    def direct(self, gpus: Sequence[int]) -> Successors:
+        """The links among the GPUs of the first box that the others have as well, by place."""
+        first, *others = (super(_InEveryBox, self).direct(box) for box in (gpus, *self.every_box))
+        return tuple(
+            tuple(place for place in row if all(place in other[i] for other in others))
+            for i, row in enumerate(first)
+        )
+
+    def mixed(self, gpus: Sequence[int]) -> list[Ring]:
+        """Downwards, by switches or by what each box has."""
+        return [(0, *range(len(gpus) - 1, 0, -1))]

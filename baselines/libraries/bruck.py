@@ -1,0 +1,91 @@
+"""Bruck: log2 N steps for any N, in which everyone sends to the GPU 1, 2, 4, ... places away.
+
+Problem: an allgather or all-to-all in ceil(log2 N) steps; a reduce-scatter or allreduce likewise.
+Input:   a topology.
+Output:  step schedules.
+Cost:    linear in the transfers: N (N - 1) in an allgather, N^2 log2(N) / 2 in an all-to-all.
+Source:  Bruck et al., "Efficient Algorithms for All-to-All Communications in Multiport
+         Message-Passing Systems" (IEEE TPDS 1997), as told by Thakur et al. (IJHPCA 2005).
+         Reimplemented from the papers.
+
+GPUs are numbered by box and then by their number in the box. Allgather: in step k GPU p sends the
+first min(2^k, N - 2^k) shards from its own on to p - 2^k. Reduce-scatter: the same backwards;
+allreduce: both. All-to-all: in step k everything moves 2^k places up whose distance to its
+target has bit k, so that half of the data is sent in each step, and what is not at its target is
+forwarded.
+
+What is left out: several ports and radices other than two; the local rotations, since chunks are
+known by name here. GPUs at a power of two from each other need not be joined: a transfer takes
+the least-cost paths, through switches and GPUs (``forwarding``).
+
+No figures are published for it on our topologies.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from baselines.building.composing import by_number, collect_steps, in_step, joined, routed
+from baselines.networks.switch_paths import check_size
+from forestcoll.schedule.steps import Chunks, StepSchedule
+from forestcoll.topology.model import Topology
+
+__all__ = ["generate"]
+
+METHOD = "bruck"
+
+
+def generate(topology: Topology, collective: str = "allgather") -> StepSchedule:
+    """Send over all powers of two.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+        "allgather", "reduce-scatter", "allreduce" or "all-to-all".
+
+    Raises
+    ------
+    UnsupportedError
+        If nothing leads from a GPU to one that it has to talk to.
+    """
+    check_size(topology)
+    if collective == "all-to-all":
+        return _exchange(topology)
+    return collect_steps(_gather, topology, collective)
+
+
+def _gather(topology: Topology) -> StepSchedule:
+    ranks = by_number(topology)
+    size = len(ranks)
+    parts = []
+    for step in range((size - 1).bit_length()):
+        distance = 1 << step
+        shard, tail = np.divmod(np.arange(size * min(distance, size - distance)), size)
+        chunk, head = ranks[(tail + shard) % size], ranks[tail - distance]
+        parts.append(in_step(step, chunk, ranks[tail], head))
+    chunks = Chunks.equal(np.arange(size), whole=size)
+    return routed(topology, METHOD, "allgather", chunks, joined(parts))
+
+
+def _exchange(topology: Topology) -> StepSchedule:
+    """Chunks go from every place to the place 1 further on, 2, ..., N - 1."""
+    ranks = by_number(topology)
+    size = len(ranks)
+    chunk = np.arange(size * (size - 1))
+    source, distance = np.divmod(chunk, size - 1)
+    distance += 1
+    parts = []
+    for step in range((size - 1).bit_length()):
+        moving = chunk[(distance >> step) % 2 == 1]
+        done = distance[moving] % (1 << step)
+        tail = (source[moving] + done) % size
+        head = ranks[(tail + (1 << step)) % size]
+        parts.append(in_step(step, moving, ranks[tail], head))
+    chunks = Chunks(
+        size=np.ones(len(chunk), dtype=np.int64),
+        whole=size,
+        root=ranks[source],
+        target=ranks[(source + distance) % size],
+    )
+    return routed(topology, METHOD, "all-to-all", chunks, joined(parts))

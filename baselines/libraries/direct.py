@@ -1,0 +1,109 @@
+"""Direct exchange: every GPU sends to every other what that one needs, and nothing else.
+
+Problem: allgather, reduce-scatter, allreduce and all-to-all, each pair for itself.
+Input:   a topology in which every GPU reaches every other.
+Output:  a step schedule of one step, or of N - 1 in which each GPU sends to one other; twice as
+         many for an allreduce.
+Cost:    N (N - 1) transfers and the paths of as many pairs: 2 s for 256 GPUs on switches.
+Source:  the direct ("all-pairs") algorithms of MSCCL and MSCCL++, and pairwise exchange (Thakur,
+         Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
+         2005). Reimplemented from descriptions.
+
+At once, all transfers share the links, so that the time is that of the busiest link; in rotation
+the time in steps is the sum over the steps s = 1 to N - 1, in which rank r sends to rank r + s, of
+their busiest links: no less, but fewer peers at a time. Flowing, both take the same. An allreduce
+is a reduce-scatter and then an allgather. A pair's transfer is divided over all its least-cost
+paths alike, through switches and GPUs (equal-cost multipath, taken as a fluid; see ``forwarding``);
+a GPU on them copies nothing.
+
+What is left out: pairwise exchange by exclusive or for powers of two, which has other pairs in a
+step and as many of them; flow control where many send to one.
+
+No published number is for this alone. By hand, an allgather on B boxes of 8 with NICs of b GB/s
+and GPUs of w GB/s to the box takes the longer of (7 / 8 B) / w and (1 - 1/B) / b per GB: each GPU
+gets 8 B - 8 of the 8 B shards over its own NIC. On two DGX A100 that is 50 GB/s against 213 by
+rings; an all-to-all, where everything must cross, loses nothing. Two MI250 boxes of 16: each GPU
+gets 16 of 32 shards over its NIC of 16 GB/s, 32 GB/s. GPUs in a box without
+a link of their own meet over others, not over InfiniBand, which would leave 18.3.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from baselines.building.composing import routed
+from baselines.building.phases import check_supported
+from baselines.interface.parameters import check_choice
+from baselines.networks.switch_paths import check_size
+from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
+from forestcoll.topology.model import Topology
+
+__all__ = ["COLLECTIVES", "ORDERS", "generate"]
+
+COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "all-to-all")
+"""What can be exchanged."""
+
+ORDERS = ("at-once", "rotation")
+"""Whether each GPU sends to all others in one step, or to one in each."""
+
+Ranks = npt.NDArray[np.int32]
+
+
+def generate(
+    topology: Topology, collective: str = "allgather", *, order: str = "at-once"
+) -> StepSchedule:
+    """Let everyone send to everyone.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+        One of ``COLLECTIVES``.
+    order : str
+        One of ``ORDERS``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such order.
+    UnsupportedError
+        If nothing leads from some GPU to another.
+    """
+    check_supported("direct", collective, COLLECTIVES)
+    check_choice("order", order, ORDERS)
+    check_size(topology)
+    tail, head, step = _exchange(topology.num_compute, rotate=order == "rotation")
+    chunks, sends = _demand(topology.num_compute, collective, tail, head, step)
+    return routed(topology, "direct", collective, chunks, sends)
+
+
+def _exchange(size: int, *, rotate: bool) -> tuple[Ranks, Ranks, Ranks]:
+    """Senders, receivers and steps of all pairs, by sender and then by distance."""
+    distance = np.tile(np.arange(1, size, dtype=np.int32), size)
+    tail = np.repeat(np.arange(size, dtype=np.int32), size - 1)
+    return tail, (tail + distance) % size, (distance - 1) * rotate
+
+
+def _demand(
+    size: int, collective: str, tail: Ranks, head: Ranks, step: Ranks
+) -> tuple[Chunks, Sends]:
+    """What there is to exchange, and each pair's transfer."""
+    everyone = np.arange(size, dtype=np.int32)
+    if collective == "all-to-all":
+        ones = np.ones(len(tail), dtype=np.int64)
+        pair = np.arange(len(tail))
+        return Chunks(ones, size, tail, head), Sends.sorted(step, pair, tail, head)
+    if collective == "allgather":
+        return Chunks.equal(everyone, whole=size), Sends.sorted(step, tail, tail, head)
+    adds = np.ones(len(tail), dtype=np.bool_)
+    if collective == "reduce-scatter":
+        return Chunks.equal(everyone, whole=size), Sends.sorted(step, head, tail, head, adds)
+    sends = Sends.sorted(
+        np.concatenate([step, step + step.max() + 1]),
+        np.concatenate([head, tail]),
+        np.concatenate([tail, tail]),
+        np.concatenate([head, head]),
+        np.concatenate([adds, ~adds]),
+    )
+    return Chunks.equal(np.full(size, -1), whole=size), sends

@@ -1,0 +1,305 @@
+"""NCCL's NVLS and NVLS tree: NVSwitches copy and add, NICs carry what one GPU a rail has summed up.
+
+Problem: an allreduce, allgather or reduce-scatter in which a GPU sends each part to its box once.
+Input:   a topology with a switch marked ``multicast`` in every box; the number of rails R.
+Output:  physical trees (``MulticastForest``), R a box (NVLS) or 2 R in all (NVLS tree).
+Cost:    linear in the trees' edges; N trees of N GPUs.
+Source:  NCCL 2.17 (NVLS in a box), 2.18 (NVLS tree, NVLS with SHARP) and later (NVLS for allgather
+         and reduce-scatter), as its release notes and the comments of its sources describe them.
+         Reimplemented from descriptions; no code of it.
+
+Within a box the data is cut into slices, one a rail. The head of a rail, a GPU with a NIC, takes in
+the sum of its slice over the box, which the switch adds up from what all GPUs send
+(multimem.ld_reduce), and sends the total to the switch, which copies it to all (multimem.st). What
+a GPU has itself does not pass the switch here; NCCL's does, so that GPUs send and take in 9/8 of
+the data of a box of 8 where ours do 8/8.
+
+Between boxes, NVLS. The heads of a rail are joined through SHARP, if all switches between them are
+marked: each sends its sum once, the switch adds, one head gets the total and sends it back once for
+all. Our schedules need that root, which SHARP does not; the boxes take turns, so all NICs carry the
+same, as they do in NCCL. Without SHARP the heads of a rail make a ring, which sums up and hands on
+(``between="ring"``); NCCL, as far as is described, takes NVLS over several boxes with SHARP only,
+and NVLS trees, trees or rings without. NVLS tree: a double binary tree over the heads of a rail, as
+in ``nccl_tree``, each tree with half of the slice; two or more boxes, allreduce alone; SHARP is not
+used. Switches that are marked beyond these do not copy.
+
+A GPU that is no head sends its shard of an allgather over all rails alike, in an allreduce no slice
+is its own. So with dead NICs there are fewer rails (``rails``).
+
+What is left out: the choice of channels and of what part of the GPU runs them, user buffers, chains
+of SHARP (CollnetChain), and NCCL's choice among its algorithms. The papers publish no theoretical
+numbers. What comes out here, GB/s of an allreduce on DGX H100:
+
+    boxes                 1      2      4      8     16
+    nccl-nvls, SHARP  450.0  400.0  400.0  400.0  400.0
+    nccl-nvls         450.0  400.0  266.7  228.6  213.3
+    nccl-nvls-tree       --  400.0  200.0  200.0  200.0
+    ring              257.1  213.3  206.5  203.2  201.6
+
+An allgather has 514.3 on one to four boxes (each GPU takes in 7/8 of the data from its switch) and
+457.1 on eight, bound by the NICs. One dead NIC of 8 leaves 350 of the 400 on two boxes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+
+from baselines.building.equal_trees import forest_of
+from baselines.building.phases import GATHERING, check_supported, collect
+from baselines.interface.parameters import check_choice
+from baselines.libraries.nccl_tree import double_binary_tree
+from baselines.networks.gates import find_gates
+from baselines.networks.rails import Starts, rails_of
+from baselines.networks.ring_layout import gpus_by_box
+from baselines.networks.switch_paths import Router, check_size
+from baselines.networks.switched import switched
+from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.multicast.pruning import multicast
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.cost.measures import cost
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.topology.model import Topology
+
+__all__ = ["BETWEEN", "generate", "generate_tree"]
+
+BETWEEN = ("sharp", "ring")
+"""How the heads of a rail are joined."""
+
+Parents = dict[int, int]
+"""Whom each GPU but the root gets the data from, by position."""
+
+Copies = Counter[tuple[int, ...]]
+"""Trees, by the parent of each rank."""
+
+
+def generate(
+    topology: Topology,
+    collective: str = "allreduce",
+    *,
+    between: str | None = None,
+    rails: int | None = None,
+) -> MulticastForest | Allreduce[MulticastForest]:
+    """Build NVLS schedules: stars around the switch of a box, rings or SHARP between boxes.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+        "allreduce", "allgather" or "reduce-scatter".
+    between : str, optional
+        One of ``BETWEEN``; if not given, "sharp" where all switches between heads are marked.
+    rails : int, optional
+        R, one per GPU of the largest box if not given, or fewer where NICs are missing.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such way between boxes, or R is not positive.
+    UnsupportedError
+        If the GPUs of some box are not joined by a marked switch, or, with "sharp", the heads of a
+        rail are not.
+    """
+    check_supported("nccl-nvls", collective, GATHERING)
+    if between is not None:
+        check_choice("between", between, BETWEEN)
+    rooted = _slices if collective == "allreduce" else _shards
+    trees = partial(rooted, between=between)
+    return _best("nccl-nvls", topology, collective, rails, trees, sharp=between != "ring")
+
+
+def generate_tree(
+    topology: Topology, collective: str = "allreduce", *, rails: int | None = None
+) -> MulticastForest | Allreduce[MulticastForest]:
+    """Build NVLS trees: stars around the switch of a box, two binary trees a rail between boxes.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+        "allreduce".
+    rails : int, optional
+        As of :func:`generate`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If R is not positive.
+    UnsupportedError
+        If there is a single box, or its GPUs are not joined by a marked switch.
+    """
+    check_supported("nccl-nvls-tree", collective, ("allreduce",))
+    check_size(topology)
+    if len(gpus_by_box(topology)) == 1:
+        raise UnsupportedError(
+            f"unsupported: {topology.name} is a single box, which has no tree; use nccl-nvls"
+        )
+    return _best("nccl-nvls-tree", topology, collective, rails, _trees, sharp=False)
+
+
+def _best(
+    method: str,
+    topology: Topology,
+    collective: str,
+    rails: int | None,
+    trees: Callable[[Router, list[list[int]], Starts], Copies],
+    *,
+    sharp: bool,
+) -> MulticastForest | Allreduce[MulticastForest]:
+    """Return the fastest over the choices of rails."""
+    check_size(topology)
+    if rails is not None and rails < 1:
+        raise InvalidParameterError(f"rails is {rails}; it takes at least one")
+    boxes = gpus_by_box(topology)
+    copying = _copying(topology, boxes, sharp=sharp)
+
+    def spread(network: Topology, starts: Starts) -> Forest:
+        router = _router(network)
+        forest = forest_of(router, method, trees(router, boxes, starts))
+        return replace(forest, topology=network)
+
+    made: list[MulticastForest | Allreduce[MulticastForest]] = []
+    refused: list[UnsupportedError] = []
+    for starts in rails_of(boxes, find_gates(Router(topology), boxes), rails):
+        try:
+            found = multicast(collect(partial(spread, starts=starts), copying, collective))
+        except UnsupportedError as error:
+            refused.append(error)
+        else:
+            made.append(_on(found, topology))
+    if not made:
+        raise refused[0]
+    return made[0] if len(made) == 1 else min(made, key=lambda way: cost(way).time_s_per_gb)
+
+
+def _router(network: Topology) -> Router:
+    """Ways through switches wherever there are any."""
+    return Router(switched(network, needless=True)[-1])
+
+
+def _copying(topology: Topology, boxes: list[list[int]], *, sharp: bool) -> Topology:
+    """The network in which only those switches copy that NVLS uses: of boxes, or with SHARP all."""
+    router, used = _router(topology), set(topology.switches if sharp else ())
+    if all(len(box) == 1 for box in boxes):
+        raise UnsupportedError(
+            f"unsupported: NVLS in {topology.name}, whose boxes have one GPU each"
+        )
+    for gpus in (box for box in boxes if len(box) > 1):
+        joining = _joining(router, gpus)
+        used |= joining
+        if not joining:
+            names = [topology.nodes[gpu].name for gpu in (gpus[0], gpus[-1])]
+            raise UnsupportedError(
+                f"unsupported: NVLS needs a switch marked multicast that joins all GPUs of a box; "
+                f"none joins those from {names[0]} to {names[1]}"
+            )
+    nodes = tuple(
+        replace(node, multicast=node.multicast and position in used)
+        for position, node in enumerate(topology.nodes)
+    )
+    return replace(topology, nodes=nodes)
+
+
+def _on(
+    made: MulticastForest | Allreduce[MulticastForest], topology: Topology
+) -> MulticastForest | Allreduce[MulticastForest]:
+    """The same trees on the network with all its marks."""
+    if isinstance(made, Allreduce):
+        reduce, gather = (replace(phase, topology=topology) for phase in made.phases)
+        return Allreduce(reduce, gather)
+    return replace(made, topology=topology)
+
+
+def _joining(router: Router, gpus: Iterable[int]) -> set[int]:
+    """The marked switches on all shortest ways between some GPUs and the first of them."""
+    first, *others = gpus
+    nodes = router.topology.nodes
+    ways = [
+        set(way)
+        for gpu in others
+        for ends in ((first, gpu), (gpu, first))
+        for way in router.paths(*ends)
+    ]
+    return {v for v in set.intersection(*ways) if nodes[v].multicast}
+
+
+def _shards(router: Router, boxes: list[list[int]], starts: Starts, between: str | None) -> Copies:
+    """The trees of an allgather: each GPU's shard by the rails that it heads, or by all alike."""
+    heads = [tuple(box[place] for box, place in zip(boxes, rail, strict=True)) for rail in starts]
+    star = {rail: _is_star(router, rail, between) for rail in heads}
+    rails_of_gpu = {
+        gpu: [rail for rail in heads if rail[i] == gpu] or heads
+        for i, box in enumerate(boxes)
+        for gpu in box
+    }
+    times = math.lcm(*map(len, rails_of_gpu.values()))
+    copies: Copies = Counter()
+    for i, box in enumerate(boxes):
+        for gpu in box:
+            for rail in rails_of_gpu[gpu]:
+                parents = _around(rail, i, star=star[rail])
+                row = _row(router, boxes, rail, parents, gpu)
+                copies[row] += times // len(rails_of_gpu[gpu])
+    return copies
+
+
+def _slices(router: Router, boxes: list[list[int]], starts: Starts, between: str | None) -> Copies:
+    """The trees of an allreduce: each rail's slice in equal parts from its heads in all boxes."""
+    copies: Copies = Counter()
+    for places in starts:
+        rail = [box[place] for box, place in zip(boxes, places, strict=True)]
+        star = _is_star(router, rail, between)
+        for i, head in enumerate(rail):
+            parents = _around(rail, i, star=star)
+            copies[_row(router, boxes, rail, parents, head)] += 1
+    return copies
+
+
+def _trees(router: Router, boxes: list[list[int]], starts: Starts) -> Copies:
+    """The trees of an allreduce over two binary trees a rail."""
+    copies: Copies = Counter()
+    for places in starts:
+        rail = [box[place] for box, place in zip(boxes, places, strict=True)]
+        for tree in double_binary_tree(len(boxes)):
+            parents = {rail[i]: rail[above] for i, above in enumerate(tree.above) if above >= 0}
+            root = rail[tree.above.index(-1)]
+            copies[_row(router, boxes, rail, parents, root)] += 1
+    return copies
+
+
+def _is_star(router: Router, rail: Sequence[int], between: str | None) -> bool:
+    """Whether the heads of a rail are joined through SHARP, not in a ring."""
+    if len(rail) == 1 or between == "ring":
+        return False
+    joined = bool(_joining(router, rail))
+    if between == "sharp" and not joined:
+        raise UnsupportedError(
+            f"unsupported: SHARP needs a switch marked multicast that joins all boxes; none does "
+            f"from {router.topology.nodes[rail[0]].name} on"
+        )
+    return joined
+
+
+def _around(rail: Sequence[int], start: int, *, star: bool) -> Parents:
+    """How the heads of a rail get the data from that of one box: from it, or each from the next."""
+    if star:
+        return {head: rail[start] for head in rail if head != rail[start]}
+    ring = [*rail[start:], *rail[:start]]
+    return {head: before for before, head in pairwise(ring)}
+
+
+def _row(
+    router: Router, boxes: list[list[int]], rail: Sequence[int], parents: Parents, root: int
+) -> tuple[int, ...]:
+    """The parent of each rank: heads as said, all others that of their box."""
+    parent: Parents = dict(parents)
+    for box, head in zip(boxes, rail, strict=True):
+        source = root if root in box else head
+        parent |= {gpu: source for gpu in box if gpu != source and gpu not in parents}
+    rank_of, compute = router.topology.rank_of, router.topology.compute
+    return tuple(rank_of[parent[gpu]] if gpu in parent else -1 for gpu in compute)

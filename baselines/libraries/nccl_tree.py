@@ -1,0 +1,300 @@
+"""NCCL's trees: a chain in each box, a binary tree or a pair of them between the boxes.
+
+Problem: an allreduce in few steps: sums go up a tree to its root and come down again.
+Input:   a topology; the number of rails R; one tree a rail or two.
+Output:  an allreduce of 2 R trees (R if single) with equal shares of the data.
+Cost:    linear in the trees' edges, and the Hamiltonian paths of a box with direct links (see
+         ``hamiltonian``); boxes alike are searched once.
+Source:  NCCL 2.4 and later: Sanders, Speck and Traff, "Two-tree algorithms for full bandwidth
+         broadcast, reduction and scan" (2009), as NVIDIA's "Massively Scale Your Deep Learning
+         Training with NCCL 2.4" and the comments of its trees.cc describe it. Reimplemented from
+         descriptions and from the trees that NCCL prints; no code of it.
+
+Between boxes. Box 0 is the root. Another box b, divided by 2^i and no higher power of two, hangs
+from b + 2^i or b - 2^i, that which 2^(i+1) divides and no higher power does, or, if this is no box,
+from b - 2^i; so odd boxes are leaves. The second tree of a pair is the first one mirrored (box b
+plays B - 1 - b) or, if B is odd, shifted (b plays b - 1): leaves become inner boxes. If B is odd,
+box 0 is inner in both, with one child in each. So no box has more than two children in the pair.
+
+Within a box rail r begins at GPU r, which uses its NIC, and goes on as a chain through GPUs r + 1,
+r + 2 and so on ("Trees [0] 1/8/-1->0->-1" at rank 0), or, where direct links make chains, through
+the one over the links least loaded for their bandwidth by the others. The chain's first GPU sends
+to the box above. From below, as NCCL's patterns have it: the second child comes in at the first
+GPU and the first child at the second one ("balanced"), both at the second ("split"), or both at
+the first ("tree"). NCCL's search prefers "balanced"; here as well, unless some second GPU is
+further from the box below than the first one (rails kept apart), or is second on several rails
+(chains over direct links), so that its NIC would have more to do than the others: then "tree".
+
+Where GPUs have no NIC, or share one, a rail begins at a GPU with a NIC to itself that sends and
+receives (``rails``): at the same place in all boxes as long as there are such places. As many rails
+as all boxes have, or the usual number of which some share a NIC, whichever is faster. With one dead
+NIC of 8 two DGX A100 have 161.5 GB/s (by the NICs it would be 175, but fewer chains end at GPU 1),
+four have 100 as before if it is box 0's, which is the root or a leaf and no bottleneck, else 87.5.
+
+GPUs outside boxes are boxes of one. ``generate_flat`` takes every GPU for one: a double binary tree
+over ranks, as the comparison tables of direct-connect networks have it (BFB, NSDI 2025). There the
+tree's edges are the network; on any other, edges run through switches or are unsupported: in a
+tree-flow schedule no GPU relays what is not on its way.
+
+A hop over switches is divided evenly over its equal-cost paths (see ``routing``).
+
+What is left out: NCCL's choice of the number of channels (equal trees change no load), NVLink
+SHARP (``nccl_nvls`` has it), and that both GPUs of a pattern use one NIC, since here each uses its
+own. NCCL has trees for allreduce only, and so has this.
+
+The papers publish no theoretical numbers. On two DGX A100 every GPU sends 28/16 of the data over
+its 300 GB/s, hence 171.4 GB/s (the optimum is 173.3, rings have 106.7); NCCL's tree was measured
+there at 96.8 GB/s for 1 GB (ForestColl section 6.2), as fast as its rings, so that something
+outside the model holds it back. On two MI250 boxes xGMI is the limit, 133.3 GB/s.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import pairwise
+
+from baselines.building.equal_trees import forest_of
+from baselines.building.phases import check_supported, collect
+from baselines.interface.parameters import check_choice
+from baselines.networks.gates import find_gates
+from baselines.networks.hamiltonian import find_paths
+from baselines.networks.ports import Ports
+from baselines.networks.rails import Starts, rails_of
+from baselines.networks.ring_layout import gpus_by_box
+from baselines.networks.switch_paths import Router, check_size
+from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.cost.measures import cost
+from forestcoll.schedule.forest import Forest
+from forestcoll.topology.model import Topology
+
+__all__ = ["PATTERNS", "BoxTree", "binary_tree", "double_binary_tree", "generate", "generate_flat"]
+
+PATTERNS = {"balanced": (1, 0), "split": (1, 1), "tree": (0, 0)}
+"""Where in a box's chain its first and second child come in."""
+
+Chain = tuple[int, ...]
+"""The GPUs of a box by position, each above the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoxTree:
+    """A tree over boxes.
+
+    Parameters
+    ----------
+    above : tuple of int
+        The box that each hangs from, -1 at the root.
+    first : tuple of bool
+        Whether it is the first child there, or the second.
+    """
+
+    above: tuple[int, ...]
+    first: tuple[bool, ...]
+
+    def played_by(self, boxes: Sequence[int]) -> BoxTree:
+        """Return the tree in which ``boxes[b]`` plays the part of box b."""
+        above, first = [-1] * len(boxes), [False] * len(boxes)
+        for part, box in enumerate(boxes):
+            if self.above[part] >= 0:
+                above[box] = boxes[self.above[part]]
+            first[box] = self.first[part]
+        return BoxTree(tuple(above), tuple(first))
+
+
+def binary_tree(size: int) -> BoxTree:
+    """Return NCCL's binary tree over so many boxes, whose root 0 has a single child.
+
+    Examples
+    --------
+    >>> binary_tree(5).above
+    (-1, 2, 4, 2, 0)
+    """
+    above = [-1]
+    for box in range(1, size):
+        step = box & -box
+        parent = box - step if box & (2 * step) else box + step
+        above.append(parent if parent < size else box - step)
+    return BoxTree(tuple(above), tuple(box < parent for box, parent in enumerate(above)))
+
+
+def double_binary_tree(size: int) -> tuple[BoxTree, BoxTree]:
+    """Return NCCL's pair of trees: the binary tree, and the same mirrored (odd size: shifted).
+
+    Examples
+    --------
+    >>> [tree.above for tree in double_binary_tree(4)]
+    [(-1, 2, 0, 2), (1, 3, 1, -1)]
+    """
+    tree, boxes = binary_tree(size), range(size)
+    second = [*boxes[1:], 0] if size % 2 else boxes[::-1]
+    return tree, tree.played_by(second)
+
+
+def generate(
+    topology: Topology,
+    collective: str = "allreduce",
+    *,
+    double: bool = True,
+    rails: int | None = None,
+    pattern: str | None = None,
+) -> Forest | Allreduce[Forest]:
+    """Build the trees of all rails.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+        "allreduce".
+    double : bool
+        Two trees a rail, or the first alone.
+    rails : int, optional
+        R, one per GPU of the largest box if not given.
+    pattern : str, optional
+        One of ``PATTERNS``; if not given, "balanced" or "tree", as said above.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such pattern, or R is not positive.
+    UnsupportedError
+        If neither links nor switches lead from some GPU to the next, or no GPU of some box both
+        reaches other boxes and is reached by them.
+    """
+    check_supported("nccl-tree", collective, ("allreduce",))
+    if pattern is not None:
+        check_choice("pattern", pattern, PATTERNS)
+    if rails is not None and rails < 1:
+        raise InvalidParameterError(f"rails is {rails}; it takes at least one")
+    check_size(topology)
+    boxes = _boxes(topology)
+    made: list[Forest | Allreduce[Forest]] = []
+    refused: list[UnsupportedError] = []
+    for starts in rails_of(boxes, find_gates(Router(topology), boxes), rails):
+        spread = partial(_spread, method="nccl-tree", starts=starts, double=double, pattern=pattern)
+        try:
+            made.append(collect(spread, topology, collective))
+        except UnsupportedError as error:
+            refused.append(error)
+    if not made:
+        raise refused[0]
+    return made[0] if len(made) == 1 else min(made, key=lambda way: cost(way).time_s_per_gb)
+
+
+def generate_flat(topology: Topology, collective: str = "allreduce") -> Forest | Allreduce[Forest]:
+    """Build the double binary tree over all GPUs in the order of their boxes and numbers.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+        "allreduce".
+
+    Raises
+    ------
+    UnsupportedError
+        If neither a link nor switches join two GPUs that are neighbours in a tree.
+    """
+    check_supported("double-binary-tree", collective, ("allreduce",))
+    return collect(_flat, topology, collective)
+
+
+def _boxes(topology: Topology) -> list[list[int]]:
+    """GPUs by box; those that belong to none are boxes of one."""
+    boxes = gpus_by_box(topology)
+    if all(topology.nodes[gpu].box is None for gpu in topology.compute):
+        return [[gpu] for box in boxes for gpu in box]
+    return boxes
+
+
+def _flat(topology: Topology) -> Forest:
+    """Return the trees over all GPUs as they send out what their roots have."""
+    check_size(topology)
+    gpus = [[gpu] for box in gpus_by_box(topology) for gpu in box]
+    return _over(topology, gpus, ((0,) * len(gpus),), "double-binary-tree", True, None)
+
+
+def _spread(
+    topology: Topology, *, method: str, starts: Starts, double: bool, pattern: str | None
+) -> Forest:
+    """Return the trees of all rails as they send out what their roots have."""
+    return _over(topology, _boxes(topology), starts, method, double, pattern)
+
+
+def _over(
+    topology: Topology,
+    boxes: Sequence[Sequence[int]],
+    starts: Starts,
+    method: str,
+    double: bool,
+    pattern: str | None,
+) -> Forest:
+    ports = Ports(topology)
+    chains = [
+        [_chain(ports, box, start) for box, start in zip(boxes, rail, strict=True)]
+        for rail in starts
+    ]
+    between = double_binary_tree(len(boxes)) if double else (binary_tree(len(boxes)),)
+    if pattern is None:
+        near = all(_as_near(ports, chains_of, tree) for chains_of in chains for tree in between)
+        pattern = "balanced" if near and _are_spread(chains) else "tree"
+    rows = [
+        _parents(topology, chains_of, tree, PATTERNS[pattern])
+        for chains_of in chains
+        for tree in between
+    ]
+    return forest_of(ports.router, method, Counter(rows))
+
+
+def _chain(ports: Ports, gpus: Sequence[int], start: int) -> Chain:
+    """The GPUs of a box from the one at a place on."""
+    found = find_paths(ports.direct(gpus), start)
+    chains = [tuple(gpus[place] for place in path) for path in found]
+    chains = chains or [(*gpus[start:], *gpus[:start])]
+
+    @cache
+    def penalty(hop: tuple[int, int]) -> int:
+        return ports.penalty(ports.port(*hop))
+
+    best = min(chains, key=lambda chain: sum(map(penalty, pairwise(chain))))
+    for hop in pairwise(best):
+        ports.add(ports.port(*hop), 1)
+    return best
+
+
+def _as_near(ports: Ports, chains: Sequence[Chain], tree: BoxTree) -> bool:
+    """Whether the second GPU of each chain is as near to the boxes below as the first."""
+    hops = ports.router.hops
+    for box, above in enumerate(tree.above):
+        if above >= 0:
+            child, (first, second) = chains[box][0], (chains[above] * 2)[:2]
+            one, other = hops(first, child), hops(second, child)
+            if other is None or (one is not None and one < other):
+                return False
+    return True
+
+
+def _are_spread(chains: Sequence[Sequence[Chain]]) -> bool:
+    """Whether in every box no GPU is second on more rails than one is first."""
+    for of_box in zip(*chains, strict=True):
+        first, second = (Counter((chain * 2)[place] for chain in of_box) for place in (0, 1))
+        if max(second.values()) > max(first.values()):
+            return False
+    return True
+
+
+def _parents(
+    topology: Topology, chains: Sequence[Chain], tree: BoxTree, places: tuple[int, int]
+) -> tuple[int, ...]:
+    """The parent of each rank, -1 at the root."""
+    parent: dict[int, int] = {}
+    for box, chain in enumerate(chains):
+        parent |= {below: above for above, below in pairwise(chain)}
+        if (above := tree.above[box]) >= 0:
+            place = places[0] if tree.first[box] else places[1]
+            parent[chain[0]] = chains[above][min(place, len(chains[above]) - 1)]
+    rank_of = topology.rank_of
+    return tuple(rank_of[parent[gpu]] if gpu in parent else -1 for gpu in topology.compute)

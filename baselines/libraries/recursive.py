@@ -1,0 +1,139 @@
+"""Recursive halving and doubling: GPUs swap all they have with partners at distances 1, 2, 4, ...
+
+Problem: an allgather, reduce-scatter or allreduce in log2 N steps.
+Input:   a topology; whether near or far partners come first, or the better of the two.
+Output:  step schedules: N (N - 1) transfers of one shard each.
+Cost:    linear in the transfers; twice that by default.
+Source:  Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in
+         MPICH" (IJHPCA 2005): recursive doubling allgather, recursive halving reduce-scatter,
+         and Rabenseifner's allreduce, which is both. Reimplemented from the paper.
+
+GPUs are numbered by box and then by their number in the box; partners differ in one bit. The
+reduce-scatter is the allgather backwards: "near-first" means an allgather whose first partners are
+neighbours, and so a reduce-scatter whose last ones are, as in Rabenseifner's allreduce. By default
+it is the order that takes less time in theory, on boxes "far-first", which sends one shard a GPU
+over the network where "near-first" sends half of them: flowing, on two DGX A100 the allgather has
+342.9 GB/s and not 50, on two MI250 100 and not 32; in steps 184.6 and not 46.6, 49.8 and not 19.7.
+
+N need not be a power of two. With N = 2^L + r, each of the first r even numbers is folded into the
+odd number after it, as in MPICH: it hands over its data in a step of its own before the others
+begin, and gets the result in one after they are done. The data of an allreduce is cut into 2^L
+parts then, and its steps are 2 L + 2; those of an allgather or reduce-scatter are L + 2.
+
+What is left out: MPICH's other ways for N that is no power of two. Partners need not be joined: a
+transfer takes the least-cost paths, through switches and GPUs (``forwarding``).
+
+On a hypercube of d dimensions each step uses the links of one dimension only, 1/d of all, as
+published (Zhao et al., NSDI 2025, appendix A.1: "at most 1/3 of the total bandwidth" for N = 8). So
+in steps the allgather takes (N-1)/N M / (B/d), where BFB takes (N-1)/N M / B: 67 % less for N = 8,
+of which 60 % were measured there. Flowing, all dimensions are busy, the last with half of the data.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from baselines.building.composing import Ranks, by_number, collect_steps, in_step, joined, routed
+from baselines.building.fastest import fastest
+from baselines.interface.parameters import check_choice
+from baselines.networks.switch_paths import check_size
+from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
+from forestcoll.topology.model import Topology
+
+__all__ = ["ORDERS", "generate"]
+
+ORDERS = ("near-first", "far-first")
+"""The partners of an allgather."""
+
+METHOD = "recursive-halving-doubling"
+
+
+def generate(
+    topology: Topology, collective: str = "allgather", *, order: str | None = None
+) -> StepSchedule:
+    """Swap everything with partners at all powers of two.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+        "allgather", "reduce-scatter" or "allreduce".
+    order : str, optional
+        One of ``ORDERS``; if not given, the one whose schedule takes less time flowing
+        (:func:`forestcoll.schedule.cost`), of equals in steps, "near-first" if these are equal too.
+
+    Raises
+    ------
+    UnsupportedError
+        If nothing leads from a GPU to its partner.
+    InvalidParameterError
+        If there is no such order.
+    """
+    check_size(topology)
+    if order is not None:
+        check_choice("order", order, ORDERS)
+    folded = collective == "allreduce"
+    made = (
+        collect_steps(partial(_spread, order=each, folded=folded), topology, collective)
+        for each in (ORDERS if order is None else (order,))
+    )
+    return fastest(made)
+
+
+def _spread(topology: Topology, order: str, folded: bool) -> StepSchedule:
+    """Spread the shards of all GPUs or, folded, of those alone that are left by folding."""
+    inside, outside = _fold(by_number(topology))
+    swaps, partners = _swaps(len(inside), order), inside[: len(outside)]
+    if folded:
+        chunks = Chunks.equal(inside, whole=len(inside))
+        parts = [_named(swaps, np.arange(len(inside)), inside, first_step=0)]
+    else:
+        chunks = Chunks.equal(np.arange(topology.num_compute), whole=topology.num_compute)
+        start = 1 if len(outside) else 0
+        parts = [
+            in_step(0, outside, outside, partners),
+            _named(swaps, inside, inside, first_step=start),
+            _named(swaps, outside, inside, first_step=start),
+        ]
+    end = 1 + max(int(part.step.max(initial=-1)) for part in parts)
+    chunk, pair = np.divmod(np.arange(len(chunks) * len(outside)), max(len(outside), 1))
+    news = chunks.root[chunk] != outside[pair]
+    chunk, pair = chunk[news], pair[news]
+    parts.append(in_step(end, chunk, partners[pair], outside[pair]))
+    return routed(topology, METHOD, "allgather", chunks, joined(parts))
+
+
+def _fold(ranks: Ranks) -> tuple[Ranks, Ranks]:
+    """Split into 2^L ranks and the others; the first of the former are these others' partners."""
+    extra = len(ranks) - 2 ** (len(ranks).bit_length() - 1)
+    inside = np.concatenate([ranks[1 : 2 * extra : 2], ranks[2 * extra :]])
+    return inside, ranks[0 : 2 * extra : 2]
+
+
+def _swaps(places: int, order: str) -> Sends:
+    """Recursive doubling among 2^L places; each has the chunk of its own number."""
+    place = np.arange(places)
+    held = np.zeros(1, dtype=place.dtype)  # the chunks that place 0 has
+    distances = [1 << bit for bit in range(places.bit_length() - 1)]
+    parts = []
+    for step, distance in enumerate(distances if order == "near-first" else distances[::-1]):
+        chunk = place[:, None] ^ held
+        tail = np.broadcast_to(place[:, None], chunk.shape).ravel()
+        parts.append(in_step(step, chunk.ravel(), tail, tail ^ distance))
+        held = np.concatenate([held, held ^ distance])
+    return joined(parts)
+
+
+def _named(swaps: Sends, chunks: npt.ArrayLike, ranks: Ranks, first_step: int) -> Sends:
+    """Say which chunks (of the first places, if not of all) and ranks the swaps are of."""
+    names = np.asarray(chunks)
+    some = swaps.chunk < len(names)
+    return Sends.sorted(
+        swaps.step[some] + first_step,
+        names[swaps.chunk[some]],
+        ranks[swaps.tail[some]],
+        ranks[swaps.head[some]],
+    )

@@ -1,0 +1,105 @@
+"""How busy each port of a GPU is with the rings or chains laid so far.
+
+Problem: lay one course after another such that no port is busier than it must be.
+Input:   a topology; what was laid before.
+Output:  the penalty of one more course on a port.
+Cost:    none to speak of.
+Source:  a greedy choice of ours, for where NCCL and RCCL search or have lists (see ``ring``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from baselines.networks.hamiltonian import Successors
+from baselines.networks.switch_paths import Router
+from forestcoll.errors import UnsupportedError
+from forestcoll.topology.model import Topology
+
+__all__ = ["MOST_LANES", "STEEPNESS", "Ports"]
+
+MOST_LANES = 16
+"""Numbers of rings tried where none is given."""
+
+STEEPNESS = 4
+"""How much more a busy port weighs than an idle one."""
+
+
+class Ports:
+    """How many courses leave by each port, a link out of a GPU.
+
+    The penalty of a course is what it adds to the sum over all ports of
+    (courses / bandwidth) ** ``STEEPNESS``.
+    """
+
+    def __init__(self, topology: Topology) -> None:
+        self.topology = topology
+        self.router = Router(topology)
+        self.load: dict[tuple[int, int], int] = {}
+        widths = [link.bandwidth_gb_s for link in topology.links]
+        common = math.lcm(*(width.numerator for width in widths))
+        self.slowness = {
+            (link.tail, link.head): int(common / link.bandwidth_gb_s) for link in topology.links
+        }
+
+    def add(self, port: tuple[int, int], courses: int) -> None:
+        """Add courses to a port, or take them away."""
+        self.load[port] = self.load.get(port, 0) + courses
+
+    @property
+    def worst(self) -> int:
+        """Rings per bandwidth on the busiest port."""
+        return max(rings * self.slowness[port] for port, rings in self.load.items())
+
+    def port(self, tail: int, head: int) -> tuple[int, int]:
+        """The (first) link by which a GPU sends to another."""
+        ways = self.router.next_hops(tail, head)
+        if not ways:
+            names = [self.topology.nodes[gpu].name for gpu in (tail, head)]
+            raise UnsupportedError(
+                f"unsupported: no ring or chain over direct links was found, and switches do not "
+                f"lead from {names[0]} to {names[1]}"
+            )
+        return tail, ways[0][1]
+
+    def penalty(self, port: tuple[int, int]) -> int:
+        """What one more ring on a port adds to the sum."""
+        load, slowness = self.load.get(port, 0), self.slowness[port]
+        return int(((load + 1) ** STEEPNESS - load**STEEPNESS) * slowness**STEEPNESS)
+
+    def lanes(self, gpus: Sequence[int]) -> int:
+        """The most lanes from one of these GPUs to others over direct links, up to ``MOST_LANES``.
+
+        A link has as many lanes as it is times as wide as the narrowest link among them.
+        """
+        rows = [
+            [self.slowness[gpus[a], gpus[b]] for b in row]
+            for a, row in enumerate(self.direct(gpus))
+        ]
+        narrowest = max((slow for row in rows for slow in row), default=0)
+        return min(MOST_LANES, max(sum(narrowest // slow for slow in row) for row in rows))
+
+    def direct(self, gpus: Sequence[int]) -> Successors:
+        """The direct links among some GPUs, by place, the widest first."""
+        rows = []
+        for a in gpus:
+            linked = ((self.slowness.get((a, b)), place) for place, b in enumerate(gpus))
+            widest = sorted((slow, place) for slow, place in linked if slow is not None)
+            rows.append(tuple(place for _, place in widest))
+        return tuple(rows)
+
+    def ways(self, gpus: Sequence[int]) -> Successors:
+        """The GPUs that each can send to, over links or through switches, by place.
+
+        Those behind the widest ports first, then downwards from the sender.
+        """
+        rows = []
+        for place, tail in enumerate(gpus):
+            onward = [(place - step) % len(gpus) for step in range(1, len(gpus))]
+            there = [head for head in onward if self.router.hops(tail, gpus[head])]
+            rows.append(tuple(sorted(there, key=lambda head: self._slowness(tail, gpus[head]))))
+        return tuple(rows)
+
+    def _slowness(self, tail: int, head: int) -> int:
+        return self.slowness[self.port(tail, head)]

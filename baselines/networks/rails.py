@@ -1,0 +1,80 @@
+"""Where the rails of NCCL's trees begin in every box: at GPUs that have a NIC.
+
+Problem: choose R GPUs a box, one a rail, such that each is reached from other boxes and reaches
+         them, and that those of a rail have the same number where they can.
+Input:   the gates of the boxes; R, or how many there may be.
+Output:  for each rail the place of its first GPU in each box; several such choices to try.
+Cost:    none to speak of.
+Source:  NCCL lays no more channels than the machine with the fewest NICs allows (see ``gates``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from baselines.networks.gates import Gates
+from forestcoll.errors import UnsupportedError
+
+__all__ = ["Starts", "rails_of"]
+
+Starts = tuple[tuple[int, ...], ...]
+"""By rail and box, the place in the box of the GPU at which the rail begins."""
+
+
+def rails_of(
+    boxes: Sequence[Sequence[int]], gates: Sequence[Gates], rails: int | None
+) -> list[Starts]:
+    """Return the choices to try, the usual one first.
+
+    Parameters
+    ----------
+    boxes : sequence of sequences of int
+        GPUs by box.
+    gates : sequence of Gates
+        Of the boxes; of a single box they do not matter.
+    rails : int, optional
+        R; if not given, one per GPU of the largest box, and where some GPU has no NIC as many as
+        all boxes have at the same places, or at any.
+
+    Raises
+    ------
+    UnsupportedError
+        If no GPU of a box both reaches others and is reached by them.
+    """
+    usual = max(map(len, boxes)) if rails is None else rails
+    plain: list[Starts] = []
+    if len(boxes) == 1 or all(found.is_open for found in gates):
+        rows = (tuple(_spread(len(box), rail, usual) for box in boxes) for rail in range(usual))
+        plain.append(tuple(rows))
+    if len(boxes) == 1 or all(found.is_whole for found in gates):
+        return plain
+    places = [
+        [box.index(gpu) for gpu in found.own] for box, found in zip(boxes, gates, strict=True)
+    ]
+    if not all(places):
+        raise UnsupportedError(
+            "unsupported: a tree has to enter and leave each box at some GPU, and there is a box "
+            "with none that does both"
+        )
+    common = sorted(set(places[0]).intersection(*places))
+    others = [[place for place in row if place not in common] or row for row in places]
+    counts = {usual} if rails is not None else {usual, len(common), min(map(len, places))} - {0}
+    return plain + [
+        tuple(_row(common, others, rail, count) for rail in range(count))
+        for count in sorted(counts)
+    ]
+
+
+def _spread(size: int, rail: int, rails: int) -> int:
+    """Few rails are spread over the GPUs."""
+    return (rail if rails >= size else rail * size // rails) % size
+
+
+def _row(
+    common: Sequence[int], others: Sequence[Sequence[int]], rail: int, rails: int
+) -> tuple[int, ...]:
+    """Where a rail begins: at a place that all boxes have as long as there are, then at others."""
+    if common and rail < len(common):
+        return (common[_spread(len(common), rail, rails)],) * len(others)
+    more = rail - len(common)
+    return tuple(row[_spread(len(row), more, rails - len(common))] for row in others)

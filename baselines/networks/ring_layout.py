@@ -1,0 +1,228 @@
+"""Where rings run: through which GPUs of each box, and from which to the next box.
+
+Problem: lay R rings over boxes of GPUs such that no port is busier than it must be.
+Input:   a topology, its GPUs by box.
+Output:  one ring at a time, given the load of those laid before.
+Cost:    a look at each Hamiltonian path of a box per ring (see ``hamiltonian``); boxes alike are
+         searched once.
+Source:  what NCCL does where a box has a switch; elsewhere a greedy choice of ours (see ``ring``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+import networkx as nx
+
+from baselines.networks.hamiltonian import Successors, find_cycle, find_disjoint_cycles, find_paths
+from baselines.networks.ports import Ports
+from baselines.networks.switch_paths import Router
+from forestcoll.errors import UnsupportedError
+from forestcoll.topology.model import Topology
+
+__all__ = ["MOST_TOURS", "Layout", "Ring", "gpus_by_box", "hops"]
+
+MOST_TOURS = 64
+"""Rings to choose from where direct links and switches are mixed."""
+
+Ring = tuple[int, ...]
+"""GPUs, by position in the topology, each sending to the next and the last to the first."""
+
+
+def hops(ring: Ring) -> Iterable[tuple[int, int]]:
+    """Return the hops of a ring, the one back to its start included."""
+    return pairwise((*ring, ring[0]))
+
+
+def gpus_by_box(topology: Topology) -> list[list[int]]:
+    """GPUs by box, in the order of their numbers; a GPU without a box stands alone among boxes."""
+    boxes: dict[tuple[int, int], list[int]] = {}
+    boxed = any(topology.nodes[gpu].box is not None for gpu in topology.compute)
+    for gpu in topology.compute:
+        box = topology.nodes[gpu].box
+        key = (0, box) if box is not None else (1, gpu if boxed else 0)
+        boxes.setdefault(key, []).append(gpu)
+    return [
+        sorted(boxes[key], key=lambda gpu: (topology.nodes[gpu].index or 0, gpu))
+        for key in sorted(boxes)
+    ]
+
+
+class Layout(Ports):
+    """Lays one ring after another and remembers how many use each port.
+
+    Among the courses that a ring could take it takes the one that adds the least penalty.
+    """
+
+    def __init__(self, topology: Topology, boxes: list[list[int]]) -> None:
+        super().__init__(topology)
+        self.boxes = boxes
+        self.last: Ring = ()
+        self.tours: list[Ring] = []
+        self.ends = _ends(boxes, self.router) if len(boxes) > 1 else []
+        self.exits = [self._exits(box) for box in range(len(self.ends))]
+
+    def lay(self, ring: int, rings: int) -> Ring:
+        """Lay a ring of so many and count it."""
+        tour = self._across(ring, rings) if self.ends else self._cycle(self.boxes[0])
+        self.count(tour, 1)
+        self.last = tour
+        return tour
+
+    def disjoint(self) -> list[Ring]:
+        """Rings over direct links of their own within one group of GPUs, both ways round each."""
+        (gpus,) = self.boxes
+        wires = self.direct(gpus)
+        cycles = find_disjoint_cycles(wires) if _both_ways(wires) else []
+        tours = [tuple(gpus[place] for place in cycle) for cycle in cycles]
+        return [way for tour in tours for way in (tour, tour[::-1])]
+
+    def count(self, tour: Ring, rings: int) -> None:
+        """Add rings of this course to the loads, or take them away."""
+        for hop in hops(tour):
+            self.add(self.port(*hop), rings)
+
+    def _lightest(self, tours: Iterable[Ring], onward: int | None) -> Ring:
+        """The tour that adds least, with its hop to the next box or, without one, to its start."""
+        penalty: dict[tuple[int, int], int] = {}
+
+        def added(tour: Ring) -> int:
+            total = 0
+            for hop in pairwise((*tour, tour[0] if onward is None else onward)):
+                if hop not in penalty:
+                    penalty[hop] = self.penalty(self.port(*hop))
+                total += penalty[hop]
+            return total
+
+        return min(tours, key=added)
+
+    def _cycle(self, gpus: Sequence[int]) -> Ring:
+        """A ring within one group of GPUs."""
+        if not self.tours:
+            self.tours = self._tours(gpus)
+        back = [self.last[::-1]] if self.last and _both_ways(self.direct(gpus)) else []
+        return self._lightest([*back, *self.tours], onward=None)
+
+    def _tours(self, gpus: Sequence[int]) -> list[Ring]:
+        """The rings to choose from: over direct links alone, or else over any hops."""
+        wires = self.direct(gpus)
+        found = _cycles(wires)
+        if not found and _both_ways(wires) and (rotated := find_cycle(wires)):
+            found = [rotated]
+        return [tuple(gpus[place] for place in path) for path in found or self.mixed(gpus)]
+
+    def mixed(self, gpus: Sequence[int]) -> list[Ring]:
+        """Rings by place over links and through switches: downwards, and others beside links."""
+        ways, downwards = self.ways(gpus), (0, *range(len(gpus) - 1, 0, -1))
+        everywhere = all(len(row) == len(gpus) - 1 for row in ways)
+        found = _cycles(ways)[:MOST_TOURS] if any(self.direct(gpus)) or not everywhere else []
+        return [*found, downwards] if everywhere else found or [downwards]
+
+    def _across(self, ring: int, rings: int) -> Ring:
+        """A ring through all boxes, one chain after another."""
+        tour: list[int] = []
+        for box, gpus in enumerate(self.boxes):
+            after = self.boxes[(box + 1) % len(self.boxes)]
+            entry_after, _ = self.ends[(box + 1) % len(self.boxes)]
+            start = _place(gpus, ring, rings, self.ends[box][0])
+            onward = after[_place(after, ring, rings, entry_after)]
+            tour += self._chain(gpus, start, self.exits[box][start], onward)
+        return tuple(tour)
+
+    def _chain(self, gpus: Sequence[int], start: int, end: int, onward: int) -> Ring:
+        """All GPUs of a box from start to end: over direct links, or else in descending order."""
+        if len(gpus) == 1:
+            return (gpus[0],)
+        chains = [path for path in find_paths(self.direct(gpus), start) if path[-1] == end]
+        if chains:
+            tours = [tuple(gpus[place] for place in path) for path in chains]
+            return self._lightest(tours, onward)
+        between = [*range(start, -1, -1), *range(len(gpus) - 1, start, -1)]
+        between.remove(end)
+        return tuple(gpus[place] for place in (*between, end))
+
+    def _exits(self, box: int) -> list[int]:
+        """Where each entry's ring leaves a box: every GPU once, over the widest chains there are.
+
+        Without direct links that is the usual exit, with them any one as near to the next box.
+        """
+        gpus, after = self.boxes[box], self.boxes[(box + 1) % len(self.boxes)]
+        (entry, exit_), (entry_after, _) = self.ends[box], self.ends[(box + 1) % len(self.boxes)]
+        size = len(gpus)
+        usual = [(start + exit_ - entry) % size for start in range(size)]
+        chains: nx.Graph[int] = nx.Graph()  # entry i is node i, exit i is node size + i
+        chains.add_nodes_from(range(2 * size))
+        for start, end in enumerate(usual):
+            onward = after[(start - entry + entry_after) % len(after)]
+            near = self.router.hops(gpus[end], onward)
+            for other, narrowness in self._narrowest(gpus, start).items():
+                if self.router.hops(gpus[other], onward) == near:
+                    moved = (other - end) % size
+                    weight = narrowness * size**2 + moved  # among equals, the usual ones
+                    chains.add_edge(start, size + other, weight=weight)
+        if any(chains.degree(start) == 0 for start in range(size)):
+            return usual
+        try:
+            pairs = nx.bipartite.minimum_weight_full_matching(chains, range(size))
+        except ValueError:  # some entries are left without an exit
+            return usual
+        return [pairs[start] - size for start in range(size)]
+
+    def _narrowest(self, gpus: Sequence[int], start: int) -> dict[int, int]:
+        """The least sum of slownesses of a chain over direct links, for each end that has one."""
+        least: dict[int, int] = {}
+        for path in find_paths(self.direct(gpus), start):
+            total = sum(self.slowness[gpus[a], gpus[b]] for a, b in pairwise(path))
+            least[path[-1]] = min(total, least.get(path[-1], total))
+        return least
+
+
+def _cycles(successors: Successors) -> list[Ring]:
+    """The Hamiltonian cycles from the first GPU, as far as they are found."""
+    return [path for path in find_paths(successors, 0) if 0 in successors[path[-1]]]
+
+
+def _both_ways(wires: Successors) -> bool:
+    """Whether all GPUs have links, and all of these run both ways."""
+    return all(wires) and all(v in wires[w] for v in range(len(wires)) for w in wires[v])
+
+
+def _place(gpus: Sequence[int], ring: int, rings: int, shift: int) -> int:
+    """The place in a box where a ring enters or leaves; few rings are spread over the GPUs."""
+    first = ring if rings >= len(gpus) else ring * len(gpus) // rings
+    return (first + shift) % len(gpus)
+
+
+def _ends(boxes: list[list[int]], router: Router) -> list[tuple[int, int]]:
+    """Choose where ring 0 enters and leaves each box: the way with the fewest hops across."""
+    count, rings = len(boxes), max(map(len, boxes))
+    straight = [[(0, shift)] * count for shift in range(1, max(rings, 2))]
+    entries = [box % 2 for box in range(count)]
+    if count % 2:
+        entries[-1] = 2  # an odd number of boxes cannot alternate between two rails
+    rails = list(pairwise([*entries, entries[0]]))
+    ways = [*straight[:1], rails, *straight[1:]]
+    costs = [_hops_across(boxes, way, router, rings) for way in ways]
+    possible = [cost for cost in costs if cost is not None]
+    if not possible:
+        raise UnsupportedError("unsupported: no way for rings to enter and leave every box")
+    return ways[costs.index(min(possible))]
+
+
+def _hops_across(
+    boxes: list[list[int]], ends: list[tuple[int, int]], router: Router, rings: int
+) -> int | None:
+    """Total hops of all crossings; None if one cannot be made or a chain would end as it began."""
+    total = 0
+    for i, (gpus, (entry, exit_)) in enumerate(zip(boxes, ends, strict=True)):
+        after, (entry_after, _) = boxes[(i + 1) % len(boxes)], ends[(i + 1) % len(boxes)]
+        if len(gpus) > 1 and (entry - exit_) % len(gpus) == 0:
+            return None
+        for ring in range(rings):
+            tail, head = gpus[(ring + exit_) % len(gpus)], after[(ring + entry_after) % len(after)]
+            across = router.hops(tail, head)
+            if across is None:
+                return None
+            total += across
+    return total

@@ -1,0 +1,264 @@
+"""Blink: spanning trees of a single root, packed as densely as they go.
+
+Problem: broadcast from one GPU, reduce to it, or both for an allreduce, in the least time.
+Input:   a topology without switches; the root.
+Output:  out-trees of that root; a reduction has them on the network with every link turned round,
+         an allreduce is a reduction and then a broadcast of the sums with the same root.
+Cost:    that of the core for one root, or of :mod:`baselines.synthesizers.blink.packing`.
+Source:  Wang et al., "Blink: Fast and Generic Collectives for Distributed ML" (MLSys 2020), section
+         3; optimal packing as ForestColl section 6.1 realises Blink. Reimplemented from the papers
+         (Blink has no public code).
+
+With packing "edmonds" the rate is the best there is, the least max-flow from the root to any GPU
+(Edmonds 1973), by our core's exact packing. With "mwu" it is Blink's own: approximate packing by
+multiplicative weights, then few trees by an integer program; the rate is that of Edmonds to within
+epsilon, and the forest's congestion says exactly what it is.
+
+Left out: Blink's three-phase protocol across machines, its hybrid use of PCIe beside NVLink, its
+one-hop trees on NVSwitch (DGX-2), chunk sizes and code generation. On a network with switches see
+:mod:`baselines.synthesizers.blink.blink_switch`. The root: where it is not given we take the one
+with the least time, the first among equals. On a balanced network, where every GPU sends as much as
+it receives, all roots are equal, since as much crosses any cut one way as the other.
+
+On a DGX-1 with V100s the rate is that of six NVLinks, 150 GB/s, from any root, and the integer
+program attains it with at most six trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from baselines.building.phases import ROOTED, check_supported, collect
+from baselines.interface.limits import Limits
+from baselines.interface.parameters import check_choice, exact_parameter
+from baselines.networks.switch_paths import check_size
+from baselines.networks.unwinding import Unwound, unwind
+from baselines.synthesizers.blink import packing as blink_packing
+from forestcoll.core.optimality import optimum
+from forestcoll.errors import (
+    DisconnectedError,
+    InvalidParameterError,
+    InvalidTopologyError,
+    UnbalancedError,
+    UnsupportedError,
+)
+from forestcoll.generate import generate as generate_optimum
+from forestcoll.problem.weights import weights_for
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.forest import Forest, Path, Routes
+from forestcoll.topology.model import Topology
+from forestcoll.topology.numbers import Exact
+from forestcoll.topology.validate import validate
+
+__all__ = ["PACKINGS", "Packer", "generate", "single_root"]
+
+PACKINGS = ("edmonds", "mwu")
+"""Ways to pack the trees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packer:
+    """How to pack the trees of a root into a network without switches.
+
+    Parameters
+    ----------
+    packing : str
+        One of :data:`PACKINGS`.
+    epsilon : int, Fraction or str
+        Part of the best rate that the packing "mwu" may lose, between 0 and 1.
+    limits : Limits
+        For the packing "mwu".
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such packing, or epsilon is out of its range.
+    """
+
+    packing: str
+    epsilon: Exact
+    limits: Limits
+
+    def __post_init__(self) -> None:
+        check_choice("packing", self.packing, PACKINGS)
+        if not 0 < self.loss < 1:
+            raise InvalidParameterError(
+                f"epsilon is {self.epsilon}; it must be between 0 and 1, neither of them"
+            )
+
+    @property
+    def loss(self) -> Fraction:
+        """Epsilon as an exact number."""
+        return exact_parameter("epsilon", self.epsilon)
+
+    def pack(self, topology: Topology, root: int) -> Forest:
+        """Pack a broadcast from a rank."""
+        if self.packing == "edmonds":
+            return generate_optimum(
+                topology, collective="broadcast", root=root, threads=self.limits.threads
+            )
+        links = topology.integer_capacities
+        network = blink_packing.Network(
+            size=topology.num_compute,
+            links=tuple(zip(links.tail.tolist(), links.head.tolist(), strict=True)),
+            capacity=tuple(links.capacity.tolist()),
+            root=root,
+            best=links.denominator / _time_s_per_gb(topology, root),
+        )
+        packing = blink_packing.pack(network, self.loss, self.limits)
+        return _forest(topology, root, packing)
+
+
+def generate(
+    topology: Topology,
+    collective: str = "broadcast",
+    *,
+    root: str | int | None = None,
+    packing: str = "edmonds",
+    epsilon: Exact = "0.05",
+    limits: Limits = Limits(),  # noqa: B008
+) -> Forest | Allreduce[Forest]:
+    """Pack trees of a single root.
+
+    Parameters
+    ----------
+    topology : Topology
+        Without switches.
+    collective : str
+        "broadcast", "reduce" or "allreduce".
+    root : str or int, optional
+        Name or rank of a GPU; the best if not given.
+    packing : str
+        "edmonds", the best rate; or "mwu", Blink's own approximation with few trees.
+    epsilon : int, Fraction or str
+        Part of the rate that "mwu" may lose.
+    limits : Limits
+        For "mwu". When time is up, the best trees so far are returned.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are switches, fewer than two GPUs, GPUs that the root (or, where none is given,
+        every root) does not reach, or another collective is asked for.
+    InvalidParameterError
+        If there is no such root or packing, or epsilon is out of its range.
+    """
+    if topology.switches:
+        raise UnsupportedError(
+            f"unsupported: {topology.name} has switches, and Blink packs trees into links between "
+            f"GPUs only; blink-switch takes the switches out first"
+        )
+    packer = Packer(packing, epsilon, limits)
+    return single_root("blink", unwind, topology, collective, root, packer)
+
+
+def single_root(
+    method: str,
+    remove: Callable[[Topology], Unwound],
+    topology: Topology,
+    collective: str,
+    root: str | int | None,
+    packer: Packer,
+) -> Forest | Allreduce[Forest]:
+    """Take the switches out, choose a root, pack its trees, and put them onto physical paths.
+
+    Parameters
+    ----------
+    method : str
+        That the schedule names.
+    remove : callable
+        Takes the switches out of the network, and out of the network with every link turned round.
+    topology, collective, root
+        As for :func:`generate`.
+    packer : Packer
+    """
+    check_supported(method, collective, ROOTED)
+    check_size(topology)
+    phases = ("reduce", "broadcast") if collective == "allreduce" else (collective,)
+    if root is None:
+        rank = _best_root(topology, phases, remove)
+    else:
+        rank = weights_for(topology, collective, root=root).index(1)
+        if fault := _fault(topology, phases, rank):
+            raise UnsupportedError(f"unsupported: {fault}") from fault
+    return collect(partial(_spread, method, remove, packer, rank), topology, collective)
+
+
+def _spread(
+    method: str,
+    remove: Callable[[Topology], Unwound],
+    packer: Packer,
+    root: int,
+    topology: Topology,
+) -> Forest:
+    unwound = remove(topology)
+    return unwound.carry(packer.pack(unwound.topology, root), topology, method)
+
+
+def _best_root(
+    topology: Topology, phases: Sequence[str], remove: Callable[[Topology], Unwound]
+) -> int:
+    """Return the rank from which all phases take least time in sum.
+
+    On a balanced network the first reaches all if any does: then they all do.
+    """
+    balanced = topology.ingress_gb_s == topology.egress_gb_s
+    asked = range(1 if balanced else topology.num_compute)
+    faults = {rank: fault for rank in asked if (fault := _fault(topology, phases, rank))}
+    if len(faults) == len(asked):
+        raise UnsupportedError(
+            f"unsupported: no GPU can be the root of {' and '.join(phases)}: {faults[0]}"
+        ) from faults[0]
+    networks = [
+        remove(topology.reversed() if phase == "reduce" else topology).topology for phase in phases
+    ]
+    if all(network.ingress_gb_s == network.egress_gb_s for network in networks):
+        return 0
+    return min(
+        (rank for rank in range(topology.num_compute) if rank not in faults),
+        key=lambda root: sum(_time_s_per_gb(network, root) for network in networks),
+    )
+
+
+def _fault(topology: Topology, phases: Sequence[str], root: int) -> InvalidTopologyError | None:
+    """Return what keeps a rank from being the root, if anything does."""
+    try:
+        for phase in phases:
+            validate(topology, phase, roots=[root])
+    except (DisconnectedError, UnbalancedError) as error:
+        return error
+    return None
+
+
+def _time_s_per_gb(topology: Topology, root: int) -> Fraction:
+    """One over the least max-flow from a rank to another."""
+    weights = tuple(int(rank == root) for rank in range(topology.num_compute))
+    return optimum(topology, weights=weights).time_s_per_gb
+
+
+def _forest(topology: Topology, root: int, packing: blink_packing.Packing) -> Forest:
+    """Write a packing as a forest on the network's own links."""
+    paths: dict[tuple[int, int], int] = {}
+    for tree, count in packing.weight.items():
+        for node, parent in enumerate(tree):
+            if parent >= 0:
+                paths[parent, node] = paths.get((parent, node), 0) + count
+    gpus = topology.compute
+    return Forest(
+        topology=topology,
+        method="blink",
+        k=sum(packing.weight.values()),
+        congestion=1 / packing.unit,
+        root=np.full(len(packing.weight), root, dtype=np.int32),
+        multiplicity=np.array(list(packing.weight.values()), dtype=np.int64),
+        parent=np.array(list(packing.weight), dtype=np.int32),
+        routes=Routes.from_paths(
+            {(u, v): (Path((gpus[u], gpus[v]), load),) for (u, v), load in paths.items()}
+        ),
+        weights=tuple(int(rank == root) for rank in range(topology.num_compute)),
+    )

@@ -1,0 +1,131 @@
+"""Blink+Switch: Blink's packing on what ForestColl's switch removal leaves.
+
+Problem: Blink's collectives on a network with switches.
+Input:   any topology on which an allgather is possible; the root.
+Output:  trees of the root as of :mod:`baselines.synthesizers.blink.blink`, over physical paths.
+Cost:    that of switch removal for an allgather, and of Blink.
+Source:  ForestColl section 6.1, which augments Blink so to have something to compare with.
+         Reimplemented from its description.
+
+The logical links are those of ForestColl's allgather, with 1/U GB/s for each tree that they may
+carry. They keep the rate of an allgather, and promise of the rate of one root only that it is at
+least half of the allgather's algorithmic bandwidth x* N: of a cut that is balanced, one side has
+half of the N GPUs, so that x* N/2 GB/s or more cross it either way. How much it is depends on
+which links are left. With removal "forestcoll", our core, nothing is lost on two MI250 boxes of 16
+GPUs (256 GB/s, a box's way out); with "paper", ForestColl's Algorithms 2 and 3, it is the
+least that it can be, 177.07 GB/s, as with either on 8+8 GPUs (104 GB/s, of a possible 128).
+
+ForestColl's allreduce was measured 16 % above Blink+Switch on 16+16 GPUs and 36 % above on 8+8 (its
+section 6.2.1, 1 GB). In theory, with a reduction and then a broadcast, it is 38 % ahead on
+16+16 (100 % with removal "paper") and 100 % on 8+8. Where the phases overlap, they share the
+links, and it depends on which of the many packings of a rate is taken: on 8+8 "edmonds" gains
+nothing by it, "mwu" stays 4 % behind, and the best trees for it would be level with
+ForestColl, on 16+16 too (:mod:`lp.allreduce.single_root`). What was measured lies in between;
+the paper says neither which links nor which trees it had, so more cannot be reproduced.
+``benchmarks.bench_blink`` prints these figures.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from baselines.interface.limits import Limits
+from baselines.interface.parameters import check_choice
+from baselines.networks.unwinding import Share, Unwound, unwind
+from baselines.synthesizers.blink.blink import Packer, single_root
+from forestcoll.core import paper
+from forestcoll.core.edge_splitting import LogicalTopology, remove_switches
+from forestcoll.core.optimality import optimum, tree_capacities
+from forestcoll.core.path_recovery import find_routes
+from forestcoll.core.tight_sets import decompose
+from forestcoll.errors import DisconnectedError, UnbalancedError, UnsupportedError
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.factored import Links
+from forestcoll.schedule.forest import Forest
+from forestcoll.topology.model import Topology
+from forestcoll.topology.numbers import Exact
+
+__all__ = ["REMOVALS", "generate", "without_switches"]
+
+REMOVALS = ("forestcoll", "paper")
+"""Who removes the switches: our core, or the ForestColl paper's own algorithms."""
+
+
+def generate(
+    topology: Topology,
+    collective: str = "broadcast",
+    *,
+    root: str | int | None = None,
+    packing: str = "edmonds",
+    epsilon: Exact = "0.05",
+    removal: str = "forestcoll",
+    limits: Limits = Limits(),  # noqa: B008
+) -> Forest | Allreduce[Forest]:
+    """Pack trees of a single root on the logical links of ForestColl's allgather.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective, root, packing, epsilon, limits
+        As for :func:`baselines.synthesizers.blink.blink.generate`; the best root is that on the
+        logical links.
+    removal : str
+        One of :data:`REMOVALS`.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are switches and no allgather is possible: an unreachable GPU, or a switch that
+        sends more than it receives (for a reduction, receives more than it sends). If there are
+        none and the root does not reach all. If there are fewer than two GPUs, or another
+        collective is asked for.
+    InvalidParameterError
+        If there is no such root, packing or removal, or epsilon is out of its range.
+    """
+    remove = partial(without_switches, removal=removal)
+    packer = Packer(packing, epsilon, limits)
+    return single_root("blink-switch", remove, topology, collective, root, packer)
+
+
+def without_switches(topology: Topology, removal: str = "forestcoll") -> Unwound:
+    """Remove the switches as for an optimal allgather, and keep the logical links.
+
+    A network that has none stays as it is.
+
+    Raises
+    ------
+    UnsupportedError
+        If no allgather is possible.
+    InvalidParameterError
+        If ``removal`` is none of :data:`REMOVALS`.
+    """
+    check_choice("removal", removal, REMOVALS)
+    if not topology.switches:
+        return unwind(topology)
+    try:
+        best = optimum(topology)
+    except (DisconnectedError, UnbalancedError) as error:
+        raise UnsupportedError(
+            f"unsupported: no allgather to remove switches for: {error}"
+        ) from error
+    capacity = tree_capacities(topology, best.congestion)
+    trees = np.full(topology.num_compute, best.k, dtype=np.int64)
+    if removal == "forestcoll":
+        parts = decompose(topology, capacity, trees)
+        capacity = parts.capacity
+        logical = remove_switches(topology, capacity, trees, parts.sets)
+    else:
+        logical = paper.remove_switches(topology, capacity, trees)
+    routes = find_routes(topology, capacity, logical, _everything(logical))
+    paths = {
+        link: tuple(Share(path.nodes, path.multiplicity / best.congestion) for path in ways)
+        for link, ways in routes.paths().items()
+    }
+    return Unwound.from_paths(f"{topology.name} without switches", topology, paths)
+
+
+def _everything(logical: LogicalTopology) -> Links:
+    """As many trees on each logical link as it may carry."""
+    return Links(logical.tail, logical.head, logical.capacity)

@@ -1,0 +1,1 @@
+"""MultiTree: ``multitree`` (what is asked of it), ``grove`` (how its trees grow)."""

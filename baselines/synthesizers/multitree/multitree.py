@@ -1,0 +1,198 @@
+"""MultiTree: one greedy spanning tree per GPU, all grown together, step by step.
+
+Problem: out-trees, one rooted at every GPU, that share the links well.
+Input:   a topology; the bandwidth of one link unit.
+Output:  N trees, and the number of time steps in which they were grown.
+Cost:    one look at each port of each tree in each step (see ``multitree_grove``): 22 s for 1024
+         GPUs a reading; by default two readings are grown where one cannot be known to be best.
+Source:  Huang et al., "Communication Algorithm-Architecture Co-Design for Distributed Deep
+         Learning" (ISCA 2021), as ForestColl section 6.5 uses it. Reimplemented from the papers.
+
+In each time step a link of bandwidth b carries floor(b / unit) trees. The trees take turns, one
+edge a turn: the first port of a GPU that joined before this step, over which a GPU not yet in the
+tree can be reached, sends to the first of those GPUs. The edge takes one unit on each link of its
+path in this step. A step ends when no tree can grow.
+
+What the sources leave open, and how it is read here. The paper's networks have links of one
+bandwidth and mostly no switches; where bandwidths differ and many GPUs are behind one port, its
+rule says neither which port nor which of these GPUs comes first. Both are parameters.
+
+``child``: the GPUs behind a port by their number in the box, then by box ("number"), or by box
+first ("box"), each from the beginning or from the sender on, round and round ("next-number",
+"next-box"). "next-number" is the default: it goes first to the GPU of the same number in the next
+box, so that trees enter at different GPUs.
+
+``ports``: the sender is the GPU that joined first, its ports nearest GPUs first and then widest
+("joined"); or the ports of all GPUs of the tree are asked together, nearest first and then widest
+("nearest"), or the other way about ("widest"). "best", the default, grows "nearest" and "joined"
+and keeps the faster forest by ``cost``; it stops after the first where all GPUs' and boxes' ingress
+is used up, since nothing is faster then. It costs 22 s on 128 boxes of A100 (the first is enough)
+and 50 s on 64 of MI250.
+
+Algbw in GB/s of the least and the greatest of the twelve readings, and of the default, which is the
+greatest on all networks that were measured (``benchmarks.bench_multitree``; also tori, fat trees,
+rails and docs/examples, where at most the order of ports matters):
+
+    boxes             1      2      3      4      8     11     16
+    A100   least   342.9  200.0  150.0  133.3  114.3   88.0  106.7
+           default 342.9  342.9  300.0  266.7  228.6  220.0  213.3
+           optimum 342.9  346.7  300.0  266.7  228.6  220.0  213.3
+    H100   least   514.3  400.0  300.0  266.7  228.6  176.0  213.3
+           default 514.3  514.3  514.3  514.3  457.1  440.0  426.7
+           optimum 514.3  533.3  521.7  516.1  457.1  440.0  426.7
+    MI250  least   133.3   56.9   59.1   56.9   56.9   56.3   56.1
+           default 200.0  128.0  153.6  128.0  146.3  156.4  163.8
+           optimum 342.9  354.1  346.4  341.3  292.6  281.6  273.1
+
+What differs besides. The unit: MultiTree's paper leaves it open, and ForestColl takes the slowest
+link, as we do; a bandwidth that is no multiple of it is rounded down, as multi-edges must be.
+Switches: only shortest paths. The schedule: MultiTree sends in lockstep, one unit a step, while our
+cost model lets all trees flow at once and charges each link its trees; so the forest is never
+slower than its steps. The network interface's message scheduling is left out.
+
+Only curves are published (ForestColl figure 14), where MultiTree starts well below the optimum on
+A100 and meets it as the network grows. Of our readings ``child="number", ports="joined"`` comes
+nearest to that shape: 200 GB/s at 2, 4, 8 and 16 boxes, 150 at 3 and 157.1 at 11, where the number
+of boxes does not divide that of the GPUs evenly; so the curve may show a reading that is not
+MultiTree's best. On MI250 ForestColl is said to be ahead by more than 50 %: here by 177 % at 2
+boxes, 100 % at 8, 67 % at 16, 48 % at 32 and 38 % at 64 (260 against 188 GB/s).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from baselines.building.phases import collect
+from baselines.interface.parameters import check_choice, exact_parameter
+from baselines.networks.switch_paths import LogicalPaths, build_forest, check_size
+from baselines.synthesizers.multitree.grove import CHILDREN, PORTS, Grove
+from forestcoll.errors import InvalidParameterError
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.forest import Forest
+from forestcoll.topology.model import Topology
+from forestcoll.topology.numbers import Exact
+
+__all__ = ["BEST_OF", "Growth", "generate", "grow"]
+
+BEST_OF = ("nearest", "joined")
+"""The orders of ports of which "best" keeps the faster forest, at a tie that of the first."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The trees that MultiTree grows.
+
+    Parameters
+    ----------
+    parent : int32 array of shape (N, N)
+        Row r is the tree of rank r: each rank's parent, -1 at the root.
+    paths : mapping
+        The physical paths of the logical links in use.
+    steps : int
+        Time steps taken; MultiTree's own schedule moves a shard over one unit in each.
+    unit_gb_s : Fraction
+    """
+
+    parent: npt.NDArray[np.int32]
+    paths: LogicalPaths
+    steps: int
+    unit_gb_s: Fraction
+
+
+def generate(
+    topology: Topology,
+    collective: str = "allgather",
+    *,
+    unit: Exact | None = None,
+    child: str = "next-number",
+    ports: str = "best",
+) -> Forest | Allreduce[Forest]:
+    """Grow the trees and return them as a forest with k = 1.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+        "allgather", "reduce-scatter" or "allreduce".
+    unit : int, Fraction or str, optional
+        Bandwidth of one multi-edge in GB/s; that of the slowest link if not given.
+    child : str
+        Which of the GPUs behind a port joins: "next-number", "next-box", "number" or "box".
+    ports : str
+        Which port of a tree is asked first: "nearest", "widest", "joined", or "best": the faster of
+        the first and the last.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the unit is not a positive number, or there is no such reading.
+    UnsupportedError
+        If the trees cannot span the GPUs through links of at least one unit.
+    """
+    check_choice("ports", ports, ("best", *PORTS))
+    spread = partial(_gather, unit=unit, child=child, ports=ports)
+    return collect(spread, topology, collective)
+
+
+def _gather(topology: Topology, unit: Exact | None, child: str, ports: str) -> Forest:
+    """Return the trees of all roots, of several readings of the ports those that are fastest."""
+    grown: list[Forest] = []
+    for order in BEST_OF if ports == "best" else (ports,):
+        if not grown or grown[0].congestion > _ingress_bound(topology):
+            growth = grow(topology, unit=unit, child=child, ports=order)
+            grown.append(_forest(topology, growth))
+    return min(grown, key=lambda forest: forest.congestion)
+
+
+def _ingress_bound(topology: Topology) -> Fraction:
+    """The congestion that no tree per root can go below: all shards enter every GPU and box."""
+    inside: dict[tuple[str, int], set[int]] = {("gpu", gpu): {gpu} for gpu in topology.compute}
+    for position, node in enumerate(topology.nodes):
+        if node.box is not None:
+            inside.setdefault(("box", node.box), set()).add(position)
+    width, size = dict.fromkeys(inside, Fraction(0)), dict.fromkeys(inside, 0)
+    for key, nodes in inside.items():
+        size[key] = len(nodes.intersection(topology.compute))
+    for link in topology.links:
+        box = topology.nodes[link.head].box
+        if ("gpu", link.head) in width:
+            width["gpu", link.head] += link.bandwidth_gb_s
+        if box is not None and topology.nodes[link.tail].box != box:
+            width["box", box] += link.bandwidth_gb_s
+    return max((topology.num_compute - size[key]) / width[key] for key in inside if width[key])
+
+
+def _forest(topology: Topology, growth: Growth) -> Forest:
+    ranks = np.arange(topology.num_compute, dtype=np.int32)
+    once = np.ones(topology.num_compute, dtype=np.int64)
+    return build_forest(topology, "multitree", ranks, once, growth.parent, growth.paths)
+
+
+def grow(
+    topology: Topology,
+    *,
+    unit: Exact | None = None,
+    child: str = "next-number",
+    ports: str = "nearest",
+) -> Growth:
+    """Grow all trees to the end, by one reading; else as for :func:`generate`."""
+    check_size(topology)
+    check_choice("child", child, CHILDREN)
+    check_choice("ports", ports, PORTS)
+    if unit is None:
+        size = min((link.bandwidth_gb_s for link in topology.links), default=Fraction(1))
+    else:
+        size = exact_parameter("unit", unit)
+    if size <= 0:
+        raise InvalidParameterError(f"unit is {size} GB/s; it must be positive")
+    grove = Grove(topology, size, child, ports)
+    steps = 0
+    while any(grove.missing):
+        grove.step()
+        steps += 1
+    return Growth(grove.parents(), grove.paths(), steps, size)

@@ -1,0 +1,216 @@
+"""SCCL's two modes: an instance, or the least of its steps or rounds; and reductions.
+
+Problem: turn what is asked for into instances, and solutions into schedules.
+Input:   a topology, a collective, C, and S and R or what is to be the least of them.
+Output:  a step schedule, or the proof that there is none as InfeasibleError.
+Cost:    that of the instances, from the lower bounds on.
+Source:  Cai et al., PPoPP 2021, section 3: a reduction is a spreading of data on the reversed
+         network with time running backwards, an allreduce a reduce-scatter and then an allgather.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from baselines.building.composing import hop_by_hop
+from baselines.building.phases import check_supported
+from baselines.interface.limits import Limits
+from baselines.synthesizers.sccl.model import Deadline, Instance, Solution, solve
+from baselines.synthesizers.sccl.network import Bounds, bounds, direct
+from forestcoll.errors import InfeasibleError, InvalidParameterError
+from forestcoll.problem.weights import weights_for
+from forestcoll.schedule.steps import REDUCTIONS, Chunks, Sends, StepSchedule
+from forestcoll.schedule.transform import in_turn, time_reversed
+from forestcoll.topology.model import Topology
+
+__all__ = ["COLLECTIVES", "Task", "generate", "task_for"]
+
+COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce")
+"""What SCCL does here."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A collective on a topology, before chunks, steps and rounds are chosen.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+    weights : tuple of int
+        1 for the GPUs that have data at first (or, of a reduction, at last), 0 for others.
+    bounds : Bounds
+        Of each phase; an allreduce has two.
+    """
+
+    topology: Topology
+    collective: str
+    weights: tuple[int, ...]
+    bounds: Bounds
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """The ranks of weight 1."""
+        return tuple(rank for rank, weight in enumerate(self.weights) if weight)
+
+    def networks(self) -> tuple[Topology, ...]:
+        """The topologies on which data must be spread: reversed for a reduction, then as it is."""
+        there, back = self.topology, self.topology.reversed()
+        if self.collective not in REDUCTIONS:
+            return (there,)
+        if self.collective != "allreduce":
+            return (back,)
+        return (there,) if there.links == back.links else (back, there)
+
+
+def task_for(topology: Topology, collective: str, root: str | int | None) -> Task:
+    """Check what is asked for; parameters and errors as for :func:`generate`."""
+    check_supported("sccl", collective, COLLECTIVES)
+    direct(topology)
+    if root is None and collective in ("broadcast", "reduce"):
+        root = 0
+    weights = weights_for(topology, collective, root=root)
+    task = Task(topology, collective, weights, Bounds(0, Fraction(0)))
+    found = [bounds(network, weights) for network in task.networks()]
+    most = Bounds(max(b.steps for b in found), max(b.rounds_per_chunk for b in found))
+    return replace(task, bounds=most)
+
+
+def generate(
+    topology: Topology,
+    collective: str = "allgather",
+    *,
+    chunks: int = 1,
+    steps: int | None = None,
+    rounds: int | None = None,
+    root: str | int | None = None,
+    symmetry: bool = True,
+    limits: Limits | None = None,
+) -> StepSchedule:
+    """Find a schedule of so many chunks, steps and rounds.
+
+    Parameters
+    ----------
+    topology : Topology
+        GPUs and direct links only.
+    collective : str
+        "allgather", "reduce-scatter", "allreduce", "broadcast" or "reduce".
+    chunks : int
+        C: chunks of each root.
+    steps, rounds : int, optional
+        S, and R in all; an allreduce takes both twice. The schedule has fewer steps than S if it
+        has no use for them. With one of them the other is made the
+        least that will do; with neither, S is the least for which R = S will do, as SCCL's least
+        steps.
+    root : str or int, optional
+        Name or rank of a GPU, for a broadcast or reduce (rank 0 if not given); an allreduce with a
+        root is a reduce and a broadcast.
+    symmetry : bool
+        Whether the chunks of one root may be put in order first, which changes no answer.
+    limits : Limits, optional
+        For all instances that are tried together.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are switches, or no paths; or for an all-to-all.
+    InvalidParameterError
+        If C, S or R is not positive, R is less than S, or the root is not a GPU.
+    InfeasibleError
+        If it is proved, by the lower bounds or by CP-SAT, that there is no such schedule.
+    TimeLimitError
+        If the time is up; its ``bound`` is the (C, S, R) still open.
+
+    Examples
+    --------
+    >>> from forestcoll import load_topology, verify
+    >>> schedule = generate(load_topology("hypercube:dimension=2"), chunks=2, steps=2, rounds=3)
+    >>> verify(schedule).steps
+    2
+    """
+    task = task_for(topology, collective, root)
+    _check_numbers(chunks, steps, rounds)
+    deadline = Deadline(limits or Limits())
+    for tried_steps, tried_rounds in _candidates(task.bounds, chunks, steps, rounds):
+        found = synthesize(
+            task, chunks, tried_steps, tried_rounds, symmetry=symmetry, deadline=deadline
+        )
+        if found is not None:
+            return found
+    numbers = {"chunks": chunks, "steps": steps, "rounds": rounds}
+    asked = ", ".join(f"{value} {name}" for name, value in numbers.items() if value is not None)
+    raise InfeasibleError(
+        f"sccl: proved that there is no {collective} of {asked} on {topology.name}; whatever the "
+        f"other, it takes {task.bounds.steps} steps and {task.bounds.rounds(chunks)} rounds"
+    )
+
+
+def _check_numbers(chunks: int, steps: int | None, rounds: int | None) -> None:
+    for name, number in (("chunks", chunks), ("steps", steps), ("rounds", rounds)):
+        if number is not None and number < 1:
+            raise InvalidParameterError(f"sccl: {name} is {number}; it must be positive")
+    if steps is not None and rounds is not None and rounds < steps:
+        raise InvalidParameterError(
+            f"sccl: {rounds} rounds for {steps} steps; each step lasts one round at least"
+        )
+
+
+def _candidates(
+    least: Bounds, chunks: int, steps: int | None, rounds: int | None
+) -> Iterator[tuple[int, int]]:
+    """Yield the (S, R) to try, best first; none if the bounds rule out what is asked for.
+
+    With S free, the rest of a search upwards can only be easier: a step of several rounds can be
+    cut in two. With R free or S = R growing, some R is enough, so the search ends.
+    """
+    fewest = least.rounds(chunks)
+    if steps is not None and rounds is not None:
+        if steps >= least.steps and rounds >= fewest:
+            yield steps, rounds
+    elif rounds is not None:
+        if rounds >= fewest:
+            yield from ((tried, rounds) for tried in range(least.steps, rounds + 1))
+    elif steps is not None:
+        tried = max(fewest, steps)
+        while steps >= least.steps:
+            yield steps, tried
+            tried += 1
+    else:
+        while True:
+            yield fewest, fewest
+            fewest += 1
+
+
+def synthesize(
+    task: Task, chunks: int, steps: int, rounds: int, *, symmetry: bool, deadline: Deadline
+) -> StepSchedule | None:
+    """Solve one instance of a task, or two for an allreduce; None: proved that there is none."""
+    spreads: list[StepSchedule] = []
+    for topology in task.networks():
+        network, _ = direct(topology)
+        instance = Instance(network, task.roots, chunks, steps, rounds)
+        solution = solve(instance, symmetry=symmetry, deadline=deadline)
+        if solution is None:
+            return None
+        spreads.append(_spread(task, topology, chunks, solution))
+    if task.collective not in REDUCTIONS:
+        return spreads[0]
+    reduction = time_reversed(spreads[0], task.topology)
+    return in_turn(reduction, spreads[-1]) if task.collective == "allreduce" else reduction
+
+
+def _spread(task: Task, topology: Topology, chunks: int, solution: Solution) -> StepSchedule:
+    """Make an allgather or broadcast of a solution; a step in which nothing is sent is left out."""
+    used = sorted({send.step for send in solution.sends})
+    number = {step: place for place, step in enumerate(used)}
+    return hop_by_hop(
+        topology,
+        "sccl",
+        "allgather" if all(task.weights) else "broadcast",
+        Chunks.equal(np.repeat(task.roots, chunks), chunks * len(task.roots)),
+        Sends.of(send._replace(step=number[send.step]) for send in solution.sends),
+    )

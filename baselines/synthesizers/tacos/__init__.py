@@ -1,0 +1,1 @@
+"""TACOS: ``tacos`` (trials, and the schedule of the best), ``matching`` (one trial)."""

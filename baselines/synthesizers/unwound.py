@@ -1,0 +1,91 @@
+"""Unwinding, then our core: what optimality costs when switches are replaced by a preset pattern.
+
+Problem: a collective on a network with switches, by a peer that unwinds them.
+Input:   a topology; the pattern.
+Output:  the optimal forest on the unwound network, over physical paths.
+Cost:    that of :mod:`baselines.networks.unwinding` and of the core.
+Source:  ForestColl section 5.3 (the alternative to its switch removal); unwinding as TACCL and
+         TACOS do it. The only difference from ForestColl is what becomes of the switches.
+
+The congestion that a forest claims is that of its physical paths; where the unwound network
+divides a port among links of which some stay idle, it is less than on the unwound network.
+
+ForestColl says that rings make its example of two boxes of four GPUs four times worse: 2 instead
+of 8 GB/s here, exactly. On two DGX A100 rings give 50 GB/s instead of 346.7, since one way of
+25 GB/s leads into a box that had eight. Rings, the default, are the worst case that its section 5.3
+shows: hypercubes give 194.3 GB/s there and cliques 262.5. A comparison should take the best of the
+patterns.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from baselines.building.phases import check_supported, collect
+from baselines.interface.limits import Limits
+from baselines.networks.switch_paths import check_size
+from baselines.networks.unwinding import unwind
+from forestcoll.errors import DisconnectedError, UnsupportedError
+from forestcoll.generate import OneWay
+from forestcoll.generate import generate as generate_optimum
+from forestcoll.problem.weights import weights_for
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.forest import Forest
+from forestcoll.topology.model import Topology
+from forestcoll.topology.validate import COLLECTIVES, validate
+
+__all__ = ["generate"]
+
+_ROOTED = ("broadcast", "reduce")
+
+
+def generate(
+    topology: Topology,
+    collective: str = "allgather",
+    *,
+    pattern: str = "ring",
+    root: str | int | None = None,
+    limits: Limits = Limits(),  # noqa: B008
+) -> Forest | Allreduce[Forest]:
+    """Unwind the switches and make the best schedule for what is left.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+        "allgather", "reduce-scatter", "allreduce", "broadcast" or "reduce". For a reduction the
+        network is unwound with every link turned round.
+    pattern : str
+        "ring", "clique" or "hypercube", as of :func:`baselines.networks.unwinding.unwind`.
+    root : str or int, optional
+        Name or rank of a GPU: of a broadcast or reduce, the first GPU if not given; an allreduce
+        with a root is a reduce and a broadcast.
+    limits : Limits
+        Only the threads count.
+
+    Raises
+    ------
+    UnsupportedError
+        If a switch does not have the neighbours that the pattern takes, GPUs cannot reach each
+        other in what is left, there are fewer than two, or there is no such collective.
+    InvalidParameterError
+        If there is no such pattern or root, or the collective takes no root.
+    """
+    check_supported("unwound", collective, COLLECTIVES)
+    check_size(topology)
+    if root is None and collective in _ROOTED:
+        root = 0
+    weights = weights_for(topology, collective, root=root)
+    rank = None if root is None else weights.index(1)
+    return collect(partial(_spread, pattern, rank, limits.threads), topology, collective)
+
+
+def _spread(pattern: str, root: int | None, threads: int, topology: Topology) -> Forest:
+    unwound = unwind(topology, pattern)
+    try:
+        validate(unwound.topology, roots=None if root is None else [root])
+    except DisconnectedError as error:
+        raise UnsupportedError(f"unsupported: with its switches unwound, {error}") from error
+    collective: OneWay = "allgather" if root is None else "broadcast"
+    forest = generate_optimum(unwound.topology, collective=collective, root=root, threads=threads)
+    return unwound.carry(forest, topology, "unwound")

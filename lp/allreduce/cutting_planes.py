@@ -1,0 +1,233 @@
+"""The allreduce optimum by cutting planes, on the physical links and up to symmetry.
+
+Problem: with x_v the part of the rate rooted at GPU v, and g and r the gathering's and the
+         reduction's share of each link,
+
+             max  sum_v x_v
+             s.t. x(S) <= g(links that leave S)     for node sets S that miss a GPU
+                  x(S) <= r(links that enter S)     for the same
+                  g_e + r_e <= b_e                  for every link e
+                  g(into w) >= g(out of w)          for every switch w
+                  r(into w) <= r(out of w)          for every switch w
+                  0 <= x, g, r
+
+         Of the cuts, which are exponentially many, only those are stated that some solution of the
+         others misses: a max-flow of the core finds them.
+Input:   a topology on which an allreduce is possible; its orbits, if known.
+Output:  value, bound, parts, shares of the links, binding cuts.
+Cost:    N + 2 |E| variables, or one for each orbit of them; per round one solution and two passes
+         of max-flows over the GPUs. Under a second for 128 GPUs in boxes.
+Source:  ForestColl, appendix on the optimality of allreduce, with the flows of its linear program
+         replaced by the cuts that they stand for (max-flow min-cut), and its capacities b' between
+         GPUs by shares of the physical links that are balanced at switches. The two are equal:
+         shares that no switch sends more of than it gets can be split off to links between GPUs
+         with all the max-flows from s kept (Bang-Jensen, Frank and Jackson; the paper's Theorem 5),
+         which gives b'; and flows of b' between GPUs are such shares, every cut of which carries
+         what the cut of GPUs inside it does.
+
+Symmetry: the constraints and the objective stay the same under every automorphism of the network,
+and the solutions form a convex set. So the average of an optimal solution over a group is optimal
+too, and has equal values on each orbit: one variable an orbit loses nothing.
+
+Accuracy: solutions are floats. To look for cuts, parts and shares are rounded down to multiples of
+2^-40 of the scale of :func:`lp.allreduce.result.rate_scale`, which is at most twice the best rate,
+and shares to no more than all parts together, for no cut needs more; the max-flows are then exact.
+A cut is stated if it is missed by more than :data:`MISSED`; in the end no other is. A first-order
+method may miss those that are stated by more; the result's tolerance says by how much.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.core.optimality import optimum
+from forestcoll.core.violation import violated_cut_between
+from forestcoll.errors import TimeLimitError
+from forestcoll.topology.model import Topology
+from forestcoll.topology.validate import validate
+from lp.allreduce.dual import exact_bound
+from lp.allreduce.orbit_program import GATHER, PHASES, REDUCE, CutProgram, Inside, Point, Roles
+from lp.allreduce.result import AllreduceOptimum, BindingCut, combination_algbw
+from lp.solver.program import Settings, Solution
+from lp.solver.solve import solve
+from lp.symmetry.automorphism import Orbits, check_orbits, find_orbits
+
+__all__ = ["MISSED", "allreduce_optimum"]
+
+MISSED = 4e-9
+"""By how much a cut must be missed, in units of the scale, to be stated."""
+
+_GRID = 2.0**40
+
+
+def allreduce_optimum(
+    topology: Topology,
+    settings: Settings,
+    *,
+    orbits: Orbits | None = None,
+    roles: Roles | None = None,
+    scale_gb_s: float | None = None,
+) -> AllreduceOptimum:
+    """Find the fastest allreduce by trees.
+
+    Parameters
+    ----------
+    topology : Topology
+    settings : Settings
+        The time limit is for all rounds together.
+    orbits : Orbits, optional
+        Whose variables are taken to be equal: of :func:`lp.symmetry.automorphism.orbits_under` for
+        a group that is known, or :func:`lp.symmetry.automorphism.no_symmetry`; searched for if not
+        given.
+    roles : Roles, optional
+        Where parts may be summed up, who must get them, and which nodes only forward; GPUs, GPUs
+        and switches if not given.
+    scale_gb_s : float, optional
+        As of :class:`lp.allreduce.orbit_program.CutProgram`.
+
+    Raises
+    ------
+    InvalidTopologyError
+        Unless an allreduce is possible (:func:`forestcoll.topology.validate`).
+    InvalidParameterError
+        If the orbits are of another network.
+    TimeLimitError
+        With the exact rate of reduce-scatter and then allgather as incumbent, the best bound on the
+        rate, both in GB/s, and the proof of the last program's, an AllreduceBound, if there is one.
+    SolverError
+        If the solver fails.
+
+    Examples
+    --------
+    >>> from forestcoll.topology import load_topology
+    >>> found = allreduce_optimum(load_topology("dgx_a100:boxes=4"), Settings(time_limit_s=20))
+    >>> round(found.algbw_gb_s, 6), found.binding[0].phase
+    (133.333333, 'gather')
+    """
+    validate(topology, "allreduce")
+    orbits = find_orbits(topology) if orbits is None else orbits
+    check_orbits(topology, orbits)
+    program = CutProgram(topology, orbits, roles, scale_gb_s)
+    for phase, inside in _first_cuts(program):
+        program.add(phase, inside)
+    deadline = time.monotonic() + settings.time_limit_s
+    solutions: list[Solution] = []
+    while True:
+        solutions.append(_solved(program, settings, deadline, solutions))
+        point = program.point(solutions[-1].x)
+        added = [
+            program.add(phase, inside) for phase, inside in _missed_cuts(program, point, deadline)
+        ]
+        if not any(added):
+            return _result(program, settings, solutions)
+
+
+def _first_cuts(program: CutProgram) -> list[tuple[int, Inside]]:
+    """All but one target, for each, and the bottleneck cuts of allgather and reduce-scatter."""
+    topology = program.topology
+    everything = np.ones(len(topology.nodes), dtype=np.bool_)
+    cuts = []
+    for phase in (GATHER, REDUCE):
+        for target in program.roles.targets:
+            inside = everything.copy()
+            inside[target] = False
+            cuts.append((phase, inside))
+        inside = ~everything
+        inside[list(optimum(topology, reduction=phase == REDUCE).cut)] = True
+        if not inside[list(program.roles.targets)].all():
+            cuts.append((phase, inside))
+    return cuts
+
+
+def _solved(
+    program: CutProgram, settings: Settings, deadline: float, before: list[Solution]
+) -> Solution:
+    """Solve what is stated so far in the time that is left."""
+    topology, scale = program.topology, program.scale_gb_s
+    left = deadline - time.monotonic()
+    try:
+        if left <= 0:
+            raise TimeLimitError("no time is left")
+        return solve(program.stated(), replace(settings, time_limit_s=left))
+    except TimeLimitError as error:
+        bounds = [one.bound for one in before]
+        known = min([*bounds, error.bound if isinstance(error.bound, float) else np.inf])
+        rate = combination_algbw(topology)
+        best = f"at most {known * scale:.9g} GB/s" if np.isfinite(known) else "unknown"
+        raise TimeLimitError(
+            f"{topology.name}: the limit of {settings.time_limit_s:g} s was reached after "
+            f"{program.num_cuts} cuts; the best rate is {best}, reduce-scatter and then allgather "
+            f"have {float(rate):.9g} GB/s; allow more time",
+            incumbent=rate,
+            bound=known * scale if np.isfinite(known) else None,
+            proof=exact_bound(program, before[-1]) if before else None,
+        ) from error
+
+
+def _missed_cuts(program: CutProgram, point: Point, deadline: float) -> list[tuple[int, Inside]]:
+    """Return a cut that the point misses for each target that has one, in either phase.
+
+    Once the time is up the first will do.
+    """
+    topology, roles = program.topology, program.roles
+    turned = topology.reversed()
+    # The links of the reversed network are sorted by their own tails, which are the heads here.
+    order = np.lexsort(([e.tail for e in topology.links], [e.head for e in topology.links]))
+    trees = np.zeros(len(topology.nodes), dtype=np.int64)
+    trees[list(roles.roots)] = _on_grid(point.part)
+    target = np.zeros(len(topology.nodes), dtype=np.uint8)
+    target[list(roles.targets)] = 1
+    missed = []
+    for phase, network, share in (
+        (GATHER, topology, point.gather),
+        (REDUCE, turned, point.reduce[order]),
+    ):
+        capacity, passed = np.minimum(_on_grid(share), trees.sum()), 0
+        while passed < len(roles.targets):
+            found = violated_cut_between(network, capacity, trees, target, passed=passed)
+            if found is None:
+                break
+            if found.shortage > MISSED * _GRID:
+                missed.append((phase, found.inside))
+                if time.monotonic() > deadline:
+                    return missed
+            passed = found.passed + 1
+    return missed
+
+
+def _on_grid(values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    return np.floor(np.maximum(values, 0) * _GRID).astype(np.int64)
+
+
+def _result(program: CutProgram, settings: Settings, solutions: list[Solution]) -> AllreduceOptimum:
+    solution = solutions[-1]
+    assert solution.row_duals is not None  # there are no whole variables
+    scale, point = program.scale_gb_s, program.point(solution.x)
+    binding = [
+        BindingCut(PHASES[phase], tuple(np.flatnonzero(inside).tolist()), price)
+        for (phase, inside), price in program.priced_cuts(solution.row_duals)
+        if price > settings.tolerance
+    ]
+    part = np.zeros(len(program.topology.nodes))
+    part[list(program.roles.roots)] = point.part
+    return AllreduceOptimum(
+        topology=program.topology,
+        algbw_gb_s=solution.objective * scale,
+        bound_gb_s=solution.bound * scale,
+        parts_gb_s=part[list(program.topology.compute)] * scale,
+        reduce_gb_s=point.reduce * scale,
+        gather_gb_s=point.gather * scale,
+        status=solution.status,
+        tolerance=max(settings.tolerance, MISSED, solution.violation),
+        method=settings.method,
+        binding=tuple(sorted(binding, key=lambda cut: -cut.price)),
+        cuts=program.num_cuts,
+        rounds=len(solutions),
+        node_orbits=int(program.orbits.node.max()) + 1,
+        link_orbits=int(program.orbits.link.max()) + 1,
+        exact=exact_bound(program, solution),
+    )

@@ -1,0 +1,121 @@
+"""An exact bound on allreduces from the prices of the allreduce program.
+
+Problem: prices are floats; prove a bound in fractions.
+Input:   the program with its cuts and the multipliers of its rows.
+Output:  sets, prices and potentials in fractions, and what they prove, near the program's value.
+Cost:    linear in the links and in the sets, of which an orbit has as many as its cut has images.
+Source:  weak duality (:mod:`forestcoll.problem.allreduce_bound`): any prices prove a bound. The
+         dual's matrix has entries 0, 1 and -1 only, so its vertices are fractions of small
+         denominators, and the nearest such fractions mostly prove the program's value itself.
+
+Symmetry: a cut of the program stands for all its images; each gets an even share of the price. The
+images are those under the generators of the group, found one from the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
+from lp.allreduce.orbit_program import GATHER, CutProgram, Inside
+from lp.solver.program import Solution
+
+__all__ = ["exact_bound"]
+
+DENOMINATORS = (12, 60, 840, 27720, 10**6, 10**9)
+"""Greatest denominators of prices that are tried; the best bound is taken."""
+
+MOST_NODES = 4 * 10**6
+"""In the images of all cuts together."""
+
+NEGLIGIBLE = 1e-9
+"""A price below this is none."""
+
+
+def exact_bound(program: CutProgram, solution: Solution) -> AllreduceBound | None:
+    """Return the best bound that the multipliers prove once they are fractions.
+
+    Returns
+    -------
+    AllreduceBound or None
+        None if they prove nothing, or the cuts have too many images to be listed.
+    """
+    assert solution.row_duals is not None  # there are no whole variables
+    priced = [one for one in program.priced_cuts(solution.row_duals) if one[1] > NEGLIGIBLE]
+    sets = _listed(program, priced)
+    if sets is None:
+        return None
+    potentials = [
+        one for one in program.potentials(solution.row_duals) if max(one[1:]) > NEGLIGIBLE
+    ]
+    bounds = []
+    for denominator in DENOMINATORS:
+        try:
+            bounds.append(_bound(program, sets, potentials, denominator))
+        except ValueError:
+            continue  # rounded so far, the prices prove nothing
+    return min(bounds, key=lambda one: one.algbw_gb_s, default=None)
+
+
+def _bound(
+    program: CutProgram,
+    sets: dict[tuple[int, ...], tuple[float, float]],
+    potentials: Sequence[tuple[int, float, float]],
+    denominator: int,
+) -> AllreduceBound:
+    def near(value: float) -> Fraction:
+        return Fraction(max(value, 0.0)).limit_denominator(denominator)
+
+    priced = (PricedSet(nodes, near(y), near(z)) for nodes, (y, z) in sets.items())
+    held = (Potential(switch, near(s), near(t)) for switch, s, t in potentials)
+    topology = program.topology
+    copies = {v for v in topology.switches if topology.nodes[v].multicast}
+    return AllreduceBound.of(
+        topology,
+        [one for one in priced if one.gather or one.reduce],
+        [one for one in held if one.gather or one.reduce],
+        copying=bool(copies) and copies.isdisjoint(program.roles.forwarding),
+        weights=program.roles.weights,
+    )
+
+
+def _listed(
+    program: CutProgram, priced: Sequence[tuple[tuple[int, Inside], float]]
+) -> dict[tuple[int, ...], tuple[float, float]] | None:
+    """Return the sets that data must cross into, each with its prices; None if they are too many.
+
+    A cut of the program holds the roots from which data must cross; its complement is the set.
+    """
+    moves = [np.argsort(generator) for generator in program.orbits.generators]
+    sets: dict[tuple[int, ...], tuple[float, float]] = {}
+    room = MOST_NODES
+    for (phase, inside), price in priced:
+        images = list(_images(~inside, moves, room // len(inside)))
+        room -= len(images) * len(inside)
+        if room < 0:
+            return None
+        each = price / len(images)
+        for nodes in images:
+            y, z = sets.get(nodes, (0.0, 0.0))
+            sets[nodes] = (y + each, z) if phase == GATHER else (y, z + each)
+    return sets
+
+
+def _images(
+    outside: Inside, moves: Sequence[npt.NDArray[np.int64]], most: int
+) -> Iterator[tuple[int, ...]]:
+    """Yield the images of a set under a group, itself first, up to one more than so many."""
+    seen = {outside.tobytes()}
+    waiting = [outside]
+    while waiting:
+        one = waiting.pop()
+        yield tuple(np.flatnonzero(one).tolist())
+        for move in moves:
+            image = one[move]
+            if len(seen) <= most and (key := image.tobytes()) not in seen:
+                seen.add(key)
+                waiting.append(image)

@@ -1,0 +1,120 @@
+"""Max concurrent flow by multiplicative weights: slow, but sure to come within any 1 + eps.
+
+Problem: as in :mod:`lp.alltoall.concurrent_flow`, which turns to this when its own search has run
+         out.
+Input:   demands, prices to start from, a rate near the largest.
+Output:  after each phase, prices and the average of all routings so far; the bounds that these
+         prove are the caller's to compute, and hold whatever happens here.
+Cost:    a phase is one Dijkstra search of each source, O(N |E| log |V|), and more where a source's
+         tree would fill a link more than once. ln(|E| / MIXED) / step^2 phases bring the bounds to
+         within 1 + O(step), with any network and demands.
+Source:  Garg and Koenemann (FOCS 1998); a tree for each source as in Fleischer (SIAM J. Discrete
+         Math. 2000) and Karakostas (SODA 2002), sources taken together.
+
+In a phase every source in turn sends its demands, times the rate, along its cheapest tree, at most
+as much at a time as fills one link; each link's weight then grows by the factor 1 + step * share of
+its bandwidth. A link's price is its weight by its bandwidth. After the phases that a step needs, it
+is halved, and weights and average start anew, from the best prices known, mixed with equal ones so
+that no link starts without weight: with W the sum of the weights and W_0 = 1, each W_e >= MIXED /
+|E|, so the fullest link F after T phases has (1 + step)^F MIXED / |E| <= W <= exp(step T rate /
+rate*), if no price proved a bound below rate*; thus F / T <= (1 + step) rate / rate* as T grows.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse.csgraph import dijkstra
+
+from lp.alltoall.demands import Demands
+from lp.solver.program import Vector
+
+__all__ = ["MIXED", "Phase", "phases"]
+
+MIXED = 0.1
+"""The share of equal spending on all links in the weights that an epoch starts from."""
+
+FIRST_STEP = 0.1
+
+_LEAST_WEIGHT = 1e-250
+"""Of a link, relative to the largest; the end of floats is not far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """What is known after a phase.
+
+    Parameters
+    ----------
+    price : float array, one entry a link
+    flow : float array of shape (N, E)
+        That meets the demands as they are, of each source on each link; bandwidths may be
+        exceeded. Overwritten in the next phase.
+    """
+
+    price: Vector
+    flow: Vector
+
+
+def phases(
+    demands: Demands, best_price: Callable[[], Vector], rate_gb_s: float, deadline: float
+) -> Iterator[Phase]:
+    """Go on with phases until the deadline, by ``time.perf_counter``.
+
+    Parameters
+    ----------
+    demands : Demands
+    best_price : callable
+        Returns prices to start an epoch from.
+    rate_gb_s : float
+        A rate that is possible, best near the largest.
+    deadline : float
+    """
+    step, links = FIRST_STEP, len(demands.tail)
+    while True:
+        spending = best_price() * demands.bandwidth
+        weight = (1 - MIXED) * spending / spending.sum() + MIXED / links
+        total = np.zeros((len(demands.sources), links))
+        for done in range(1, math.ceil(math.log(links / MIXED) / step**2) + 1):
+            for rank in range(len(demands.sources)):
+                if time.perf_counter() > deadline:
+                    return
+                total[rank] += _sent(demands, rank, weight, step, rate_gb_s)
+            weight = np.maximum(weight / weight.max(), _LEAST_WEIGHT)
+            yield Phase(weight / demands.bandwidth, total / done)
+        step /= 2
+
+
+def _sent(demands: Demands, rank: int, weight: Vector, step: float, rate_gb_s: float) -> Vector:
+    """Return the flow of one source, for its demands as they are; weights grow in place."""
+    sent, left = np.zeros(len(weight)), 1.0
+    while left > 0:
+        load = _tree_load(demands, rank, weight / demands.bandwidth)
+        share = rate_gb_s * load / demands.bandwidth
+        part = min(left, 1 / max(float(share.max()), 1.0))
+        sent += part * load
+        weight *= 1 + step * part * share
+        left = left - part if left - part > 1e-9 else 0.0
+    return sent
+
+
+def _tree_load(demands: Demands, rank: int, price: Vector) -> Vector:
+    """Return each link's load when a source's demands go along its cheapest tree."""
+    source = int(demands.sources[rank])
+    before = dijkstra(demands.lengths(price), indices=source, return_predecessors=True)[1]
+    at: npt.NDArray[np.int64] = np.flatnonzero(demands.amount[rank])
+    amount, load = demands.amount[rank, at], np.zeros(len(price))
+    nodes = len(demands.topology.nodes)
+    keys = demands.tail * nodes + demands.head  # ascending: links are sorted
+    while len(at):
+        link = np.searchsorted(keys, before[at].astype(np.int64) * nodes + at)
+        load += np.bincount(link, weights=amount, minlength=len(load))
+        at = demands.tail[link]
+        onward = at != source
+        at, amount = at[onward], amount[onward]
+    return load

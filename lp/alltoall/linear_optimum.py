@@ -1,0 +1,288 @@
+"""The all-to-all optimum: every GPU sends to every other at once, at the largest common rate.
+
+Problem: max concurrent flow, aggregated by source. y_s,e is the flow of source s on link e:
+
+             max  f
+             s.t. sum_s y_s,e <= b_e                                  for every link e
+                  sum_(e into u) y_s,e - sum_(e out of u) y_s,e = f D(s, u)
+                                                                      for every s and node u != s
+                  y >= 0
+
+         D(s, u) is 1 for every other GPU, or what is given; 0 for switches and relays.
+         With a group of symmetries only one source s of each orbit, of n_s GPUs, is needed, and one
+         row for each orbit O of links:
+
+                  sum_s n_s sum_(e in O) y_s,e <= sum_(e in O) b_e
+Input:   a topology; amounts for each pair, or symmetries, if they are known.
+Output:  the rate that the flow found attains and the bound that the prices found prove, as floats,
+         equal to the solver's tolerance; the flow and the prices.
+Cost:    with S sources S |E| + 1 variables, S (|V| - 1) rows besides those of the links. With one
+         source 1024 GPUs of degree 4 take seconds, 64 sources of 64 GPUs some ten.
+Source:  Efficient Direct-Connect Topologies (NSDI 2025), section 6.2, program (3), extended to
+         switches, links of any bandwidth and any demands. Links into a source are left out.
+
+Why one source of each orbit is exact: the average of an optimal y over the group is optimal too,
+and looks alike from every GPU of an orbit. So a link's load, which is then the same all over its
+orbit O, is the sum over O divided by |O|; and there every source of the orbit of s puts as much on
+O as s does. So the program's optimum is at least the true one. Conversely the average over the
+group of what the program finds, each source of an orbit taking the images of its representative's
+flow, meets every link's bandwidth; it is what :func:`lp.alltoall.path_schedule.schedule_of` builds.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from forestcoll.errors import InvalidParameterError, SolverError, TimeLimitError
+from forestcoll.topology.model import Topology
+from lp.alltoall.demands import Demands, demands_of
+from lp.solver.program import Program, Settings, Solution, Vector
+from lp.solver.solve import solve
+from lp.symmetry.automorphism import Orbits, check_orbits, find_orbits, no_symmetry
+
+__all__ = ["AllToAllLp", "AllToAllOptimum", "all_to_all_rate", "build", "extract"]
+
+
+@dataclass(frozen=True, slots=True)
+class AllToAllOptimum:
+    """What the linear program says, and what proves it.
+
+    Parameters
+    ----------
+    demands : Demands
+    orbits : Orbits
+    rate_gb_s : float
+        Every pair gets its amount times this, by what the flow delivers; at most the bound.
+    bound_gb_s : float
+        No routing does better: the bound of the prices, by shortest paths.
+    sources : tuple of int
+        Ranks, one of each orbit.
+    flow_gb_s : float array of shape (S, E)
+        Of each source on each link; it delivers at least that rate, on links at most full.
+    price : float array, one entry a link
+    status : str
+        The solver's; "optimal".
+    tolerance : float
+        That the solver was given, in the scaled program.
+    """
+
+    demands: Demands = field(repr=False)
+    orbits: Orbits = field(repr=False)
+    rate_gb_s: float
+    bound_gb_s: float
+    sources: tuple[int, ...]
+    flow_gb_s: Vector = field(repr=False)
+    price: Vector = field(repr=False)
+    status: str
+    tolerance: float
+
+    @property
+    def topology(self) -> Topology:
+        """The network."""
+        return self.demands.topology
+
+    @property
+    def method(self) -> str:
+        """What a schedule made of it is called."""
+        return "all-to-all-lp"
+
+    @property
+    def gap(self) -> float:
+        """How far rate and bound are apart, relative to the bound."""
+        return 1 - self.rate_gb_s / self.bound_gb_s
+
+
+@dataclass(frozen=True, slots=True)
+class AllToAllLp:
+    """The program, scaled so that f = 1 stands for a known bound on the rate.
+
+    Amounts are divided by the largest, so that flows are in units of what it sends at that rate.
+
+    Columns: the flow of each source on each link in turn, then f. Rows: the link orbits, then the
+    nodes of each source in turn, the source's own left empty.
+    """
+
+    program: Program = field(repr=False)
+    demands: Demands
+    orbits: Orbits = field(repr=False)
+    sources: tuple[int, ...]
+    sizes: npt.NDArray[np.int64]
+    scale_gb_s: float
+
+
+def all_to_all_rate(
+    topology: Topology,
+    amount: npt.ArrayLike | None = None,
+    *,
+    settings: Settings,
+    orbits: Orbits | None = None,
+) -> AllToAllOptimum:
+    """Build, solve and read the program.
+
+    Parameters
+    ----------
+    topology : Topology
+    amount : array of shape (N, N), optional
+        What each rank has for each other, in any unit; 1 for every other if not given.
+    settings : Settings
+        Of the solver; "highs-ipm" is the fastest of its methods for all but the smallest networks.
+        The time limit is that of the whole call. A search for symmetries, once begun, is not cut
+        short (9 s for 1024 GPUs of degree 4 without symmetries), but counts.
+    orbits : Orbits, optional
+        Of known symmetries. If not given, they are searched for, if all amounts are equal.
+
+    Raises
+    ------
+    DisconnectedError
+        If a GPU cannot reach one that it has something for.
+    InvalidParameterError
+        For impossible amounts, orbits of another network, or orbits where amounts differ, of which
+        they may not be symmetries.
+    TimeLimitError
+        With no incumbent and the best bound known on the rate in GB/s.
+    SolverError
+        Unless the solver proves an optimum, and its flow serves every pair.
+
+    Examples
+    --------
+    >>> from forestcoll.topology import load_topology
+    >>> settings = Settings(time_limit_s=60)
+    >>> found = all_to_all_rate(load_topology("complete_bipartite:degree=4"), settings=settings)
+    >>> round(found.rate_gb_s, 9), round(found.bound_gb_s, 9)
+    (0.4, 0.4)
+    """
+    deadline = time.perf_counter() + settings.time_limit_s
+    demands = demands_of(topology, amount)
+    if orbits is None:
+        orbits = find_orbits(topology) if demands.uniform else no_symmetry(topology)
+    elif not demands.uniform and orbits.generators:
+        raise InvalidParameterError(
+            "symmetries of the network are given together with amounts that differ, which they may "
+            "not keep; leave one of the two out"
+        )
+    else:
+        check_orbits(topology, orbits)
+    stated = build(demands, orbits)
+    return extract(stated, _solved(stated, settings, deadline))
+
+
+def _solved(stated: AllToAllLp, settings: Settings, deadline: float) -> Solution:
+    """Solve in the time that is left; a limit's bound is in GB/s."""
+    topology = stated.demands.topology
+    left = deadline - time.perf_counter()
+    if left <= 0:
+        raise TimeLimitError(
+            f"{topology.name}: the limit of {settings.time_limit_s:g} s was over before the "
+            f"program was stated; in GB/s per unit of demand the rate is at most "
+            f"{stated.scale_gb_s:.6g}; allow more time, or give known symmetries",
+            bound=stated.scale_gb_s,
+        )
+    try:
+        return solve(stated.program, replace(settings, time_limit_s=left))
+    except TimeLimitError as error:
+        bound = stated.scale_gb_s
+        if isinstance(error.bound, float):
+            bound = min(bound, error.bound * stated.scale_gb_s)
+        raise TimeLimitError(
+            f"{topology.name}: {error}; in GB/s per unit of demand the rate is at most {bound:.6g}",
+            bound=bound,
+        ) from error
+
+
+def build(demands: Demands, orbits: Orbits) -> AllToAllLp:
+    """State the program; nothing is solved yet."""
+    of_rank = orbits.node[demands.sources]
+    _, first, sizes = np.unique(of_rank, return_index=True, return_counts=True)
+    links, nodes, count = len(demands.tail), len(demands.topology.nodes), len(first)
+    scale = demands.bound_gb_s(1 / demands.bandwidth)
+    largest = demands.largest
+    together = np.bincount(orbits.link, weights=demands.bandwidth) / (scale * largest)
+
+    link_orbits = sp.csr_array((np.ones(links), (orbits.link, np.arange(links))))
+    load = sp.hstack([size * link_orbits for size in sizes])
+    incidence = sp.csr_array(
+        (
+            np.concatenate([np.ones(links), -np.ones(links)]),
+            (np.concatenate([demands.head, demands.tail]), np.tile(np.arange(links), 2)),
+        ),
+        shape=(nodes, links),
+    )
+    kept = [_without_row(incidence, int(demands.sources[rank])) for rank in first]
+    wanted = demands.amount[first].reshape(-1, 1) / largest
+    matrix = sp.block_array(
+        [[load, None], [sp.block_diag(kept), sp.csr_array(-wanted)]], format="csr"
+    )
+    into_itself = np.concatenate([demands.head == demands.sources[rank] for rank in first])
+    most = np.concatenate([(together / size)[orbits.link] for size in sizes])
+    loose = 2.0  # no bound of a column may take a row's price
+    program = Program(
+        cost=np.append(np.zeros(count * links), 1.0),
+        matrix=matrix,
+        row_lower=np.concatenate([np.full(len(together), -np.inf), np.zeros(count * nodes)]),
+        row_upper=np.concatenate([together, np.zeros(count * nodes)]),
+        lower=np.zeros(count * links + 1),
+        upper=np.append(np.where(into_itself, 0.0, loose * most), loose),
+        maximise=True,
+    )
+    return AllToAllLp(program, demands, orbits, tuple(first.tolist()), sizes, scale)
+
+
+def extract(stated: AllToAllLp, solution: Solution) -> AllToAllOptimum:
+    """Read a solved program in GB/s; rate and bound are computed from the flow and the prices."""
+    demands, orbits = stated.demands, stated.orbits
+    count, links = len(stated.sources), len(demands.tail)
+    unit = stated.scale_gb_s * demands.largest
+    flow = np.maximum(solution.x[:-1].reshape(count, links), 0) * unit
+    load = np.bincount(orbits.link, weights=stated.sizes @ flow)
+    fullest = float((load / np.bincount(orbits.link, weights=demands.bandwidth)).max())
+    least = _least_delivered(demands, stated.sources, flow)
+    if not least > 0:
+        raise SolverError(
+            f"{demands.topology.name}: the solver's flow serves some pair not at all, within its "
+            f"tolerance of {solution.settings.tolerance:g}; ask for a smaller one, use another "
+            f"method, or leave out amounts that are tiny beside others"
+        )
+    assert solution.row_duals is not None  # there are no whole variables
+    price = np.maximum(solution.row_duals[: int(orbits.link.max()) + 1], 0)[orbits.link]
+    bound = demands.bound_gb_s(price)
+    return AllToAllOptimum(
+        demands=demands,
+        orbits=orbits,
+        rate_gb_s=min(least / fullest, bound),
+        bound_gb_s=bound,
+        sources=stated.sources,
+        flow_gb_s=flow / fullest,
+        price=price,
+        status=solution.status,
+        tolerance=solution.settings.tolerance,
+    )
+
+
+def _least_delivered(demands: Demands, sources: tuple[int, ...], flow: Vector) -> float:
+    """Return the least that reaches a node and stays there, over all pairs, per unit of its amount.
+
+    What a node without a demand sends out beyond what it gets, which a solver's tolerance allows,
+    may be what arrived anywhere, and does not count.
+    """
+    rates = []
+    for rank, sent in zip(sources, flow, strict=True):
+        nodes = len(demands.topology.nodes)
+        kept = np.bincount(demands.head, sent, nodes) - np.bincount(demands.tail, sent, nodes)
+        kept[demands.sources[rank]] = 0
+        amount = demands.amount[rank]
+        wanted = amount > 0
+        invented = -float(np.minimum(kept[~wanted], 0).sum())
+        rates.append(((kept[wanted] - invented) / amount[wanted]).min(initial=np.inf))
+    return float(min(rates))
+
+
+def _without_row(incidence: sp.csr_array, node: int) -> sp.csr_array:
+    """Empty the row of a node: a source may send out what it likes."""
+    keep = np.ones(incidence.shape[0])
+    keep[node] = 0
+    return sp.csr_array(sp.diags_array(keep) @ incidence)

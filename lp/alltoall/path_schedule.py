@@ -1,0 +1,195 @@
+"""From flows to a schedule: paths for every pair, with weights in whole numbers.
+
+Problem: write the flow of each source as paths to its destinations, the shares of each pair's paths
+         whole numbers over one common whole.
+Input:   an optimum with one source for each orbit, or an approximate flow of all sources.
+Output:  a FlowSchedule, which ``verify`` proves and whose rate is exact.
+Cost:    at most |E| + N paths a source, found link by link; seconds for 256 GPUs.
+Source:  flow decomposition; shares by largest remainders. Each weight is off by less than one part
+         in the whole, 720720 by default, which every number up to 16 divides: where the optimum is
+         made of such fractions, nothing is lost.
+
+With symmetries a representative's flow is first made even over those that leave it in place, and
+each GPU of its orbit takes the image of its paths; so the loads of the links in an orbit stay
+equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from forestcoll.errors import InvalidParameterError, SolverError, UnsupportedError
+from forestcoll.schedule.flows import FlowSchedule
+from forestcoll.schedule.forest import Path, Routes
+from lp.alltoall.concurrent_flow import ApproximateFlow
+from lp.alltoall.demands import Demands
+from lp.alltoall.linear_optimum import AllToAllOptimum
+from lp.solver.program import Vector
+from lp.symmetry.stabilizer import bringing, link_orbits_around
+
+__all__ = ["WHOLE", "largest_remainders", "schedule_of"]
+
+WHOLE = 720_720
+"""The least common multiple of 1 to 16."""
+
+_NEGLIGIBLE = 1e-9
+"""Of a source's flow to one destination: what a solver's tolerance may leave over."""
+
+_MISSING = 1e-4
+"""Of a destination's amount: how much of it may be without a path before it is an error."""
+
+_Shares = dict[int, list[tuple[tuple[int, ...], float]]]
+
+
+def schedule_of(found: AllToAllOptimum | ApproximateFlow, *, whole: int = WHOLE) -> FlowSchedule:
+    """Turn flows into a schedule.
+
+    Parameters
+    ----------
+    found : AllToAllOptimum or ApproximateFlow
+        Of an all-to-all: equal amounts for all pairs.
+    whole : int
+        In so many parts each pair's data is divided.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the whole is not positive.
+    UnsupportedError
+        If the amounts differ.
+    SolverError
+        If the flow leaves a destination without its amount.
+    """
+    demands = found.demands
+    if whole < 1:
+        raise InvalidParameterError(f"the whole is {whole}; it must be positive")
+    if not demands.uniform:
+        raise UnsupportedError(
+            "unsupported: the amounts of the pairs differ; a flow schedule is of an all-to-all"
+        )
+    rows = {}
+    place = demands.topology.rank_of
+    for source, target, paths in _pairs(found):
+        weights = largest_remainders([share for _, share in paths], whole)
+        rows[place[source], place[target]] = [
+            Path(nodes, weight) for (nodes, _), weight in zip(paths, weights, strict=True) if weight
+        ]
+    return FlowSchedule(demands.topology, found.method, whole, Routes.from_paths(rows))
+
+
+def largest_remainders(shares: Sequence[float], whole: int) -> list[int]:
+    """Deal out a whole number in proportion to positive shares.
+
+    Examples
+    --------
+    2.5 and 7.5 of 10 tie; the first is rounded up.
+
+    >>> largest_remainders([0.25, 0.75], 10)
+    [3, 7]
+    """
+    exact = [Fraction(share) for share in shares]
+    total = sum(exact)
+    ideal = [share * whole / total for share in exact]
+    dealt = [int(part) for part in ideal]
+    order = sorted(range(len(ideal)), key=lambda i: (dealt[i] - ideal[i], i))
+    for i in order[: whole - sum(dealt)]:
+        dealt[i] += 1
+    return dealt
+
+
+def _pairs(
+    found: AllToAllOptimum | ApproximateFlow,
+) -> Iterator[tuple[int, int, list[tuple[tuple[int, ...], float]]]]:
+    """Yield source, destination and paths of every pair."""
+    demands, topology = found.demands, found.topology
+    if isinstance(found, ApproximateFlow):
+        for rank, source in enumerate(topology.compute):
+            for target, paths in _decomposed(demands, rank, found.flow_gb_s[rank]).items():
+                yield source, target, paths
+        return
+    generators = found.orbits.generators
+    for rank, flow in zip(found.sources, found.flow_gb_s, strict=True):
+        bring = bringing(generators, topology.compute[rank], len(topology.nodes))
+        alike = link_orbits_around(topology, generators, bring)
+        even = (np.bincount(alike, weights=flow) / np.bincount(alike))[alike]
+        made = _decomposed(demands, rank, even)
+        for source, moved in bring.items():
+            to = moved.tolist()
+            for target, paths in made.items():
+                images = [(tuple(to[node] for node in path), share) for path, share in paths]
+                yield source, to[target], images
+
+
+@dataclass(slots=True)
+class _Residual:
+    """What is left of a source's flow: of each node, how much comes in from which node."""
+
+    into: list[dict[int, float]]
+    source: int
+    least: float
+
+    def path_to(self, target: int) -> tuple[int, ...] | None:
+        """Follow the fullest links back to the source, cutting out round trips; None if stuck."""
+        path = [target]
+        while path[-1] != self.source:
+            entering = self.into[path[-1]]
+            if not entering:
+                return None
+            before = max(entering, key=entering.__getitem__)
+            if before in path:
+                trip = [*path[path.index(before) :], before]
+                self.take(trip[::-1], self.room(trip[::-1]))
+                path = path[: path.index(before) + 1]
+            else:
+                path.append(before)
+        return tuple(path[::-1])
+
+    def room(self, path: list[int] | tuple[int, ...]) -> float:
+        """Return the least flow on a path's links."""
+        return min(self.into[head][tail] for tail, head in pairwise(path))
+
+    def take(self, path: list[int] | tuple[int, ...], amount: float) -> None:
+        """Take an amount off the path's links, and drop what is negligible."""
+        for tail, head in pairwise(path):
+            self.into[head][tail] -= amount
+            if self.into[head][tail] <= self.least:
+                del self.into[head][tail]
+
+
+def _decomposed(demands: Demands, rank: int, flow: Vector) -> _Shares:
+    """Find the paths of a source's flow to all its destinations."""
+    source, amount = int(demands.sources[rank]), demands.amount[rank]
+    total = float(flow[demands.tail == source].sum() - flow[demands.head == source].sum())
+    rate = total / float(amount.sum())
+    least = _NEGLIGIBLE * rate * float(amount[amount > 0].min())
+    left = _Residual([{} for _ in demands.topology.nodes], source, least)
+    for tail, head, size in zip(
+        demands.tail.tolist(), demands.head.tolist(), flow.tolist(), strict=True
+    ):
+        if size > least:
+            left.into[head][tail] = size
+    shares: _Shares = {}
+    for target in np.flatnonzero(amount).tolist():
+        due = rate * float(amount[target])
+        missing, paths = due, []
+        while missing > _NEGLIGIBLE * due:
+            path = left.path_to(target)
+            if path is None:
+                break
+            share = min(missing, left.room(path))
+            left.take(path, share)
+            paths.append((path, share))
+            missing -= share
+        if missing > _MISSING * due:
+            names = [demands.topology.nodes[node].name for node in (source, target)]
+            raise SolverError(
+                f"the flow from {names[0]} leaves {missing / due:.2%} of what is for {names[1]} "
+                f"without a path; solve with a smaller tolerance"
+            )
+        shares[target] = paths
+    return shares
