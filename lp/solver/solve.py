@@ -35,12 +35,12 @@ from lp.solver.scaling import scaled
 __all__ = ["METHODS", "Program", "Settings", "Solution", "available_methods", "solve"]
 
 METHODS = {
-    "highs": ("lp.backends.highs", "run"),
-    "highs-ipm": ("lp.backends.highs", "run"),
-    "highs-pdlp": ("lp.backends.highs", "run"),
-    "glop": ("lp.backends.or_tools", "run_glop"),
-    "pdlp": ("lp.backends.or_tools", "run_pdlp"),
-    "gurobi": ("lp.backends.gurobi", "run"),
+    "highs": ("lp.solver.backends.highs", "run"),
+    "highs-ipm": ("lp.solver.backends.highs", "run"),
+    "highs-pdlp": ("lp.solver.backends.highs", "run"),
+    "glop": ("lp.solver.backends.or_tools", "run_glop"),
+    "pdlp": ("lp.solver.backends.or_tools", "run_pdlp"),
+    "gurobi": ("lp.solver.backends.gurobi", "run"),
 }
 """Name of a method: the module and function that run it, loaded when asked for."""
 

@@ -221,7 +221,8 @@ def test_at_the_limit_the_combination_and_the_bound_are_known() -> None:
 
 def test_a_limit_after_some_rounds_leaves_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     """The prices of the last program that was solved, though cuts were added to it since."""
-    honest, topology = lp.allreduce.cutting_planes.solve, load_topology("docs/examples/heterogeneous.yaml")
+    honest = lp.allreduce.cutting_planes.solve
+    topology = load_topology("docs/examples/heterogeneous.yaml")
     for rounds in (1, 2, 3):
         left = iter(range(rounds))
 

@@ -89,7 +89,7 @@ def test_at_the_time_limit_value_and_bound_are_told() -> None:
 
 def test_a_gap_that_does_not_close_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where rounding keeps value and bound apart, the answer is no answer."""
-    monkeypatch.setattr(sys.modules["lp.fractional_packing"], "GAP", -1e-3)
+    monkeypatch.setattr(sys.modules["lp.allgather.fractional_packing"], "GAP", -1e-3)
     with pytest.raises(SolverError, match="no tree helps"):
         fractional_packing(load_topology("ring:nodes=4"), SETTINGS)
 

@@ -234,7 +234,7 @@ def test_without_time_to_be_lean_the_rate_is_the_same(monkeypatch: pytest.Monkey
 
     topology = load_topology("dgx_a100:boxes=2")
     assert concurrent_groups(topology, groups_by_box(topology), SETTINGS).lean
-    monkeypatch.setattr("lp.groups.solve", hurried)
+    monkeypatch.setattr("lp.groups.sharing.solve", hurried)
     found = concurrent_groups(topology, groups_by_box(topology), SETTINGS)
     assert not found.lean
     assert found.rate_gb_s == Fraction(325, 7)

@@ -179,7 +179,9 @@ def test_verify_tells_the_truth_where_cost_lies(monkeypatch: pytest.MonkeyPatch)
     assert isinstance(both, Allreduce)
     stepwise = lockstep(both.gather)
     true = verify(both), verify(both.gather), verify(stepwise), verify(line())
-    costs = sys.modules["forestcoll.schedule.cost"]  # the name in the package is the function
+    costs = sys.modules[
+        "forestcoll.schedule.cost.measures"
+    ]  # the name in the package is the function
     monkeypatch.setattr(costs, "measure_steps", spoiled(step_loads.measure_steps))
     monkeypatch.setattr(costs, "flow_of_loads", spoiled(flowing.flow_of_loads))
     monkeypatch.setattr(step_loads, "_measure", spoiled(step_loads._measure))
