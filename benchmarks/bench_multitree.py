@@ -3,7 +3,7 @@
     python -m benchmarks.bench_multitree --family mi250 --units slowest,2,8
 
 Every forest is verified. "GB/s" is what the default reading of the paper attains, "least" and
-"most" the range over all of them (see ``baselines.synthesizers.multitree``), up to ``--readings`` GPUs; "ahead"
+"most" the range over all of them (see its module), up to ``--readings`` GPUs; "ahead"
 is by how much the optimum exceeds the default. ForestColl (section 6.5, figure 14) says of its
 curves that MultiTree nears the optimum on A100 as the network grows, and that ForestColl stays
 ahead by more than 50 % on MI250.

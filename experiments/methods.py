@@ -19,10 +19,9 @@ from baselines.interface.limits import Limits
 from baselines.interface.method import Schedule
 from baselines.interface.parameters import complaint
 from baselines.registry import METHODS
-from forestcoll.core.best_allreduce import PROGRAM_S
 from forestcoll.errors import InvalidExperimentError
-from forestcoll.generate import Options, Progress, generate_timed
-from forestcoll.multicast.in_network import generate_multicast
+from forestcoll.generate import Options, Progress, generate_multicast, generate_timed
+from forestcoll.problem.request import PROGRAM_S
 from forestcoll.topology import Topology
 
 __all__ = [

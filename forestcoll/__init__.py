@@ -11,10 +11,9 @@ from forestcoll.certificate import certify
 from forestcoll.core.assembly import expand
 from forestcoll.core.fixed_k import FixedK, fixed_k
 from forestcoll.core.optimality import optimum
-from forestcoll.generate import generate, generate_factored, generate_timed
+from forestcoll.generate import generate, generate_factored, generate_multicast, generate_timed
 from forestcoll.latency import latency
 from forestcoll.lowering import lower
-from forestcoll.multicast.in_network import generate_multicast
 from forestcoll.multicast.pruning import multicast
 from forestcoll.problem.optimum import Optimum
 from forestcoll.schedule import (

@@ -15,10 +15,9 @@ from fractions import Fraction
 from typing import Any, Unpack
 
 from forestcoll.core.assembly import heights
-from forestcoll.core.fixed_k import check_k
 from forestcoll.errors import UnsupportedError
-from forestcoll.generate import Options, generate_factored
-from forestcoll.multicast.in_network import generate_multicast
+from forestcoll.generate import Options, generate_factored, generate_multicast
+from forestcoll.problem.request import check_k
 from forestcoll.schedule.allreduce import Allreduce, TreeSchedule
 from forestcoll.topology.model import Topology
 

@@ -1,4 +1,4 @@
-"""The pipeline: a network in, a schedule out, and the proof of how good it is.
+"""A network in, a schedule out, and the proof of how good it is.
 
 Problem: a collective in the least possible time.
 Input:   a topology of GPUs and switches; the collective with its root or weights.
@@ -8,26 +8,20 @@ Output:  spanning trees, k times its weight per GPU, with their physical paths, 
 Cost:    the sum of the stages; generate_timed measures each. Of an allreduce that cuts do not prove
          optimal that of a linear program, too (:mod:`forestcoll.core.best_allreduce`).
 Source:  ForestColl sections 5 and 5.7; by the core's algorithms, or by the paper's own to compare
-         with.
+         with. :mod:`forestcoll.core.pipeline` names the stages.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from typing import Literal, TypedDict, TypeVar, Unpack, overload
+from typing import Literal, Unpack, overload
 
-from forestcoll.core.best_allreduce import PROGRAM_S, PROGRAM_STAGE, best_allreduce, check_seconds
-from forestcoll.core.fixed_k import check_k
-from forestcoll.core.one_way import EXPLICIT, FACTORED, Maker, Task
-from forestcoll.core.partition_bound import Parts, families_of
-from forestcoll.core.stages import Progress, Stopwatch
-from forestcoll.errors import InvalidParameterError, UnknownMethodError
-from forestcoll.problem.weights import Weights, weights_for
+from forestcoll.core.pipeline import EXPLICIT, FACTORED, PAPER_STAGES, STAGES, schedule_of
+from forestcoll.core.stopwatch import Progress, Stopwatch
+from forestcoll.multicast.in_network import InNetwork, in_network
+from forestcoll.problem.request import METHODS, Asked, Request, usable_cores
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.transform.reverse import turned
 from forestcoll.topology.model import Topology
 
 __all__ = [
@@ -39,35 +33,19 @@ __all__ = [
     "generate",
     "generate_factored",
     "generate_factored_timed",
+    "generate_multicast",
     "generate_timed",
     "usable_cores",
 ]
 
-STAGES = ("optimality", "tight sets", "switch removal", "tree packing", "routing")
-"""Of the method "forestcoll"; an allreduce has :data:`forestcoll.core.best_allreduce.PROGRAM_STAGE`
-too."""
-
-PAPER_STAGES = ("optimality", "switch removal", "tree packing", "routing")
-"""Of the method "paper"."""
-
-METHODS = ("forestcoll", "paper")
-
 OneWay = Literal["allgather", "reduce-scatter", "broadcast", "reduce"]
 """Collectives of a single forest."""
 
-F = TypeVar("F", Forest, FactoredForest)
 
-
-class Options(TypedDict, total=False):
+class Options(Asked, total=False):
     """What :func:`generate` takes beside the network and the collective."""
 
-    root: str | int | None
-    weights: Weights | None
-    k: int | None
-    method: str
-    threads: int | None
     progress: Progress | None
-    program_s: float
 
 
 @overload
@@ -86,13 +64,8 @@ def generate(
     topology: Topology,
     *,
     collective: str = "allgather",
-    root: str | int | None = None,
-    weights: Weights | None = None,
-    k: int | None = None,
-    method: str = "forestcoll",
-    threads: int | None = None,
     progress: Progress | None = None,
-    program_s: float = PROGRAM_S,
+    **asked: Unpack[Asked],
 ) -> Forest | Allreduce[Forest]:
     """Generate a throughput-optimal schedule of a collective; the best allreduce that is found.
 
@@ -122,7 +95,7 @@ def generate(
     progress : callable, optional
         Told (stage, done, total); stages are :data:`STAGES` or :data:`PAPER_STAGES`, for each
         forest of an allreduce, and
-        :data:`forestcoll.core.best_allreduce.PROGRAM_STAGE`.
+        :data:`PROGRAM_STAGE`.
     program_s : float
         Of an allreduce: if cuts do not prove that reduction and gathering, each optimal, are the
         best together, so many seconds for the allreduce program
@@ -161,19 +134,7 @@ def generate(
     >>> generate(load_topology("ring:nodes=4"), collective="broadcast", root="gpu2").algbw_gb_s
     Fraction(2, 1)
     """
-    return _generated(
-        EXPLICIT,
-        topology,
-        collective,
-        routed=False,
-        root=root,
-        weights=weights,
-        k=k,
-        method=method,
-        threads=threads,
-        progress=progress,
-        program_s=program_s,
-    )[0]
+    return schedule_of(Request.of(topology, collective, **asked), EXPLICIT, Stopwatch(progress))
 
 
 @overload
@@ -192,32 +153,15 @@ def generate_factored(
     topology: Topology,
     *,
     collective: str = "allgather",
-    root: str | int | None = None,
-    weights: Weights | None = None,
-    k: int | None = None,
-    method: str = "forestcoll",
-    threads: int | None = None,
     progress: Progress | None = None,
-    program_s: float = PROGRAM_S,
+    **asked: Unpack[Asked],
 ) -> FactoredForest | Allreduce[FactoredForest]:
     """Generate as :func:`generate` does, without writing the trees out.
 
     For networks of thousands of GPUs, whose trees fill gigabytes;
     :mod:`forestcoll.core.assembly` makes them.
     """
-    return _generated(
-        FACTORED,
-        topology,
-        collective,
-        routed=False,
-        root=root,
-        weights=weights,
-        k=k,
-        method=method,
-        threads=threads,
-        progress=progress,
-        program_s=program_s,
-    )[0]
+    return schedule_of(Request.of(topology, collective, **asked), FACTORED, Stopwatch(progress))
 
 
 @overload
@@ -232,31 +176,15 @@ def generate_timed(
     topology: Topology,
     *,
     collective: str = "allgather",
-    root: str | int | None = None,
-    weights: Weights | None = None,
-    k: int | None = None,
-    method: str = "forestcoll",
-    threads: int | None = None,
     progress: Progress | None = None,
-    program_s: float = PROGRAM_S,
+    **asked: Unpack[Asked],
 ) -> tuple[Forest | Allreduce[Forest], dict[str, float]]:
     """Generate as :func:`generate` does, and measure the wall-clock seconds of each stage.
 
     All stages are run, the routing too.
     """
-    return _generated(
-        EXPLICIT,
-        topology,
-        collective,
-        routed=True,
-        root=root,
-        weights=weights,
-        k=k,
-        method=method,
-        threads=threads,
-        progress=progress,
-        program_s=program_s,
-    )
+    clock, request = Stopwatch(progress), Request.of(topology, collective, **asked)
+    return schedule_of(request, EXPLICIT, clock, routed=True), clock.seconds
 
 
 @overload
@@ -271,102 +199,46 @@ def generate_factored_timed(
     topology: Topology,
     *,
     collective: str = "allgather",
-    root: str | int | None = None,
-    weights: Weights | None = None,
-    k: int | None = None,
-    method: str = "forestcoll",
-    threads: int | None = None,
     progress: Progress | None = None,
-    program_s: float = PROGRAM_S,
+    **asked: Unpack[Asked],
 ) -> tuple[FactoredForest | Allreduce[FactoredForest], dict[str, float]]:
     """Generate as :func:`generate_factored` does, and measure the seconds of each stage.
 
     All stages are run, the routing too.
     """
-    return _generated(
-        FACTORED,
-        topology,
-        collective,
-        routed=True,
-        root=root,
-        weights=weights,
-        k=k,
-        method=method,
-        threads=threads,
-        progress=progress,
-        program_s=program_s,
-    )
+    clock, request = Stopwatch(progress), Request.of(topology, collective, **asked)
+    return schedule_of(request, FACTORED, clock, routed=True), clock.seconds
 
 
-def usable_cores() -> int:
-    """Return the number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _generated(
-    maker: Maker[F],
+def generate_multicast(
     topology: Topology,
-    collective: str,
     *,
-    routed: bool,
-    root: str | int | None,
-    weights: Weights | None,
-    k: int | None,
-    method: str,
-    threads: int | None,
-    progress: Progress | None,
-    program_s: float,
-) -> tuple[F | Allreduce[F], dict[str, float]]:
-    """Check what is asked for, make one forest or two, and measure."""
-    if method not in METHODS:
-        raise UnknownMethodError(f"there is no method {method!r}; known: {', '.join(METHODS)}")
-    threads = usable_cores() if threads is None else threads
-    if threads < 1:
-        raise InvalidParameterError(f"threads is {threads}; it must be at least 1")
-    if k is not None:
-        check_k(k)
-    check_seconds(program_s)
-    whole = weights_for(topology, collective, root=root, weights=weights)
-    clock = Stopwatch(progress)
+    collective: str = "allgather",
+    progress: Progress | None = None,
+    **asked: Unpack[Asked],
+) -> InNetwork:
+    """Generate a schedule in which the switches marked ``multicast`` copy and add.
 
-    def task(reduction: bool) -> Task:
-        return Task(topology, whole, reduction, k, method, threads)
+    Parameters
+    ----------
+    topology, collective, **options
+        As of :func:`generate`; an allreduce takes about three times
+        ``program_s`` at most: for a bound and trees that reach the switches that copy, for
+        switches that forward, and for single roots one by one.
 
-    schedule: F | Allreduce[F]
-    if collective == "allreduce":
-        combination, families = _combination(maker, task, clock)
-        schedule = best_allreduce(
-            combination,
-            families,
-            weights=None if root is None and weights is None else whole,
-            seconds=program_s if k is None and method == "forestcoll" else 0.0,
-            run=lambda work: clock.run(PROGRAM_STAGE, lambda _: work()),
-            hold=maker.hold,
-        )
-    else:
-        schedule, _ = maker.make(task(collective in ("reduce-scatter", "reduce")), clock)
-    if routed:
-        phases = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
-        clock.run("routing", lambda _: [forest.routes.hop for forest in phases])
-    return schedule, clock.seconds
+    Raises
+    ------
+    ForestCollError
+        As of :func:`generate`.
 
+    Examples
+    --------
+    Sums made by an NVSwitch of 450 GB/s to every GPU; without it 8/14 of that.
 
-def _combination(
-    maker: Maker[F], task: Callable[[bool], Task], clock: Stopwatch
-) -> tuple[Allreduce[F], list[Parts]]:
-    """Make both phases; where links come in pairs of equal ones, one is the other turned round.
-
-    Returned with the partitions of the GPUs that their tight sets make.
+    >>> from forestcoll.topology import load_topology
+    >>> box = load_topology("dgx_h100:boxes=1")
+    >>> made = generate_multicast(box, collective="allreduce").schedule
+    >>> float(made.algbw_gb_s), made.optimal
+    (450.0, True)
     """
-    network = task(False).topology
-    gather: tuple[F, FactoredForest | None] = maker.make(task(False), clock)
-    if network.reversed().links == network.links:
-        return Allreduce(turned(gather[0], network), gather[0]), _families(gather[1])
-    reduce: tuple[F, FactoredForest | None] = maker.make(task(True), clock)
-    return Allreduce(reduce[0], gather[0]), [*_families(reduce[1]), *_families(gather[1])]
-
-
-def _families(factored: FactoredForest | None) -> list[Parts]:
-    return [] if factored is None else list(families_of(factored))
+    return in_network(Request.of(topology, collective, multicast=True, **asked), progress)

@@ -15,7 +15,7 @@ from forestcoll.core import partition_bound as allreduce_partition
 from forestcoll.core.best_allreduce import Improved
 from forestcoll.core.partition_bound import best_known_bound, families_of, partition_bound
 from forestcoll.errors import InvalidParameterError
-from forestcoll.multicast.in_network import generate_multicast
+from forestcoll.generate import generate_multicast
 from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
 from forestcoll.schedule import read_schedule, write_schedule
 from forestcoll.schedule.cost.measures import in_steps

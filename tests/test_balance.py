@@ -9,7 +9,7 @@ import pytest
 
 from forestcoll.core.balance import balanced
 from forestcoll.core.fixed_k import fixed_k
-from forestcoll.core.optimality import tree_capacities
+from forestcoll.core.problem import Problem, tree_capacities
 from forestcoll.topology import TopologyBuilder
 from tests.random_topologies import KINDS, random_topology, sized_topology
 from tests.reference.cuts import violated_set
@@ -76,7 +76,7 @@ def test_one_switch_is_trimmed_exactly_when_it_can_be(kind):
         capacity, trees = overdrawn_network(topology, seed)
         if not 0 < max(excesses(topology, capacity).values()) <= 6:
             continue
-        found = balanced(topology, capacity, trees)
+        found = balanced(Problem(topology, capacity, trees))
         assert (found is not None) == any_trimming(topology, capacity, trees)
         outcomes[found is not None] += 1
     assert min(outcomes[True], outcomes[False]) >= 10
@@ -90,7 +90,7 @@ def test_what_is_returned_is_balanced_and_wide_enough(kind):
         topology = random_topology(seed, kind)
         capacity, trees = overdrawn_network(topology, seed)
         given = capacity.copy()
-        found = balanced(topology, capacity, trees)
+        found = balanced(Problem(topology, capacity, trees))
         assert np.array_equal(capacity, given)
         if found is None:
             continue
@@ -121,7 +121,7 @@ def chain(spare):
 def test_a_trimmed_link_between_switches_has_the_next_one_trimmed():
     """The link v -> w falls to 1, and then w may send 1: b and c get the rest from each other."""
     topology, capacity, trees = chain(spare=2)
-    found = balanced(topology, capacity, trees)
+    found = balanced(Problem(topology, capacity, trees))
     place = topology.position_of
     room = {(e.tail, e.head): int(c) for e, c in zip(topology.links, found, strict=True)}
     assert room[place["v"], place["w"]] == 1
@@ -130,12 +130,13 @@ def test_a_trimmed_link_between_switches_has_the_next_one_trimmed():
 
 def test_a_chain_that_is_needed_whole_is_given_up():
     """With one tree each way between b and c, both need w's link, and w receives only 1."""
-    assert balanced(*chain(spare=1)) is None
+    assert balanced(Problem(*chain(spare=1))) is None
 
 
 def test_balanced_capacities_are_left_alone():
     """Nothing to trim, nothing changed."""
     topology = random_topology(3, "bidirectional")
     found = fixed_k(topology, 2)
-    again = balanced(topology, found.capacity, np.full(topology.num_compute, 2, dtype=np.int64))
+    trees = np.full(topology.num_compute, 2, dtype=np.int64)
+    again = balanced(Problem(topology, found.capacity, trees))
     assert np.array_equal(again, found.capacity)

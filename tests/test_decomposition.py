@@ -18,7 +18,8 @@ import pytest
 from hypothesis import given, settings
 
 from forestcoll.core.edge_splitting import LogicalTopology, remove_switches
-from forestcoll.core.optimality import optimum, tree_capacities
+from forestcoll.core.optimality import optimum
+from forestcoll.core.problem import Problem, tree_capacities
 from forestcoll.core.tight_sets import TightSets, decompose
 from forestcoll.topology import Topology, load_topology
 from tests.fuzz.families import build
@@ -60,14 +61,13 @@ class Decomposed:
     @classmethod
     def of(cls, topology: Topology) -> Decomposed:
         best = optimum(topology)
-        capacity = tree_capacities(topology, best.congestion)
         trees = np.full(topology.num_compute, best.k, dtype=np.int64)
-        parts = decompose(topology, capacity, trees)
-        logical = remove_switches(topology, parts.capacity, trees, parts.sets)
+        parts = decompose(Problem.at(topology, best.congestion, trees))
+        logical = remove_switches(parts.problem, parts.sets)
         return cls(
             topology,
             dict.fromkeys(topology.compute, best.k),
-            links_of(topology, parts.capacity),
+            links_of(topology, parts.problem.capacity),
             parts.sets,
             logical_links(topology, logical),
         )

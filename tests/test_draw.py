@@ -23,8 +23,7 @@ from forestcoll.draw import draw_topology, draw_tree, save_figure
 from forestcoll.draw.canvas import CROSSING, GPU_RADIUS
 from forestcoll.draw.layout import lay_out
 from forestcoll.errors import ExportError, InvalidScheduleError
-from forestcoll.generate import generate
-from forestcoll.multicast.in_network import generate_multicast
+from forestcoll.generate import generate, generate_multicast
 from forestcoll.problem.cuts import Cut
 from forestcoll.schedule import Forest, Routes
 from forestcoll.topology import TopologyBuilder, load_topology

@@ -17,7 +17,8 @@ from hypothesis import given, settings
 from benchmarks.topologies import dead_nics, jittered_nics, random_regular
 from forestcoll import cost, generate, generate_timed, read_schedule, verify, write_schedule
 from forestcoll.core.edge_splitting import remove_switches
-from forestcoll.core.optimality import optimum, tree_capacities
+from forestcoll.core.optimality import optimum
+from forestcoll.core.problem import Problem
 from forestcoll.core.tight_sets import decompose
 from forestcoll.core.tree_packing import pack_trees
 from forestcoll.errors import InfeasibleError, InvalidParameterError, VerificationError
@@ -104,9 +105,8 @@ def test_theorem_5_switch_removal_keeps_every_cut(topology):
     """Condition (C) on the logical links, by enumeration of all cuts."""
     best = optimum(topology)
     trees = np.full(topology.num_compute, best.k, dtype=np.int64)
-    capacity = tree_capacities(topology, best.congestion)
-    parts = decompose(topology, capacity, trees)
-    logical = remove_switches(topology, parts.capacity, trees, parts.sets)
+    parts = decompose(Problem.at(topology, best.congestion, trees))
+    logical = remove_switches(parts.problem, parts.sets)
     ends = zip(logical.tail.tolist(), logical.head.tolist(), strict=True)
     links = dict(zip(ends, logical.capacity.tolist(), strict=True))
     assert violated_set(links, dict(enumerate(trees.tolist()))) is None
@@ -134,15 +134,14 @@ def test_asking_for_more_trees_than_fit_is_infeasible():
     """One tree more per root than the optimum's k breaks the bottleneck cut."""
     topology = load_topology("dgx_a100:boxes=2")
     best = optimum(topology)
-    capacity = tree_capacities(topology, best.congestion)
     enough = np.full(topology.num_compute, best.k, dtype=np.int64)
     with pytest.raises(InfeasibleError, match="cannot carry"):
-        decompose(topology, capacity, enough + 1)
-    parts = decompose(topology, capacity, enough)
+        decompose(Problem.at(topology, best.congestion, enough + 1))
+    parts = decompose(Problem.at(topology, best.congestion, enough))
     with pytest.raises(InfeasibleError, match="cannot carry"):
-        remove_switches(topology, parts.capacity, enough + 1, parts.sets)
+        remove_switches(replace(parts.problem, trees=enough + 1), parts.sets)
     with pytest.raises(InfeasibleError, match="lacks capacity"):
-        pack_trees(remove_switches(topology, parts.capacity, enough, parts.sets), enough + 1)
+        pack_trees(remove_switches(parts.problem, parts.sets), enough + 1)
 
 
 @pytest.mark.parametrize("mutation", [*MUTATIONS, *OPTIMUM_MUTATIONS])

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from ortools.graph.python import max_flow
 
-from forestcoll.core.optimality import optimum, tree_capacities
+from forestcoll.core.optimality import optimum
+from forestcoll.core.problem import tree_capacities
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, UnbalancedError
 from forestcoll.native import _core
 from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, load_topology

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from experiments.methods import method_names, parameters_of, run_method
 from forestcoll import generate, generate_timed, load_topology, optimum, verify
 from forestcoll.core import paper
-from forestcoll.core.optimality import tree_capacities
+from forestcoll.core.problem import Problem
 from forestcoll.errors import CapacityOverflowError, InfeasibleError, UnknownMethodError
 from forestcoll.generate import PAPER_STAGES
 from forestcoll.schedule import cost
@@ -55,8 +55,8 @@ def without_switches(topology):
     """Run Algorithms 1 and 3; also return what went in: capacities and trees."""
     best = paper.optimum(topology)
     trees = np.full(topology.num_compute, best.k, dtype=np.int64)
-    capacity = tree_capacities(topology, best.congestion)
-    return paper.remove_switches(topology, capacity, trees), capacity, trees
+    problem = Problem.at(topology, best.congestion, trees)
+    return paper.remove_switches(problem), problem.capacity, trees
 
 
 def links_of(logical):
@@ -135,11 +135,10 @@ def test_asking_for_more_trees_than_fit_is_infeasible():
     """One tree more per root than the optimum's k breaks the bottleneck cut."""
     topology = load_topology("dgx_a100:boxes=2")
     best = paper.optimum(topology)
-    capacity = tree_capacities(topology, best.congestion)
     enough = np.full(topology.num_compute, best.k, dtype=np.int64)
     with pytest.raises(InfeasibleError, match="cannot carry"):
-        paper.remove_switches(topology, capacity, enough + 1)
-    logical = paper.remove_switches(topology, capacity, enough)
+        paper.remove_switches(Problem.at(topology, best.congestion, enough + 1))
+    logical = paper.remove_switches(Problem.at(topology, best.congestion, enough))
     with pytest.raises(InfeasibleError, match="lacks capacity"):
         paper.pack_trees(logical, enough + 1)
 
@@ -189,10 +188,9 @@ def test_progress_comes_from_inside_the_native_stages():
     topology = load_topology("dgx_a100:boxes=2")
     seen = []
     best = paper.optimum(topology, progress=lambda *report: seen.append(report))
-    capacity = tree_capacities(topology, best.congestion)
     trees = np.full(topology.num_compute, best.k, dtype=np.int64)
     logical = paper.remove_switches(
-        topology, capacity, trees, progress=lambda *report: seen.append(report)
+        Problem.at(topology, best.congestion, trees), progress=lambda *report: seen.append(report)
     )
     paper.pack_trees(logical, trees, progress=lambda *report: seen.append(report))
     totals = [total for _, total in seen]

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 
 from benchmarks.topologies import dead_nics, jittered_nics
-from forestcoll.core.optimality import optimum, tree_capacities
+from forestcoll.core.optimality import optimum
+from forestcoll.core.problem import Problem, tree_capacities
 from forestcoll.core.tight_sets import TightSets, decompose
 from forestcoll.core.violation import violated_cut
 from forestcoll.topology import Topology, load_topology
@@ -44,8 +45,8 @@ FAMILIES += ["fat-tree", "torus", "dragonfly", "damaged", "odd-speeds"]
 
 def trimmed(topology: Topology, capacity: Integers, trees: Integers) -> tuple[TightSets, Integers]:
     """What the pipeline does."""
-    parts = decompose(topology, capacity, trees)
-    return parts.sets, parts.capacity
+    parts = decompose(Problem(topology, capacity, trees))
+    return parts.sets, parts.problem.capacity
 
 
 def check(topology: Topology, trim: Trim, *, enumerate_cuts: bool = False) -> TightSets:
@@ -146,6 +147,6 @@ def test_trimming_raises_no_capacity_where_a_gpu_has_lost_more_than_it_could_spa
     best = optimum(topology)
     capacity = tree_capacities(topology, best.congestion)
     trees = np.full(topology.num_compute, best.k, dtype=np.int64)
-    parts = decompose(topology, capacity, trees)
-    assert (parts.capacity <= capacity).all()
-    assert violated_cut(topology, parts.capacity, trees) is None
+    parts = decompose(Problem(topology, capacity, trees))
+    assert (parts.problem.capacity <= capacity).all()
+    assert violated_cut(parts.problem) is None

@@ -27,7 +27,6 @@ from forestcoll.cli.options import (
 )
 from forestcoll.cli.output import expect_writable, progress_bars, report
 from forestcoll.core.assembly import expand
-from forestcoll.core.best_allreduce import PROGRAM_S
 from forestcoll.core.fixed_k import FixedK, fixed_k
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import (
@@ -36,9 +35,10 @@ from forestcoll.errors import (
     UnsupportedError,
     VerificationError,
 )
-from forestcoll.generate import Options, generate_factored_timed, generate_timed
+from forestcoll.generate import Options, generate_factored_timed, generate_multicast, generate_timed
 from forestcoll.latency import latency
-from forestcoll.multicast.in_network import InNetwork, generate_multicast
+from forestcoll.multicast.in_network import InNetwork
+from forestcoll.problem.request import PROGRAM_S
 from forestcoll.problem.weights import weights_for
 from forestcoll.schedule import (
     Allreduce,

@@ -23,26 +23,19 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.core.problem import Amounts, Problem
 from forestcoll.core.violation import Violation, violated_cut
-from forestcoll.topology.model import Topology
 
 __all__ = ["balanced"]
 
-Amounts = npt.NDArray[np.int64]
 
-
-def balanced(
-    topology: Topology, capacity: Amounts, trees: Amounts, *, threads: int = 1
-) -> Amounts | None:
+def balanced(problem: Problem, *, threads: int = 1) -> Amounts | None:
     """Lower out-links of switches until none sends more than it receives.
 
     Parameters
     ----------
-    topology : Topology
-    capacity : int64 array, one entry a link
-        Trees that each link of ``topology.links`` may carry; no cut may be violated.
-    trees : int64 array, one entry a GPU
-        Trees rooted at each rank.
+    problem : Problem
+        No cut may be violated.
     threads : int
         At most so many share the GPUs in a pass; the result does not depend on their number.
 
@@ -51,34 +44,34 @@ def balanced(
     int64 array or None
         New capacities, none larger, under which no cut is violated either; None if none were found.
     """
-    trimmed = capacity.copy()
-    while (switch := _overdrawn(topology, trimmed)) is not None:
-        if not _Trimming(topology, trimmed, trees, threads).settle(*switch):
+    trimmed = problem.within(problem.capacity.copy())
+    while (switch := _overdrawn(trimmed)) is not None:
+        if not _Trimming(trimmed, threads).settle(*switch):
             return None
-    return trimmed
+    return trimmed.capacity
 
 
-def _overdrawn(topology: Topology, capacity: Amounts) -> tuple[int, int] | None:
+def _overdrawn(problem: Problem) -> tuple[int, int] | None:
     """Return the first switch that sends more than it receives, and how much more."""
-    links = topology.integer_capacities
+    topology, links = problem.topology, problem.topology.integer_capacities
     excess = np.zeros(len(topology.nodes), dtype=np.int64)
-    np.add.at(excess, links.tail, capacity)
-    np.subtract.at(excess, links.head, capacity)
+    np.add.at(excess, links.tail, problem.capacity)
+    np.subtract.at(excess, links.head, problem.capacity)
     return next(((v, int(excess[v])) for v in topology.switches if excess[v] > 0), None)
 
 
 class _Trimming:
     """Lowers links in place, and gives back what a cut then lacks."""
 
-    def __init__(self, topology: Topology, capacity: Amounts, trees: Amounts, threads: int) -> None:
-        self._topology, self._links = topology, topology.integer_capacities
-        self._capacity, self._trees, self._threads = capacity, trees, threads
+    def __init__(self, problem: Problem, threads: int) -> None:
+        self._problem, self._threads = problem, threads
+        self._nodes, self._links = problem.topology.nodes, problem.topology.integer_capacities
+        self._capacity = problem.capacity
 
     def settle(self, switch: int, excess: int) -> bool:
         """Take so much off the out-links of a switch; return whether the cuts allow all of it."""
         out = np.flatnonzero(self._links.tail == switch).tolist()
-        nodes = self._topology.nodes
-        to_switch = [link for link in out if nodes[self._links.head[link]].is_switch]
+        to_switch = [link for link in out if self._nodes[self._links.head[link]].is_switch]
         for ports in ([link for link in out if link not in set(to_switch)], to_switch):
             excess -= self._lower(ports, excess)
             for link in ports:
@@ -100,9 +93,7 @@ class _Trimming:
         return sum(taken.values())
 
     def _violated(self, passed: int) -> Violation | None:
-        return violated_cut(
-            self._topology, self._capacity, self._trees, passed=passed, threads=self._threads
-        )
+        return violated_cut(self._problem, passed=passed, threads=self._threads)
 
     def _give_back(
         self, taken: dict[int, int], shortage: int, inside: npt.NDArray[np.bool_]

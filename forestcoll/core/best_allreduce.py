@@ -15,7 +15,6 @@ this package needs no solver: ``program(topology, weights, copying=, seconds=)``
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -23,17 +22,14 @@ from importlib.metadata import entry_points
 from typing import Any, TypeVar
 
 from forestcoll.core.partition_bound import Parts, best_known_bound
-from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.allreduce_bound import AllreduceBound
+from forestcoll.problem.request import PROGRAM_S
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 
-__all__ = ["PROGRAM_S", "PROGRAM_STAGE", "Improved", "best_allreduce", "check_seconds"]
-
-PROGRAM_S = 60.0
-"""Seconds that the allreduce program may take, if nothing else is said."""
+__all__ = ["PROGRAM_STAGE", "Improved", "best_allreduce"]
 
 PROGRAM_STAGE = "allreduce program"
 """The stage in which it runs."""
@@ -130,19 +126,6 @@ def _better(known: Allreduce[F], found: Improved, hold: Callable[[Any], F]) -> A
     if bound.algbw_gb_s * ours == 1:
         why = "optimal by the bound of the allreduce program"
     return replace(known, bound=bound, remark=f"{_NAME}; {why}")
-
-
-def check_seconds(seconds: float) -> None:
-    """Refuse what is no time.
-
-    Raises
-    ------
-    InvalidParameterError
-    """
-    if not 0 <= seconds < math.inf:
-        raise InvalidParameterError(
-            f"the time for the allreduce program is {seconds} s; it must be 0 or more, and finite"
-        )
 
 
 @cache

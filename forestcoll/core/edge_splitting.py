@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.core.optimality import roots_and_targets
+from forestcoll.core.problem import Problem
 from forestcoll.core.tight_sets import TightSets
 from forestcoll.native import _core
 from forestcoll.topology.model import Topology
@@ -52,10 +52,6 @@ class LogicalTopology:
     sets : TightSets
         The tight sets, over ranks.
     splits : Splits
-    exchanges : int
-        Repairs of guessed split matrices.
-    exact_switches : int
-        Switches that had to be split pair by pair.
     """
 
     tail: npt.NDArray[np.int32]
@@ -63,14 +59,10 @@ class LogicalTopology:
     capacity: npt.NDArray[np.int64]
     sets: TightSets
     splits: Splits
-    exchanges: int
-    exact_switches: int
 
 
 def remove_switches(
-    topology: Topology,
-    capacity: npt.NDArray[np.int64],
-    trees: npt.NDArray[np.int64],
+    problem: Problem,
     sets: TightSets,
     *,
     progress: Callable[[int, int], None] | None = None,
@@ -79,11 +71,7 @@ def remove_switches(
 
     Parameters
     ----------
-    topology : Topology
-    capacity : int64 array, one entry a link
-        Trees that each link of ``topology.links`` may carry.
-    trees : int64 array, one entry a GPU
-        Trees rooted at each rank.
+    problem : Problem
     sets : TightSets
     progress : callable, optional
         Told (sets finished, sets in all) now and then; may raise to stop.
@@ -93,20 +81,17 @@ def remove_switches(
     InfeasibleError
         If the capacities cannot carry the trees, or a switch may send more than it receives.
     """
-    links = topology.integer_capacities
-    rooted, target = roots_and_targets(topology, trees)
-    tail, head, logical, via, from_node, to_node, amount, exchanges, exact = (
-        _core.split_off_switches(
-            len(topology.nodes),
-            links.tail,
-            links.head,
-            capacity,
-            rooted,
-            target,
-            sets.set_of,
-            sets.parent,
-            progress,
-        )
+    topology, links = problem.topology, problem.topology.integer_capacities
+    tail, head, logical, via, from_node, to_node, amount, _, _ = _core.split_off_switches(
+        len(topology.nodes),
+        links.tail,
+        links.head,
+        problem.capacity,
+        problem.rooted,
+        problem.is_target,
+        sets.set_of,
+        sets.parent,
+        progress,
     )
     rank = ranks(topology)
     return LogicalTopology(
@@ -115,8 +100,6 @@ def remove_switches(
         capacity=logical,
         sets=TightSets(sets.set_of[rank >= 0], sets.parent),
         splits=Splits(via, from_node, to_node, amount),
-        exchanges=exchanges,
-        exact_switches=exact,
     )
 
 

@@ -29,15 +29,17 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.core.balance import balanced
-from forestcoll.core.optimality import optimum, roots_and_targets, tree_capacities
+from forestcoll.core.optimality import optimum
+from forestcoll.core.problem import Problem
 from forestcoll.core.violation import violated_cut
-from forestcoll.errors import CapacityOverflowError, InvalidParameterError
+from forestcoll.errors import CapacityOverflowError
 from forestcoll.problem.cuts import Cut
 from forestcoll.problem.optimum import Optimum
+from forestcoll.problem.request import check_k
 from forestcoll.problem.weights import Weights
 from forestcoll.topology.model import Topology
 
-__all__ = ["FixedK", "check_k", "fixed_k"]
+__all__ = ["FixedK", "fixed_k"]
 
 Progress = Callable[[int, int], None]
 
@@ -181,12 +183,6 @@ def fixed_k(
     return FixedK(best, k, bound, cut, congestion, capacity)
 
 
-def check_k(k: int, what: str = "k") -> None:
-    """Raise InvalidParameterError unless k is a whole number from 1 up."""
-    if not isinstance(k, int) or isinstance(k, bool) or k < 1:
-        raise InvalidParameterError(f"{what} is {k!r}; it must be a whole number from 1 up")
-
-
 class _Search:
     """The congestion at which given trees fit, approached from below."""
 
@@ -202,7 +198,6 @@ class _Search:
         links = topology.integer_capacities
         self._unit = links.denominator  # congestion U is U / unit trees per whole capacity
         self._sizes = sorted(set(links.capacity.tolist()))
-        self._rooted, _ = roots_and_targets(topology, trees)
 
     def least_congestion(self, cut: tuple[int, ...]) -> tuple[Fraction, tuple[int, ...]]:
         """Return the least congestion at which no cut is violated, and a cut that needs it.
@@ -216,9 +211,7 @@ class _Search:
         while True:
             congestion = self._least_for(inside)
             found = violated_cut(
-                self._topology,
-                tree_capacities(self._topology, congestion),
-                self._trees,
+                Problem.at(self._topology, congestion, self._trees),
                 passed=passed,
                 threads=self._threads,
                 progress=self._progress,
@@ -237,7 +230,7 @@ class _Search:
         links = self._topology.integer_capacities
         leaving = inside[links.tail] & ~inside[links.head]
         count = Counter(links.capacity[leaving].tolist())
-        wanted = int(self._rooted[inside].sum())
+        wanted = int(self._trees[inside[list(self._topology.compute)]].sum())
         at = Fraction(wanted, sum(size * number for size, number in count.items()))
         carried = {size: at.numerator * size // at.denominator for size in count}
         missing = wanted - sum(carried[size] * number for size, number in count.items())
@@ -276,8 +269,8 @@ class _Search:
         return worked, found
 
     def _balanced_at(self, congestion: Fraction) -> npt.NDArray[np.int64] | None:
-        capacity = tree_capacities(self._topology, congestion)
-        return balanced(self._topology, capacity, self._trees, threads=self._threads)
+        problem = Problem.at(self._topology, congestion, self._trees)
+        return balanced(problem, threads=self._threads)
 
     def _after(self, congestion: Fraction) -> Fraction:
         """Return the next congestion at which a link carries one more tree."""

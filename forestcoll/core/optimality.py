@@ -18,6 +18,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.core.problem import is_target, rooted
 from forestcoll.errors import CapacityOverflowError
 from forestcoll.native import _core
 from forestcoll.problem.collective import collective_of
@@ -26,7 +27,7 @@ from forestcoll.problem.weights import Weights, whole_weights
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validate import validate
 
-__all__ = ["optimum", "optimum_of", "roots_and_targets", "tree_capacities"]
+__all__ = ["optimum", "optimum_of"]
 
 
 def optimum(
@@ -88,14 +89,13 @@ def optimum(
             f"{topology.name}: total bandwidth in whole numbers times {weight} is beyond exact "
             f"64-bit arithmetic; round the numbers to fewer digits or use a larger unit"
         )
-    rooted, target = roots_and_targets(topology, np.array(whole, dtype=np.int64))
     p, q, cut, _ = _core.bottleneck(
         len(topology.nodes),
         links.tail,
         links.head,
         links.capacity,
-        rooted,
-        target,
+        rooted(topology, np.array(whole, dtype=np.int64)),
+        is_target(topology),
         threads,
         progress,
     )
@@ -125,40 +125,3 @@ def optimum_of(
         weights=weights,
         reduction=reduction,
     )
-
-
-def roots_and_targets(
-    topology: Topology, trees: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
-    """Spread over all nodes what is said of ranks: trees rooted there, 1 where they must arrive."""
-    gpus = np.array(topology.compute, dtype=np.int64)
-    rooted = np.zeros(len(topology.nodes), dtype=np.int64)
-    rooted[gpus] = trees
-    target = np.zeros(len(topology.nodes), dtype=np.uint8)
-    target[gpus] = 1
-    return rooted, target
-
-
-def tree_capacities(topology: Topology, congestion: Fraction) -> npt.NDArray[np.int64]:
-    """Return how many trees each link may carry: floor(U b), exact for the optimal U.
-
-    Parameters
-    ----------
-    topology : Topology
-    congestion : Fraction
-        U, trees per GB/s.
-
-    Raises
-    ------
-    CapacityOverflowError
-        If the sum does not fit 62 bits.
-    """
-    links = topology.integer_capacities
-    over, under = congestion.numerator, congestion.denominator * links.denominator
-    trees = [capacity * over // under for capacity in links.capacity.tolist()]
-    if sum(trees) >= 2**62:
-        raise CapacityOverflowError(
-            f"{topology.name}: the links must carry {sum(trees)} trees in all, beyond exact "
-            f"64-bit arithmetic; round the bandwidths to fewer digits"
-        )
-    return np.array(trees, dtype=np.int64)

@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.core.edge_splitting import LogicalTopology, Splits, ranks
-from forestcoll.core.optimality import optimum_of, roots_and_targets
+from forestcoll.core.optimality import optimum_of
+from forestcoll.core.problem import Problem
 from forestcoll.core.tight_sets import TightSets
 from forestcoll.native import _core
 from forestcoll.problem.optimum import Optimum
@@ -83,9 +84,7 @@ def optimum(topology: Topology, *, progress: Callable[[int, int], None] | None =
 
 
 def remove_switches(
-    topology: Topology,
-    capacity: npt.NDArray[np.int64],
-    trees: npt.NDArray[np.int64],
+    problem: Problem,
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> LogicalTopology:
@@ -93,11 +92,7 @@ def remove_switches(
 
     Parameters
     ----------
-    topology : Topology
-    capacity : int64 array, one entry a link
-        Trees that each link of ``topology.links`` may carry.
-    trees : int64 array, one entry a GPU
-        Trees rooted at each rank.
+    problem : Problem
     progress : callable, optional
         Told (switches removed, switches in all) now and then; may raise to stop.
 
@@ -111,21 +106,24 @@ def remove_switches(
     InfeasibleError
         If the capacities cannot carry the trees, or a switch sends more than it receives.
     """
-    links = topology.integer_capacities
-    rooted, target = roots_and_targets(topology, trees)
+    links = problem.topology.integer_capacities
     tail, head, logical, via, from_node, to_node, amount = _core.paper_split_off_switches(
-        len(topology.nodes), links.tail, links.head, capacity, rooted, target, progress
+        len(problem.topology.nodes),
+        links.tail,
+        links.head,
+        problem.capacity,
+        problem.rooted,
+        problem.is_target,
+        progress,
     )
-    rank = ranks(topology)
-    whole = TightSets(np.zeros(len(trees), dtype=np.int32), np.array([-1], dtype=np.int32))
+    rank = ranks(problem.topology)
+    whole = TightSets(np.zeros(len(problem.trees), dtype=np.int32), np.array([-1], dtype=np.int32))
     return LogicalTopology(
         tail=rank[tail],
         head=rank[head],
         capacity=logical,
         sets=whole,
         splits=Splits(via, from_node, to_node, amount),
-        exchanges=0,
-        exact_switches=len(topology.switches),
     )
 
 

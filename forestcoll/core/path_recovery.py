@@ -10,20 +10,18 @@ Source:  ForestColl appendix E.2 (path recovery).
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from forestcoll.core.edge_splitting import LogicalTopology
+from forestcoll.core.problem import Problem
 from forestcoll.native import _core
 from forestcoll.schedule.factored import Links
 from forestcoll.schedule.forest import Routes
-from forestcoll.topology.model import Topology
 
 __all__ = ["find_routes"]
 
 
 def find_routes(
-    topology: Topology,
-    capacity: npt.NDArray[np.int64],
+    problem: Problem,
     logical: LogicalTopology,
     loads: Links,
 ) -> Routes:
@@ -31,21 +29,21 @@ def find_routes(
 
     Parameters
     ----------
-    topology : Topology
-    capacity : int64 array, one entry a link
-        Trees that each physical link may carry; what the splits were made of.
+    problem : Problem
+        What the splits were made of.
     logical : LogicalTopology
     loads : Links
         The trees packed into them.
     """
     tail, head = loads.tail, loads.head
+    topology = problem.topology
     links, splits = topology.integer_capacities, logical.splits
     gpus = np.array(topology.compute, dtype=np.int32)
     first_path, multiplicity, first_hop, hop = _core.route_loads(
         len(topology.nodes),
         links.tail,
         links.head,
-        capacity,
+        problem.capacity,
         splits.via,
         splits.from_node,
         splits.to_node,

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.core.optimality import roots_and_targets
+from forestcoll.core.problem import Problem
 from forestcoll.native import _core
-from forestcoll.topology.model import Topology
 
 __all__ = ["Decomposition", "TightSets", "decompose"]
 
@@ -45,23 +44,21 @@ class TightSets:
 
 @dataclass(frozen=True, slots=True)
 class Decomposition:
-    """Nested tight sets, and the capacities under which they are tight.
+    """Nested tight sets, and the problem in which they are tight.
 
     Parameters
     ----------
     sets : TightSets
-    capacity : int64 array, one entry a link
-        Trees that each link may carry, less what only kept sets from being tight.
+    problem : Problem
+        Its capacities are less what only kept sets from being tight.
     """
 
     sets: TightSets
-    capacity: npt.NDArray[np.int64]
+    problem: Problem
 
 
 def decompose(
-    topology: Topology,
-    capacity: npt.NDArray[np.int64],
-    trees: npt.NDArray[np.int64],
+    problem: Problem,
     *,
     threads: int = 1,
     progress: Callable[[int, int], None] | None = None,
@@ -70,11 +67,7 @@ def decompose(
 
     Parameters
     ----------
-    topology : Topology
-    capacity : int64 array, one entry a link
-        Trees that each link of ``topology.links`` may carry.
-    trees : int64 array, one entry a GPU
-        Trees rooted at each rank.
+    problem : Problem
     threads : int
         At most so many share the GPUs; what is found does not depend on their number.
     progress : callable, optional
@@ -85,9 +78,15 @@ def decompose(
     InfeasibleError
         If the capacities cannot carry the trees.
     """
-    links = topology.integer_capacities
-    rooted, target = roots_and_targets(topology, trees)
+    links = problem.topology.integer_capacities
     set_of, parent, trimmed = _core.decompose(
-        len(topology.nodes), links.tail, links.head, capacity, rooted, target, threads, progress
+        len(problem.topology.nodes),
+        links.tail,
+        links.head,
+        problem.capacity,
+        problem.rooted,
+        problem.is_target,
+        threads,
+        progress,
     )
-    return Decomposition(TightSets(set_of, parent), trimmed)
+    return Decomposition(TightSets(set_of, parent), problem.within(trimmed))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.core.optimality import roots_and_targets
+from forestcoll.core.problem import Problem
 from forestcoll.native import _core
 from forestcoll.topology.model import Topology
 
@@ -44,9 +44,7 @@ class Violation:
 
 
 def violated_cut(
-    topology: Topology,
-    capacity: npt.NDArray[np.int64],
-    trees: npt.NDArray[np.int64],
+    problem: Problem,
     *,
     passed: int = 0,
     threads: int = 1,
@@ -56,11 +54,7 @@ def violated_cut(
 
     Parameters
     ----------
-    topology : Topology
-    capacity : int64 array, one entry a link
-        Trees that each link of ``topology.links`` may carry.
-    trees : int64 array, one entry a GPU
-        Trees rooted at each rank.
+    problem : Problem
     passed : int
         So many GPUs are known to be reached by all trees and are not tested.
     threads : int
@@ -73,9 +67,14 @@ def violated_cut(
     CapacityOverflowError
         If the capacities, or the trees, do not fit 62 bits in sum.
     """
-    rooted, target = roots_and_targets(topology, trees)
     return violated_cut_between(
-        topology, capacity, rooted, target, passed=passed, threads=threads, progress=progress
+        problem.topology,
+        problem.capacity,
+        problem.rooted,
+        problem.is_target,
+        passed=passed,
+        threads=threads,
+        progress=progress,
     )
 
 

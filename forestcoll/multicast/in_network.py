@@ -17,18 +17,18 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple, Unpack
+from typing import NamedTuple
 
-from forestcoll.core.best_allreduce import PROGRAM_S, PROGRAM_STAGE, best_allreduce
-from forestcoll.generate import Options, generate, generate_timed
+from forestcoll.core.best_allreduce import PROGRAM_STAGE, best_allreduce
+from forestcoll.core.pipeline import EXPLICIT, schedule_of
+from forestcoll.core.stopwatch import Progress, Stopwatch
 from forestcoll.multicast.pruning import Traffic, multicast, traffic
-from forestcoll.problem.weights import weights_for
+from forestcoll.problem.request import Request
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
-from forestcoll.topology.model import Topology
 
-__all__ = ["InNetwork", "generate_multicast"]
+__all__ = ["InNetwork", "in_network"]
 
 MULTICAST_STAGE = "multicast"
 
@@ -51,36 +51,20 @@ class InNetwork(NamedTuple):
     saved: dict[str, tuple[Traffic, ...]]
 
 
-def generate_multicast(
-    topology: Topology, *, collective: str = "allgather", **options: Unpack[Options]
-) -> InNetwork:
-    """Generate a schedule in which the switches marked ``multicast`` copy and add.
-
-    Parameters
-    ----------
-    topology, collective, **options
-        As of :func:`forestcoll.generate.generate`; an allreduce takes about three times
-        ``program_s`` at most: for a bound and trees that reach the switches that copy, for
-        switches that forward, and for single roots one by one.
+def in_network(request: Request, progress: Progress | None = None) -> InNetwork:
+    """Make what is asked; of an allreduce, where switches copy, the fastest that is found.
 
     Raises
     ------
     ForestCollError
         As of :func:`forestcoll.generate.generate`.
-
-    Examples
-    --------
-    Sums made by an NVSwitch of 450 GB/s to every GPU; without it 8/14 of that.
-
-    >>> from forestcoll.topology import load_topology
-    >>> box = load_topology("dgx_h100:boxes=1")
-    >>> made = generate_multicast(box, collective="allreduce").schedule
-    >>> float(made.algbw_gb_s), made.optimal
-    (450.0, True)
     """
-    copying = any(node.multicast for node in topology.nodes)
-    alone: Options = {**options, "program_s": 0.0} if copying else options
-    plain, seconds = generate_timed(topology, collective=collective, **alone)
+    copying = any(node.multicast for node in request.topology.nodes)
+    forwarding = replace(request, multicast=False)
+    alone = replace(forwarding, program_s=0.0) if copying else forwarding
+    clock = Stopwatch(progress)
+    plain = schedule_of(alone, EXPLICIT, clock, routed=True)
+    seconds = clock.seconds
     began = time.perf_counter()
     if isinstance(plain, Forest):
         single = multicast(plain)
@@ -88,7 +72,10 @@ def generate_multicast(
         return InNetwork(single, seconds, {"traffic": traffic(plain, single)})
     both = multicast(plain)
     seconds[MULTICAST_STAGE] = time.perf_counter() - began
-    best = _best(both, collective, options, seconds) if copying else both
+    began = time.perf_counter()
+    best = _best(both, forwarding, progress) if copying else both
+    if copying:
+        seconds[PROGRAM_STAGE] = time.perf_counter() - began
     saved = {
         "traffic_of_reduce": traffic(plain.reduce, both.reduce),
         "traffic_of_gather": traffic(plain.gather, both.gather),
@@ -98,50 +85,41 @@ def generate_multicast(
 
 
 def _best(
-    both: Allreduce[MulticastForest],
-    collective: str,
-    options: Options,
-    seconds: dict[str, float],
+    both: Allreduce[MulticastForest], forwarding: Request, progress: Progress | None
 ) -> Allreduce[MulticastForest]:
     """Return the fastest of this, of what programs make, and of sums at a single GPU.
 
     The program for switches that copy makes trees that reach all of them, which those for switches
     that forward need not; nor do trees of a single root.
     """
-    root, weights = options.get("root"), options.get("weights")
-    whole = weights_for(both.topology, collective, root=root, weights=weights)
-    fixed = options.get("k") is not None or options.get("method", "forestcoll") != "forestcoll"
-    allowed = 0.0 if fixed else options.get("program_s", PROGRAM_S)
+    allowed = forwarding.program_s if forwarding.is_free else 0.0
     began = time.perf_counter()
     best = best_allreduce(
         both,
-        weights=None if root is None and weights is None else whole,
+        weights=None if forwarding.anywhere else forwarding.weights,
         copying=True,
         seconds=allowed,
     )
-    others = _others(both.topology, options, roots=root is None and weights is None)
+    others = _others(forwarding, progress)
     while allowed > 0 and not best.optimal and time.perf_counter() < began + 3 * allowed:
         other = next(others, None)
         if other is None:
             break
         if other.time_s_per_gb < best.time_s_per_gb:
             best = replace(other, bound=best.bound)
-    seconds[PROGRAM_STAGE] = time.perf_counter() - began
     return best
 
 
-def _others(
-    topology: Topology, options: Options, *, roots: bool
-) -> Iterator[Allreduce[MulticastForest]]:
+def _others(request: Request, progress: Progress | None) -> Iterator[Allreduce[MulticastForest]]:
     """Yield allreduces of switches that forward, which then copy: the best, and of single roots."""
-    yield _copied(topology, options, "best for switches that forward; then they copy")
-    for rank in range(topology.num_compute) if roots else ():
-        at: Options = {**options, "root": rank, "program_s": 0.0}
-        name = topology.nodes[topology.compute[rank]].name
-        yield _copied(topology, at, f"sums at {name}, over switches that forward; then they copy")
+    yield _copied(request, progress, "best for switches that forward; then they copy")
+    for rank in range(request.topology.num_compute) if request.anywhere else ():
+        at = replace(request.over(rank), program_s=0.0)
+        name = request.topology.nodes[request.topology.compute[rank]].name
+        yield _copied(at, progress, f"sums at {name}, over switches that forward; then they copy")
 
 
-def _copied(topology: Topology, options: Options, remark: str) -> Allreduce[MulticastForest]:
-    made = generate(topology, collective="allreduce", **options)
+def _copied(request: Request, progress: Progress | None, remark: str) -> Allreduce[MulticastForest]:
+    made = schedule_of(request, EXPLICIT, Stopwatch(progress))
     assert isinstance(made, Allreduce)
     return replace(multicast(made), remark=remark)

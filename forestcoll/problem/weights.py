@@ -23,7 +23,7 @@ from forestcoll.topology.model import NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact
 from forestcoll.topology.validate import COLLECTIVES
 
-__all__ = ["Weights", "read_weights", "weights_for", "whole_weights"]
+__all__ = ["Weights", "rank_of_root", "read_weights", "weights_for", "whole_weights"]
 
 Weights = Mapping[str, Exact] | Sequence[Exact]
 """How much each GPU roots, by name or in the order of the ranks; only the proportions matter."""
@@ -74,7 +74,7 @@ def weights_for(
     if root is not None and weights is not None:
         raise InvalidParameterError("allreduce takes a root or weights, not both")
     if root is not None:
-        rank = _rank(topology, root)
+        rank = rank_of_root(topology, root)
         return tuple(int(other == rank) for other in range(topology.num_compute))
     return whole_weights(topology, weights)
 
@@ -192,8 +192,14 @@ def _weight(what: str, value: object) -> Fraction:
     return number
 
 
-def _rank(topology: Topology, root: str | int) -> int:
-    """Return the rank of a root given by name or rank."""
+def rank_of_root(topology: Topology, root: str | int) -> int:
+    """Return the rank of a root given by name or rank.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such GPU.
+    """
     if isinstance(root, int) and not isinstance(root, bool):
         if not 0 <= root < topology.num_compute:
             raise InvalidParameterError(

@@ -48,6 +48,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from forestcoll.core.problem import Problem
 from forestcoll.core.violation import violated_cut
 from forestcoll.errors import DisconnectedError, InvalidParameterError, TimeLimitError
 from forestcoll.topology import Topology
@@ -297,7 +298,7 @@ class _Search:
             trees = np.full(network.num_compute, math.floor(weight * rate * grid), dtype=np.int64)
             passed = 0
             while passed < network.num_compute:
-                found = violated_cut(network, capacity, trees, passed=passed)
+                found = violated_cut(Problem(network, capacity, trees), passed=passed)
                 if found is None:
                     break
                 if found.shortage > MISSED * grid:

@@ -41,8 +41,7 @@ from forestcoll.errors import (
     UnbalancedError,
     UnsupportedError,
 )
-from forestcoll.generate import Options
-from forestcoll.multicast.in_network import generate_multicast
+from forestcoll.generate import Options, generate_multicast
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule import Allreduce, FlowSchedule, MulticastForest, StepSchedule
 from forestcoll.schedule.cost.measures import finish_s_per_gb, in_steps

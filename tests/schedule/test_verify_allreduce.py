@@ -15,7 +15,7 @@ import pytest
 import forestcoll.schedule.allreduce
 from forestcoll import generate, load_topology, verify
 from forestcoll.errors import InvalidScheduleError, VerificationError
-from forestcoll.multicast.in_network import generate_multicast
+from forestcoll.generate import generate_multicast
 from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
 from forestcoll.schedule import read_schedule, write_schedule
 from forestcoll.schedule.flowing import Flow

@@ -13,8 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from forestcoll.errors import InvalidScheduleError, VerificationError
-from forestcoll.generate import generate
-from forestcoll.multicast.in_network import generate_multicast
+from forestcoll.generate import generate, generate_multicast
 from forestcoll.multicast.pruning import multicast, traffic
 from forestcoll.schedule import Allreduce, MulticastForest, read_schedule, verify, write_schedule
 from forestcoll.topology import group, load_topology

@@ -37,8 +37,9 @@ from baselines.networks.unwinding import Share, Unwound, unwind
 from baselines.synthesizers.blink.blink import Packer, single_root
 from forestcoll.core import paper
 from forestcoll.core.edge_splitting import LogicalTopology, remove_switches
-from forestcoll.core.optimality import optimum, tree_capacities
+from forestcoll.core.optimality import optimum
 from forestcoll.core.path_recovery import find_routes
+from forestcoll.core.problem import Problem
 from forestcoll.core.tight_sets import decompose
 from forestcoll.errors import DisconnectedError, UnbalancedError, UnsupportedError
 from forestcoll.schedule.allreduce import Allreduce
@@ -110,15 +111,15 @@ def without_switches(topology: Topology, removal: str = "forestcoll") -> Unwound
         raise UnsupportedError(
             f"unsupported: no allgather to remove switches for: {error}"
         ) from error
-    capacity = tree_capacities(topology, best.congestion)
     trees = np.full(topology.num_compute, best.k, dtype=np.int64)
+    problem = Problem.at(topology, best.congestion, trees)
     if removal == "forestcoll":
-        parts = decompose(topology, capacity, trees)
-        capacity = parts.capacity
-        logical = remove_switches(topology, capacity, trees, parts.sets)
+        parts = decompose(problem)
+        problem = parts.problem
+        logical = remove_switches(problem, parts.sets)
     else:
-        logical = paper.remove_switches(topology, capacity, trees)
-    routes = find_routes(topology, capacity, logical, _everything(logical))
+        logical = paper.remove_switches(problem)
+    routes = find_routes(problem, logical, _everything(logical))
     paths = {
         link: tuple(Share(path.nodes, path.multiplicity / best.congestion) for path in ways)
         for link, ways in routes.paths().items()

@@ -1,0 +1,293 @@
+"""The pipeline: what is asked in, a schedule out, stage by stage.
+
+Problem: trees that send out, or bring together, the parts of all roots in the least time.
+Input:   a request.
+Output:  a forest, written out or factored, with the optimum that it attains; of an allreduce two,
+         with a bound.
+Cost:    the sum of the stages; a stopwatch measures each.
+Source:  ForestColl sections 5 and 5.7: reductions are packed on the network turned round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from forestcoll.core import paper
+from forestcoll.core.assembly import expand
+from forestcoll.core.best_allreduce import PROGRAM_STAGE, best_allreduce
+from forestcoll.core.edge_splitting import remove_switches
+from forestcoll.core.fixed_k import fixed_k
+from forestcoll.core.optimality import optimum
+from forestcoll.core.partition_bound import Parts, families_of
+from forestcoll.core.path_recovery import find_routes
+from forestcoll.core.problem import Problem
+from forestcoll.core.stopwatch import Stopwatch
+from forestcoll.core.tight_sets import decompose
+from forestcoll.core.tree_packing import pack_trees
+from forestcoll.errors import UnsupportedError
+from forestcoll.problem.optimum import Optimum
+from forestcoll.problem.request import Request
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.schedule.transform.factoring import as_factored
+from forestcoll.schedule.transform.reverse import turned
+from forestcoll.topology.model import Topology
+from forestcoll.topology.validate import validate
+
+__all__ = ["EXPLICIT", "FACTORED", "PAPER_STAGES", "STAGES", "Form", "schedule_of"]
+
+STAGES = ("optimality", "tight sets", "switch removal", "tree packing", "routing")
+"""Of the method "forestcoll"; an allreduce has :data:`.best_allreduce.PROGRAM_STAGE` too."""
+
+PAPER_STAGES = ("optimality", "switch removal", "tree packing", "routing")
+"""Of the method "paper"."""
+
+F = TypeVar("F", Forest, FactoredForest)
+
+
+@dataclass(frozen=True, slots=True)
+class Form(Generic[F]):
+    """How forests are made and held.
+
+    ``make`` makes one, beside its factored form if it has one; ``hold`` brings one that is written
+    out into this form.
+    """
+
+    make: Callable[[_Phase, Stopwatch], tuple[F, FactoredForest | None]]
+    hold: Callable[[Forest], F]
+
+
+def schedule_of(
+    request: Request, form: Form[F], clock: Stopwatch, *, routed: bool = False
+) -> F | Allreduce[F]:
+    """Make one forest or two, as the collective asks.
+
+    Parameters
+    ----------
+    request : Request
+        Its ``multicast`` is for :mod:`forestcoll.multicast`: switches only forward here.
+    form : Form
+        :data:`EXPLICIT` or :data:`FACTORED`.
+    clock : Stopwatch
+    routed : bool
+        Whether to find the physical paths at once, not when they are first asked for.
+
+    Raises
+    ------
+    ForestCollError
+        As of :func:`forestcoll.generate.generate`.
+    """
+    schedule: F | Allreduce[F]
+    if request.collective == "allreduce":
+        combination, families = _combination(request, form, clock)
+        schedule = best_allreduce(
+            combination,
+            families,
+            weights=None if request.anywhere else request.weights,
+            seconds=request.program_s if request.is_free else 0.0,
+            run=lambda work: clock.run(PROGRAM_STAGE, lambda _: work()),
+            hold=form.hold,
+        )
+    else:
+        schedule, _ = form.make(_Phase(request, *request.reductions), clock)
+    if routed:
+        phases = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
+        clock.run("routing", lambda _: [forest.routes.hop for forest in phases])
+    return schedule
+
+
+def _combination(
+    request: Request, form: Form[F], clock: Stopwatch
+) -> tuple[Allreduce[F], list[Parts]]:
+    """Make both phases; where links come in pairs of equal ones, one is the other turned round.
+
+    Returned with the partitions of the GPUs that their tight sets make.
+    """
+    network = request.topology
+    gather: tuple[F, FactoredForest | None] = form.make(_Phase(request, False), clock)
+    if network.reversed().links == network.links:
+        return Allreduce(turned(gather[0], network), gather[0]), _families(gather[1])
+    reduce: tuple[F, FactoredForest | None] = form.make(_Phase(request, True), clock)
+    return Allreduce(reduce[0], gather[0]), [*_families(reduce[1]), *_families(gather[1])]
+
+
+def _families(factored: FactoredForest | None) -> list[Parts]:
+    return [] if factored is None else list(families_of(factored))
+
+
+# --- one forest ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Phase:
+    """One forest of what is asked: which way its data runs."""
+
+    request: Request
+    reduction: bool
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is a single GPU, which has nothing to exchange."""
+        return self.request.topology.num_compute == 1
+
+    @property
+    def unequal(self) -> tuple[int, ...] | None:
+        """The weights, unless they are all the same."""
+        return None if set(self.request.weights) <= {1} else self.request.weights
+
+    @property
+    def network(self) -> Topology:
+        """On which out-trees are packed: that of a reduction has every link turned round."""
+        topology = self.request.topology
+        return topology.reversed() if self.reduction else topology
+
+    def finished(self, forest: F) -> F:
+        """Return a forest on that network as what was asked for."""
+        return turned(forest, self.request.topology) if self.reduction else forest
+
+
+def _by_the_core(phase: _Phase, clock: Stopwatch) -> FactoredForest:
+    """Run the stages, in their order; the paths are found when they are first asked for."""
+    plan = clock.run("optimality", lambda report: _planned(phase, report))
+    threads, trees = phase.request.threads, plan.problem.trees
+    parts = clock.run(
+        "tight sets", lambda report: decompose(plan.problem, threads=threads, progress=report)
+    )
+    logical = clock.run(
+        "switch removal",
+        lambda report: remove_switches(parts.problem, parts.sets, progress=report),
+    )
+    packing = clock.run("tree packing", lambda report: pack_trees(logical, trees, progress=report))
+    forest = FactoredForest(
+        topology=phase.network,
+        method="forestcoll",
+        k=plan.k,
+        congestion=plan.congestion,
+        sets=packing.sets,
+        shapes=packing.shapes,
+        links=packing.links,
+        routes=Routes.later(lambda: find_routes(parts.problem, logical, packing.links)),
+        optimum=plan.claim,
+        weights=phase.request.weights,
+    )
+    return phase.finished(forest)
+
+
+class _Plan(NamedTuple):
+    """What a forest is to be packed into, and what it may claim."""
+
+    k: int
+    congestion: Fraction
+    problem: Problem
+    claim: Optimum | None
+
+
+def _planned(phase: _Phase, progress: Callable[[int, int], None] | None) -> _Plan:
+    """Find the optimum, or the best for the number of trees that was given."""
+    request, weights = phase.request, np.array(phase.request.weights, dtype=np.int64)
+    if request.k is None:
+        best = optimum(
+            request.topology,
+            weights=phase.unequal,
+            reduction=phase.reduction,
+            threads=request.threads,
+            progress=progress,
+        )
+        problem = Problem.at(phase.network, best.congestion, best.k * weights)
+        return _Plan(best.k, best.congestion, problem, best)
+    found = fixed_k(
+        request.topology,
+        request.k,
+        weights=phase.unequal,
+        reduction=phase.reduction,
+        threads=request.threads,
+        progress=progress,
+    )
+    problem = Problem(phase.network, found.capacity, found.k * weights)
+    return _Plan(found.k, found.congestion, problem, found.optimum if found.optimal else None)
+
+
+def _by_the_paper(phase: _Phase, clock: Stopwatch) -> Forest:
+    """Run the paper's own algorithms for the same stages."""
+    if phase.unequal is not None:
+        raise UnsupportedError(
+            "the paper's algorithms give every GPU as many trees; for a root or weights take the "
+            "method forestcoll"
+        )
+    if phase.request.k is not None:
+        raise UnsupportedError(
+            "the paper's algorithms make the optimal number of trees; for another k take the "
+            "method forestcoll"
+        )
+    validate(phase.request.topology, "reduce-scatter" if phase.reduction else "allgather")
+    network = phase.network
+    best = clock.run("optimality", lambda report: paper.optimum(network, progress=report))
+    trees = np.full(network.num_compute, best.k, dtype=np.int64)
+    problem = Problem.at(network, best.congestion, trees)
+    logical = clock.run(
+        "switch removal", lambda report: paper.remove_switches(problem, progress=report)
+    )
+    batches = clock.run(
+        "tree packing", lambda report: paper.pack_trees(logical, trees, progress=report)
+    )
+    forest = Forest(
+        topology=network,
+        method="forestcoll-paper",
+        k=best.k,
+        congestion=best.congestion,
+        root=batches.root,
+        multiplicity=batches.multiplicity,
+        parent=batches.parent,
+        routes=Routes.later(lambda: find_routes(problem, logical, batches.links)),
+        optimum=best,
+    )
+    return phase.finished(forest)
+
+
+def _empty(phase: _Phase) -> Forest:
+    request = phase.request
+    return Forest(
+        topology=request.topology,
+        method="forestcoll" if request.method == "forestcoll" else "forestcoll-paper",
+        k=request.k or 1,
+        congestion=Fraction(0),
+        root=np.zeros(0, dtype=np.int32),
+        multiplicity=np.zeros(0, dtype=np.int64),
+        parent=np.zeros((0, 1), dtype=np.int32),
+        routes=Routes.from_paths({}),
+        reduction=phase.reduction,
+    )
+
+
+# --- its two forms ------------------------------------------------------------------------------
+
+
+def _explicit(phase: _Phase, clock: Stopwatch) -> tuple[Forest, FactoredForest | None]:
+    if phase.is_empty or phase.request.method == "paper":
+        return _not_factored(phase, clock), None
+    factored = _by_the_core(phase, clock)
+    return clock.run("tree packing", lambda report: expand(factored, progress=report)), factored
+
+
+def _factored(phase: _Phase, clock: Stopwatch) -> tuple[FactoredForest, FactoredForest | None]:
+    if phase.is_empty or phase.request.method == "paper":
+        return as_factored(_not_factored(phase, clock)), None
+    forest = _by_the_core(phase, clock)
+    return forest, forest
+
+
+def _not_factored(phase: _Phase, clock: Stopwatch) -> Forest:
+    return _empty(phase) if phase.is_empty else _by_the_paper(phase, clock)
+
+
+EXPLICIT = Form(_explicit, lambda forest: forest)
+"""Trees written out."""
+
+FACTORED = Form(_factored, as_factored)
+"""Trees as the packings of tight sets."""

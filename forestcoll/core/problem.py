@@ -1,0 +1,99 @@
+"""What the stages of the core pass on: trees to be packed into links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.errors import CapacityOverflowError
+from forestcoll.topology.model import Topology
+
+__all__ = ["Amounts", "Problem", "is_target", "rooted", "tree_capacities"]
+
+Amounts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """Out-trees that span the GPUs, so many from each, within what the links can carry.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network on which they are packed; that of a reduction has every link turned round.
+    capacity : int64 array, one entry a link
+        Trees that each link of ``topology.links`` may carry.
+    trees : int64 array, one entry a GPU
+        Trees rooted at each rank.
+    """
+
+    topology: Topology
+    capacity: Amounts
+    trees: Amounts
+
+    @classmethod
+    def at(cls, topology: Topology, congestion: Fraction, trees: Amounts) -> Problem:
+        """Return the problem in which links carry what they can at a congestion, trees per GB/s.
+
+        Raises
+        ------
+        CapacityOverflowError
+            As of :func:`tree_capacities`.
+        """
+        return cls(topology, tree_capacities(topology, congestion), trees)
+
+    def within(self, capacity: Amounts) -> Problem:
+        """Return the same trees to be packed into other capacities."""
+        return Problem(self.topology, capacity, self.trees)
+
+    @property
+    def rooted(self) -> Amounts:
+        """Trees rooted at each node."""
+        return rooted(self.topology, self.trees)
+
+    @property
+    def is_target(self) -> npt.NDArray[np.uint8]:
+        """1 for each node at which all trees must arrive: the GPUs."""
+        return is_target(self.topology)
+
+
+def rooted(topology: Topology, trees: Amounts) -> Amounts:
+    """Spread over all nodes what is said of ranks."""
+    at = np.zeros(len(topology.nodes), dtype=np.int64)
+    at[np.array(topology.compute, dtype=np.int64)] = trees
+    return at
+
+
+def is_target(topology: Topology) -> npt.NDArray[np.uint8]:
+    """Return 1 for GPUs and 0 for all other nodes."""
+    target = np.zeros(len(topology.nodes), dtype=np.uint8)
+    target[np.array(topology.compute, dtype=np.int64)] = 1
+    return target
+
+
+def tree_capacities(topology: Topology, congestion: Fraction) -> Amounts:
+    """Return how many trees each link may carry: floor(U b), exact for the optimal U.
+
+    Parameters
+    ----------
+    topology : Topology
+    congestion : Fraction
+        U, trees per GB/s.
+
+    Raises
+    ------
+    CapacityOverflowError
+        If the sum does not fit 62 bits.
+    """
+    links = topology.integer_capacities
+    over, under = congestion.numerator, congestion.denominator * links.denominator
+    trees = [capacity * over // under for capacity in links.capacity.tolist()]
+    if sum(trees) >= 2**62:
+        raise CapacityOverflowError(
+            f"{topology.name}: the links must carry {sum(trees)} trees in all, beyond exact "
+            f"64-bit arithmetic; round the bandwidths to fewer digits"
+        )
+    return np.array(trees, dtype=np.int64)

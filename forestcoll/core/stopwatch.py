@@ -1,0 +1,35 @@
+"""Runs the stages: says where they are, and how long each took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+__all__ = ["Progress", "Stopwatch"]
+
+Progress = Callable[[str, int, int], None]
+"""Told (stage, done, total) now and then; may raise to stop the work."""
+
+T = TypeVar("T")
+
+
+class Stopwatch:
+    """Runs the stages, reports their start and end, and adds up their times."""
+
+    def __init__(self, progress: Progress | None = None) -> None:
+        self._progress = progress
+        self.seconds: dict[str, float] = {}
+
+    def run(self, stage: str, work: Callable[[Callable[[int, int], None] | None], T]) -> T:
+        """Run a stage; ``work`` is given what it may tell its progress (done, total) to."""
+        report = self._progress
+        if report is not None:
+            report(stage, 0, 1)
+        start = time.perf_counter()
+        result = work(None if report is None else lambda done, total: report(stage, done, total))
+        spent = time.perf_counter() - start
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + spent
+        if report is not None:
+            report(stage, 1, 1)
+        return result
