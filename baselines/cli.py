@@ -9,11 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-from baselines.interface.limits import Limits
 from baselines.interface.method import Schedule
 from baselines.registry import METHODS
 from forestcoll.cli.facts import as_json, as_text
 from forestcoll.errors import InvalidParameterError, UnknownMethodError
+from forestcoll.problem.limits import Limits
 from forestcoll.schedule import (
     Allreduce,
     StepSchedule,

@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("--method", default="highs", help="LP method")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write the table here as well")
     given = parser.parse_args()
-    settings = Settings(time_limit_s=BUDGET_S, method=given.method)
+    settings = Settings(seconds=BUDGET_S, method=given.method)
     console = Console(width=max(Console().width, 150))
     console.print(f"{machine()}; {given.method}, one thread; limit {BUDGET_S:g} s a row")
     table = Table(title="The allreduce program: sum of x_v against N x* / 2, in GB/s")

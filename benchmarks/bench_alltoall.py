@@ -164,11 +164,11 @@ def measured(row: Row, limit_s: float, columns: int) -> tuple[str, ...]:
     rate, bound, how = 0.0, float("inf"), f"LP, {sources} sources"
     try:
         if unknowns <= columns:
-            settings = Settings(time_limit_s=limit_s, method="highs-ipm")
+            settings = Settings(seconds=limit_s, method="highs-ipm")
             exact = all_to_all_rate(topology, settings=settings, orbits=orbits)
             rate, bound = exact.rate_gb_s, exact.bound_gb_s
         else:
-            near = approximate_flow(demands_of(topology), eps=0.01, time_limit_s=limit_s)
+            near = approximate_flow(demands_of(topology), eps=0.01, seconds=limit_s)
             rate, bound, how = near.rate_gb_s, near.bound_gb_s, "prices, 1 %"
     except TimeLimitError as error:
         how, bound = "limit", float(str(error.bound))

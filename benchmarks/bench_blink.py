@@ -48,7 +48,7 @@ def allreduces() -> Table:
         )
         for removal in blink_switch.REMOVALS:
             logical = blink_switch.without_switches(topology, removal).topology
-            most = overlapped_allreduce_gb_s(logical, 0, time_limit_s=60)
+            most = overlapped_allreduce_gb_s(logical, 0, seconds=60)
             table.add_row(
                 *("", "any trees", removal, "", "", "", "", f"{most:.2f}"),
                 *(_ahead(float(overlapped), most), measured),

@@ -26,7 +26,7 @@ from lp.allgather.fractional_packing import fractional_packing
 from lp.groups.sharing import concurrent_groups, groups_by_box, groups_by_index
 from lp.solver.program import Settings
 
-SETTINGS = Settings(time_limit_s=60)
+SETTINGS = Settings(seconds=60)
 
 BUDGET_S = 60.0
 """For 8 groups of 16 and 16 groups of 8 on 16 boxes."""

@@ -20,11 +20,11 @@ from functools import partial
 from rich.console import Console
 from rich.table import Table
 
-from baselines.interface.limits import Limits
 from baselines.synthesizers.sccl import generate, pareto
 from benchmarks.machine import machine
 from forestcoll import Topology, load_topology, verify
 from forestcoll.errors import InfeasibleError, TimeLimitError
+from forestcoll.problem.limits import Limits
 from tests.baselines.dgx1 import dgx1
 
 CUBE, CUBE_4, CUBE_5 = (partial(load_topology, f"hypercube:dimension={d}") for d in (3, 4, 5))

@@ -15,12 +15,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from baselines.interface.limits import Limits
 from baselines.interface.method import Schedule
 from baselines.interface.parameters import complaint
 from baselines.registry import METHODS
 from forestcoll.errors import InvalidExperimentError
 from forestcoll.generate import Options, Progress, generate_multicast, generate_timed
+from forestcoll.problem.limits import Limits
 from forestcoll.problem.request import PROGRAM_S
 from forestcoll.topology import Topology
 

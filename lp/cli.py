@@ -55,7 +55,7 @@ def allreduce_optimum(
     if output is not None and not output.absolute().parent.is_dir():
         raise ExportError(f"{output}: there is no directory {output.parent}; create it first")
     topology = load_topology(spec)
-    settings = Settings(time_limit_s=time_limit, method=solver)
+    settings = Settings(seconds=time_limit, method=solver)
     start = time.perf_counter()
     orbits = None if symmetry else no_symmetry(topology)
     found = allreduce_cuts.allreduce_optimum(topology, settings, orbits=orbits)

@@ -63,7 +63,7 @@ def assert_proved(topology: Topology, path: Path) -> None:
     verdict = verify_certificate(read_certificate(path))
     script = by_the_script(path)
     assert (script.returncode, script.stderr) == (0, ""), topology
-    value = allreduce_optimum(topology, Settings(time_limit_s=60)).algbw_gb_s
+    value = allreduce_optimum(topology, Settings(seconds=60)).algbw_gb_s
     assert float(verdict.bound_gb_s) == pytest.approx(value, rel=1e-7)
     assert verdict.optimal
     assert script.stdout.endswith(f"takes {verdict.time_s_per_gb} s per GB and none less\n")

@@ -21,29 +21,18 @@ import numpy as np
 import numpy.typing as npt
 
 from baselines.networks.forwarding import forwarded
-from baselines.networks.ring_layout import gpus_by_box
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
 from forestcoll.schedule.transform import in_turn, time_reversed
 from forestcoll.topology.model import Topology
 
 __all__ = [
-    "Ranks",
-    "by_number",
     "collect_steps",
     "hop_by_hop",
     "in_step",
     "joined",
     "routed",
 ]
-
-Ranks = npt.NDArray[np.int32]
-
-
-def by_number(topology: Topology) -> Ranks:
-    """Return the ranks in the order of their boxes and numbers, whatever that of the nodes."""
-    gpus = [gpu for box in gpus_by_box(topology) for gpu in box]
-    return np.array([topology.rank_of[gpu] for gpu in gpus], dtype=np.int32)
 
 
 def in_step(step: int, chunk: npt.ArrayLike, tail: npt.ArrayLike, head: npt.ArrayLike) -> Sends:

@@ -12,19 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from forestcoll.errors import UnsupportedError
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.transform.reverse import turned
 from forestcoll.topology.model import Topology
 
-__all__ = ["GATHERING", "ROOTED", "check_supported", "collect"]
-
-GATHERING = ("allgather", "reduce-scatter", "allreduce")
-"""What can be done with an allgather forest."""
-
-ROOTED = ("broadcast", "reduce", "allreduce")
-"""What can be done with a broadcast forest."""
+__all__ = ["collect"]
 
 
 def collect(
@@ -45,11 +38,3 @@ def collect(
         return spread(topology)
     reduction = turned(spread(topology.reversed()), topology)
     return Allreduce(reduction, spread(topology)) if collective == "allreduce" else reduction
-
-
-def check_supported(method: str, collective: str, supported: tuple[str, ...]) -> None:
-    """Refuse a collective that a method does not do."""
-    if collective not in supported:
-        raise UnsupportedError(
-            f"unsupported: {method} has no {collective}; it has {', '.join(supported)}"
-        )

@@ -33,20 +33,16 @@ from math import gcd
 
 import numpy as np
 
-from baselines.building.composing import (
-    Ranks,
-    by_number,
-    collect_steps,
-    hop_by_hop,
-    in_step,
-    joined,
-)
+from baselines.building.composing import collect_steps, hop_by_hop, in_step, joined
+from baselines.interface.method import Method
+from baselines.interface.supported import GATHERING
+from baselines.networks.boxes import Ranks, by_number
 from baselines.networks.switch_paths import check_size
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
 from forestcoll.topology.model import Topology
 
-__all__ = ["find_rings", "shifted_bfb_ring", "shifted_ring"]
+__all__ = ["METHODS", "find_rings", "shifted_bfb_ring", "shifted_ring"]
 
 Course = tuple[int, int]
 """A way round (1 or -1), and how many hops a chunk goes."""
@@ -140,3 +136,23 @@ def find_rings(topology: Topology) -> list[Ranks]:
             f"unsupported: {topology.name} is not made of one ring or two: {what}"
         )
     return [ranks[np.arange(size) * stride % size] for stride in strides]
+
+
+METHODS = (
+    Method(
+        name="shifted-ring",
+        summary="two rings of different strides, half of every shard each way round",
+        source="TopoOpt (NSDI 2023), as in Zhao et al. (NSDI 2025)",
+        generate=shifted_ring,
+        collectives=GATHERING,
+        notes="on one ring or two in the order of the GPUs' numbers",
+    ),
+    Method(
+        name="shifted-bfb-ring",
+        summary="the same rings, every shard both ways round by the shortest way",
+        source="Zhao et al. (NSDI 2025)",
+        generate=shifted_bfb_ring,
+        collectives=GATHERING,
+        notes="on one ring or two in the order of the GPUs' numbers",
+    ),
+)

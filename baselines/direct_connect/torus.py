@@ -29,12 +29,14 @@ import numpy as np
 
 from baselines.building.composing import collect_steps, hop_by_hop, joined
 from baselines.building.grid_rings import along_rings
+from baselines.interface.method import Method
+from baselines.interface.supported import GATHERING
 from baselines.networks.switch_paths import check_size
 from baselines.networks.torus_grid import find_grid
 from forestcoll.schedule.steps import Chunks, StepSchedule
 from forestcoll.topology.model import Topology
 
-__all__ = ["generate"]
+__all__ = ["METHODS", "generate"]
 
 
 def generate(topology: Topology, collective: str = "allgather") -> StepSchedule:
@@ -68,3 +70,14 @@ def _gather(topology: Topology) -> StepSchedule:
     )
     chunks = Chunks.equal(np.tile(np.arange(size), len(courses)), whole=size * len(courses))
     return hop_by_hop(topology, "torus", "allgather", chunks, sends)
+
+
+METHODS = (
+    Method(
+        name="torus",
+        summary="ring collectives dimension by dimension, rotated parts on all links",
+        source="Sack and Gropp (ACM TOPC 2015), as in Zhao et al. (NSDI 2025)",
+        generate=generate,
+        collectives=GATHERING,
+    ),
+)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from baselines.building.phases import check_supported
-from baselines.interface.limits import Limits
 from baselines.interface.parameters import complaint
+from baselines.interface.supported import check_supported
 from forestcoll.errors import InvalidParameterError
+from forestcoll.problem.limits import Limits
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest

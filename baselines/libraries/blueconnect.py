@@ -38,16 +38,18 @@ import numpy as np
 from baselines.building.composing import collect_steps, joined, routed
 from baselines.building.fastest import fastest
 from baselines.building.grid_rings import along_rings
+from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
-from baselines.libraries.ring import lay_all
+from baselines.interface.supported import GATHERING
+from baselines.networks.boxes import gpus_by_box
 from baselines.networks.hamiltonian import Successors
-from baselines.networks.ring_layout import Layout, Ring, gpus_by_box, hops
+from baselines.networks.ring_layout import Layout, Ring, hops, lay_all
 from baselines.networks.switch_paths import check_size
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
 from forestcoll.topology.model import Topology
 
-__all__ = ["ORDERS", "generate"]
+__all__ = ["METHODS", "ORDERS", "generate"]
 
 ORDERS = ("inside-first", "across-first")
 """Of the dimensions in a reduce-scatter; an allgather takes them backwards."""
@@ -148,3 +150,15 @@ class _InEveryBox(Layout):
     def mixed(self, gpus: Sequence[int]) -> list[Ring]:
         """Downwards, by switches or by what each box has."""
         return [(0, *range(len(gpus) - 1, 0, -1))]
+
+
+METHODS = (
+    Method(
+        name="blueconnect",
+        summary="rings inside the boxes, then from box to box on every rail",
+        source="Cho et al., BlueConnect (MLSys 2019)",
+        generate=generate,
+        collectives=GATHERING,
+        notes="two factors, box and number in it; on direct links as many rings as help",
+    ),
+)

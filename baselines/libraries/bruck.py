@@ -25,12 +25,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from baselines.building.composing import by_number, collect_steps, in_step, joined, routed
+from baselines.building.composing import collect_steps, in_step, joined, routed
+from baselines.interface.method import Method
+from baselines.interface.supported import GATHERING
+from baselines.networks.boxes import by_number
 from baselines.networks.switch_paths import check_size
 from forestcoll.schedule.steps import Chunks, StepSchedule
 from forestcoll.topology.model import Topology
 
-__all__ = ["generate"]
+__all__ = ["METHODS", "generate"]
 
 METHOD = "bruck"
 
@@ -89,3 +92,14 @@ def _exchange(topology: Topology) -> StepSchedule:
         target=ranks[(source + distance) % size],
     )
     return routed(topology, METHOD, "all-to-all", chunks, joined(parts))
+
+
+METHODS = (
+    Method(
+        name=METHOD,
+        summary="log2 N steps for any N, to the GPU 1, 2, 4, ... places away",
+        source="Bruck et al. (IEEE TPDS 1997)",
+        generate=generate,
+        collectives=(*GATHERING, "all-to-all"),
+    ),
+)

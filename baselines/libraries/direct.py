@@ -33,13 +33,14 @@ import numpy as np
 import numpy.typing as npt
 
 from baselines.building.composing import routed
-from baselines.building.phases import check_supported
+from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
+from baselines.interface.supported import check_supported
 from baselines.networks.switch_paths import check_size
 from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
 from forestcoll.topology.model import Topology
 
-__all__ = ["COLLECTIVES", "ORDERS", "generate"]
+__all__ = ["COLLECTIVES", "METHODS", "ORDERS", "generate"]
 
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "all-to-all")
 """What can be exchanged."""
@@ -107,3 +108,15 @@ def _demand(
         np.concatenate([adds, ~adds]),
     )
     return Chunks.equal(np.full(size, -1), whole=size), sends
+
+
+METHODS = (
+    Method(
+        name="direct",
+        summary="everyone sends to everyone, at once or in rotation",
+        source="direct and pairwise exchange (Thakur et al., IJHPCA 2005)",
+        generate=generate,
+        collectives=COLLECTIVES,
+        notes="GPUs and switches forward along least-cost paths",
+    ),
+)

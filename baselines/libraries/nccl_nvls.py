@@ -49,13 +49,15 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
+from baselines.building.binary_trees import double_binary_tree
 from baselines.building.equal_trees import forest_of
-from baselines.building.phases import GATHERING, check_supported, collect
+from baselines.building.phases import collect
+from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
-from baselines.libraries.nccl_tree import double_binary_tree
+from baselines.interface.supported import GATHERING, check_supported
+from baselines.networks.boxes import gpus_by_box
 from baselines.networks.gates import find_gates
 from baselines.networks.rails import Starts, rails_of
-from baselines.networks.ring_layout import gpus_by_box
 from baselines.networks.switch_paths import Router, check_size
 from baselines.networks.switched import switched
 from forestcoll.errors import InvalidParameterError, UnsupportedError
@@ -66,7 +68,7 @@ from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.topology.model import Topology
 
-__all__ = ["BETWEEN", "generate", "generate_tree"]
+__all__ = ["BETWEEN", "METHODS", "generate", "generate_tree"]
 
 BETWEEN = ("sharp", "ring")
 """How the heads of a rail are joined."""
@@ -303,3 +305,23 @@ def _row(
         parent |= {gpu: source for gpu in box if gpu != source and gpu not in parents}
     rank_of, compute = router.topology.rank_of, router.topology.compute
     return tuple(rank_of[parent[gpu]] if gpu in parent else -1 for gpu in compute)
+
+
+METHODS = (
+    Method(
+        name="nccl-nvls",
+        summary="NVSwitches copy and add, SHARP or a ring per NIC between the boxes",
+        source="NCCL NVLS (2.17 and later)",
+        generate=generate,
+        collectives=("allreduce", "allgather", "reduce-scatter"),
+        notes="switches marked multicast only; a GPU's own part skips the switch",
+    ),
+    Method(
+        name="nccl-nvls-tree",
+        summary="NVSwitches copy and add, a double binary tree per NIC between the boxes",
+        source="NCCL NVLSTree (2.18 and later)",
+        generate=generate_tree,
+        collectives=("allreduce",),
+        notes="switches marked multicast only; a GPU's own part skips the switch",
+    ),
+)

@@ -10,11 +10,7 @@ Source:  NCCL 2.4 and later: Sanders, Speck and Traff, "Two-tree algorithms for 
          Training with NCCL 2.4" and the comments of its trees.cc describe it. Reimplemented from
          descriptions and from the trees that NCCL prints; no code of it.
 
-Between boxes. Box 0 is the root. Another box b, divided by 2^i and no higher power of two, hangs
-from b + 2^i or b - 2^i, that which 2^(i+1) divides and no higher power does, or, if this is no box,
-from b - 2^i; so odd boxes are leaves. The second tree of a pair is the first one mirrored (box b
-plays B - 1 - b) or, if B is odd, shifted (b plays b - 1): leaves become inner boxes. If B is odd,
-box 0 is inner in both, with one child in each. So no box has more than two children in the pair.
+Between boxes the trees are those of ``binary_trees``: box 0 is the root, odd boxes are leaves.
 
 Within a box rail r begins at GPU r, which uses its NIC, and goes on as a chain through GPUs r + 1,
 r + 2 and so on ("Trees [0] 1/8/-1->0->-1" at rank 0), or, where direct links make chains, through
@@ -52,18 +48,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import pairwise
 
+from baselines.building.binary_trees import BoxTree, binary_tree, double_binary_tree
 from baselines.building.equal_trees import forest_of
-from baselines.building.phases import check_supported, collect
+from baselines.building.phases import collect
+from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
+from baselines.interface.supported import check_supported
+from baselines.networks.boxes import gpus_by_box
 from baselines.networks.gates import find_gates
 from baselines.networks.hamiltonian import find_paths
 from baselines.networks.ports import Ports
 from baselines.networks.rails import Starts, rails_of
-from baselines.networks.ring_layout import gpus_by_box
 from baselines.networks.switch_paths import Router, check_size
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule.allreduce import Allreduce
@@ -71,67 +69,13 @@ from forestcoll.schedule.cost.measures import cost
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 
-__all__ = ["PATTERNS", "BoxTree", "binary_tree", "double_binary_tree", "generate", "generate_flat"]
+__all__ = ["METHODS", "PATTERNS", "generate", "generate_flat"]
 
 PATTERNS = {"balanced": (1, 0), "split": (1, 1), "tree": (0, 0)}
 """Where in a box's chain its first and second child come in."""
 
 Chain = tuple[int, ...]
 """The GPUs of a box by position, each above the next."""
-
-
-@dataclass(frozen=True, slots=True)
-class BoxTree:
-    """A tree over boxes.
-
-    Parameters
-    ----------
-    above : tuple of int
-        The box that each hangs from, -1 at the root.
-    first : tuple of bool
-        Whether it is the first child there, or the second.
-    """
-
-    above: tuple[int, ...]
-    first: tuple[bool, ...]
-
-    def played_by(self, boxes: Sequence[int]) -> BoxTree:
-        """Return the tree in which ``boxes[b]`` plays the part of box b."""
-        above, first = [-1] * len(boxes), [False] * len(boxes)
-        for part, box in enumerate(boxes):
-            if self.above[part] >= 0:
-                above[box] = boxes[self.above[part]]
-            first[box] = self.first[part]
-        return BoxTree(tuple(above), tuple(first))
-
-
-def binary_tree(size: int) -> BoxTree:
-    """Return NCCL's binary tree over so many boxes, whose root 0 has a single child.
-
-    Examples
-    --------
-    >>> binary_tree(5).above
-    (-1, 2, 4, 2, 0)
-    """
-    above = [-1]
-    for box in range(1, size):
-        step = box & -box
-        parent = box - step if box & (2 * step) else box + step
-        above.append(parent if parent < size else box - step)
-    return BoxTree(tuple(above), tuple(box < parent for box, parent in enumerate(above)))
-
-
-def double_binary_tree(size: int) -> tuple[BoxTree, BoxTree]:
-    """Return NCCL's pair of trees: the binary tree, and the same mirrored (odd size: shifted).
-
-    Examples
-    --------
-    >>> [tree.above for tree in double_binary_tree(4)]
-    [(-1, 2, 0, 2), (1, 3, 1, -1)]
-    """
-    tree, boxes = binary_tree(size), range(size)
-    second = [*boxes[1:], 0] if size % 2 else boxes[::-1]
-    return tree, tree.played_by(second)
 
 
 def generate(
@@ -298,3 +242,23 @@ def _parents(
             parent[chain[0]] = chains[above][min(place, len(chains[above]) - 1)]
     rank_of = topology.rank_of
     return tuple(rank_of[parent[gpu]] if gpu in parent else -1 for gpu in topology.compute)
+
+
+METHODS = (
+    Method(
+        name="nccl-tree",
+        summary="a chain in each box, a double binary tree between them, per NIC",
+        source="NCCL tree, after Sanders, Speck and Traff (2009)",
+        generate=generate,
+        collectives=("allreduce",),
+        notes="direct links (xGMI): chains are searched for",
+    ),
+    Method(
+        name="double-binary-tree",
+        summary="two binary trees over all GPUs, leaves of the one inner in the other",
+        source="Sanders, Speck and Traff (2009), as in NCCL and BFB (NSDI 2025)",
+        generate=generate_flat,
+        collectives=("allreduce",),
+        notes="boxes are ignored",
+    ),
+)

@@ -71,15 +71,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from baselines.building.phases import collect
+from baselines.interface.method import Method
+from baselines.interface.supported import GATHERING
+from baselines.networks.boxes import gpus_by_box
 from baselines.networks.gates import find_gates, ring_counts
 from baselines.networks.ring_gates import GateLayout
-from baselines.networks.ring_layout import Layout, Ring, gpus_by_box
+from baselines.networks.ring_layout import Layout, Ring, lay_all
 from baselines.networks.switch_paths import Router, build_forest, check_size
 from baselines.networks.switched import switched
 from forestcoll.errors import InvalidParameterError, UnsupportedError
@@ -88,10 +90,7 @@ from forestcoll.schedule.cost.measures import cost
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 
-__all__ = ["PASSES", "generate", "lay_all", "make_rings"]
-
-PASSES = 4
-"""Times that every ring is taken up and laid again, now that the others are known."""
+__all__ = ["METHODS", "generate", "make_rings"]
 
 
 def generate(
@@ -258,28 +257,13 @@ def _across(network: Topology, boxes: list[list[int]], rings: int | None) -> lis
     return laid + [lay_all(GateLayout(network, boxes), count) for count in counts]
 
 
-class _Lays(Protocol):
-    """What lays one ring after another."""
-
-    def lay(self, ring: int, rings: int) -> Ring:
-        """Lay a ring of so many and count it."""
-
-    def count(self, tour: Ring, rings: int) -> None:
-        """Add rings of this course to the loads, or take them away."""
-
-    @property
-    def worst(self) -> int:
-        """Rings per bandwidth where they are busiest."""
-
-
-def lay_all(layout: _Lays, rings: int) -> list[Ring]:
-    """Lay so many rings, and each again, now that the others are known."""
-    laid = [layout.lay(ring, rings) for ring in range(rings)]
-    best = layout.worst, list(laid)
-    for _ in range(PASSES):
-        for ring, tour in enumerate(laid):
-            layout.count(tour, -1)
-            laid[ring] = layout.lay(ring, rings)
-        if layout.worst < best[0]:
-            best = layout.worst, list(laid)
-    return best[1]
+METHODS = (
+    Method(
+        name="ring",
+        summary="rings through all boxes, one per NIC",
+        source="NCCL and RCCL ring",
+        generate=generate,
+        collectives=GATHERING,
+        notes="direct links (xGMI): rings are searched for, not RCCL's hand-made ones",
+    ),
+)

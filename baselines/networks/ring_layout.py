@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import Protocol
 
 import networkx as nx
 
@@ -21,7 +22,10 @@ from baselines.networks.switch_paths import Router
 from forestcoll.errors import UnsupportedError
 from forestcoll.topology.model import Topology
 
-__all__ = ["MOST_TOURS", "Layout", "Ring", "gpus_by_box", "hops"]
+__all__ = ["MOST_TOURS", "PASSES", "Layout", "Ring", "hops", "lay_all"]
+
+PASSES = 4
+"""Times that every ring is taken up and laid again, now that the others are known."""
 
 MOST_TOURS = 64
 """Rings to choose from where direct links and switches are mixed."""
@@ -33,20 +37,6 @@ Ring = tuple[int, ...]
 def hops(ring: Ring) -> Iterable[tuple[int, int]]:
     """Return the hops of a ring, the one back to its start included."""
     return pairwise((*ring, ring[0]))
-
-
-def gpus_by_box(topology: Topology) -> list[list[int]]:
-    """GPUs by box, in the order of their numbers; a GPU without a box stands alone among boxes."""
-    boxes: dict[tuple[int, int], list[int]] = {}
-    boxed = any(topology.nodes[gpu].box is not None for gpu in topology.compute)
-    for gpu in topology.compute:
-        box = topology.nodes[gpu].box
-        key = (0, box) if box is not None else (1, gpu if boxed else 0)
-        boxes.setdefault(key, []).append(gpu)
-    return [
-        sorted(boxes[key], key=lambda gpu: (topology.nodes[gpu].index or 0, gpu))
-        for key in sorted(boxes)
-    ]
 
 
 class Layout(Ports):
@@ -226,3 +216,30 @@ def _hops_across(
                 return None
             total += across
     return total
+
+
+class _Lays(Protocol):
+    """What lays one ring after another."""
+
+    def lay(self, ring: int, rings: int) -> Ring:
+        """Lay a ring of so many and count it."""
+
+    def count(self, tour: Ring, rings: int) -> None:
+        """Add rings of this course to the loads, or take them away."""
+
+    @property
+    def worst(self) -> int:
+        """Rings per bandwidth where they are busiest."""
+
+
+def lay_all(layout: _Lays, rings: int) -> list[Ring]:
+    """Lay so many rings, and each again, now that the others are known."""
+    laid = [layout.lay(ring, rings) for ring in range(rings)]
+    best = layout.worst, list(laid)
+    for _ in range(PASSES):
+        for ring, tour in enumerate(laid):
+            layout.count(tour, -1)
+            laid[ring] = layout.lay(ring, rings)
+        if layout.worst < best[0]:
+            best = layout.worst, list(laid)
+    return best[1]

@@ -24,7 +24,7 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from baselines.building.composing import Ranks
+from baselines.networks.boxes import Ranks
 from forestcoll.errors import UnsupportedError
 from forestcoll.topology.model import Topology
 

@@ -25,11 +25,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from baselines.interface.method import Method
 from forestcoll.errors import UnsupportedError
-from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.steps import COLLECTIVES, StepSchedule
 from forestcoll.topology.model import Topology
 
-__all__ = ["NOT_REIMPLEMENTED", "refuse"]
+__all__ = ["METHODS", "NOT_REIMPLEMENTED", "refuse"]
 
 NOT_REIMPLEMENTED: Mapping[str, str] = MappingProxyType(
     {
@@ -54,3 +55,23 @@ def refuse(name: str) -> Callable[[Topology, str], StepSchedule]:
         raise UnsupportedError(f"unsupported: not reimplemented: {NOT_REIMPLEMENTED[name]}")
 
     return generate
+
+
+METHODS = (
+    Method(
+        name="syccl",
+        summary="MILPs over sketches that follow the symmetry of the network",
+        source="Cao et al., SyCCL (SIGCOMM 2025)",
+        generate=refuse("syccl"),
+        collectives=COLLECTIVES,
+        notes="not reimplemented",
+    ),
+    Method(
+        name="tto",
+        summary="three overlapping trees on a mesh of chips",
+        source="Laskar et al., TTO (HPCA 2024)",
+        generate=refuse("tto"),
+        collectives=COLLECTIVES,
+        notes="not reimplemented",
+    ),
+)

@@ -21,20 +21,22 @@ from __future__ import annotations
 
 from functools import partial
 
-from baselines.building.phases import check_supported, collect
-from baselines.interface.limits import Limits
+from baselines.building.phases import collect
+from baselines.interface.method import Method
+from baselines.interface.supported import GATHERING, check_supported
 from baselines.networks.switch_paths import check_size
 from baselines.networks.unwinding import unwind
 from forestcoll.errors import DisconnectedError, UnsupportedError
 from forestcoll.generate import OneWay
 from forestcoll.generate import generate as generate_optimum
+from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validate import COLLECTIVES, validate
 
-__all__ = ["generate"]
+__all__ = ["METHODS", "generate"]
 
 _ROOTED = ("broadcast", "reduce")
 
@@ -89,3 +91,15 @@ def _spread(pattern: str, root: int | None, threads: int, topology: Topology) ->
     collective: OneWay = "allgather" if root is None else "broadcast"
     forest = generate_optimum(unwound.topology, collective=collective, root=root, threads=threads)
     return unwound.carry(forest, topology, "unwound")
+
+
+METHODS = (
+    Method(
+        name="unwound",
+        summary="switches unwound into rings, cliques or hypercubes, then our core",
+        source="ForestColl section 5.3, of TACCL and TACOS",
+        generate=generate,
+        collectives=(*GATHERING, "broadcast", "reduce"),
+        notes="an ablation: all but the switch removal is ForestColl's",
+    ),
+)

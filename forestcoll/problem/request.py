@@ -9,12 +9,12 @@ Source:  ForestColl sections 5.5 (fixed k), 5.6 (multicast) and 5.7 (collectives
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
 
 from forestcoll.errors import InvalidParameterError, UnknownMethodError
+from forestcoll.problem.limits import check_seconds, check_threads
 from forestcoll.problem.weights import Weights, rank_of_root, weights_for
 from forestcoll.topology.model import Topology
 
@@ -110,11 +110,10 @@ class Request:
             raise UnknownMethodError(f"there is no method {method!r}; known: {', '.join(METHODS)}")
         given = asked.get("threads")
         threads = usable_cores() if given is None else given
-        if threads < 1:
-            raise InvalidParameterError(f"threads is {threads}; it must be at least 1")
+        check_threads(threads)
         if (k := asked.get("k")) is not None:
             check_k(k)
-        check_program_time(seconds := asked.get("program_s", PROGRAM_S))
+        check_seconds(seconds := asked.get("program_s", PROGRAM_S), "program_s")
         root, weights = asked.get("root"), asked.get("weights")
         return cls(
             topology=topology,
@@ -151,14 +150,6 @@ def check_k(k: int, what: str = "k") -> None:
     """Raise InvalidParameterError unless k is a whole number from 1 up."""
     if not isinstance(k, int) or isinstance(k, bool) or k < 1:
         raise InvalidParameterError(f"{what} is {k!r}; it must be a whole number from 1 up")
-
-
-def check_program_time(seconds: float) -> None:
-    """Raise InvalidParameterError unless the seconds are 0 or more, and finite."""
-    if not 0 <= seconds < math.inf:
-        raise InvalidParameterError(
-            f"the time for the allreduce program is {seconds} s; it must be 0 or more, and finite"
-        )
 
 
 def usable_cores() -> int:

@@ -114,13 +114,13 @@ def fractional_packing(topology: Topology, settings: Settings) -> FractionalPack
     In a ring of 4 GPUs each sends its shard both ways, 3 hops in all for every tree: 12 x <= 8.
 
     >>> from forestcoll.topology import load_topology
-    >>> found = fractional_packing(load_topology("ring:nodes=4"), Settings(time_limit_s=10))
+    >>> found = fractional_packing(load_topology("ring:nodes=4"), Settings(seconds=10))
     >>> round(found.rate_gb_s, 6), round(found.bound_gb_s, 6)
     (0.666667, 0.666667)
     """
     validate(topology, "allgather")
     program = PackingProgram(topology)
-    deadline = time.monotonic() + settings.time_limit_s
+    deadline = time.monotonic() + settings.seconds
     centre = program.first_prices()
     bound = program.price(centre).bound
     rounds, x = 0, np.zeros(1)
@@ -129,11 +129,11 @@ def fractional_packing(topology: Topology, settings: Settings) -> FractionalPack
             left = deadline - time.monotonic()
             if left <= 0:
                 raise TimeLimitError("no time is left")
-            solution = solve(program.stated(), replace(settings, time_limit_s=left))
+            solution = solve(program.stated(), replace(settings, seconds=left))
         except TimeLimitError as error:
             so_far = _result(program, x, bound, rounds, "feasible", settings)
             raise TimeLimitError(
-                f"{topology.name}: the limit of {settings.time_limit_s:g} s was reached after "
+                f"{topology.name}: the limit of {settings.seconds:g} s was reached after "
                 f"{rounds} rounds; x is from {so_far.rate_gb_s:.9g} to {so_far.bound_gb_s:.9g} "
                 f"GB/s; allow more time",
                 incumbent=so_far,

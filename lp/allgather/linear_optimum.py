@@ -80,13 +80,13 @@ class AllgatherLp:
     topology: Topology
 
 
-def allgather_rate(topology: Topology, *, time_limit_s: float) -> AllgatherOptimum:
+def allgather_rate(topology: Topology, *, seconds: float) -> AllgatherOptimum:
     """Build, solve and read the program.
 
     Parameters
     ----------
     topology : Topology
-    time_limit_s : float
+    seconds : float
         For the solver.
 
     Raises
@@ -99,11 +99,11 @@ def allgather_rate(topology: Topology, *, time_limit_s: float) -> AllgatherOptim
     Examples
     --------
     >>> from forestcoll.topology import load_topology
-    >>> round(allgather_rate(load_topology("dgx_a100:boxes=2"), time_limit_s=60).algbw_gb_s, 6)
+    >>> round(allgather_rate(load_topology("dgx_a100:boxes=2"), seconds=60).algbw_gb_s, 6)
     346.666667
     """
     program = build(topology)
-    solve(program, time_limit_s=time_limit_s)
+    solve(program, seconds=seconds)
     return extract(program)
 
 
@@ -141,7 +141,7 @@ def build(topology: Topology) -> AllgatherLp:
     return AllgatherLp(cp.Problem(cp.Maximize(x), constraints), x, scale, topology)
 
 
-def solve(program: AllgatherLp, *, time_limit_s: float, method: str = "highs") -> Solution:
+def solve(program: AllgatherLp, *, seconds: float, method: str = "highs") -> Solution:
     """Solve the program by one of :data:`lp.solver.solve.METHODS`.
 
     Raises
@@ -150,7 +150,7 @@ def solve(program: AllgatherLp, *, time_limit_s: float, method: str = "highs") -
         Unless an optimum is proved within the time, as of :func:`lp.solver.solve.solve`.
     """
     return solve_stated(
-        program.problem, Settings(time_limit_s=time_limit_s, method=method, tolerance=TOLERANCE)
+        program.problem, Settings(seconds=seconds, method=method, tolerance=TOLERANCE)
     )
 
 

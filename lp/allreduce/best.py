@@ -144,7 +144,7 @@ def _solved(
         raise TimeLimitError("no time is left for the program")
     return allreduce_optimum(
         network,
-        Settings(time_limit_s=left),
+        Settings(seconds=left),
         orbits=orbits,
         roles=roles,
         scale_gb_s=rate_scale(topology),

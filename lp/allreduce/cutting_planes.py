@@ -104,7 +104,7 @@ def allreduce_optimum(
     Examples
     --------
     >>> from forestcoll.topology import load_topology
-    >>> found = allreduce_optimum(load_topology("dgx_a100:boxes=4"), Settings(time_limit_s=20))
+    >>> found = allreduce_optimum(load_topology("dgx_a100:boxes=4"), Settings(seconds=20))
     >>> round(found.algbw_gb_s, 6), found.binding[0].phase
     (133.333333, 'gather')
     """
@@ -114,7 +114,7 @@ def allreduce_optimum(
     program = CutProgram(topology, orbits, roles, scale_gb_s)
     for phase, inside in _first_cuts(program):
         program.add(phase, inside)
-    deadline = time.monotonic() + settings.time_limit_s
+    deadline = time.monotonic() + settings.seconds
     solutions: list[Solution] = []
     while True:
         solutions.append(_solved(program, settings, deadline, solutions))
@@ -152,14 +152,14 @@ def _solved(
     try:
         if left <= 0:
             raise TimeLimitError("no time is left")
-        return solve(program.stated(), replace(settings, time_limit_s=left))
+        return solve(program.stated(), replace(settings, seconds=left))
     except TimeLimitError as error:
         bounds = [one.bound for one in before]
         known = min([*bounds, error.bound if isinstance(error.bound, float) else np.inf])
         rate = combination_algbw(topology)
         best = f"at most {known * scale:.9g} GB/s" if np.isfinite(known) else "unknown"
         raise TimeLimitError(
-            f"{topology.name}: the limit of {settings.time_limit_s:g} s was reached after "
+            f"{topology.name}: the limit of {settings.seconds:g} s was reached after "
             f"{program.num_cuts} cuts; the best rate is {best}, reduce-scatter and then allgather "
             f"have {float(rate):.9g} GB/s; allow more time",
             incumbent=rate,

@@ -82,7 +82,7 @@ def allreduce_reference(topology: Topology, settings: Settings) -> AllreduceOpti
     --------
     >>> from forestcoll.topology import load_topology
     >>> ring = load_topology("ring:nodes=4")
-    >>> round(allreduce_reference(ring, Settings(time_limit_s=20)).algbw_gb_s, 6)
+    >>> round(allreduce_reference(ring, Settings(seconds=20)).algbw_gb_s, 6)
     1.333333
     """
     program = build(topology)

@@ -39,7 +39,7 @@ TOLERANCE = 1e-9
 """By how much a row, a bound or a reduced cost may be off, in the scaled program."""
 
 
-def overlapped_allreduce_gb_s(topology: Topology, root: int, *, time_limit_s: float) -> float:
+def overlapped_allreduce_gb_s(topology: Topology, root: int, *, seconds: float) -> float:
     """Build, solve and read the program.
 
     Parameters
@@ -47,7 +47,7 @@ def overlapped_allreduce_gb_s(topology: Topology, root: int, *, time_limit_s: fl
     topology : Topology
     root : int
         Its rank.
-    time_limit_s : float
+    seconds : float
         For the solver.
 
     Raises
@@ -64,7 +64,7 @@ def overlapped_allreduce_gb_s(topology: Topology, root: int, *, time_limit_s: fl
     Examples
     --------
     >>> from forestcoll.topology import load_topology
-    >>> round(overlapped_allreduce_gb_s(load_topology("ring:nodes=2"), 0, time_limit_s=60), 6)
+    >>> round(overlapped_allreduce_gb_s(load_topology("ring:nodes=2"), 0, seconds=60), 6)
     1.0
     """
     if topology.switches:
@@ -81,7 +81,7 @@ def overlapped_allreduce_gb_s(topology: Topology, root: int, *, time_limit_s: fl
     through = zip(topology.ingress_gb_s, topology.egress_gb_s, strict=True)
     scale = float(min(min(both) for both in through))  # all nodes are GPUs
     problem, rate = _build(topology, root, scale)
-    solve_stated(problem, Settings(time_limit_s=time_limit_s, tolerance=TOLERANCE))
+    solve_stated(problem, Settings(seconds=seconds, tolerance=TOLERANCE))
     return float(rate.value) * scale
 
 

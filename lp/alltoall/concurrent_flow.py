@@ -101,7 +101,7 @@ class ApproximateFlow:
 
 
 def approximate_flow(
-    demands: Demands, *, eps: float = 0.01, time_limit_s: float = 600
+    demands: Demands, *, eps: float = 0.01, seconds: float = 600
 ) -> ApproximateFlow:
     """Bring the bounds on the largest rate to within 1 + eps of each other.
 
@@ -113,11 +113,11 @@ def approximate_flow(
         If they are further apart at the end of the time: with the flow and prices so far as the
         incumbent, if there is a flow, and the upper bound.
     """
-    if not (0.001 <= eps <= 1 and time_limit_s > 0):
+    if not (0.001 <= eps <= 1 and seconds > 0):
         raise InvalidParameterError(
-            f"eps is {eps} and time_limit_s {time_limit_s}; they must be from 0.001 to 1, positive"
+            f"eps is {eps} and seconds {seconds}; they must be from 0.001 to 1, positive"
         )
-    search = _Search(demands, eps, time.perf_counter() + time_limit_s)
+    search = _Search(demands, eps, time.perf_counter() + seconds)
     for coldness in COLDNESS:
         if search.done or search.late or not search.cool(coldness):
             break

@@ -151,12 +151,12 @@ def all_to_all_rate(
     Examples
     --------
     >>> from forestcoll.topology import load_topology
-    >>> settings = Settings(time_limit_s=60)
+    >>> settings = Settings(seconds=60)
     >>> found = all_to_all_rate(load_topology("complete_bipartite:degree=4"), settings=settings)
     >>> round(found.rate_gb_s, 9), round(found.bound_gb_s, 9)
     (0.4, 0.4)
     """
-    deadline = time.perf_counter() + settings.time_limit_s
+    deadline = time.perf_counter() + settings.seconds
     demands = demands_of(topology, amount)
     if orbits is None:
         orbits = find_orbits(topology) if demands.uniform else no_symmetry(topology)
@@ -177,13 +177,13 @@ def _solved(stated: AllToAllLp, settings: Settings, deadline: float) -> Solution
     left = deadline - time.perf_counter()
     if left <= 0:
         raise TimeLimitError(
-            f"{topology.name}: the limit of {settings.time_limit_s:g} s was over before the "
+            f"{topology.name}: the limit of {settings.seconds:g} s was over before the "
             f"program was stated; in GB/s per unit of demand the rate is at most "
             f"{stated.scale_gb_s:.6g}; allow more time, or give known symmetries",
             bound=stated.scale_gb_s,
         )
     try:
-        return solve(stated.program, replace(settings, time_limit_s=left))
+        return solve(stated.program, replace(settings, seconds=left))
     except TimeLimitError as error:
         bound = stated.scale_gb_s
         if isinstance(error.bound, float):

@@ -55,7 +55,7 @@ def groups(
     topology = load_topology(spec)
     chosen = _chosen(topology, group or [], by)
     start = time.perf_counter()
-    found = concurrent_groups(topology, chosen, Settings(time_limit_s=time_limit, method=solver))
+    found = concurrent_groups(topology, chosen, Settings(seconds=time_limit, method=solver))
     facts = _facts(found, time.perf_counter() - start)
     if output is not None:
         facts["files"] = _written(found, output)

@@ -111,7 +111,7 @@ def concurrent_groups(
 
     >>> from forestcoll.topology import load_topology
     >>> pair = load_topology("dgx_a100:boxes=2")
-    >>> found = concurrent_groups(pair, groups_by_index(pair), Settings(time_limit_s=20))
+    >>> found = concurrent_groups(pair, groups_by_index(pair), Settings(seconds=20))
     >>> len(found.forests), found.rate_gb_s
     (8, Fraction(25, 1))
     """
@@ -221,7 +221,7 @@ class _Search:
         weights = np.array([float(one.weight / self._least) for one in groups])
         self.program = GroupsProgram(networks, weights)
         self._settings = settings
-        self._deadline = time.monotonic() + settings.time_limit_s
+        self._deadline = time.monotonic() + settings.seconds
         self._best = 1.0  # bound on t, in units of the program
         self.rounds, self.status, self.lean = 0, "", False
         self._centre = self.program.even_shares()
@@ -276,12 +276,12 @@ class _Search:
         try:
             if left <= 0:
                 raise TimeLimitError("no time is left")
-            return solve(program, replace(self._settings, time_limit_s=left))
+            return solve(program, replace(self._settings, seconds=left))
         except TimeLimitError as error:
             if program.maximise and isinstance(error.bound, float):
                 self._best = min(self._best, error.bound)
             raise TimeLimitError(
-                f"{self.program.networks[0].name}: the limit of {self._settings.time_limit_s:g} s "
+                f"{self.program.networks[0].name}: the limit of {self._settings.seconds:g} s "
                 f"was reached after {self.program.num_cuts} cuts; the best rate is at "
                 f"most {self.bound:.9g} GB/s; allow more time",
                 bound=self.bound,

@@ -110,7 +110,7 @@ class Settings:
 
     Parameters
     ----------
-    time_limit_s : float
+    seconds : float
         Wall-clock seconds.
     method : str
         One of :data:`lp.solver.solve.METHODS`.
@@ -131,7 +131,7 @@ class Settings:
         If a number is of another type or out of its range.
     """
 
-    time_limit_s: float
+    seconds: float
     method: str = "highs"
     threads: int = 1
     seed: int = 0
@@ -149,7 +149,7 @@ class Settings:
                 raise InvalidParameterError(f"{name} is {given}; it must be {least} to {most}")
             object.__setattr__(self, name, int(given))
         for name, limit in (
-            ("time_limit_s", math.inf),
+            ("seconds", math.inf),
             ("tolerance", LARGEST_TOLERANCE),
             ("gap", 1.0),
         ):

@@ -94,10 +94,10 @@ def solve(program: Program, settings: Settings) -> Solution:
 
     Examples
     --------
-    >>> from lp.program import Program
+    >>> from lp.solver.program import Program
     >>> two = np.ones(2)
     >>> program = Program(two, [[1, 2], [2, 1]], -np.inf * two, 4 * two, 0 * two, 9 * two, True)
-    >>> round(solve(program, Settings(time_limit_s=10)).objective, 9)
+    >>> round(solve(program, Settings(seconds=10)).objective, 9)
     2.666666667
     """
     _check_method(program, settings.method)
@@ -136,7 +136,7 @@ def _judged(program: Program, settings: Settings, answer: Answer) -> Solution:
                 incumbent = None
             bound = _bound(program, settings, answer)
             raise TimeLimitError(
-                f"{what} at its limit of {settings.time_limit_s:g} s; best objective "
+                f"{what} at its limit of {settings.seconds:g} s; best objective "
                 f"{'unknown' if incumbent is None else f'{incumbent.objective:.9g}'}, bound "
                 f"{'unknown' if math.isinf(bound) else f'{bound:.9g}'}; allow more time",
                 incumbent=incumbent,

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from baselines import METHODS
-from baselines.building.phases import GATHERING, ROOTED
-from baselines.interface.limits import Limits
 from baselines.interface.method import Schedule
+from baselines.interface.supported import GATHERING, ROOTED
+from forestcoll.problem.limits import Limits
 from forestcoll.schedule.steps import COLLECTIVES
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.baselines.dead_nics import without

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baselines import METHODS
-from baselines.building.phases import ROOTED
-from baselines.interface.limits import Limits
+from baselines.interface.supported import ROOTED
 from baselines.synthesizers.blink import blink
 from baselines.synthesizers.blink.packing import Network, Packing, fewest, many
 from forestcoll.errors import InvalidParameterError, UnsupportedError, VerificationError
+from forestcoll.problem.limits import Limits
 from forestcoll.schedule import Allreduce, Forest, verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.baselines.single_root import (

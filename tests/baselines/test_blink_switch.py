@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from baselines import METHODS
-from baselines.building.phases import ROOTED
+from baselines.interface.supported import ROOTED
 from baselines.synthesizers.blink import blink_switch
 from forestcoll import generate
 from forestcoll.errors import (

@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from baselines.building.composing import by_number, collect_steps, hop_by_hop, routed
+from baselines.building.composing import collect_steps, hop_by_hop, routed
+from baselines.networks.boxes import by_number
 from forestcoll.schedule import Chunks, Clock, Path, Send, Sends, StepSchedule, in_steps, verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 

@@ -5,7 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from baselines.libraries.nccl_tree import binary_tree, double_binary_tree, generate, generate_flat
+from baselines.building.binary_trees import binary_tree, double_binary_tree
+from baselines.libraries.nccl_tree import generate, generate_flat
 from baselines.registry import METHODS
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule import Allreduce, Forest, cost, lockstep, verify

@@ -7,10 +7,10 @@ from fractions import Fraction
 import pytest
 
 from baselines import METHODS
-from baselines.interface.limits import Limits
 from baselines.interface.parameters import check_choice, complaint, exact_parameter
 from baselines.libraries.ring import make_rings
 from forestcoll.errors import ForestCollError, InvalidParameterError
+from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
 from forestcoll.topology import load_topology
 
@@ -127,11 +127,11 @@ def test_rings_are_one_or_more(rings: int) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"seconds": -1}, "seconds is -1; it must not be negative"),
-        ({"seconds": math.nan}, "seconds is nan; it must be a finite number"),
-        ({"seconds": math.inf}, "seconds is inf; it must be a finite number"),
+        ({"seconds": -1}, "seconds is -1; it must be 0 or more, and finite"),
+        ({"seconds": math.nan}, "seconds is nan; it must be 0 or more, and finite"),
+        ({"seconds": math.inf}, "seconds is inf; it must be 0 or more, and finite"),
         ({"seconds": "10"}, "seconds is '10'; it must be a number"),
-        ({"threads": 0}, "threads is 0; it takes at least one"),
+        ({"threads": 0}, "threads is 0; it must be at least 1"),
         ({"threads": 1.5}, "threads is 1.5; it must be a whole number"),
         ({"threads": True}, "threads is True; it must be a whole number"),
         ({"threads": None}, "threads is None; it must be a whole number"),

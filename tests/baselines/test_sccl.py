@@ -13,7 +13,6 @@ import pytest
 from ortools.sat.python import cp_model
 
 from baselines import METHODS
-from baselines.interface.limits import Limits
 from baselines.synthesizers.sccl import generate, pareto
 from baselines.synthesizers.sccl.model import Deadline, Instance, solve
 from baselines.synthesizers.sccl.network import Group, Network, bounds, direct
@@ -24,6 +23,7 @@ from forestcoll.errors import (
     UnsupportedError,
     VerificationError,
 )
+from forestcoll.problem.limits import Limits
 from forestcoll.schedule import StepSchedule, cost, in_steps, verify
 from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder, load_topology
 from tests.baselines.dgx1 import NVLINKS, dgx1
@@ -336,7 +336,7 @@ def test_several_threads_find_the_same_each_time() -> None:
 def test_another_process_finds_the_same() -> None:
     """Its sets are in another order."""
     program = """
-from baselines.sccl import generate
+from baselines.synthesizers.sccl import generate
 from forestcoll.topology import load_topology
 sends = generate(load_topology("hypercube:dimension=3"), chunks=2).sends
 print([sends.step.tolist(), sends.chunk.tolist(), sends.tail.tolist(), sends.head.tolist()])

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from baselines import METHODS
-from baselines.interface.limits import Limits
 from baselines.networks.unwinding import PATTERNS
 from baselines.synthesizers.tacos import matching as tacos_matching
 from baselines.synthesizers.tacos import tacos
@@ -25,6 +24,7 @@ from forestcoll.errors import (
     UnsupportedError,
     VerificationError,
 )
+from forestcoll.problem.limits import Limits
 from forestcoll.schedule import StepSchedule, cost, finish_s_per_gb, verify
 from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
 from tests.random_topologies import KINDS, random_topology

@@ -20,7 +20,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from baselines.interface.limits import Limits
 from baselines.registry import METHODS
 from experiments.bounds import upper_bound
 from forestcoll import (
@@ -43,6 +42,7 @@ from forestcoll.errors import (
 )
 from forestcoll.generate import Options, generate_multicast
 from forestcoll.problem.allreduce_bound import AllreduceBound
+from forestcoll.problem.limits import Limits
 from forestcoll.schedule import Allreduce, FlowSchedule, MulticastForest, StepSchedule
 from forestcoll.schedule.cost.measures import finish_s_per_gb, in_steps
 from forestcoll.topology import Topology, TopologyBuilder, group
@@ -284,7 +284,7 @@ def contest(topology: Topology, collective: str, demand: Options) -> int:
 def all_to_all(topology: Topology) -> int:
     """Hold every all-to-all against the largest rate of the linear program."""
     try:
-        most = all_to_all_rate(topology, settings=Settings(time_limit_s=20))
+        most = all_to_all_rate(topology, settings=Settings(seconds=20))
     except NOT_HERE:
         return 0
     tried = 0

@@ -26,7 +26,7 @@ def test_theorem_1_the_program_equals_the_worst_cut(kind: str, seed: int) -> Non
     """The largest x with max-flows of N x to every GPU is the inverse of the worst ratio."""
     topology = random_topology(seed, kind)
     inverse_rate, _ = enumerate_optimum(topology)
-    found = allgather_rate(topology, time_limit_s=30)
+    found = allgather_rate(topology, seconds=30)
     assert found.rate_gb_s == pytest.approx(float(1 / inverse_rate), rel=RELATIVE)
     assert found.algbw_gb_s == pytest.approx(topology.num_compute * found.rate_gb_s)
 
@@ -44,7 +44,7 @@ def test_theorem_1_the_program_equals_the_worst_cut(kind: str, seed: int) -> Non
 def test_published_optima(spec: str, algbw_gb_s: Fraction) -> None:
     """N x* with the binding cut counted by hand, and the core's exact value."""
     topology = load_topology(spec)
-    found = allgather_rate(topology, time_limit_s=60)
+    found = allgather_rate(topology, seconds=60)
     assert found.status == "optimal"
     assert found.algbw_gb_s == pytest.approx(float(algbw_gb_s), rel=RELATIVE)
     assert forestcoll.optimum(topology).algbw_gb_s == algbw_gb_s
@@ -54,7 +54,7 @@ def test_published_optima(spec: str, algbw_gb_s: Fraction) -> None:
 def test_bandwidths_of_any_size_are_scaled(factor: str) -> None:
     """All bandwidths times c make the rate c times as high, 18 orders of magnitude apart."""
     topology = load_topology("dgx_a100:boxes=2").scaled(factor)
-    found = allgather_rate(topology, time_limit_s=30)
+    found = allgather_rate(topology, seconds=30)
     assert found.rate_gb_s == pytest.approx(65 / 3 * float(Fraction(factor)), rel=RELATIVE)
 
 
@@ -67,7 +67,7 @@ def test_networks_without_an_allgather_are_refused() -> None:
         with pytest.raises(DisconnectedError, match="'c'"):
             build(cut_off)
         with pytest.raises(DisconnectedError, match="'c'"):
-            allgather_rate(cut_off, time_limit_s=30)
+            allgather_rate(cut_off, seconds=30)
     with pytest.raises(InvalidTopologyError, match="has 1 GPU"):
         build(Topology("alone", gpus[:1], ()))
     lossless = TopologyBuilder()
@@ -83,7 +83,7 @@ def test_networks_without_an_allgather_are_refused() -> None:
 def test_the_bound_is_proved_by_every_method(method: str) -> None:
     """In units of the scale x* is 65/3 of 325/15 GB/s: the compiled minimisation has -1."""
     program = build(load_topology("dgx_a100:boxes=2"))
-    found = solve(program, time_limit_s=60, method=method)
+    found = solve(program, seconds=60, method=method)
     assert found.bound == pytest.approx(-1, abs=1e-6)
     assert found.objective == pytest.approx(-1, abs=1e-6)
 
@@ -92,7 +92,7 @@ def test_only_an_optimal_status_counts() -> None:
     """At its time limit the solver has no optimum, and whatever it hands back is not used."""
     program = build(load_topology("dgx_a100:boxes=12"))
     with pytest.raises(TimeLimitError, match=r"limit of 0\.001 s"):
-        solve(program, time_limit_s=0.001)
+        solve(program, seconds=0.001)
 
 
 def test_build_solve_and_extract_are_separate() -> None:
@@ -104,5 +104,5 @@ def test_build_solve_and_extract_are_separate() -> None:
     assert isinstance(program, AllgatherLp)
     assert program.problem.size_metrics.num_scalar_variables == 9
     assert program.problem.status is None
-    solve(program, time_limit_s=10)
+    solve(program, seconds=10)
     assert extract(program).rate_gb_s == pytest.approx(3)

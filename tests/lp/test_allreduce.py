@@ -28,7 +28,7 @@ from lp.symmetry.automorphism import no_symmetry
 from tests.lp.networks import BETTER, line, two_boxes
 from tests.random_topologies import random_topology
 
-SETTINGS = Settings(time_limit_s=60)
+SETTINGS = Settings(seconds=60)
 
 RANDOM = [
     *(("directed", seed) for seed in (0, 2, 6, 13, 18, 39)),
@@ -155,7 +155,7 @@ def test_the_binding_cuts_of_four_boxes_are_boxes() -> None:
 @pytest.mark.parametrize("method", available_methods())
 def test_every_lp_method_finds_the_same(method: str) -> None:
     """79/40, and 1 by hand; to 1e-6, for the first-order methods are less exact."""
-    settings = Settings(time_limit_s=20, method=method, tolerance=1e-8)
+    settings = Settings(seconds=20, method=method, tolerance=1e-8)
     for topology, best in ((random_topology(6, "directed"), 79 / 40), (line(4), 1.0)):
         found = allreduce_optimum(topology, settings)
         assert found.algbw_gb_s == pytest.approx(best, rel=1e-6)
@@ -212,11 +212,11 @@ def test_at_the_limit_the_combination_and_the_bound_are_known() -> None:
     with pytest.raises(
         TimeLimitError, match=r"reduce-scatter and then allgather have 170\.666667"
     ) as caught:
-        allreduce_optimum(topology, Settings(time_limit_s=1e-6))
+        allreduce_optimum(topology, Settings(seconds=1e-6))
     assert caught.value.incumbent == combination_algbw(topology)
     assert caught.value.bound is None or caught.value.bound >= 170.666
     with pytest.raises(TimeLimitError):
-        allreduce_reference(load_topology("torus:dims=4x4"), Settings(time_limit_s=0.01))
+        allreduce_reference(load_topology("torus:dims=4x4"), Settings(seconds=0.01))
 
 
 def test_a_limit_after_some_rounds_leaves_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:

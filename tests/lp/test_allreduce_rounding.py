@@ -18,7 +18,7 @@ from lp.solver.program import Settings
 from tests.lp.networks import BETTER, star, two_boxes
 from tests.random_topologies import random_topology
 
-SETTINGS = Settings(time_limit_s=60)
+SETTINGS = Settings(seconds=60)
 
 
 @pytest.mark.parametrize(("topology", "best", "combined"), BETTER, ids=lambda given: str(given))

@@ -41,7 +41,7 @@ from lp.symmetry.automorphism import find_orbits, no_symmetry
 from lp.symmetry.stabilizer import bringing, link_orbits_around
 from tests.random_topologies import random_topology
 
-SETTINGS = Settings(time_limit_s=60, method="highs-ipm")
+SETTINGS = Settings(seconds=60, method="highs-ipm")
 
 BIPARTITE = "complete_bipartite:degree=4"
 
@@ -247,7 +247,7 @@ def test_rates_of_random_networks_are_proved_and_attained(kind: str, seed: int) 
     attained = float(1 / verdict.congestion)
     assert found.rate_gb_s * (1 - 1e-4) <= attained <= found.bound_gb_s * (1 + 1e-9)
     assert priced.time_s_per_gb == verdict.time_s_per_gb
-    near = approximate_flow(demands_of(topology), eps=0.03, time_limit_s=20)
+    near = approximate_flow(demands_of(topology), eps=0.03, seconds=20)
     assert near.rate_gb_s <= found.bound_gb_s * (1 + 1e-6)
     assert near.bound_gb_s >= found.rate_gb_s * (1 - 1e-6)
     assert near.gap <= 0.03
@@ -262,7 +262,7 @@ def test_amounts_of_random_networks_are_met(seed: int) -> None:
     amounts[0, 1] = 1
     once = optimum(topology, amount=amounts)
     assert optimum(topology, amount=2 * amounts).rate_gb_s == pytest.approx(once.rate_gb_s / 2)
-    near = approximate_flow(demands_of(topology, amounts), eps=0.03, time_limit_s=20)
+    near = approximate_flow(demands_of(topology, amounts), eps=0.03, seconds=20)
     assert near.rate_gb_s <= once.bound_gb_s * (1 + 1e-6)
     assert near.bound_gb_s >= once.rate_gb_s * (1 - 1e-6)
 
@@ -282,7 +282,7 @@ def test_amounts_may_be_in_any_unit(unit: float) -> None:
 @pytest.mark.parametrize("tolerance", [1e-9, 1e-4])
 def test_the_rate_is_what_the_flow_delivers(method: str, tolerance: float) -> None:
     """However coarse the tolerance: link by link and node by node, for all sources."""
-    settings = Settings(time_limit_s=60, method=method, tolerance=tolerance)
+    settings = Settings(seconds=60, method=method, tolerance=tolerance)
     for seed in range(4):
         topology = random_topology(seed, "unbalanced")
         found = all_to_all_rate(topology, settings=settings, orbits=no_symmetry(topology))
@@ -315,7 +315,7 @@ def test_orbits_of_another_network_are_refused() -> None:
 def test_the_limit_counts_the_search_for_symmetries() -> None:
     topology = load_topology("generalized_kautz:degree=4,nodes=96")
     with pytest.raises(TimeLimitError, match="before the program was stated") as limit:
-        all_to_all_rate(topology, settings=Settings(time_limit_s=0.001))
+        all_to_all_rate(topology, settings=Settings(seconds=0.001))
     assert limit.value.incumbent is None
     assert 0 < limit.value.bound < float(degree_bound(96, 4)) * 1.0001
 
@@ -334,7 +334,7 @@ def test_a_network_without_links_has_no_rate() -> None:
 def test_bounds_of_the_approximation_enclose_the_rate_of_table_7() -> None:
     """Pi_4,64, 2.17e-2: within 1 %, of flows that meet demands and bandwidths."""
     topology = load_topology("generalized_kautz:degree=4,nodes=64")
-    near = approximate_flow(demands_of(topology), eps=0.01, time_limit_s=60)
+    near = approximate_flow(demands_of(topology), eps=0.01, seconds=60)
     assert near.gap <= 0.01
     assert near.rate_gb_s <= 15 / 691 <= near.bound_gb_s  # what the program finds, as a fraction
     load = near.flow_gb_s.sum(axis=0)
@@ -350,7 +350,7 @@ def test_bounds_of_the_approximation_enclose_the_rate_of_table_7() -> None:
 def test_no_spending_is_not_the_end_of_the_prices() -> None:
     """A network on which the quasi-Newton steps once priced every link at 0, and never ended."""
     demands = demands_of(random_topology(826, "bidirectional"))
-    near = approximate_flow(demands, time_limit_s=20)
+    near = approximate_flow(demands, seconds=20)
     assert near.gap <= 0.01
     assert np.isfinite(near.price).all()
 
@@ -360,7 +360,7 @@ def test_phases_go_on_where_softened_routing_ends(seed: int) -> None:
     """On small networks, softening does not get to 0.1 %; Garg and Koenemann's phases do."""
     topology = random_topology(seed, "bidirectional" if seed < 6 else "unbalanced")
     demands = demands_of(topology)
-    near = approximate_flow(demands, eps=0.001, time_limit_s=20)
+    near = approximate_flow(demands, eps=0.001, seconds=20)
     assert near.phases > 0
     assert near.gap <= 0.001
     assert (near.flow_gb_s.sum(axis=0) <= demands.bandwidth * (1 + 1e-9)).all()
@@ -395,7 +395,7 @@ def test_phases_alone_come_as_close_as_is_asked() -> None:
 
 def test_an_approximate_flow_becomes_a_schedule() -> None:
     topology = cartesian_power(load_topology("modified_de_bruijn:degree=2,length=2"), 2)
-    near = approximate_flow(demands_of(topology), eps=0.02, time_limit_s=60)
+    near = approximate_flow(demands_of(topology), eps=0.02, seconds=60)
     verdict = verify(schedule_of(near))
     assert float(1 / verdict.congestion) >= near.bound_gb_s * (1 - 0.021)
 
@@ -452,7 +452,7 @@ def test_impossible_amounts_are_refused(amounts, fault: str) -> None:
 
 def test_a_solver_at_its_limit_leaves_the_best_bound() -> None:
     topology = load_topology("generalized_kautz:degree=4,nodes=64")
-    short = Settings(time_limit_s=0.01)
+    short = Settings(seconds=0.01)
     with pytest.raises(TimeLimitError, match="at most") as limit:
         all_to_all_rate(topology, settings=short, orbits=no_symmetry(topology))
     assert isinstance(limit.value.bound, float)
@@ -462,7 +462,7 @@ def test_a_solver_at_its_limit_leaves_the_best_bound() -> None:
 def test_an_approximation_at_its_limit_leaves_flow_and_bound() -> None:
     topology = load_topology("generalized_kautz:degree=4,nodes=64")
     with pytest.raises(TimeLimitError, match="allow more time") as limit:
-        approximate_flow(demands_of(topology), eps=0.001, time_limit_s=0.05)
+        approximate_flow(demands_of(topology), eps=0.001, seconds=0.05)
     found = limit.value.incumbent
     assert found is not None
     assert found.rate_gb_s <= 15 / 691 <= limit.value.bound

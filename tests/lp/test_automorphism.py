@@ -79,7 +79,7 @@ def test_orbits_of_another_network_are_refused() -> None:
     with pytest.raises(InvalidParameterError, match="no automorphism"):
         check_orbits(unlike, alike)
     with pytest.raises(InvalidParameterError, match="no automorphism"):
-        allreduce_optimum(unlike, Settings(time_limit_s=10), orbits=alike)
+        allreduce_optimum(unlike, Settings(seconds=10), orbits=alike)
     with pytest.raises(InvalidParameterError, match="orbits are not those of"):
         check_orbits(unlike, Orbits(alike.node, alike.link, ()))
     with pytest.raises(InvalidParameterError, match="orbits are not those of"):

@@ -69,7 +69,7 @@ def test_an_optimal_combination_is_written_where_asked_for(tmp_path: Path) -> No
     ("arguments", "code", "message"),
     [
         (["ring:nodes=4", "--solver", "simplex"], 2, "no LP method 'simplex'"),
-        (["ring:nodes=4", "--time-limit", "0"], 2, "time_limit_s is 0"),
+        (["ring:nodes=4", "--time-limit", "0"], 2, "seconds is 0"),
         (["mi250:boxes=4", "--time-limit", "0.000001"], 3, "the limit of 1e-06 s"),
         (["ring:nodes=4", "-o", "/nowhere/at/all.json"], 2, "no directory"),
         (["ring:nodes=1"], 2, "ring"),

@@ -13,7 +13,7 @@ from lp.allgather.fractional_packing import GAP, FractionalPacking, fractional_p
 from lp.solver.program import Settings
 from tests.random_topologies import KINDS, random_topology
 
-SETTINGS = Settings(time_limit_s=60)
+SETTINGS = Settings(seconds=60)
 RELATIVE = 1e-7
 
 
@@ -79,7 +79,7 @@ def test_at_the_time_limit_value_and_bound_are_told() -> None:
     topology = load_topology("dgx_a100:boxes=2")
     exact = float(forestcoll.optimum(topology).algbw_gb_s) / 16
     with pytest.raises(TimeLimitError) as caught:
-        fractional_packing(topology, Settings(time_limit_s=1e-9))
+        fractional_packing(topology, Settings(seconds=1e-9))
     assert isinstance(caught.value.bound, float)
     assert caught.value.bound >= exact
     assert isinstance(caught.value.incumbent, FractionalPacking)

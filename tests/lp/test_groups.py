@@ -26,7 +26,7 @@ from lp.solver.program import Program, Settings, Solution
 from lp.solver.solve import solve
 from tests.random_topologies import KINDS, random_topology
 
-SETTINGS = Settings(time_limit_s=60)
+SETTINGS = Settings(seconds=60)
 RELATIVE = 1e-7
 
 
@@ -222,7 +222,7 @@ def test_at_the_time_limit_the_best_bound_is_told() -> None:
     """Before any solution: a GPU takes 325 GB/s, here of a single other member."""
     topology = load_topology("dgx_a100:boxes=2")
     with pytest.raises(TimeLimitError, match="at most 325 GB/s") as caught:
-        concurrent_groups(topology, groups_by_index(topology), Settings(time_limit_s=1e-9))
+        concurrent_groups(topology, groups_by_index(topology), Settings(seconds=1e-9))
     assert caught.value.bound == pytest.approx(325)
 
 

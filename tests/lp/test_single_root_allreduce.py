@@ -26,7 +26,7 @@ from lp.allreduce.single_root import overlapped_allreduce_gb_s
 )
 def test_overlap_is_bounded_by_the_links_that_both_trees_take(spec: str, rate: float) -> None:
     topology = load_topology(spec)
-    best = overlapped_allreduce_gb_s(topology, 0, time_limit_s=60)
+    best = overlapped_allreduce_gb_s(topology, 0, seconds=60)
     assert best == pytest.approx(rate, rel=1e-6)
     packed = cost(blink.generate(topology, "allreduce", root=0)).algbw_gb_s
     assert float(packed) <= best * (1 + 1e-6)
@@ -37,7 +37,7 @@ def test_a_single_root_can_overlap_as_well_as_forestcoll_on_mi250(removal: str) 
     """On 8+8 GPUs 104 GB/s, ForestColl's own allreduce; what it takes is the right trees."""
     topology = load_topology("mi250:boxes=2,gpus_per_box=8")
     logical = blink_switch.without_switches(topology, removal).topology
-    best = overlapped_allreduce_gb_s(logical, 0, time_limit_s=60)
+    best = overlapped_allreduce_gb_s(logical, 0, seconds=60)
     assert best == pytest.approx(104, rel=1e-6)
 
 
@@ -46,20 +46,20 @@ def test_each_way_has_its_own_links() -> None:
     builder = TopologyBuilder()
     builder.arc(builder.gpu("a"), builder.gpu("b"), 1)
     builder.arc("b", "a", 3)
-    best = overlapped_allreduce_gb_s(builder.build("one-sided"), 0, time_limit_s=60)
+    best = overlapped_allreduce_gb_s(builder.build("one-sided"), 0, seconds=60)
     assert best == pytest.approx(1, rel=1e-6)
 
 
 def test_switches_are_unsupported() -> None:
     with pytest.raises(UnsupportedError, match=r"^unsupported: paper_example has switches"):
-        overlapped_allreduce_gb_s(load_topology("paper_example"), 0, time_limit_s=60)
+        overlapped_allreduce_gb_s(load_topology("paper_example"), 0, seconds=60)
 
 
 @pytest.mark.parametrize("root", [-1, 4, 1.0, "0", True])
 def test_a_root_that_is_no_rank_is_refused(root: object) -> None:
     ring = load_topology("ring:nodes=4")
     with pytest.raises(InvalidParameterError, match=f"root is {root!r}; .* ranks 0 to 3"):
-        overlapped_allreduce_gb_s(ring, root, time_limit_s=60)  # type: ignore[arg-type]
+        overlapped_allreduce_gb_s(ring, root, seconds=60)  # type: ignore[arg-type]
 
 
 def test_networks_without_an_allreduce_are_refused() -> None:
@@ -71,9 +71,9 @@ def test_networks_without_an_allreduce_are_refused() -> None:
     alone.gpu("a")
     for builder in (apart, silent):
         with pytest.raises(DisconnectedError):
-            overlapped_allreduce_gb_s(builder.build("cut off"), 0, time_limit_s=60)
+            overlapped_allreduce_gb_s(builder.build("cut off"), 0, seconds=60)
     with pytest.raises(InvalidTopologyError, match="at least 2"):
-        overlapped_allreduce_gb_s(alone.build("alone"), 0, time_limit_s=60)
+        overlapped_allreduce_gb_s(alone.build("alone"), 0, seconds=60)
 
 
 @pytest.mark.parametrize("wide", [10**6, 10**9])
@@ -84,4 +84,4 @@ def test_a_wide_link_does_not_blur_a_narrow_one(wide: int) -> None:
     builder.link(a, b, wide)
     builder.link(b, c, 1)
     row = builder.build("row")
-    assert overlapped_allreduce_gb_s(row, 0, time_limit_s=60) == pytest.approx(1, rel=1e-6)
+    assert overlapped_allreduce_gb_s(row, 0, seconds=60) == pytest.approx(1, rel=1e-6)

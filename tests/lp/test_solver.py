@@ -28,7 +28,7 @@ INF = np.inf
 
 
 def settings(method: str = "highs", **changes: object) -> Settings:
-    return Settings(**{"time_limit_s": 20, "method": method, "tolerance": TOLERANCE, **changes})
+    return Settings(**{"seconds": 20, "method": method, "tolerance": TOLERANCE, **changes})
 
 
 def small(maximise: bool = True) -> Program:
@@ -122,7 +122,7 @@ def test_at_the_time_limit_there_is_no_result_but_what_is_known(method: str) -> 
     """An incumbent, if there is one, is feasible and below the bound; all ones bound the sum."""
     program = hard()
     with pytest.raises(TimeLimitError, match="at its limit") as caught:
-        solve(program, settings(method, time_limit_s=0.01))
+        solve(program, settings(method, seconds=0.01))
     assert isinstance(caught.value.bound, float)
     assert caught.value.bound <= 700 + 1e-6
     known = caught.value.incumbent
@@ -196,15 +196,15 @@ def test_unknown_methods_and_missing_solvers() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        *(({"time_limit_s": bad}, f"time_limit_s is {bad}") for bad in (0, -1, math.nan, INF)),
+        *(({"seconds": bad}, f"seconds is {bad}") for bad in (0, -1, math.nan, INF)),
         *(({"tolerance": bad}, f"tolerance is {bad}") for bad in (0, -1, math.nan, INF, 0.01)),
         *(({"threads": bad}, f"threads is {bad}; it must be 1") for bad in (0, -1, 10**6)),
         *(({"seed": bad}, f"seed is {bad}; it must be 0") for bad in (-1, 2**40)),
         *(({"gap": bad}, f"gap is {bad}") for bad in (-1, math.nan, INF, 2)),
-        *(({name: "10"}, f"{name} is '10'") for name in ("time_limit_s", "tolerance", "gap")),
+        *(({name: "10"}, f"{name} is '10'") for name in ("seconds", "tolerance", "gap")),
         *(({name: 1.5}, rf"{name} is 1\.5; it must be a whole") for name in ("threads", "seed")),
         ({"threads": True}, "threads is True"),
-        ({"time_limit_s": None}, "time_limit_s is None"),
+        ({"seconds": None}, "seconds is None"),
         ({"method": ["highs"]}, "method is"),
     ],
 )
@@ -215,9 +215,9 @@ def test_settings_are_checked(changes: dict[str, object], message: str) -> None:
 
 def test_settings_take_numbers_of_any_type() -> None:
     """Whole numbers and reals of numpy, and fractions, are the numbers they stand for."""
-    given = settings(threads=np.int64(2), time_limit_s=Fraction(1, 2), tolerance=np.float32(2**-20))
-    assert given == settings(threads=2, time_limit_s=0.5, tolerance=2**-20)
-    assert (type(given.threads), type(given.time_limit_s)) == (int, float)
+    given = settings(threads=np.int64(2), seconds=Fraction(1, 2), tolerance=np.float32(2**-20))
+    assert given == settings(threads=2, seconds=0.5, tolerance=2**-20)
+    assert (type(given.threads), type(given.seconds)) == (int, float)
 
 
 @pytest.mark.parametrize("method", available_methods())

@@ -33,9 +33,10 @@ from functools import partial
 
 import numpy as np
 
-from baselines.building.phases import ROOTED, check_supported, collect
-from baselines.interface.limits import Limits
+from baselines.building.phases import collect
+from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice, exact_parameter
+from baselines.interface.supported import ROOTED, check_supported
 from baselines.networks.switch_paths import check_size
 from baselines.networks.unwinding import Unwound, unwind
 from baselines.synthesizers.blink import packing as blink_packing
@@ -48,6 +49,7 @@ from forestcoll.errors import (
     UnsupportedError,
 )
 from forestcoll.generate import generate as generate_optimum
+from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest, Path, Routes
@@ -55,7 +57,7 @@ from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import Exact
 from forestcoll.topology.validate import validate
 
-__all__ = ["PACKINGS", "Packer", "generate", "single_root"]
+__all__ = ["METHODS", "PACKINGS", "Packer", "generate", "single_root"]
 
 PACKINGS = ("edmonds", "mwu")
 """Ways to pack the trees."""
@@ -262,3 +264,15 @@ def _forest(topology: Topology, root: int, packing: blink_packing.Packing) -> Fo
         ),
         weights=tuple(int(rank == root) for rank in range(topology.num_compute)),
     )
+
+
+METHODS = (
+    Method(
+        name="blink",
+        summary="spanning trees of a single root, packed for the best rate",
+        source="Wang et al., Blink (MLSys 2020)",
+        generate=generate,
+        collectives=ROOTED,
+        notes="no switches; no protocol across machines",
+    ),
+)

@@ -31,8 +31,9 @@ from functools import partial
 
 import numpy as np
 
-from baselines.interface.limits import Limits
+from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
+from baselines.interface.supported import ROOTED
 from baselines.networks.unwinding import Share, Unwound, unwind
 from baselines.synthesizers.blink.blink import Packer, single_root
 from forestcoll.core import paper
@@ -42,13 +43,14 @@ from forestcoll.core.path_recovery import find_routes
 from forestcoll.core.problem import Problem
 from forestcoll.core.tight_sets import decompose
 from forestcoll.errors import DisconnectedError, UnbalancedError, UnsupportedError
+from forestcoll.problem.limits import Limits
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import Links
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import Exact
 
-__all__ = ["REMOVALS", "generate", "without_switches"]
+__all__ = ["METHODS", "REMOVALS", "generate", "without_switches"]
 
 REMOVALS = ("forestcoll", "paper")
 """Who removes the switches: our core, or the ForestColl paper's own algorithms."""
@@ -130,3 +132,15 @@ def without_switches(topology: Topology, removal: str = "forestcoll") -> Unwound
 def _everything(logical: LogicalTopology) -> Links:
     """As many trees on each logical link as it may carry."""
     return Links(logical.tail, logical.head, logical.capacity)
+
+
+METHODS = (
+    Method(
+        name="blink-switch",
+        summary="Blink on the links that ForestColl's switch removal leaves",
+        source="Blink+Switch of ForestColl section 6.1",
+        generate=generate,
+        collectives=ROOTED,
+        notes="the rate depends on who removes the switches",
+    ),
+)

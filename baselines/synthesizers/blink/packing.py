@@ -35,8 +35,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from baselines.interface.limits import Limits
 from forestcoll.errors import CapacityOverflowError
+from forestcoll.problem.limits import Limits
 from lp.allgather.arborescence import cheapest_arborescence
 
 if TYPE_CHECKING:

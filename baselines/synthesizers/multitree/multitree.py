@@ -68,7 +68,9 @@ import numpy as np
 import numpy.typing as npt
 
 from baselines.building.phases import collect
+from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice, exact_parameter
+from baselines.interface.supported import GATHERING
 from baselines.networks.switch_paths import LogicalPaths, build_forest, check_size
 from baselines.synthesizers.multitree.grove import CHILDREN, PORTS, Grove
 from forestcoll.errors import InvalidParameterError
@@ -77,7 +79,7 @@ from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import Exact
 
-__all__ = ["BEST_OF", "Growth", "generate", "grow"]
+__all__ = ["BEST_OF", "METHODS", "Growth", "generate", "grow"]
 
 BEST_OF = ("nearest", "joined")
 """The orders of ports of which "best" keeps the faster forest, at a tie that of the first."""
@@ -196,3 +198,15 @@ def grow(
         grove.step()
         steps += 1
     return Growth(grove.parents(), grove.paths(), steps, size)
+
+
+METHODS = (
+    Method(
+        name="multitree",
+        summary="greedy trees from all roots, grown step by step",
+        source="Huang et al., MultiTree (ISCA 2021), as in ForestColl section 6.5",
+        generate=generate,
+        collectives=GATHERING,
+        notes="unit = slowest link; trees flow at once; the paper's fastest reading",
+    ),
+)

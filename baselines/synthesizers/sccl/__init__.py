@@ -30,7 +30,20 @@ table 3: 3.4, 5.1 and 8 us for 1, 2 and 3 chunks of 1 us and 0.7 us a step) the 
 2 and 3 steps; for 3 chunks we find 4 steps, 6.8 us.
 """
 
+from baselines.interface.method import Method
 from baselines.synthesizers.sccl.pareto import Point, pareto
 from baselines.synthesizers.sccl.synthesis import COLLECTIVES, generate
 
-__all__ = ["COLLECTIVES", "Point", "generate", "pareto"]
+__all__ = ["COLLECTIVES", "METHODS", "Point", "generate", "pareto"]
+
+
+METHODS = (
+    Method(
+        name="sccl",
+        summary="steps and rounds by constraint solving, or a proof that there are none",
+        source="Cai et al., Synthesizing Optimal Collective Algorithms (PPoPP 2021)",
+        generate=generate,
+        collectives=COLLECTIVES,
+        notes="CP-SAT for z3; direct links only; no all-to-all",
+    ),
+)

@@ -36,9 +36,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from baselines.interface.limits import Limits
 from baselines.synthesizers.sccl.network import Network
 from forestcoll.errors import SolverError, TimeLimitError
+from forestcoll.problem.limits import Limits
 from forestcoll.schedule.steps import Send
 
 if TYPE_CHECKING:

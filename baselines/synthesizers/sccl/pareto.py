@@ -24,11 +24,11 @@ from itertools import count
 from time import perf_counter
 from typing import Literal
 
-from baselines.interface.limits import Limits
 from baselines.synthesizers.sccl.model import Deadline
 from baselines.synthesizers.sccl.network import Bounds
 from baselines.synthesizers.sccl.synthesis import Task, synthesize, task_for
 from forestcoll.errors import InvalidParameterError, TimeLimitError
+from forestcoll.problem.limits import Limits
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 

@@ -17,11 +17,11 @@ from fractions import Fraction
 import numpy as np
 
 from baselines.building.composing import hop_by_hop
-from baselines.building.phases import check_supported
-from baselines.interface.limits import Limits
+from baselines.interface.supported import check_supported
 from baselines.synthesizers.sccl.model import Deadline, Instance, Solution, solve
 from baselines.synthesizers.sccl.network import Bounds, bounds, direct
 from forestcoll.errors import InfeasibleError, InvalidParameterError
+from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.steps import REDUCTIONS, Chunks, Sends, StepSchedule
 from forestcoll.schedule.transform import in_turn, time_reversed

@@ -60,9 +60,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from baselines.building.phases import GATHERING, check_supported
-from baselines.interface.limits import Limits
+from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
+from baselines.interface.supported import GATHERING, check_supported
 from baselines.networks.switch_free import Share
 from baselines.networks.switch_paths import check_size
 from baselines.networks.unwinding import PATTERNS, unwind
@@ -73,11 +73,12 @@ from forestcoll.errors import (
     TimeLimitError,
     UnsupportedError,
 )
+from forestcoll.problem.limits import Limits
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.steps import Chunks, Clock, Sends, StepSchedule
 from forestcoll.topology.model import Topology
 
-__all__ = ["MATCHINGS", "generate"]
+__all__ = ["MATCHINGS", "METHODS", "generate"]
 
 MATCHINGS = ("maximum", "greedy")
 """How chunks are given links: as many at a time as possible, or as they come up."""
@@ -323,3 +324,15 @@ def _routes(carriers: Mapping[_Ends, _Carrier], sends: Sends) -> Routes:
     """Give each link in use its physical paths."""
     used = set(zip(sends.tail.tolist(), sends.head.tolist(), strict=True))
     return Routes.from_paths({link: carriers[link].paths for link in used})
+
+
+METHODS = (
+    Method(
+        name="tacos",
+        summary="chunks and links matched at random along a time-expanded network",
+        source="Won et al., TACOS (MICRO 2024)",
+        generate=generate,
+        collectives=GATHERING,
+        notes="switches unwound; matchings made maximum unless greedy ones are asked for",
+    ),
+)

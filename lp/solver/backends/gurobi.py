@@ -60,7 +60,7 @@ def _parameters(settings: Settings) -> dict[str, object]:
     tolerance = max(settings.tolerance, 1e-9)
     return {
         "OutputFlag": 0,
-        "TimeLimit": settings.time_limit_s,
+        "TimeLimit": settings.seconds,
         "Threads": settings.threads,
         "Seed": settings.seed,
         "FeasibilityTol": tolerance,

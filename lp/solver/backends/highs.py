@@ -61,7 +61,7 @@ def run(program: Program, settings: Settings) -> Answer:
 def _configure(highs: highspy.Highs, program: Program, settings: Settings) -> None:
     options = {
         "output_flag": False,
-        "time_limit": float(settings.time_limit_s),
+        "time_limit": float(settings.seconds),
         "threads": settings.threads,
         "parallel": "on" if settings.threads > 1 else "off",
         "random_seed": settings.seed,

@@ -58,7 +58,7 @@ def _glop(program: Program, settings: Settings) -> Answer:
         program.matrix,
     )
     solver = helper.ModelSolverHelper("GLOP")
-    solver.set_time_limit_in_seconds(settings.time_limit_s)
+    solver.set_time_limit_in_seconds(settings.seconds)
     solver.set_solver_specific_parameters(
         f"primal_feasibility_tolerance: {settings.tolerance} "
         f"dual_feasibility_tolerance: {settings.tolerance} "
@@ -70,7 +70,7 @@ def _glop(program: Program, settings: Settings) -> Answer:
     elapsed = time.perf_counter() - start
     status = solver.status()
     outcome = _GLOP.get(status, Outcome.FAILED)
-    if status == helper.SolveStatus.NOT_SOLVED and elapsed >= settings.time_limit_s:
+    if status == helper.SolveStatus.NOT_SOLVED and elapsed >= settings.seconds:
         outcome = Outcome.LIMIT
     vouched = status in (helper.SolveStatus.OPTIMAL, helper.SolveStatus.FEASIBLE)
     return Answer(
@@ -94,7 +94,7 @@ def run_pdlp(program: Program, settings: Settings) -> Answer:
     parameters.num_threads = settings.threads
     parameters.random_projection_seeds.append(settings.seed)
     criteria = parameters.termination_criteria
-    criteria.time_sec_limit = settings.time_limit_s
+    criteria.time_sec_limit = settings.seconds
     criteria.simple_optimality_criteria.eps_optimal_absolute = settings.tolerance
     criteria.simple_optimality_criteria.eps_optimal_relative = settings.tolerance
     found = pdlp.primal_dual_hybrid_gradient(problem, parameters)

@@ -1,0 +1,54 @@
+"""How long a search may go on, and on how many cores: one vocabulary for all that search."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+
+from forestcoll.errors import InvalidParameterError
+
+__all__ = ["Limits", "check_seconds", "check_threads"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a search may use; what only computes has no need of it.
+
+    Parameters
+    ----------
+    seconds : float, optional
+        Wall-clock time, after which it returns the best it has, or raises TimeLimitError if it has
+        nothing; zero leaves none. None: no limit.
+    threads : int
+        At least one.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the time is negative or infinite, or there are no threads.
+    """
+
+    seconds: float | None = None
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        if self.seconds is not None:
+            check_seconds(self.seconds)
+        check_threads(self.threads)
+
+
+def check_seconds(seconds: float, what: str = "seconds") -> None:
+    """Raise InvalidParameterError unless a time is a number from 0 up, and finite."""
+    if isinstance(seconds, bool) or not isinstance(seconds, Real):
+        raise InvalidParameterError(f"{what} is {seconds!r}; it must be a number")
+    if not 0 <= seconds < math.inf:
+        raise InvalidParameterError(f"{what} is {seconds}; it must be 0 or more, and finite")
+
+
+def check_threads(threads: int) -> None:
+    """Raise InvalidParameterError unless the threads are a whole number from 1 up."""
+    if isinstance(threads, bool) or not isinstance(threads, int):
+        raise InvalidParameterError(f"threads is {threads!r}; it must be a whole number")
+    if threads < 1:
+        raise InvalidParameterError(f"threads is {threads}; it must be at least 1")
