@@ -23,9 +23,9 @@ from forestcoll.problem.certificate_document import Certificate
 from forestcoll.schedule import certificate_schema, is_certificate
 from forestcoll.topology import Topology, TopologyBuilder, group, load_topology
 from tests.command_line import ROOT, assert_one_line, document, invoke
+from tests.core.test_fixed_k import overdrawn
+from tests.core.test_pipeline import ONE_WAY, bound_by_enumeration, demands, fit
 from tests.strategies import topologies
-from tests.test_collectives import ONE_WAY, bound_by_enumeration, demands, fit
-from tests.test_fixed_k import overdrawn
 
 SCRIPT = ROOT / "docs" / "check_certificate.py"
 NETWORKS = {

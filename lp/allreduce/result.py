@@ -9,7 +9,7 @@ Cost:    two exact optima for the latter.
 Source:  ForestColl, the paper's section and appendix on allreduce: one after the other they take
          the sum of their times, N x* / 2 where both have the rate x*. Its hypothesis that this is
          optimal where all GPUs have equal bandwidth does not hold as worded in section 5.7: two
-         boxes of 2 and of 6 such GPUs refute it (``tests/lp/test_allreduce.py``).
+         boxes of 2 and of 6 such GPUs refute it (``tests/lp/allreduce/test_cutting_planes.py``).
 """
 
 from __future__ import annotations

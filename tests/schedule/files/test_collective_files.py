@@ -27,7 +27,7 @@ from forestcoll import (
 from forestcoll.errors import ExportError, InvalidScheduleError, VerificationError
 from forestcoll.schedule.factored import Links, Sets, Shapes
 from forestcoll.schedule.forest import Routes
-from tests.schedule.test_files import SCHEMA
+from tests.schedule.files.test_schedule_files import SCHEMA
 
 DEMANDS: dict[str, tuple[str, dict[str, Any]]] = {
     "weighted": ("allgather", {"weights": [1, 2, 0, 3]}),

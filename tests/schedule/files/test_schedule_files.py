@@ -27,7 +27,7 @@ from forestcoll.schedule.verify.dispatch import verify
 from tests.schedule.hand import FORESTS, MUTABLE, leaves4, rails2, ring3, star3
 from tests.schedule.mutations import FILE_MUTATIONS, MUTATIONS
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 SCHEMA = json.loads((DOCS / "schedule.schema.json").read_text(encoding="utf-8"))
 
 

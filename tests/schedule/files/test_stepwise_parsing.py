@@ -22,11 +22,11 @@ from forestcoll.schedule import (
     write_schedule,
 )
 from tests.schedule.literals import LITERALS
-from tests.schedule.test_step_delivery import random_schedule, ticking
 from tests.schedule.test_steps import SCHEDULES
 from tests.schedule.types import schedule
+from tests.schedule.verify.steps.test_steps import random_schedule, ticking
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 SCHEMA = jsonschema.Draft202012Validator(
     json.loads((DOCS / "schedule.schema.json").read_text(encoding="utf-8"))
 )

@@ -18,7 +18,7 @@ from forestcoll.multicast.path_choice import PathChoice
 from forestcoll.multicast.pruning import multicast, traffic
 from forestcoll.schedule import Forest, Path, Routes, cost, verify
 from forestcoll.topology import Topology, load_topology
-from tests.multicast import loads_by_hand, marked, walks, with_marks
+from tests.copying_switches import loads_by_hand, marked, walks, with_marks
 from tests.schedule import hand
 from tests.strategies import topologies
 
