@@ -28,7 +28,7 @@ from forestcoll import Topology, load_topology, optimum
 from lp.allreduce.cutting_planes import allreduce_optimum
 from lp.allreduce.reference import allreduce_reference
 from lp.allreduce.result import AGREEMENT, AllreduceOptimum
-from lp.solver.program import Settings
+from lp.solver.linear_program import Settings
 from lp.symmetry.automorphism import no_symmetry
 
 BUDGET_S = 60.0

@@ -43,11 +43,11 @@ from forestcoll.topology import (
     line_graph,
     load_topology,
 )
-from lp.alltoall.bounds import degree_bound
+from lp.alltoall.closed_forms import degree_bound
 from lp.alltoall.concurrent_flow import approximate_flow
 from lp.alltoall.demands import demands_of
 from lp.alltoall.linear_optimum import all_to_all_rate
-from lp.solver.program import Settings
+from lp.solver.linear_program import Settings
 from lp.symmetry.automorphism import find_orbits
 
 DEGREE = 4

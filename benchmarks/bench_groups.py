@@ -24,7 +24,7 @@ from benchmarks.topologies import dead_nics, jittered_nics
 from forestcoll import Topology, group, load_topology, optimum
 from lp.allgather.fractional_packing import fractional_packing
 from lp.groups.sharing import concurrent_groups, groups_by_box, groups_by_index
-from lp.solver.program import Settings
+from lp.solver.linear_program import Settings
 
 SETTINGS = Settings(seconds=60)
 

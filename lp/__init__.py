@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from lp.allreduce.cutting_planes import allreduce_optimum
     from lp.allreduce.result import AllreduceOptimum
     from lp.allreduce.rounding import allreduce_forest
-    from lp.alltoall.bounds import degree_bound, product_rate
+    from lp.alltoall.closed_forms import degree_bound, product_rate
     from lp.alltoall.concurrent_flow import ApproximateFlow, approximate_flow
     from lp.alltoall.demands import Demands, demands_of
     from lp.alltoall.linear_optimum import AllToAllOptimum, all_to_all_rate
     from lp.alltoall.path_schedule import schedule_of
     from lp.groups.result import ConcurrentGroups, ProcessGroup, check_concurrent
     from lp.groups.sharing import concurrent_groups
-    from lp.solver.program import Program, Settings, Solution
+    from lp.solver.linear_program import Program, Settings, Solution
     from lp.solver.solve import solve
 
 __all__ = [
@@ -57,14 +57,14 @@ _NAMES = {
     "lp.allreduce.result": ("AllreduceOptimum",),
     "lp.allreduce.rounding": ("allreduce_forest",),
     "lp.alltoall.linear_optimum": ("AllToAllOptimum", "all_to_all_rate"),
-    "lp.alltoall.bounds": ("degree_bound", "product_rate"),
+    "lp.alltoall.closed_forms": ("degree_bound", "product_rate"),
     "lp.alltoall.path_schedule": ("schedule_of",),
     "lp.alltoall.concurrent_flow": ("ApproximateFlow", "approximate_flow"),
     "lp.alltoall.demands": ("Demands", "demands_of"),
     "lp.allgather.fractional_packing": ("FractionalPacking",),
     "lp.groups.sharing": ("concurrent_groups",),
     "lp.groups.result": ("ConcurrentGroups", "ProcessGroup", "check_concurrent"),
-    "lp.solver.program": ("Program", "Settings", "Solution"),
+    "lp.solver.linear_program": ("Program", "Settings", "Solution"),
     "lp.solver.solve": ("solve",),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

@@ -49,7 +49,7 @@ def allreduce_optimum(
     from forestcoll.schedule import verify, write_schedule
     from forestcoll.topology import load_topology
     from lp.allreduce import cutting_planes as allreduce_cuts
-    from lp.solver.program import Settings
+    from lp.solver.linear_program import Settings
     from lp.symmetry.automorphism import no_symmetry
 
     if output is not None and not output.absolute().parent.is_dir():

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from forestcoll.errors import DisconnectedError
-from lp.solver.program import Vector
+from lp.solver.linear_program import Vector
 
 __all__ = ["cheapest_arborescence"]
 

@@ -40,7 +40,7 @@ from forestcoll.errors import SolverError, TimeLimitError
 from forestcoll.topology import Topology
 from forestcoll.topology.validate import validate
 from lp.allgather.packing_program import PackedTree, PackingProgram
-from lp.solver.program import Settings, Solution, Vector
+from lp.solver.linear_program import Settings, Solution, Vector
 from lp.solver.solve import solve
 
 __all__ = ["GAP", "FractionalPacking", "fractional_packing"]

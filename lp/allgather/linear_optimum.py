@@ -31,8 +31,8 @@ import numpy as np
 
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validate import validate
+from lp.solver.linear_program import Settings, Solution
 from lp.solver.modelling import solve_stated
-from lp.solver.program import Settings, Solution
 
 __all__ = [
     "TOLERANCE",

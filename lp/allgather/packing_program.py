@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from forestcoll.topology import Topology
 from lp.allgather.arborescence import cheapest_arborescence
-from lp.solver.program import Program, Vector
+from lp.solver.linear_program import Program, Vector
 
 __all__ = ["PackedTree", "PackingProgram", "Priced"]
 

@@ -34,7 +34,7 @@ from lp.allreduce.cutting_planes import allreduce_optimum
 from lp.allreduce.orbit_program import Roles
 from lp.allreduce.result import AllreduceOptimum, rate_scale
 from lp.allreduce.rounding import allreduce_forest
-from lp.solver.program import Settings
+from lp.solver.linear_program import Settings
 from lp.symmetry.automorphism import find_orbits, no_symmetry
 
 __all__ = ["improved", "proved"]

@@ -52,7 +52,7 @@ from forestcoll.topology.validate import validate
 from lp.allreduce.dual import exact_bound
 from lp.allreduce.orbit_program import GATHER, PHASES, REDUCE, CutProgram, Inside, Point, Roles
 from lp.allreduce.result import AllreduceOptimum, BindingCut, combination_algbw
-from lp.solver.program import Settings, Solution
+from lp.solver.linear_program import Settings, Solution
 from lp.solver.solve import solve
 from lp.symmetry.automorphism import Orbits, check_orbits, find_orbits
 

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
 from lp.allreduce.orbit_program import GATHER, CutProgram, Inside
-from lp.solver.program import Solution
+from lp.solver.linear_program import Solution
 
 __all__ = ["exact_bound"]
 

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 
 from forestcoll.topology.model import Topology
 from lp.allreduce.result import rate_scale, useful_bandwidth
-from lp.solver.program import Program, Vector
+from lp.solver.linear_program import Program, Vector
 from lp.symmetry.automorphism import Orbits
 
 __all__ = ["GATHER", "PHASES", "REDUCE", "CutProgram", "Inside", "Point", "Roles"]

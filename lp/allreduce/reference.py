@@ -38,8 +38,8 @@ import scipy.sparse as sp
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validate import validate
 from lp.allreduce.result import AllreduceOptimum, rate_scale, useful_bandwidth
+from lp.solver.linear_program import Settings, Vector
 from lp.solver.modelling import solve_stated
-from lp.solver.program import Settings, Vector
 
 __all__ = ["AllreduceLp", "allreduce_reference", "build", "extract"]
 

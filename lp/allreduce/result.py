@@ -22,7 +22,7 @@ import numpy as np
 from forestcoll.core.optimality import optimum
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.topology.model import Topology
-from lp.solver.program import Vector
+from lp.solver.linear_program import Vector
 
 __all__ = [
     "AGREEMENT",

@@ -19,7 +19,7 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll.topology import Topology
-from lp.solver.program import Vector
+from lp.solver.linear_program import Vector
 
 __all__ = ["common_divisor", "down", "fitted", "lower_to_balance", "with_bandwidths"]
 

@@ -30,8 +30,8 @@ import numpy as np
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validate import validate
+from lp.solver.linear_program import Settings
 from lp.solver.modelling import solve_stated
-from lp.solver.program import Settings
 
 __all__ = ["TOLERANCE", "overlapped_allreduce_gb_s"]
 

@@ -39,7 +39,7 @@ from forestcoll.topology.model import Topology
 from lp.alltoall.demands import Demands
 from lp.alltoall.dial_routing import LateError, route
 from lp.alltoall.garg_koenemann import phases
-from lp.solver.program import Vector
+from lp.solver.linear_program import Vector
 
 __all__ = ["ApproximateFlow", "approximate_flow"]
 

@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from forestcoll.errors import DisconnectedError, InvalidParameterError
 from forestcoll.topology.model import Topology
-from lp.solver.program import Vector
+from lp.solver.linear_program import Vector
 
 __all__ = ["Demands", "demands_of"]
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from lp.alltoall.demands import Demands
-from lp.solver.program import Vector
+from lp.solver.linear_program import Vector
 
 __all__ = ["LateError", "Routing", "route"]
 

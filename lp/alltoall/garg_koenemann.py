@@ -32,7 +32,7 @@ import numpy.typing as npt
 from scipy.sparse.csgraph import dijkstra
 
 from lp.alltoall.demands import Demands
-from lp.solver.program import Vector
+from lp.solver.linear_program import Vector
 
 __all__ = ["MIXED", "Phase", "phases"]
 

@@ -29,7 +29,7 @@ from forestcoll.schedule.forest import Path, Routes
 from lp.alltoall.concurrent_flow import ApproximateFlow
 from lp.alltoall.demands import Demands
 from lp.alltoall.linear_optimum import AllToAllOptimum
-from lp.solver.program import Vector
+from lp.solver.linear_program import Vector
 from lp.symmetry.stabilizer import bringing, link_orbits_around
 
 __all__ = ["WHOLE", "largest_remainders", "schedule_of"]

@@ -48,7 +48,7 @@ def groups(
     from forestcoll.cli.facts import as_json, as_text
     from forestcoll.topology import load_topology
     from lp.groups.sharing import concurrent_groups
-    from lp.solver.program import Settings
+    from lp.solver.linear_program import Settings
 
     if output is not None and not output.is_dir():
         raise ExportError(f"{output} is no directory; create it first")

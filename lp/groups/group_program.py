@@ -16,7 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from forestcoll.topology import Topology
-from lp.solver.program import Program, Vector
+from lp.solver.linear_program import Program, Vector
 
 __all__ = ["GroupsProgram", "Inside"]
 

@@ -26,7 +26,7 @@ from lp.allreduce.result import AGREEMENT
 from lp.allreduce.rounding import GRIDS
 from lp.allreduce.shares import common_divisor, fitted, lower_to_balance, with_bandwidths
 from lp.groups.result import ProcessGroup
-from lp.solver.program import Vector
+from lp.solver.linear_program import Vector
 
 __all__ = ["forests_within", "rounded"]
 

@@ -55,7 +55,7 @@ from forestcoll.topology import Topology
 from lp.groups.group_program import GroupsProgram
 from lp.groups.result import ConcurrentGroups, ProcessGroup, check_concurrent, rate_of
 from lp.groups.rounding import forests_within, rounded
-from lp.solver.program import Program, Settings, Solution, Vector
+from lp.solver.linear_program import Program, Settings, Solution, Vector
 from lp.solver.solve import solve
 
 __all__ = ["MISSED", "concurrent_groups", "groups_by_box", "groups_by_index"]

@@ -17,7 +17,7 @@ import cvxpy as cp
 import numpy as np
 
 from forestcoll.errors import SolverError
-from lp.solver.program import Program, Settings, Solution
+from lp.solver.linear_program import Program, Settings, Solution
 from lp.solver.solve import solve
 
 __all__ = ["solve_stated"]

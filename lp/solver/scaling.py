@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from lp.solver.backends.answer import Answer
-from lp.solver.program import Program, Vector
+from lp.solver.linear_program import Program, Vector
 
 __all__ = ["Scaling", "scaled"]
 

@@ -1,6 +1,6 @@
 """One way to solve a linear or mixed-integer program, whichever solver does it.
 
-Problem: a program (:class:`lp.solver.program.Program`) solved within stated limits.
+Problem: a program (:class:`lp.solver.linear_program.Program`) solved within stated limits.
 Input:   the program and its settings: method, time limit, threads, seed, tolerances.
 Output:  a solution only where the solver says that it is optimal, the point, looked at anew,
          satisfies rows and bounds, and its objective meets the bound that the multipliers prove;
@@ -29,7 +29,7 @@ from forestcoll.errors import (
     UnsupportedError,
 )
 from lp.solver.backends.answer import Answer, Outcome
-from lp.solver.program import Program, Settings, Solution, dual_bound, violation
+from lp.solver.linear_program import Program, Settings, Solution, dual_bound, violation
 from lp.solver.scaling import scaled
 
 __all__ = ["METHODS", "Program", "Settings", "Solution", "available_methods", "solve"]
@@ -94,7 +94,7 @@ def solve(program: Program, settings: Settings) -> Solution:
 
     Examples
     --------
-    >>> from lp.solver.program import Program
+    >>> from lp.solver.linear_program import Program
     >>> two = np.ones(2)
     >>> program = Program(two, [[1, 2], [2, 1]], -np.inf * two, 4 * two, 0 * two, 9 * two, True)
     >>> round(solve(program, Settings(seconds=10)).objective, 9)

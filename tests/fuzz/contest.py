@@ -48,7 +48,7 @@ from forestcoll.schedule.cost.measures import finish_s_per_gb, in_steps
 from forestcoll.topology import Topology, TopologyBuilder, group
 from lp.allreduce.best import proved
 from lp.alltoall.linear_optimum import all_to_all_rate
-from lp.solver.program import Settings
+from lp.solver.linear_program import Settings
 from tests.fuzz.check import OnStage, Outcome
 from tests.random_topologies import random_topology
 

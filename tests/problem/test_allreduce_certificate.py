@@ -19,7 +19,7 @@ from forestcoll.problem.allreduce_certificate import AllreduceCertificate
 from forestcoll.schedule import certificate_schema, read_certificate, write_certificate
 from forestcoll.topology import Topology
 from lp.allreduce.cutting_planes import allreduce_optimum
-from lp.solver.program import Settings
+from lp.solver.linear_program import Settings
 from tests.command_line import ROOT, document, invoke
 from tests.lp.networks import BETTER
 from tests.random_topologies import random_topology

@@ -10,7 +10,7 @@ Cost:    CP-SAT on C N E S Booleans, N GPUs and E links: seconds for 8 to 16 GPU
 Source:  Cai et al., "Synthesizing Optimal Collective Algorithms" (PPoPP 2021), section 3,
          and what its public code does. Reimplemented; z3 there, OR-Tools' CP-SAT here.
 
-Modules: ``network`` (links in whole units of bandwidth), ``model`` (the constraints), ``synthesis``
+Modules: ``network`` (links in whole units of bandwidth), ``constraints``, ``synthesis``
 (instances, least steps, least rounds, reductions) and ``pareto`` (the paper's Algorithm 1).
 
 The unit of bandwidth is the largest of which every link has a whole number; SCCL asks for such

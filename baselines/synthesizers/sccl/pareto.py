@@ -24,7 +24,7 @@ from itertools import count
 from time import perf_counter
 from typing import Literal
 
-from baselines.synthesizers.sccl.model import Deadline
+from baselines.synthesizers.sccl.constraints import Deadline
 from baselines.synthesizers.sccl.network import Bounds
 from baselines.synthesizers.sccl.synthesis import Task, synthesize, task_for
 from forestcoll.errors import InvalidParameterError, TimeLimitError

@@ -18,7 +18,7 @@ import numpy as np
 
 from baselines.building.composing import hop_by_hop
 from baselines.interface.supported import check_supported
-from baselines.synthesizers.sccl.model import Deadline, Instance, Solution, solve
+from baselines.synthesizers.sccl.constraints import Deadline, Instance, Solution, solve
 from baselines.synthesizers.sccl.network import Bounds, bounds, direct
 from forestcoll.errors import InfeasibleError, InvalidParameterError
 from forestcoll.problem.limits import Limits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from lp.solver.program import Vector
+from lp.solver.linear_program import Vector
 
 __all__ = ["Answer", "Outcome"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from lp.solver.backends.answer import Answer, Outcome
-from lp.solver.program import Program, Settings, Vector
+from lp.solver.linear_program import Program, Settings, Vector
 
 __all__ = ["run"]
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from forestcoll.errors import InvalidParameterError
 from lp.solver.backends.answer import Answer, Outcome
-from lp.solver.program import Program, Settings
+from lp.solver.linear_program import Program, Settings
 
 __all__ = ["run"]
 

@@ -12,7 +12,7 @@ from ortools.pdlp import solve_log_pb2, solvers_pb2
 from ortools.pdlp.python import pdlp
 
 from lp.solver.backends.answer import Answer, Outcome
-from lp.solver.program import Program, Settings
+from lp.solver.linear_program import Program, Settings
 
 __all__ = ["run_glop", "run_pdlp"]
 

@@ -14,7 +14,7 @@ from ortools.sat.python import cp_model
 
 from baselines import METHODS
 from baselines.synthesizers.sccl import generate, pareto
-from baselines.synthesizers.sccl.model import Deadline, Instance, solve
+from baselines.synthesizers.sccl.constraints import Deadline, Instance, solve
 from baselines.synthesizers.sccl.network import Group, Network, bounds, direct
 from forestcoll.errors import (
     InfeasibleError,

@@ -6,7 +6,7 @@ import pytest
 
 from forestcoll.errors import DisconnectedError
 from lp.allgather.arborescence import cheapest_arborescence
-from lp.solver.program import Vector
+from lp.solver.linear_program import Vector
 
 
 def priced(price: Vector, parent: list[int]) -> float:

@@ -10,7 +10,7 @@ import forestcoll
 from forestcoll.errors import DisconnectedError, SolverError, TimeLimitError
 from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
 from lp.allgather.fractional_packing import GAP, FractionalPacking, fractional_packing
-from lp.solver.program import Settings
+from lp.solver.linear_program import Settings
 from tests.random_topologies import KINDS, random_topology
 
 SETTINGS = Settings(seconds=60)

@@ -22,7 +22,7 @@ from lp.allreduce.best import improved
 from lp.allreduce.cutting_planes import allreduce_optimum
 from lp.allreduce.reference import allreduce_reference, build
 from lp.allreduce.result import AGREEMENT, combination_algbw, rate_scale, useful_bandwidth
-from lp.solver.program import Program, Settings, Solution
+from lp.solver.linear_program import Program, Settings, Solution
 from lp.solver.solve import available_methods
 from lp.symmetry.automorphism import no_symmetry
 from tests.lp.networks import BETTER, line, two_boxes

@@ -14,7 +14,7 @@ from lp.allreduce.cutting_planes import allreduce_optimum
 from lp.allreduce.reference import allreduce_reference
 from lp.allreduce.rounding import GRIDS, allreduce_forest, rounded
 from lp.allreduce.shares import common_divisor
-from lp.solver.program import Settings
+from lp.solver.linear_program import Settings
 from tests.lp.networks import BETTER, star, two_boxes
 from tests.random_topologies import random_topology
 

@@ -29,13 +29,13 @@ from forestcoll.topology import (
     line_graph,
     load_topology,
 )
-from lp.alltoall.bounds import degree_bound, product_rate
+from lp.alltoall.closed_forms import degree_bound, product_rate
 from lp.alltoall.concurrent_flow import approximate_flow
 from lp.alltoall.demands import Demands, demands_of
 from lp.alltoall.garg_koenemann import phases
 from lp.alltoall.linear_optimum import AllToAllOptimum, all_to_all_rate, build, extract
 from lp.alltoall.path_schedule import largest_remainders, schedule_of
-from lp.solver.program import Settings
+from lp.solver.linear_program import Settings
 from lp.solver.solve import solve
 from lp.symmetry.automorphism import find_orbits, no_symmetry
 from lp.symmetry.stabilizer import bringing, link_orbits_around

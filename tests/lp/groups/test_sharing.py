@@ -21,8 +21,8 @@ from forestcoll.errors import (
 from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
 from lp.groups.result import ConcurrentGroups, ProcessGroup, check_concurrent
 from lp.groups.sharing import concurrent_groups, groups_by_box, groups_by_index
+from lp.solver.linear_program import Program, Settings, Solution
 from lp.solver.modelling import solve_stated
-from lp.solver.program import Program, Settings, Solution
 from lp.solver.solve import solve
 from tests.random_topologies import KINDS, random_topology
 

@@ -17,8 +17,8 @@ from forestcoll.errors import (
     UnsupportedError,
 )
 from lp.solver.backends.answer import Answer, Outcome
+from lp.solver.linear_program import Program, dual_bound, violation
 from lp.solver.modelling import solve_stated
-from lp.solver.program import Program, dual_bound, violation
 from lp.solver.scaling import scaled
 from lp.solver.solve import METHODS, Settings, available_methods, solve
 from lp.solver.solve import _judged as judged

@@ -6,7 +6,7 @@ import pytest
 from forestcoll.errors import InvalidParameterError
 from forestcoll.topology import TopologyBuilder, load_topology
 from lp.allreduce.cutting_planes import allreduce_optimum
-from lp.solver.program import Settings
+from lp.solver.linear_program import Settings
 from lp.symmetry.automorphism import Orbits, check_orbits, find_orbits, no_symmetry, orbits_under
 from tests.lp.networks import line, one_way_detour, star, two_boxes
 from tests.random_topologies import KINDS, random_topology

@@ -1,6 +1,6 @@
 """Proof of step schedules: that what is sent is there, arrives once, and fits the links.
 
-To read: ``steps``, which names the checks in their order: ``step_arrays`` and ``rows`` (form),
+To read: ``steps``, which names the checks in their order: ``step_arrays`` and ``transfers`` (form),
 ``pieces`` (intervals on lines), ``copies`` or ``one_way`` or ``contributions`` (delivery and sums),
 ``switches``, then time: ``loads`` in steps, ``clock`` and ``rates`` with a clock.
 """

@@ -14,7 +14,7 @@ from forestcoll.schedule.exact_sums import first
 from forestcoll.schedule.steps import Clock, StepSchedule
 from forestcoll.schedule.verify.arrays import DIGITS, check_array, check_count
 from forestcoll.schedule.verify.naming import fail
-from forestcoll.schedule.verify.steps.rows import send_name
+from forestcoll.schedule.verify.steps.transfers import send_name
 
 __all__ = ["check_times"]
 

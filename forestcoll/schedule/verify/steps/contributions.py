@@ -16,7 +16,7 @@ import numpy.typing as npt
 from forestcoll.schedule.exact_sums import Ints, first
 from forestcoll.schedule.verify.naming import fail, gpu_name
 from forestcoll.schedule.verify.steps.pieces import Pieces
-from forestcoll.schedule.verify.steps.rows import Rows, send_name, too_few
+from forestcoll.schedule.verify.steps.transfers import Rows, send_name, too_few
 
 __all__ = ["check_contributions"]
 

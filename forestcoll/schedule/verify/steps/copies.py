@@ -14,8 +14,8 @@ import numpy.typing as npt
 from forestcoll.schedule.exact_sums import Ints, first
 from forestcoll.schedule.verify.naming import end_name, fail, gpu_name
 from forestcoll.schedule.verify.steps.pieces import LATEST, Pieces, extreme
-from forestcoll.schedule.verify.steps.rows import Rows, keeping_ends, send_name, too_few
 from forestcoll.schedule.verify.steps.switches import check_copying_switches
+from forestcoll.schedule.verify.steps.transfers import Rows, keeping_ends, send_name, too_few
 
 __all__ = ["Held", "check_copies", "held_at_roots"]
 

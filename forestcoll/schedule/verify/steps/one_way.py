@@ -18,7 +18,7 @@ from forestcoll.schedule.exact_sums import Ints, first
 from forestcoll.schedule.verify.naming import end_name, gpu_name
 from forestcoll.schedule.verify.steps.copies import Held
 from forestcoll.schedule.verify.steps.pieces import LATEST, Pieces, extreme
-from forestcoll.schedule.verify.steps.rows import Rows, keeping_ends, send_name, too_few
+from forestcoll.schedule.verify.steps.transfers import Rows, keeping_ends, send_name, too_few
 
 __all__ = ["held_sums", "problem_of_sums"]
 

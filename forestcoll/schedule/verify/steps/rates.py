@@ -25,7 +25,7 @@ import numpy.typing as npt
 from forestcoll.schedule.exact_sums import Ints, first
 from forestcoll.schedule.steps import Clock, StepSchedule
 from forestcoll.schedule.verify.naming import fail
-from forestcoll.schedule.verify.steps.rows import send_name
+from forestcoll.schedule.verify.steps.transfers import send_name
 
 __all__ = ["check_rates"]
 

@@ -31,7 +31,7 @@ from forestcoll.schedule.verify.arrays import (
     length,
 )
 from forestcoll.schedule.verify.naming import end_name, fail, gpu_name, link_name
-from forestcoll.schedule.verify.steps.rows import send_name
+from forestcoll.schedule.verify.steps.transfers import send_name
 from forestcoll.topology.model import NodeKind, Topology
 
 __all__ = ["check_chunks", "check_step_arrays", "check_steps", "ways_used"]

@@ -22,7 +22,6 @@ from forestcoll.schedule.verify.steps.copies import check_copies, held_at_roots
 from forestcoll.schedule.verify.steps.loads import time_steps
 from forestcoll.schedule.verify.steps.one_way import held_sums, problem_of_sums
 from forestcoll.schedule.verify.steps.rates import check_rates
-from forestcoll.schedule.verify.steps.rows import keeping_ends, rows_of
 from forestcoll.schedule.verify.steps.step_arrays import (
     check_chunks,
     check_step_arrays,
@@ -30,6 +29,7 @@ from forestcoll.schedule.verify.steps.step_arrays import (
     ways_used,
 )
 from forestcoll.schedule.verify.steps.switches import check_adding_switches
+from forestcoll.schedule.verify.steps.transfers import keeping_ends, rows_of
 
 __all__ = ["StepVerdict", "verify_steps"]
 

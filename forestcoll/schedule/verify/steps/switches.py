@@ -23,7 +23,7 @@ import numpy as np
 
 from forestcoll.schedule.exact_sums import Ints
 from forestcoll.schedule.verify.naming import end_name, fail
-from forestcoll.schedule.verify.steps.rows import Rows, send_name
+from forestcoll.schedule.verify.steps.transfers import Rows, send_name
 from forestcoll.topology.model import Node
 
 __all__ = ["check_adding_switches", "check_copying_switches"]
