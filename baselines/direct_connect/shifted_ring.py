@@ -115,27 +115,44 @@ def find_rings(topology: Topology) -> list[Ranks]:
         If the links between the GPUs are not those of one ring or two.
     """
     ranks = by_number(topology)
-    size, place = len(ranks), {int(rank): i for i, rank in enumerate(ranks)}
+    return [_round(ranks, stride) for stride in _strides(topology, ranks)]
+
+
+def _round(ranks: Ranks, stride: int) -> Ranks:
+    """Return the ranks in the order of a ring that steps over so many places."""
+    return ranks[np.arange(len(ranks)) * stride % len(ranks)]
+
+
+def _strides(topology: Topology, ranks: Ranks) -> list[int]:
+    """Return the strides of the links, in places of the GPUs by number, if they make rings."""
+    size = len(ranks)
+    hops = _hops(topology, ranks)
+    shifts = {(head - tail) % size for tail, head in hops}
+    strides = sorted({min(shift, size - shift) for shift in shifts})
+    both_ways = all(size - shift in shifts for shift in shifts)
+    if len(hops) < len(shifts) * size or not both_ways:
+        raise _no_rings(topology, "its GPUs are not all linked alike, both ways, by number")
+    if not 1 <= len(strides) <= 2:
+        raise _no_rings(topology, f"its GPUs are linked by {len(strides)} strides")
+    for stride in strides:
+        if gcd(stride, size) > 1:
+            raise _no_rings(topology, f"stride {stride} makes no ring of {size} GPUs")
+    return strides
+
+
+def _hops(topology: Topology, ranks: Ranks) -> list[tuple[int, int]]:
+    """Return the links between GPUs, by the places of these in the order of their numbers."""
+    place = {int(rank): i for i, rank in enumerate(ranks)}
     at = {gpu: place[rank] for gpu, rank in topology.rank_of.items()}
-    hops = [
+    return [
         (at[link.tail], at[link.head])
         for link in topology.links
         if link.tail in at and link.head in at
     ]
-    shifts = {(head - tail) % size for tail, head in hops}
-    strides = sorted({min(shift, size - shift) for shift in shifts})
-    what = None
-    if len(hops) < len(shifts) * size or any(size - shift not in shifts for shift in shifts):
-        what = "its GPUs are not all linked alike, both ways, by number"
-    elif not 1 <= len(strides) <= 2:
-        what = f"its GPUs are linked by {len(strides)} strides"
-    elif dull := [stride for stride in strides if gcd(stride, size) > 1]:
-        what = f"stride {dull[0]} makes no ring of {size} GPUs"
-    if what is not None:
-        raise UnsupportedError(
-            f"unsupported: {topology.name} is not made of one ring or two: {what}"
-        )
-    return [ranks[np.arange(size) * stride % size] for stride in strides]
+
+
+def _no_rings(topology: Topology, why: str) -> UnsupportedError:
+    return UnsupportedError(f"unsupported: {topology.name} is not made of one ring or two: {why}")
 
 
 METHODS = (

@@ -80,13 +80,13 @@ def generate(
         check_choice("order", order, ORDERS)
     folded = collective == "allreduce"
     made = (
-        collect_steps(partial(_spread, order=each, folded=folded), topology, collective)
+        collect_steps(partial(_gather, order=each, folded=folded), topology, collective)
         for each in (ORDERS if order is None else (order,))
     )
     return fastest(made)
 
 
-def _spread(topology: Topology, order: str, folded: bool) -> StepSchedule:
+def _gather(topology: Topology, order: str, folded: bool) -> StepSchedule:
     """Spread the shards of all GPUs or, folded, of those alone that are left by folding."""
     inside, outside = _fold(by_number(topology))
     swaps, partners = _swaps(len(inside), order), inside[: len(outside)]
@@ -102,11 +102,16 @@ def _spread(topology: Topology, order: str, folded: bool) -> StepSchedule:
             _named(swaps, outside, inside, first_step=start),
         ]
     end = 1 + max(int(part.step.max(initial=-1)) for part in parts)
+    parts.append(_unfolded(end, chunks, partners, outside))
+    return routed(topology, METHOD, "allgather", chunks, joined(parts))
+
+
+def _unfolded(step: int, chunks: Chunks, partners: Ranks, outside: Ranks) -> Sends:
+    """Send those that folding left out every chunk that is not their own."""
     chunk, pair = np.divmod(np.arange(len(chunks) * len(outside)), max(len(outside), 1))
     news = chunks.root[chunk] != outside[pair]
     chunk, pair = chunk[news], pair[news]
-    parts.append(in_step(end, chunk, partners[pair], outside[pair]))
-    return routed(topology, METHOD, "allgather", chunks, joined(parts))
+    return in_step(step, chunk, partners[pair], outside[pair])
 
 
 def _fold(ranks: Ranks) -> tuple[Ranks, Ranks]:

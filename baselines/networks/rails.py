@@ -42,12 +42,26 @@ def rails_of(
         If no GPU of a box both reaches others and is reached by them.
     """
     usual = max(map(len, boxes)) if rails is None else rails
+    alone = len(boxes) == 1
     plain: list[Starts] = []
-    if len(boxes) == 1 or all(found.is_open for found in gates):
-        rows = (tuple(_spread(len(box), rail, usual) for box in boxes) for rail in range(usual))
-        plain.append(tuple(rows))
-    if len(boxes) == 1 or all(found.is_whole for found in gates):
+    if alone or all(found.is_open for found in gates):
+        plain.append(_at_all_gpus(boxes, usual))
+    if alone or all(found.is_whole for found in gates):
         return plain
+    return plain + _at_own_nics(boxes, gates, usual, only=rails is not None)
+
+
+def _at_all_gpus(boxes: Sequence[Sequence[int]], rails: int) -> Starts:
+    """Rails begin at the GPUs one by one, whether they have a NIC or not."""
+    return tuple(tuple(_place(len(box), rail, rails) for box in boxes) for rail in range(rails))
+
+
+def _at_own_nics(
+    boxes: Sequence[Sequence[int]], gates: Sequence[Gates], usual: int, *, only: bool
+) -> list[Starts]:
+    """Rails begin at GPUs with a NIC to themselves: as many as usual or, unless ``only``, as there
+    are of these.
+    """
     places = [
         [box.index(gpu) for gpu in found.own] for box, found in zip(boxes, gates, strict=True)
     ]
@@ -58,15 +72,15 @@ def rails_of(
         )
     common = sorted(set(places[0]).intersection(*places))
     others = [[place for place in row if place not in common] or row for row in places]
-    counts = {usual} if rails is not None else {usual, len(common), min(map(len, places))} - {0}
-    return plain + [
+    counts = {usual} if only else {usual, len(common), min(map(len, places))} - {0}
+    return [
         tuple(_row(common, others, rail, count) for rail in range(count))
         for count in sorted(counts)
     ]
 
 
-def _spread(size: int, rail: int, rails: int) -> int:
-    """Few rails are spread over the GPUs."""
+def _place(size: int, rail: int, rails: int) -> int:
+    """The GPU, of so many, at which a rail begins; few rails keep apart."""
     return (rail if rails >= size else rail * size // rails) % size
 
 
@@ -75,6 +89,6 @@ def _row(
 ) -> tuple[int, ...]:
     """Where a rail begins: at a place that all boxes have as long as there are, then at others."""
     if common and rail < len(common):
-        return (common[_spread(len(common), rail, rails)],) * len(others)
+        return (common[_place(len(common), rail, rails)],) * len(others)
     more = rail - len(common)
-    return tuple(row[_spread(len(row), more, rails - len(common))] for row in others)
+    return tuple(row[_place(len(row), more, rails - len(common))] for row in others)

@@ -195,21 +195,9 @@ class Sends(ByValue):
             np.concatenate([getattr(part, column) for part in parts])
             for column in ("step", "chunk", "tail", "head", "reduce")
         )
-        interval, path = None, None
-        written = [part.interval for part in parts]
-        if chunks is not None and any(each is not None for each in written):
-            written = [part.intervals(chunks) for part in parts]
-        said = [each for each in written if each is not None]
-        if said:
-            if len(said) < len(parts):
-                raise ValueError("some transfers say what they carry of their chunk, others do not")
-            interval = Intervals(
-                np.concatenate([each.first for each in said]),
-                np.concatenate([each.amount for each in said]),
-            )
-        if any(part.path is not None for part in parts):
-            path = np.concatenate([part.paths for part in parts])
-        return cls(step, chunk, tail, head, adds, interval, path)
+        named = any(part.path is not None for part in parts)
+        path = np.concatenate([part.paths for part in parts]) if named else None
+        return cls(step, chunk, tail, head, adds, _intervals_in(parts, chunks), path)
 
     @classmethod
     def sorted(
@@ -262,6 +250,22 @@ class Sends(ByValue):
     def paths(self) -> npt.NDArray[np.int32]:
         """The path of each transfer, -1 where it is divided over those of its link."""
         return np.full(len(self), -1, dtype=np.int32) if self.path is None else self.path
+
+
+def _intervals_in(parts: Sequence[Sends], chunks: Chunks | None) -> Intervals | None:
+    """What the transfers of all parts carry, one behind the other; None if that is all of each."""
+    written = [part.interval for part in parts]
+    if chunks is not None and any(each is not None for each in written):
+        written = [part.intervals(chunks) for part in parts]
+    said = [each for each in written if each is not None]
+    if not said:
+        return None
+    if len(said) < len(parts):
+        raise ValueError("some transfers say what they carry of their chunk, others do not")
+    return Intervals(
+        np.concatenate([each.first for each in said]),
+        np.concatenate([each.amount for each in said]),
+    )
 
 
 def _intervals_of(rows: list[Send] | list[TimedSend]) -> Intervals | None:

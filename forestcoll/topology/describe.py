@@ -151,32 +151,38 @@ def _whole_boxes(topology: Topology, boxes: dict[int, set[int]], whole: list[int
     for box in whole:
         size = sum(not topology.nodes[v].is_switch for v in boxes[box])
         sizes.setdefault(size, []).append(box)
-    return [
-        f"box {group[0]} ({counted(size, 'GPU')})"
-        if len(group) == 1
-        else f"boxes {_ranges(group)} ({counted(size, 'GPU')} each)"
-        for size, group in sizes.items()
-    ]
+    texts = []
+    for size, group in sizes.items():
+        each = " each" if len(group) > 1 else ""
+        texts.append(f"{_plural('box', group)} {_ranges(group)} ({counted(size, 'GPU')}{each})")
+    return texts
 
 
 def _gpus(topology: Topology, gpus: Sequence[int]) -> list[str]:
     """Name GPUs: by their numbers in a box where they have them, else by name."""
-    by_box: dict[int, list[int]] = {}
-    for v in gpus:
+    numbers_in: dict[int, list[int]] = {}
+    others: list[int] = []
+    for v in sorted(gpus):
         node = topology.nodes[v]
-        if node.box is not None and node.index is not None:
-            by_box.setdefault(node.box, []).append(v)
-    by_numbers: dict[tuple[int, ...], list[int]] = {}
-    for box, members in by_box.items():
-        numbers = tuple(sorted(topology.nodes[v].index or 0 for v in members))
-        by_numbers.setdefault(numbers, []).append(box)
+        if node.box is None or node.index is None:
+            others.append(v)
+        else:
+            numbers_in.setdefault(node.box, []).append(node.index)
+    boxes_with: dict[tuple[int, ...], list[int]] = {}
+    for box, numbers in numbers_in.items():
+        boxes_with.setdefault(tuple(sorted(numbers)), []).append(box)
     parts = [
-        f"{'GPU' if len(numbers) == 1 else 'GPUs'} {_ranges(numbers)} of "
-        f"{'box' if len(boxes) == 1 else 'boxes'} {_ranges(boxes)}"
-        for numbers, boxes in by_numbers.items()
+        f"{_plural('GPU', which)} {_ranges(which)} of {_plural('box', boxes)} {_ranges(boxes)}"
+        for which, boxes in boxes_with.items()
     ]
-    others = sorted(set(gpus).difference(*by_box.values()))
     return [*parts, _named(topology, others, "GPU", "GPUs")] if others else parts
+
+
+def _plural(thing: str, several: Sequence[object]) -> str:
+    """Return "box" or "boxes", "GPU" or "GPUs"."""
+    if len(several) == 1:
+        return thing
+    return f"{thing}es" if thing.endswith("x") else f"{thing}s"
 
 
 def _named(topology: Topology, nodes: Sequence[int], one: str, many: str) -> str:

@@ -76,16 +76,24 @@ def lower_to_balance(topology: Topology, share: list[int], *, reduction: bool = 
     unsettled = [node for node in topology.switches if excess[node] > 0]
     while unsettled:
         node = unsettled.pop()
-        too_much, sent = excess[node], sum(share[i] for i in out[node])
-        for i in out[node]:
-            # In proportion, rounded up, until enough is taken.
-            taken = min(-(-too_much * share[i] // sent), excess[node]) if excess[node] > 0 else 0
-            share[i] -= taken
+        for i, taken in _reductions([share[i] for i in out[node]], excess[node]):
+            link = out[node][i]
+            share[link] -= taken
             excess[node] -= taken
-            head = ends[i][1]
-            if taken and head in excess:
+            if (head := ends[link][1]) in excess:
                 excess[head] += taken
                 unsettled.append(head)
+
+
+def _reductions(sent: Sequence[int], too_much: int) -> list[tuple[int, int]]:
+    """Return which shares to lower, by how much: in proportion, rounded up, until it is enough."""
+    found, left, total = [], too_much, sum(sent)
+    for i, one in enumerate(sent):
+        taken = min(-(-too_much * one // total), left) if left > 0 else 0
+        left -= taken
+        if taken:
+            found.append((i, taken))
+    return found
 
 
 def with_bandwidths(topology: Topology, steps: Sequence[int], step: Fraction) -> Topology:

@@ -121,6 +121,13 @@ def check_bound(bound: AllreduceBound) -> Fraction:
 
 def _check_numbers(bound: AllreduceBound) -> None:
     """Sets have GPUs, potentials are of switches that forward, and prices are from 0 up."""
+    _check_sets(bound)
+    _check_potentials(bound)
+    if any(price < 0 for one in (*bound.sets, *bound.potentials) for price in _of(one)):
+        fail("the bound has a price or potential below 0")
+
+
+def _check_sets(bound: AllreduceBound) -> None:
     nodes = bound.topology.nodes
     for one in bound.sets:
         if not one.nodes or not 0 <= min(one.nodes) <= max(one.nodes) < len(nodes):
@@ -129,6 +136,10 @@ def _check_numbers(bound: AllreduceBound) -> None:
             fail("the bound names a set with a node twice")
         if all(nodes[v].is_switch for v in one.nodes):
             fail("the bound names a set without a GPU, which data need not enter")
+
+
+def _check_potentials(bound: AllreduceBound) -> None:
+    nodes = bound.topology.nodes
     switches = [one.switch for one in bound.potentials]
     if len(set(switches)) != len(switches):
         fail("the bound gives a switch two potentials")
@@ -137,8 +148,6 @@ def _check_numbers(bound: AllreduceBound) -> None:
             fail("the bound gives a potential to what is no switch")
         if bound.copying and nodes[v].multicast:
             fail(f"the bound gives a potential to {nodes[v].name}, which may copy and add")
-    if any(price < 0 for one in (*bound.sets, *bound.potentials) for price in _of(one)):
-        fail("the bound has a price or potential below 0")
 
 
 def _of(one: Any) -> tuple[Fraction, Fraction]:
