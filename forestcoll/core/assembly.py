@@ -4,7 +4,7 @@ Problem: put the trees of all tight sets together to trees of the whole forest.
 Input:   a factored forest.
 Output:  explicit batches: all of them, one at a time, or their heights alone.
 Cost:    linear in the tree edges of the batches (N each); memory of one batch but for `expand`.
-Source:  docs/architecture.md, "Factored forests".
+Source:  docs/mathematics/factored-forests.md.
 """
 
 from __future__ import annotations

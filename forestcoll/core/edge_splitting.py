@@ -7,7 +7,7 @@ Output:  links between GPUs only, and the splits in order: the table that leads 
 Cost:    one max-flow pass over the GPUs per switch where the first guess holds; a pass per
          repair; a pass per pair of ports where a switch must be split exactly.
 Source:  ForestColl section 5.3, Theorems 4 to 6, Algorithms 2 and 3; whole matrices guessed and
-         repaired stand for one split at a time (see docs/architecture.md).
+         repaired stand for one split at a time (see docs/mathematics/edge-splitting.md).
 """
 
 from __future__ import annotations

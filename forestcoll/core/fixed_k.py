@@ -8,7 +8,7 @@ Output:  the exact U*, and a cut whose links carry too few trees at any smaller 
 Cost:    one max-flow pass over the GPUs per cut on the way (1 to 3 in practice), and what balancing
          takes where rounding leaves a switch with less in than out.
 Source:  ForestColl section 5.5 and appendix E.4, Theorems 11 to 13; cuts that raise U from below
-         stand for the bisection of Algorithm 5 (see docs/architecture.md).
+         stand for the bisection of Algorithm 5 (see docs/mathematics/optimality.md).
 
 If no switch is left with less in than out (links of equal bandwidth both ways see to that), the
 flow test decides: ``congestion`` is ``bound``, and exact. Otherwise out-links must be trimmed

@@ -6,7 +6,7 @@ Input:   a topology (GPUs, switches, directed links), weights, a direction.
 Output:  the exact fraction, a maximising cut S*, and the smallest k for which trees exist.
 Cost:    one warm-started max-flow pass over the GPUs per Newton step (0 to 2 in practice).
 Source:  ForestColl sections 4 and 5.2, Theorem 1, Proposition F13; Newton's method on the cut
-         ratio stands for the paper's bisection (see docs/architecture.md).
+         ratio stands for the paper's bisection (see docs/mathematics/optimality.md).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ Cost:    with N GPUs and B the least ingress of one: log2(N B^2) probes of N max
          tried. Each starts from nothing and ends at the value asked for. All on one thread, where
          the paper runs the first two sorts, and guesses of the third, in parallel.
 Source:  ForestColl sections 5.2 to 5.4, Algorithms 1 to 4, Theorems 6 and 10, appendix E.1 to
-         E.3; what is read into them in docs/architecture.md.
+         E.3; what is read into them in docs/mathematics/paper.md.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Output:  the smallest such set around every node, and around every set; and the 
          where only surplus kept a set from being tight.
 Cost:    one warm-started max-flow pass over the GPUs per level of nesting; where there is surplus
          a few max-flows per set more.
-Source:  tight sets of rooted edge connectivity (Frank); see docs/architecture.md.
+Source:  tight sets of rooted edge connectivity (Frank); see docs/mathematics/tight-sets.md.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ Cost:    linear in links x roots of each distinct set where breadth-first or rep
          trees fit; else some rounds of regrowth, and about one small max-flow repair per edge of
          the trees left.
 Source:  ForestColl section 5.4, Theorems 7 to 10; one partial tree at a time stands for
-         Algorithm 4's many (see docs/architecture.md).
+         Algorithm 4's many (see docs/mathematics/tree-packing.md).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ Cost:    linear in the nodes.
 Source:  a node that receives at least what it sends adds nothing by copying: what leaves it has
          entered it, so removing it (edge splitting) keeps every cut, and the bound over cuts is
          attained by trees among the members whose paths run through it. See
-         docs/architecture.md, "Process groups".
+         docs/mathematics/collectives.md, "Process groups".
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Problem: one type where some forests are factored and some are not.
 Input:   an explicit forest.
 Output:  the same trees as the packing of one set of all GPUs.
 Cost:    linear in the trees and the paths.
-Source:  docs/architecture.md, "Factored forests".
+Source:  docs/mathematics/factored-forests.md.
 """
 
 from __future__ import annotations
