@@ -5,7 +5,7 @@ Input:   a topology, a collective, perhaps a number of trees.
 Output:  links, the bottleneck cut, and the trees over each link of a forest that attains it; with
          k given and too small for that, the cut that limits k.
 Cost:    that of a factored forest and its routes.
-Source:  ForestColl sections 2 and 5.5; checked by forestcoll/schedule/verify/certificates/certificate.py.
+Source:  ForestColl sections 2 and 5.5; checked by :mod:`forestcoll.schedule.verify`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Decomposition at tight sets: the lemmas by brute force, the code by an independent max-flow.
 
 q(v) trees are rooted at v, Q in all; d(X) is the capacity that enters X, h(X) = d(X) - (Q - q(X)).
-(C) is h(X) >= 0 for all X that meet the targets; X is tight if h(X) = 0. See docs/mathematics/tight-sets.md.
+(C) is h(X) >= 0 for all X that meet the targets; X is tight if h(X) = 0. The lemmas are in
+docs/mathematics/tight-sets.md.
 """
 
 from __future__ import annotations
