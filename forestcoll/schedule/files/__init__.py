@@ -2,8 +2,8 @@
 
 To read: ``schedule_files`` (both ways, any schedule). Writing: ``header``, ``bound_document``,
 ``stepwise_document``, ``binary``. Reading: ``plain_data`` (bytes to dictionaries; ``edge_lines``
-for trees), ``parsing`` and ``stepwise_parsing`` (to schedules), with ``fields`` and ``ranges``,
-which check what is read.
+for trees), ``parsing`` with ``header_parsing`` and ``tree_parsing``, ``stepwise_parsing`` (to
+schedules), and ``fields`` and ``ranges``, which check what is read.
 """
 
 from forestcoll.schedule.files.schedule_files import read_schedule, write_schedule

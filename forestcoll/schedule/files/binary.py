@@ -24,7 +24,8 @@ from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule
 from forestcoll.schedule.factored import FactoredForest, Links, Sets, Shapes
 from forestcoll.schedule.files.fields import LARGEST, Record
 from forestcoll.schedule.files.header import head_document
-from forestcoll.schedule.files.parsing import Head, parse_heads, parse_stepwise_head
+from forestcoll.schedule.files.header_parsing import Head
+from forestcoll.schedule.files.parsing import parse_heads, parse_stepwise_head
 from forestcoll.schedule.files.ranges import (
     check_path_rows,
     check_range,
