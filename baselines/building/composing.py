@@ -22,7 +22,8 @@ import numpy.typing as npt
 
 from baselines.networks.forwarding import forwarded
 from forestcoll.schedule.forest import Path, Routes
-from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
+from forestcoll.schedule.sends import Chunks, Sends
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.transform import in_turn, time_reversed
 from forestcoll.topology.model import Topology
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baselines.building.composing import in_step
-from forestcoll.schedule.steps import Sends
+from forestcoll.schedule.sends import Sends
 
 __all__ = ["along_rings"]
 

@@ -39,7 +39,8 @@ from baselines.interface.supported import GATHERING
 from baselines.networks.boxes import Ranks, by_number
 from baselines.networks.switch_paths import check_size
 from forestcoll.errors import UnsupportedError
-from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
+from forestcoll.schedule.sends import Chunks, Sends
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 
 __all__ = ["METHODS", "find_rings", "shifted_bfb_ring", "shifted_ring"]

@@ -46,7 +46,8 @@ from baselines.networks.hamiltonian import Successors
 from baselines.networks.ring_layout import Layout, Ring, hops, lay_all
 from baselines.networks.switch_paths import check_size
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
+from forestcoll.schedule.sends import Chunks, Sends
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 
 __all__ = ["METHODS", "ORDERS", "generate"]

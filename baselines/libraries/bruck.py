@@ -30,7 +30,8 @@ from baselines.interface.method import Method
 from baselines.interface.supported import GATHERING
 from baselines.networks.boxes import by_number
 from baselines.networks.switch_paths import check_size
-from forestcoll.schedule.steps import Chunks, StepSchedule
+from forestcoll.schedule.sends import Chunks
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 
 __all__ = ["METHODS", "generate"]

@@ -37,7 +37,8 @@ from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
 from baselines.interface.supported import check_supported
 from baselines.networks.switch_paths import check_size
-from forestcoll.schedule.steps import Chunks, Sends, StepSchedule
+from forestcoll.schedule.sends import Chunks, Sends
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 
 __all__ = ["COLLECTIVES", "METHODS", "ORDERS", "generate"]

@@ -1,7 +1,8 @@
 """What a schedule is, whoever made it: forests or steps, their proof, cost and files.
 
 To read: the types, ``forest`` (with ``tree_flow``), ``factored``, ``multicast``, ``allreduce``,
-``steps``, ``flows``, and ``program``, which all of them lower to; ``flowing``, the model of time;
+``steps`` (of ``sends``, by a ``clock``),
+``flows``, and ``program``, which all of them lower to; ``flowing``, the model of time;
 ``verify/``, which believes none of them; ``cost/``; ``transform/``, schedules made of schedules;
 ``files/``. Shared by the types: ``equality``, ``exact_sums``, ``protocols``, ``unsupported``.
 """
@@ -15,22 +16,15 @@ from forestcoll.problem.certificate_document import (
     write_certificate,
 )
 from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.clock import Clock, timed
 from forestcoll.schedule.cost import Cost, Steps, cost, finish_s_per_gb, in_steps
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest, Path, Routes, Tree
 from forestcoll.schedule.multicast import MulticastForest, PhysicalTree, Walks
-from forestcoll.schedule.steps import (
-    Chunks,
-    Clock,
-    Intervals,
-    Send,
-    Sends,
-    StepSchedule,
-    TimedSend,
-    timed,
-)
+from forestcoll.schedule.sends import Chunks, Intervals, Send, Sends, TimedSend
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.transform import by_shards, in_turn, lockstep, stepwise, time_reversed
 from forestcoll.schedule.verify import (
     AllreduceCertificateVerdict,

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from forestcoll.schedule.equality import ByValue
 from forestcoll.schedule.multicast import Walks
-from forestcoll.schedule.steps import Chunks
+from forestcoll.schedule.sends import Chunks
 from forestcoll.topology.model import Topology
 
 __all__ = ["Program", "Starts"]

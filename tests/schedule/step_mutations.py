@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from forestcoll.schedule.forest import Path, Routes
-from forestcoll.schedule.steps import Sends, StepSchedule
+from forestcoll.schedule.sends import Sends
+from forestcoll.schedule.steps import StepSchedule
 
 __all__ = ["CLOCK_MUTATIONS", "STEP_MUTATIONS"]
 

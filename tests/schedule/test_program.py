@@ -33,7 +33,8 @@ from forestcoll.schedule import (
     verify,
 )
 from forestcoll.schedule.allreduce import AnySchedule
-from forestcoll.schedule.steps import TimedSend, timed
+from forestcoll.schedule.clock import timed
+from forestcoll.schedule.sends import TimedSend
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.baselines.claims import CLAIMS, examples, make
 from tests.random_topologies import random_topology

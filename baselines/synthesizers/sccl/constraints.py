@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING
 from baselines.synthesizers.sccl.network import Network
 from forestcoll.errors import SolverError, TimeLimitError
 from forestcoll.problem.limits import Limits
-from forestcoll.schedule.steps import Send
+from forestcoll.schedule.sends import Send
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model

@@ -23,7 +23,8 @@ from baselines.synthesizers.sccl.network import Bounds, bounds, direct
 from forestcoll.errors import InfeasibleError, InvalidParameterError
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import weights_for
-from forestcoll.schedule.steps import REDUCTIONS, Chunks, Sends, StepSchedule
+from forestcoll.schedule.sends import Chunks, Sends
+from forestcoll.schedule.steps import REDUCTIONS, StepSchedule
 from forestcoll.schedule.transform import in_turn, time_reversed
 from forestcoll.topology.model import Topology
 

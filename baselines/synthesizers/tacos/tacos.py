@@ -74,8 +74,10 @@ from forestcoll.errors import (
     UnsupportedError,
 )
 from forestcoll.problem.limits import Limits
+from forestcoll.schedule.clock import Clock
 from forestcoll.schedule.forest import Path, Routes
-from forestcoll.schedule.steps import Chunks, Clock, Sends, StepSchedule
+from forestcoll.schedule.sends import Chunks, Sends
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 
 __all__ = ["MATCHINGS", "METHODS", "generate"]

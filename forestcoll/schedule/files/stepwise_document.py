@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.schedule.flows import FlowSchedule
-from forestcoll.schedule.steps import Chunks, StepSchedule
+from forestcoll.schedule.sends import Chunks
+from forestcoll.schedule.steps import StepSchedule
 
 __all__ = [
     "ALWAYS",

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.schedule.clock import Clock
 from forestcoll.schedule.files.fields import (
     LARGEST,
     Record,
@@ -34,15 +35,8 @@ from forestcoll.schedule.files.ranges import check_range, entry_of
 from forestcoll.schedule.files.stepwise_document import ALWAYS, AS_ARRAYS, COLUMNS, NARROW
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Routes
-from forestcoll.schedule.steps import (
-    COLLECTIVES,
-    WEIGHTED,
-    Chunks,
-    Clock,
-    Intervals,
-    Sends,
-    StepSchedule,
-)
+from forestcoll.schedule.sends import Chunks, Intervals, Sends
+from forestcoll.schedule.steps import COLLECTIVES, WEIGHTED, StepSchedule
 from forestcoll.topology.model import Topology
 
 __all__ = ["flows_of", "steps_of_arrays", "steps_of_lists"]

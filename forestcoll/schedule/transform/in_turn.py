@@ -22,8 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.errors import UnsupportedError
+from forestcoll.schedule.clock import Clock
 from forestcoll.schedule.forest import Routes
-from forestcoll.schedule.steps import Clock, Sends, StepSchedule
+from forestcoll.schedule.sends import Sends
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.transform.shards import MOST, with_one_cut
 from forestcoll.schedule.transform.ways import along_paths, united
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.steps import WEIGHTED, Chunks, Sends, StepSchedule
+from forestcoll.schedule.sends import Chunks, Sends
+from forestcoll.schedule.steps import WEIGHTED, StepSchedule
 from forestcoll.schedule.transform.in_turn import in_turn
 
 __all__ = ["lockstep"]

@@ -20,7 +20,8 @@ from forestcoll.schedule.exact_sums import exact
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.multicast import MulticastForest, Walks
-from forestcoll.schedule.steps import Chunks, StepSchedule
+from forestcoll.schedule.sends import Chunks
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.transform.shards import MOST, by_shards
 from forestcoll.schedule.transform.ways import along_paths
 

@@ -18,7 +18,8 @@ import numpy as np
 
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule.exact_sums import exact
-from forestcoll.schedule.steps import Chunks, Intervals, StepSchedule
+from forestcoll.schedule.sends import Chunks, Intervals
+from forestcoll.schedule.steps import StepSchedule
 
 __all__ = ["MOST", "by_shards", "finer", "with_one_cut"]
 

@@ -19,7 +19,8 @@ import numpy.typing as npt
 from forestcoll.errors import VerificationError
 from forestcoll.schedule.forest import Routes
 from forestcoll.schedule.program import Program
-from forestcoll.schedule.steps import Intervals, Sends, StepSchedule
+from forestcoll.schedule.sends import Intervals, Sends
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.transform.moves import Moves
 from forestcoll.schedule.transform.needs import met
 

@@ -24,7 +24,9 @@ from dataclasses import replace
 import numpy as np
 
 from forestcoll.errors import UnsupportedError
-from forestcoll.schedule.steps import Chunks, Clock, Sends, StepSchedule
+from forestcoll.schedule.clock import Clock
+from forestcoll.schedule.sends import Chunks, Sends
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.transform.reverse import turned_paths, turned_routes
 from forestcoll.topology.model import Topology
 

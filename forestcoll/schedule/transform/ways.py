@@ -17,8 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.errors import UnsupportedError, VerificationError
+from forestcoll.schedule.clock import Clock
 from forestcoll.schedule.forest import Path, Routes
-from forestcoll.schedule.steps import Clock, Intervals, StepSchedule
+from forestcoll.schedule.sends import Intervals
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.transform.shards import MOST, finer
 
 __all__ = ["Union", "along_paths", "links_of", "united"]

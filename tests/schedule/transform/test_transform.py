@@ -27,7 +27,8 @@ from forestcoll.schedule import (
     time_reversed,
     verify,
 )
-from forestcoll.schedule.steps import TimedSend, timed
+from forestcoll.schedule.clock import timed
+from forestcoll.schedule.sends import TimedSend
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.random_topologies import random_topology
 

@@ -10,8 +10,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from forestcoll.schedule.clock import Clock
 from forestcoll.schedule.exact_sums import first
-from forestcoll.schedule.steps import Clock, StepSchedule
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.verify.arrays import DIGITS, check_array, check_count
 from forestcoll.schedule.verify.naming import fail
 from forestcoll.schedule.verify.steps.transfers import send_name

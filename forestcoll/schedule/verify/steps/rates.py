@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.schedule.clock import Clock
 from forestcoll.schedule.exact_sums import Ints, first
-from forestcoll.schedule.steps import Clock, StepSchedule
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.verify.naming import fail
 from forestcoll.schedule.verify.steps.transfers import send_name
 

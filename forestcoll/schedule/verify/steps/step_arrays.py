@@ -12,17 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.schedule.clock import Clock
 from forestcoll.schedule.exact_sums import Ints, exact, first
 from forestcoll.schedule.forest import Routes
-from forestcoll.schedule.steps import (
-    COLLECTIVES,
-    WEIGHTED,
-    Chunks,
-    Clock,
-    Intervals,
-    Sends,
-    StepSchedule,
-)
+from forestcoll.schedule.sends import Chunks, Intervals, Sends
+from forestcoll.schedule.steps import COLLECTIVES, WEIGHTED, StepSchedule
 from forestcoll.schedule.verify.arrays import (
     check_array,
     check_count,

@@ -12,7 +12,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.schedule.steps import Clock, StepSchedule
+from forestcoll.schedule.clock import Clock
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.verify.arrays import check_routes
 from forestcoll.schedule.verify.naming import fail
 from forestcoll.schedule.verify.paths import check_paths
