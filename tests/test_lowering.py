@@ -1,0 +1,194 @@
+"""Schedules of every kind as programs, proved by way of steps and carried out one by one."""
+
+from dataclasses import replace
+
+import pytest
+
+from forestcoll import generate, generate_factored, generate_multicast, group, lower
+from forestcoll.errors import (
+    UnsupportedError,
+    VerificationError,
+)
+from forestcoll.schedule import (
+    Allreduce,
+    Chunks,
+    Forest,
+    Path,
+    Routes,
+    Send,
+    Sends,
+    StepSchedule,
+    in_turn,
+    lockstep,
+    time_reversed,
+    verify,
+)
+from forestcoll.topology import TopologyBuilder, load_topology
+from tests.baselines.claims import CLAIMS, examples, make
+from tests.random_topologies import random_topology
+from tests.schedule.literals import LITERALS
+from tests.schedule.programs import COLLECTIVES, by_hand, check, line, rows
+from tests.schedule.run_program import delivers
+from tests.schedule.types import TYPES, schedule
+
+
+def test_whole_trees_fill_paths_in_order() -> None:
+    """Of two trees over a link and two paths each takes one; of three, the second takes both."""
+    net = load_topology("fat_tree:leaves=2,hosts=1,spines=2")
+    forest = generate(net)
+    program = check(forest)
+    for tail in range(2):
+        mine = program.tail == tail
+        nodes = [program.paths.nodes(path) for path in program.path[mine].tolist()]
+        assert len(set(nodes)) == len(nodes) == 2
+        assert program.amount[mine].tolist() == [program.chunks.size[tail] // 2] * 2
+
+
+def test_a_transfer_is_cut_in_proportion_to_its_paths() -> None:
+    """One unit over two paths of 1 : 2 is three units, a and two of them."""
+    net = load_topology("fat_tree:leaves=2,hosts=1,spines=2")
+    (gpu, far), (leaf, other, one, two) = net.compute, net.switches
+    ways = [(gpu, leaf, spine, other, far) for spine in (one, two)]
+    routes = Routes.from_paths({(0, 1): (Path(ways[0], 1), Path(ways[1], 2))})
+    sends = Sends.of([Send(0, 0, 0, 1)])
+    schedule = StepSchedule(net, "by hand", "broadcast", Chunks.equal([0], 1), sends, routes)
+    program = check(schedule)
+    assert rows(program) == [(0, 0, 1, 0, 1), (0, 1, 2, 0, 1)]
+    assert [program.paths.nodes(path) for path in program.path.tolist()] == ways
+    assert program.chunks.whole == 3
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("kind", ["directed", "bidirectional"])
+@pytest.mark.parametrize("seed", range(10))
+def test_programs_of_forests_deliver(seed: int, kind: str, collective: str) -> None:
+    """In any number of pieces, explicit, factored and in steps."""
+    topology = random_topology(seed, kind)
+    forest = generate(topology, collective=collective)
+    pieces = 1 + seed % 3
+    assert delivers(check(forest, pieces))
+    check(lockstep(forest), pieces)
+    check(generate_factored(topology, collective=collective), pieces)
+
+
+@pytest.mark.parametrize("collective", [*COLLECTIVES, "broadcast", "reduce"])
+@pytest.mark.parametrize("spec", ["dgx_a100:boxes=2", "mi250:boxes=1"])
+def test_programs_of_machines_deliver(spec: str, collective: str) -> None:
+    """With a root where there is one; the slow way where there is little to do."""
+    root = {} if collective in COLLECTIVES else {"root": 3}
+    forest = generate(load_topology(spec), collective=collective, **root)
+    for pieces in (1, 2, 3):
+        program = check(forest, pieces)
+    assert program.num_transfers > 2000 or delivers(program)
+
+
+@pytest.mark.parametrize("collective", [*COLLECTIVES, "broadcast", "reduce"])
+@pytest.mark.parametrize("spec", ["dgx_h100:boxes=1", "dgx_h100:boxes=2,sharp=true"])
+def test_programs_of_copying_switches_deliver(spec: str, collective: str) -> None:
+    """Switches get and send as GPUs do."""
+    root = {} if collective in COLLECTIVES else {"root": 3}
+    forest = generate_multicast(load_topology(spec), collective=collective, **root).schedule
+    for pieces in (1, 2, 3):
+        program = check(forest, pieces)
+        assert (program.tail >= program.topology.num_compute).any()
+    assert delivers(check(forest))
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_programs_of_groups_pass_through_relays(collective: str) -> None:
+    """Three GPUs of a ring of six: what they send passes through the others."""
+    ring = load_topology("ring:nodes=6")
+    members = group(ring, [ring.nodes[v].name for v in (0, 1, 3)])
+    assert delivers(check(generate(members, collective=collective), 2))
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_a_single_gpu_does_nothing(collective: str) -> None:
+    """It has all there is."""
+    builder = TopologyBuilder()
+    builder.gpu("alone")
+    schedule = generate(builder.build("alone"), collective=collective)
+    for pieces in (1, 2):
+        program = check(schedule, pieces)
+        assert program.num_transfers == 0
+        assert delivers(program)
+
+
+@pytest.mark.parametrize(
+    ("method", "collective"),
+    [(method, collective) for method, claims in CLAIMS.items() for collective in claims],
+)
+def test_programs_of_all_methods_deliver(method: str, collective: str) -> None:
+    """Trees and steps, clocks too."""
+    for pieces, name in enumerate(examples(method, collective), 1):
+        schedule = make(method, collective, name)
+        program = check(schedule, pieces)
+        clock = schedule.clock if isinstance(schedule, StepSchedule) else None
+        assert (program.starts is None) == (clock is None)
+        assert program.num_transfers > 3000 or delivers(program)
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 3])
+@pytest.mark.parametrize("name", TYPES)
+def test_programs_of_all_types_deliver(name: str, pieces: int) -> None:
+    """A new type needs a way to become a program."""
+    assert delivers(check(schedule(name), pieces))
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 3])
+@pytest.mark.parametrize("name", LITERALS)
+def test_programs_of_peers_schedules_deliver(name: str, pieces: int) -> None:
+    """Intervals, named paths, switches that copy, store, pass on or add, clocks with delays."""
+    assert delivers(check(LITERALS[name].make(), pieces))
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in LITERALS if LITERALS[name].make().collective != "allreduce"]
+)
+def test_peers_schedules_turned_round_in_time_deliver(name: str) -> None:
+    """What was copied is added, in switches too; and both in turn are an allreduce."""
+    there = LITERALS[name].make()
+    back = time_reversed(there, there.topology.reversed())
+    for pieces in (1, 2):
+        assert delivers(lower(back, pieces))
+    if there.reduction:
+        verify(in_turn(there, time_reversed(there, there.topology)))
+        return
+    both = in_turn(time_reversed(there, there.topology), there)
+    assert delivers(lower(both))
+
+
+def test_trees_without_paths_are_refused() -> None:
+    """A forest that is not right cannot be followed."""
+    forest = generate(load_topology("ring:nodes=4"))
+    more = replace(forest.routes, multiplicity=forest.routes.multiplicity + 1)
+    with pytest.raises(VerificationError, match="not as many paths as trees"):
+        lower(replace(forest, routes=more))
+
+
+def test_transfers_without_a_path_are_refused() -> None:
+    """They are charged to no other link."""
+    schedule = lockstep(generate(load_topology("ring:nodes=4")))
+    for head in (schedule.sends.head * 0 + 2, schedule.sends.tail):
+        with pytest.raises(VerificationError, match="have no path for one of its transfers"):
+            lower(replace(schedule, sends=replace(schedule.sends, head=head)))
+
+
+def test_numbers_beyond_64_bits_are_refused() -> None:
+    """Pieces of what is as fine as numbers go; phases that share no data."""
+    fine = Chunks.equal([0], 2**62 + 1, 2**62 + 1)
+    schedule = by_hand(line(2), "broadcast", fine, [Send(0, 0, 0, 1)])
+    check(schedule)
+    with pytest.raises(UnsupportedError, match="more than 64-bit numbers count"):
+        lower(schedule, pieces=2)
+    net = line(3)
+    reduce = generate(net, collective="reduce", root=0)
+    gather = generate(net, collective="broadcast", root=1)
+    with pytest.raises(UnsupportedError, match="different weights"):
+        lower(Allreduce(reduce, gather))
+
+
+@pytest.mark.parametrize("found", [None, 3, Forest, Allreduce(None, None)])
+def test_what_is_no_schedule_is_refused_by_its_type(found: object) -> None:
+    with pytest.raises(UnsupportedError, match=r"^unsupported: lower takes a schedule, not "):
+        lower(found)
