@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from forestcoll.cli import networks, schedules
+from forestcoll.cli import generation, networks, optima, schedule_files
 from forestcoll.cli.options import EPILOG
 from forestcoll.cli.shell import Commands
 
@@ -28,11 +28,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(networks.app, name="topology")
-app.command("optimum")(schedules.show_optimum)
-app.command("generate")(schedules.generate_schedule)
-app.command("certificate")(schedules.certify_optimum)
-app.command("verify")(schedules.verify_schedule)
-app.command("draw")(schedules.draw_one_tree)
+app.command("optimum")(optima.show_optimum)
+app.command("generate")(generation.generate_schedule)
+app.command("certificate")(optima.certify_optimum)
+app.command("verify")(schedule_files.verify_schedule)
+app.command("draw")(schedule_files.draw_one_tree)
 
 
 def _print_version(wanted: bool) -> None:

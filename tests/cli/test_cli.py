@@ -16,7 +16,7 @@ import pytest
 import typer
 
 from forestcoll import cli
-from forestcoll.cli import schedules, shell
+from forestcoll.cli import generation, shell
 from forestcoll.generate import STAGES
 from forestcoll.schedule import read_schedule
 from forestcoll.topology import FAMILIES, load_topology, read_topology
@@ -149,8 +149,8 @@ def test_generate_verifies_before_it_writes(
         object.__setattr__(forest, "congestion", forest.congestion / 2)
         return forest, seconds
 
-    real = schedules.generate_timed
-    monkeypatch.setattr(schedules, "generate_timed", boastful)
+    real = generation.generate_timed
+    monkeypatch.setattr(generation, "generate_timed", boastful)
     path = tmp_path / "example.json"
     result = invoke("generate", "paper_example", "-o", path)
     assert result.exit_code == 1
@@ -310,7 +310,7 @@ def test_a_real_ctrl_c_is_130() -> None:
         "def work(*_, **__):\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"
         "    time.sleep(30)\n"
-        "cli.schedules.optimum = work\n"
+        "cli.optima.optimum = work\n"
         "cli.main()"
     )
     done = process("optimum", "ring:nodes=4", code=code)

@@ -1,0 +1,165 @@
+"""The command that makes schedules."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from forestcoll.best_k import best_k
+from forestcoll.cli.options import (
+    CollectiveName,
+    Group,
+    Json,
+    Output,
+    Root,
+    Spec,
+    Trees,
+    WeightsFile,
+    network_of,
+    read_if_given,
+    root_of,
+)
+from forestcoll.cli.output import expect_writable, progress_bars, report
+from forestcoll.errors import (
+    ExportError,
+    InvalidParameterError,
+)
+from forestcoll.generate import Options, generate_factored_timed, generate_multicast, generate_timed
+from forestcoll.latency import latency
+from forestcoll.multicast.in_network import InNetwork
+from forestcoll.problem.request import PROGRAM_S
+from forestcoll.schedule import (
+    Allreduce,
+    AllreduceVerdict,
+    FactoredForest,
+    Verdict,
+    verify,
+    write_schedule,
+)
+from forestcoll.schedule.allreduce import TreeSchedule
+from forestcoll.topology import Topology
+
+__all__ = [
+    "generate_schedule",
+]
+
+
+def generate_schedule(
+    spec: Spec,
+    output: Output,
+    collective: CollectiveName = "allgather",
+    root: Root = None,
+    weights: WeightsFile = None,
+    members: Group = None,
+    k: Trees = None,
+    max_k: Annotated[
+        int | None,
+        typer.Option(
+            "--best-k", metavar="MAX", help="The fastest number of trees per GPU up to this one."
+        ),
+    ] = None,
+    low: Annotated[
+        bool, typer.Option("--low", help="With --best-k: of the fastest numbers the lowest trees.")
+    ] = False,
+    method: Annotated[
+        str,
+        typer.Option("--method", help="forestcoll, or paper: its own, slow algorithms."),
+    ] = "forestcoll",
+    check: Annotated[
+        bool, typer.Option("--verify/--no-verify", help="Prove the schedule before writing it.")
+    ] = True,
+    factored: Annotated[
+        bool, typer.Option("--factored", help="Do not write the trees out (.npz only).")
+    ] = False,
+    in_network: Annotated[
+        bool, typer.Option("--multicast", help="Let switches marked multicast copy and add.")
+    ] = False,
+    program_s: Annotated[
+        float,
+        typer.Option(
+            "--program-time",
+            metavar="SECONDS",
+            help="For the allreduce program, where no cut proves reduction + gathering optimal.",
+        ),
+    ] = PROGRAM_S,
+    json_: Json = False,
+) -> None:
+    """Generate a schedule, verify it, say whether it is optimal, write it as .json or .npz."""
+    expect_writable(output)
+    if factored and output.suffix.lower() != ".npz":
+        raise ExportError(f"{output}: --factored needs a name that ends in .npz")
+    _check_choices(k=k, max_k=max_k, low=low, factored=factored, in_network=in_network)
+    topology = network_of(spec, members)
+    options: Options = {
+        "root": root_of(topology, root),
+        "weights": read_if_given(weights),
+        "method": method,
+        "program_s": program_s,
+    }
+    tried = None
+    if max_k is not None:
+        tried = best_k(topology, max_k, collective=collective, multicast=in_network, **options)
+    if tried is not None:
+        k = tried.lowest.k if low else tried.fastest.k
+    options["k"] = k
+    with progress_bars() as progress:
+        options["progress"] = progress
+        schedule, seconds, saved = _made(topology, collective, options, factored, in_network)
+    verdict = verify(schedule) if check else None
+    write_schedule(schedule, output)
+    facts = {
+        "topology": topology.name,
+        "collective": schedule.collective,
+        "tried": None if tried is None else [asdict(choice) for choice in tried.choices],
+        **_tree_facts(schedule),
+        "algbw_gb_s": schedule.algbw_gb_s if schedule.time_s_per_gb else None,
+        **_proved(schedule, verdict),
+        **saved,
+        "stages_s": seconds,
+        "file": output,
+    }
+    report(facts, json_)
+
+
+def _made(
+    topology: Topology, collective: str, options: Options, factored: bool, in_network: bool
+) -> InNetwork | tuple[TreeSchedule, dict[str, float], dict[str, Any]]:
+    """Make the schedule; return it with the seconds of the stages and the traffic saved."""
+    if in_network:
+        return generate_multicast(topology, collective=collective, **options)
+    run = generate_factored_timed if factored else generate_timed
+    return *run(topology, collective=collective, **options), {}
+
+
+def _proved(schedule: TreeSchedule, verdict: Verdict | AllreduceVerdict | None) -> dict[str, Any]:
+    """Return what was proved; of an allreduce with the model in which, and why it is this one."""
+    facts: dict[str, Any] = {"verified": verdict is not None}
+    if isinstance(schedule, Allreduce):
+        facts |= {"in_turn_s_per_gb": schedule.in_turn_s_per_gb, "made_by": schedule.remark}
+    if isinstance(verdict, AllreduceVerdict):
+        facts |= {"at_most_gb_s": verdict.bound_gb_s, "model": verdict.model}
+    return facts | {"optimal": None if verdict is None else verdict.optimal}
+
+
+def _check_choices(
+    *, k: int | None, max_k: int | None, low: bool, factored: bool, in_network: bool
+) -> None:
+    """Refuse options that contradict each other."""
+    if factored and in_network:
+        raise InvalidParameterError("--multicast writes physical trees out; leave --factored away")
+    if k is not None and max_k is not None:
+        raise InvalidParameterError("--k and --best-k exclude each other; give one of them")
+    if low and max_k is None:
+        raise InvalidParameterError("--low chooses among numbers of trees; give --best-k too")
+
+
+def _tree_facts(schedule: TreeSchedule) -> dict[str, Any]:
+    """Return what there is to say of the trees, for each phase of an allreduce by itself."""
+    if isinstance(schedule, Allreduce):
+        phases = {"reduce": schedule.reduce, "gather": schedule.gather}
+        return {name: {"by": part.collective, **_tree_facts(part)} for name, part in phases.items()}
+    facts = {"k": schedule.k, "trees": schedule.num_trees}
+    written_out = not isinstance(schedule, FactoredForest)
+    return {**facts, **asdict(latency(schedule, physical=written_out))}

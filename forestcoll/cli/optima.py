@@ -1,0 +1,116 @@
+"""The commands that find an optimum and write what proves it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from forestcoll.certificate import certify
+from forestcoll.cli.options import (
+    CollectiveName,
+    Group,
+    Json,
+    Output,
+    Root,
+    Spec,
+    Trees,
+    WeightsFile,
+    network_of,
+    read_if_given,
+    root_of,
+)
+from forestcoll.cli.output import expect_writable, progress_bars, report
+from forestcoll.core.fixed_k import FixedK, fixed_k
+from forestcoll.core.optimality import optimum
+from forestcoll.errors import (
+    UnsupportedError,
+)
+from forestcoll.problem.weights import weights_for
+from forestcoll.schedule import (
+    verify_certificate,
+    write_certificate,
+)
+
+__all__ = ["certify_optimum", "show_optimum"]
+
+
+def show_optimum(
+    spec: Spec,
+    collective: CollectiveName = "allgather",
+    root: Root = None,
+    weights: WeightsFile = None,
+    members: Group = None,
+    k: Trees = None,
+    json_: Json = False,
+) -> None:
+    """Find the throughput optimum of a network and the bottleneck cut that proves it."""
+    topology = network_of(spec, members)
+    if collective == "allreduce":
+        raise UnsupportedError(
+            "the best allreduce is found with its schedule: forestcoll generate --collective "
+            "allreduce; each of its phases has an optimum of its own"
+        )
+    whole = weights_for(
+        topology, collective, root=root_of(topology, root), weights=read_if_given(weights)
+    )
+    reduction = collective in ("reduce-scatter", "reduce")
+    if k is not None:
+        report(_best_with(fixed_k(topology, k, weights=whole, reduction=reduction)), json_)
+        return
+    best = optimum(topology, weights=whole, reduction=reduction)
+    facts = {
+        "topology": best.topology.name,
+        "collective": best.collective,
+        "gpus": best.topology.num_compute,
+        "inverse_rate": best.inverse_rate,
+        "algbw_gb_s": best.algbw_gb_s,
+        "time_s_per_gb": best.time_s_per_gb,
+        "k": best.k,
+        "bottleneck_cut": best.bottleneck,
+    }
+    report(facts, json_)
+
+
+def _best_with(found: FixedK) -> dict[str, Any]:
+    """Return what is known of the best with a fixed number of trees per GPU."""
+    return {
+        "topology": found.optimum.topology.name,
+        "collective": found.optimum.collective,
+        "gpus": found.optimum.topology.num_compute,
+        "k": found.k,
+        "congestion": found.congestion,
+        "algbw_gb_s": found.algbw_gb_s,
+        "time_s_per_gb": found.time_s_per_gb,
+        "exact": found.exact,
+        "greatest_possible_algbw_gb_s": None if found.exact else found.bound_algbw_gb_s,
+        "any_k_algbw_gb_s": found.optimum.algbw_gb_s,
+        "limiting_cut": found.witness,
+        "trees_lacking_below": found.certificate(),
+    }
+
+
+def certify_optimum(
+    spec: Spec,
+    output: Output,
+    collective: CollectiveName = "allgather",
+    root: Root = None,
+    weights: WeightsFile = None,
+    members: Group = None,
+    k: Trees = None,
+    json_: Json = False,
+) -> None:
+    """Write what proves the optimum of a network, for anybody to add up, to a .json file."""
+    expect_writable(output)
+    topology = network_of(spec, members)
+    with progress_bars() as progress:
+        certificate = certify(
+            topology,
+            collective=collective,
+            root=root_of(topology, root),
+            weights=read_if_given(weights),
+            k=k,
+            progress=progress,
+        )
+    verdict = verify_certificate(certificate)
+    write_certificate(certificate, output)
+    report({**asdict(verdict), "file": output}, json_)

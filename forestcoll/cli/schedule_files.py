@@ -1,0 +1,131 @@
+"""The commands on schedule files: prove one, draw one."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from forestcoll.cli.options import (
+    Group,
+    Json,
+    Output,
+    ScheduleFile,
+    network_of,
+)
+from forestcoll.cli.output import expect_writable, report
+from forestcoll.core.assembly import expand
+from forestcoll.errors import (
+    InvalidParameterError,
+    VerificationError,
+)
+from forestcoll.schedule import (
+    Allreduce,
+    AllreduceVerdict,
+    FactoredForest,
+    is_certificate,
+    read_certificate,
+    read_schedule,
+    verify,
+    verify_certificate,
+)
+from forestcoll.topology import Topology
+from forestcoll.topology.comparison import differences
+from forestcoll.topology.describe import counted
+
+__all__ = ["Phase", "draw_one_tree", "verify_schedule"]
+
+
+class Phase(StrEnum):
+    """Of an allreduce."""
+
+    REDUCE = "reduce"
+    GATHER = "gather"
+
+
+def verify_schedule(
+    file: ScheduleFile,
+    network: Annotated[
+        str | None,
+        typer.Option(
+            "--topology", metavar="TOPOLOGY", help="The network that it has to be for, if not any."
+        ),
+    ] = None,
+    members: Group = None,
+    json_: Json = False,
+) -> None:
+    """Prove that a schedule file, or a certificate, is right, or say what is wrong."""
+    if is_certificate(file):
+        if network is not None or members is not None:
+            raise InvalidParameterError(
+                "--topology and --group are for schedules, not certificates"
+            )
+        certified = asdict(verify_certificate(read_certificate(file)))
+        report({"file": file, "verified": True, "certificate": True, **certified}, json_)
+        return
+    schedule = read_schedule(file)
+    if network is None and members is not None:
+        raise InvalidParameterError("--group is of a --topology; give that too")
+    if network is not None:
+        _check_network(file, schedule.topology, network_of(network, members))
+    verdict = verify(schedule)
+    if isinstance(verdict, AllreduceVerdict) and isinstance(schedule, Allreduce):
+        facts = {
+            "collective": verdict.collective,
+            "reduce": _verdict_facts(verdict.reduce, schedule.reduce),
+            "gather": _verdict_facts(verdict.gather, schedule.gather),
+            "time_s_per_gb": verdict.time_s_per_gb,
+            "algbw_gb_s": verdict.algbw_gb_s,
+            "busiest_link": verdict.busiest_link,
+            "in_turn_s_per_gb": verdict.in_turn_s_per_gb,
+            "at_most_gb_s": verdict.bound_gb_s,
+            "model": verdict.model,
+            "optimal": verdict.optimal,
+        }
+    else:
+        facts = _verdict_facts(verdict, schedule)
+    report({"file": file, "verified": True, **facts}, json_)
+
+
+def _check_network(file: Path, found: Topology, due: Topology) -> None:
+    """Refuse a schedule for another network, whatever that is called."""
+    others = list(differences(due, found))
+    if others:
+        more = f" (and {counted(len(others) - 1, 'more difference')})" if others[1:] else ""
+        raise VerificationError(
+            f"{file} is for another network than {due.name}: in it {others[0]}{more}"
+        )
+
+
+def _verdict_facts(verdict: Any, schedule: object) -> dict[str, Any]:
+    facts = asdict(verdict)
+    if isinstance(schedule, FactoredForest):
+        facts["greatest_possible_height"] = facts.pop("height")
+    return facts
+
+
+def draw_one_tree(
+    file: ScheduleFile,
+    output: Output,
+    tree: Annotated[int, typer.Option("--tree", min=0, help="Which tree, from 0.")] = 0,
+    phase: Annotated[
+        Phase, typer.Option("--phase", help="Which phase of an allreduce.")
+    ] = Phase.REDUCE,
+    json_: Json = False,
+) -> None:
+    """Verify a schedule file and draw one of its trees, as .png, .pdf or .svg."""
+    from forestcoll.draw import check_format, draw_tree, save_figure  # loads matplotlib
+
+    check_format(output)
+    expect_writable(output)
+    schedule = read_schedule(file)
+    verify(schedule)
+    forest: Any = schedule
+    if isinstance(schedule, Allreduce):
+        forest = schedule.reduce if phase == "reduce" else schedule.gather
+    explicit = expand(forest) if isinstance(forest, FactoredForest) else forest
+    save_figure(draw_tree(explicit, tree), output)
+    report({"schedule": file, "tree": tree, "file": output}, json_)
