@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.machine import machine
-from experiments.provenance import commit
+from experiments.run.provenance import commit
 from forestcoll import Topology, load_topology, optimum
 from lp.allreduce import allreduce_reference
 from lp.allreduce_cuts import allreduce_optimum

@@ -1,0 +1,314 @@
+"""Rows: what became of each point, in a file that a crash cannot spoil.
+
+One JSON object a line, appended and forced to disk as each point ends. A line that a kill or a full
+disk cut short is dropped when the file is next opened; nothing before it is ever rewritten.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fcntl
+import functools
+import json
+import os
+import re
+import reprlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import TypeAdapter, ValidationError
+
+from experiments.config.points import Point, Status, Value, series
+from forestcoll.errors import ForestCollError, InvalidExperimentError
+
+__all__ = ["EXACT", "Row", "RowFile", "Status", "latest", "read_rows"]
+
+EXACT = ("algbw", "algbw_in_steps", "algbw_at_finish", "optimum")
+"""Columns of exact numbers, as text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One finished point; None where a value was never reached.
+
+    Parameters
+    ----------
+    experiment, point, cluster, topology, collective, method, parameters, repetition
+        What was run (:class:`experiments.config.points.Point`); ``point`` is its identity.
+    status : Status
+    reason : str
+        Why, unless the status is ok.
+    gpus : int
+    generation_s : float
+        Wall time of the method alone: no imports, no reading, no checks.
+    stages_s : mapping
+        Seconds of each stage, where the method tells.
+    algbw_gb_s, algbw : float and str
+        Theoretical algorithmic bandwidth of data that flows, in GB/s; rounded, and exact as "p/q".
+    algbw_in_steps_gb_s, algbw_in_steps : float and str
+        That of the same schedule when nothing is passed on before a step has ended, likewise.
+    algbw_at_finish_gb_s, algbw_at_finish : float and str
+        By the finish of the clock, where the schedule has one, likewise.
+    optimum_gb_s, optimum : float and str
+        No schedule attains more there, flowing; likewise.
+    optimum_by : str
+        What proves that (:mod:`experiments.measures.bounds`); where a program did not finish, or
+        has no schedule that attains its value, it may be more than any attains.
+    made_by : str
+        Of an allreduce of ours: reduction and gathering, or the allreduce program, and why.
+    ratio : float
+        Of ``algbw`` and ``optimum``; never above 1.
+    num_trees, num_batches, height, k : int
+        Trees with multiplicity, different trees, greatest height in GPU hops, trees per root.
+    chunks, steps : int
+        Of a step schedule.
+    verified : bool
+        Whether the schedule passed the independent check.
+    peak_memory_mb : float
+        Resident memory of the process and its children up to the end of generation (1e6 bytes).
+    limit_s, limit_memory_gb : float
+        The limits it ran under.
+    wall_s : float
+        From the start of the process to its end: imports, reading and checks too.
+    jobs : int
+        How many points could run side by side on that machine; None where a cluster decided.
+    killed : bool
+        Whether somebody else ended it (``kill -9``, a lost machine); then the next run repeats it.
+    versions, host, commit, time
+        Of what, where and when (start, ISO 8601, UTC) it ran.
+    """
+
+    experiment: str
+    point: str
+    cluster: str
+    topology: str
+    collective: str
+    method: str
+    parameters: Mapping[str, Value]
+    repetition: int
+    status: Status
+    reason: str = ""
+    gpus: int | None = None
+    generation_s: float | None = None
+    stages_s: Mapping[str, float] = field(default_factory=dict)
+    algbw_gb_s: float | None = None
+    algbw: str | None = None
+    algbw_in_steps_gb_s: float | None = None
+    algbw_in_steps: str | None = None
+    algbw_at_finish_gb_s: float | None = None
+    algbw_at_finish: str | None = None
+    optimum_gb_s: float | None = None
+    optimum: str | None = None
+    optimum_by: str | None = None
+    made_by: str | None = None
+    ratio: float | None = None
+    num_trees: int | None = None
+    num_batches: int | None = None
+    height: int | None = None
+    k: int | None = None
+    chunks: int | None = None
+    steps: int | None = None
+    verified: bool | None = None
+    peak_memory_mb: float | None = None
+    limit_s: float
+    limit_memory_gb: float
+    wall_s: float | None = None
+    jobs: int | None = None
+    killed: bool = False
+    versions: Mapping[str, str] = field(default_factory=dict)
+    host: Mapping[str, str | int] = field(default_factory=dict)
+    commit: str | None = None
+    time: str
+
+    def __post_init__(self) -> None:
+        if self.ratio is not None and self.ratio > 1:
+            raise ValueError(f"ratio is {self.ratio}; no schedule is faster than a bound")
+
+    @property
+    def series(self) -> str:
+        """The method with its parameters, as figures and tables name it."""
+        return series(self.method, self.parameters)
+
+    @classmethod
+    def of(cls, point: Point, columns: Mapping[str, Any]) -> Row:
+        """Return the row of a point, with ``columns`` of what became of it, the status at least."""
+        return cls(
+            experiment=point.experiment,
+            point=point.identity,
+            cluster=point.cluster,
+            topology=point.topology,
+            collective=point.collective,
+            method=point.method,
+            parameters=dict(point.parameters),
+            repetition=point.repetition,
+            limit_s=point.limits.seconds,
+            limit_memory_gb=point.limits.memory_gb,
+            **{**columns, "status": Status(columns["status"])},
+        )
+
+    def to_json(self) -> str:
+        """Return the row as one line of JSON."""
+        return json.dumps(dataclasses.asdict(self), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, line: str) -> Row:
+        """Read a line; columns of a later version are passed over.
+
+        Raises
+        ------
+        ValueError
+            With the reason in a few words, if the line is not a row.
+        """
+        try:
+            row = _format().validate_json(line, strict=True)
+        except ValidationError as error:
+            raise ValueError(_problem(error)) from None
+        for column in EXACT:
+            exact = getattr(row, column)
+            if exact is not None and not _EXACT.fullmatch(exact):
+                raise ValueError(f"{reprlib.repr(exact)} is not an exact number such as 800/3")
+        return row
+
+
+_EXACT = re.compile("[0-9]+(/[1-9][0-9]*)?")
+
+
+@functools.cache
+def _format() -> TypeAdapter[Row]:
+    return TypeAdapter(Row)
+
+
+def _problem(error: ValidationError) -> str:
+    fault = error.errors(include_url=False)[0]
+    column = ".".join(map(str, fault["loc"][:1]))
+    found = reprlib.repr(fault["input"])
+    match fault["type"]:
+        case "json_invalid":
+            return "it is not JSON"
+        case "enum":
+            known = ", ".join(Status)
+            return f"{column} is {found}, which is not of {known}; a later version may know it"
+        case "missing":
+            return f"{column} is missing"
+        case _:
+            _subject, _, wish = fault["msg"].partition(" ")
+            return f"{column} is {found}; it {wish}".removeprefix(" ")
+
+
+def latest(rows: Iterable[Row]) -> dict[str, Row]:
+    """Return the last row of each point, by its identity."""
+    return {row.point: row for row in rows}
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Read the finished rows of a file; a half-written last line is not one.
+
+    Raises
+    ------
+    InvalidExperimentError
+        If the file cannot be read or a finished line is not a row.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InvalidExperimentError(f"{path}: cannot read the rows: {error.strerror}") from error
+    whole, _, _ = content.rpartition(b"\n")
+    rows = []
+    for number, line in enumerate(whole.splitlines(), start=1):
+        try:
+            rows.append(Row.from_json(line.decode()))
+        except ValueError as error:
+            raise InvalidExperimentError(
+                f"{path}, line {number}: not a row of results: {error}; "
+                f"remove the line, or rerun with --fresh"
+            ) from error
+    return rows
+
+
+class RowFile:
+    """The rows of one experiment, open for appending; a context manager.
+
+    Parameters
+    ----------
+    path : Path
+        Created with its folder if need be.
+    fresh : bool
+        Start over: forget the rows that are there.
+
+    Raises
+    ------
+    InvalidExperimentError
+        If another run holds the file, or it cannot be opened or read.
+    """
+
+    def __init__(self, path: Path, *, fresh: bool = False) -> None:
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        except OSError as error:
+            raise InvalidExperimentError(
+                f"{path}: cannot open the rows for writing: {error.strerror}"
+            ) from error
+        try:
+            self._lock()
+            self._repair(fresh)
+            self.rows = read_rows(path)
+        except InvalidExperimentError:
+            os.close(self._file)
+            raise
+
+    def _lock(self) -> None:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise InvalidExperimentError(
+                f"{self.path}: another run is writing these rows; wait for it, "
+                f"or write elsewhere with --results"
+            ) from error
+
+    def _repair(self, fresh: bool) -> None:
+        """Cut the file after its last whole line."""
+        keep = 0 if fresh else self.path.read_bytes().rfind(b"\n") + 1
+        os.ftruncate(self._file, keep)
+        os.fsync(self._file)
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        os.fsync(folder)  # or a new file's name may be lost with the power
+        os.close(folder)
+
+    def append(self, row: Row) -> None:
+        """Add a row; it is on disk when this returns.
+
+        Raises
+        ------
+        ForestCollError
+            If it cannot be written (a full disk); then no part of it is in the file.
+        """
+        line = row.to_json().encode() + b"\n"
+        before = os.fstat(self._file).st_size
+        try:
+            written = os.write(self._file, line)
+            if written != len(line):
+                raise OSError(f"only {written} of {len(line)} bytes fit")
+            os.fsync(self._file)
+        except OSError as error:
+            with contextlib.suppress(OSError):  # else the next run cuts it off
+                os.ftruncate(self._file, before)
+            raise ForestCollError(
+                f"{self.path}: cannot write the row of {row.series} on {row.topology}: "
+                f"{error.strerror or error}; make room and run again: finished rows are kept"
+            ) from error
+        self.rows.append(row)
+
+    def close(self) -> None:
+        """Close the file and let others write it."""
+        os.close(self._file)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,162 @@
+"""The process of one point: load, generate, verify, measure.
+
+Forked by :mod:`experiments.run.watchdog`. What happens goes, one JSON object a line, to a pipe of
+its own, where nothing that a method prints can get in between. An event may hold ``phase``
+("generate" or "check"), ``stage`` (of a method), and ``fields`` (columns of the row).
+
+Errors that mean something become a status here. All others end the process with a traceback, which
+the keeper turns into the row of a failure.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from baselines.method import Schedule
+from experiments.config.methods import run_method
+from experiments.config.points import Job, Status
+from experiments.measures.bounds import upper_bound
+from forestcoll.errors import ForestCollError, TimeLimitError, UnsupportedError, VerificationError
+from forestcoll.schedule import (
+    Allreduce,
+    StepSchedule,
+    cost,
+    finish_s_per_gb,
+    in_steps,
+    verify,
+)
+from forestcoll.topology import Topology, load_topology
+
+__all__ = ["run_job", "work"]
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+def work(job: Job, tell: Tell) -> None:
+    """Run one point and tell what comes of it, the status last."""
+    try:
+        topology = load_topology(job["source"])
+        tell({"fields": {"gpus": topology.num_compute}, "phase": "generate"})
+        schedule = _generate(job, topology, tell)
+        tell({"phase": "check"})
+        tell({"fields": _checked(schedule, topology, job["collective"])})
+    except UnsupportedError as error:
+        tell(_ending(Status.UNSUPPORTED, str(error)))
+    except TimeLimitError as error:
+        tell(_ending(Status.TIMEOUT, str(error)))
+    except MemoryError as error:
+        tell(_ending(Status.OUT_OF_MEMORY, f"an allocation was refused: {error}".rstrip(": ")))
+    except VerificationError as error:
+        tell({"fields": {"verified": False}})
+        tell(_ending(Status.FAILED, f"VerificationError: {error}"))
+    except ForestCollError as error:
+        tell(_ending(Status.FAILED, f"{type(error).__name__}: {error}"))
+    else:
+        tell(_ending(Status.OK, ""))
+
+
+def _ending(status: Status, reason: str) -> dict[str, Any]:
+    return {"fields": {"status": str(status), "reason": reason}}
+
+
+def _generate(job: Job, topology: Topology, tell: Tell) -> Schedule:
+    began = time.perf_counter()
+    schedule, stages = run_method(
+        job["method"],
+        topology,
+        job["collective"],
+        job["parameters"],
+        job["seconds"],
+        lambda stage: tell({"stage": stage}),
+    )
+    seconds = time.perf_counter() - began
+    fields = {"generation_s": seconds, "stages_s": stages, "peak_memory_mb": peak_memory_mb()}
+    tell({"fields": fields})
+    return schedule
+
+
+def _checked(schedule: Schedule, topology: Topology, collective: str) -> dict[str, Any]:
+    """Verify a schedule against what was asked for, and measure it."""
+    if schedule.topology != topology:
+        raise VerificationError(
+            f"the schedule is for {schedule.topology.name}, which is not the topology asked for"
+        )
+    if schedule.collective != collective:
+        raise VerificationError(f"the schedule is of {schedule.collective}; {collective} was due")
+    verify(schedule)
+    reached = cost(schedule).algbw_gb_s
+    best = upper_bound(topology, collective, reached)
+    if reached > best.algbw_gb_s:
+        raise VerificationError(
+            f"the schedule makes {reached} GB/s, but {best.by} proves that none makes more than "
+            f"{best.algbw_gb_s}: one of the two is wrong; please report this"
+        )
+    return {
+        "verified": True,
+        "made_by": (schedule.remark or None) if isinstance(schedule, Allreduce) else None,
+        "algbw_gb_s": float(reached),
+        "algbw": str(reached),
+        "optimum_gb_s": float(best.algbw_gb_s),
+        "optimum": str(best.algbw_gb_s),
+        "optimum_by": best.by,
+        "ratio": float(reached / best.algbw_gb_s),
+        **_other_rates(schedule),
+        **_shape(schedule),
+    }
+
+
+def _other_rates(schedule: Schedule) -> dict[str, float | str]:
+    """Measure algbw in steps, and at the finish of a clock if there is one."""
+    rates = {"algbw_in_steps": in_steps(schedule).algbw_gb_s}
+    if (finish := finish_s_per_gb(schedule)) is not None:
+        rates["algbw_at_finish"] = 1 / finish
+    columns: dict[str, float | str] = {}
+    for name, rate in rates.items():
+        columns |= {f"{name}_gb_s": float(rate), name: str(rate)}
+    return columns
+
+
+def _shape(schedule: Schedule) -> dict[str, int]:
+    """Measure trees, or chunks and steps."""
+    if isinstance(schedule, StepSchedule):
+        return {"chunks": len(schedule.chunks), "steps": schedule.num_steps}
+    forests = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
+    return {
+        "num_trees": sum(forest.num_trees for forest in forests),
+        "num_batches": sum(forest.num_batches for forest in forests),
+        "height": sum(int(forest.heights().max(initial=0)) for forest in forests),
+        "k": forests[-1].k,
+    }
+
+
+def peak_memory_mb() -> float:
+    """Return the largest resident memory of this process so far, in MB (1e6 bytes)."""
+    try:
+        # getrusage would count what the parent held when it started us, VmHWM does not.
+        status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+        kilobytes = next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
+    except (OSError, StopIteration):
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        kilobytes = peak // 1024 if sys.platform == "darwin" else peak
+    return round(kilobytes * 1024 / 1e6, 1)
+
+
+def run_job(job: Job, events: int) -> None:
+    """Do a job, telling what happens to a file descriptor."""
+    worker = os.getpid()
+    with os.fdopen(events, "w", encoding="utf-8") as file:
+
+        def tell(event: dict[str, Any]) -> None:
+            if os.getpid() != worker:
+                os._exit(0)  # a fork that the method left behind has come here too
+            file.write(json.dumps(event) + "\n")
+            file.flush()
+
+        work(job, tell)
