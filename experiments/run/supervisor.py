@@ -1,4 +1,4 @@
-"""From a point to its row, by a keeper and a worker of its own."""
+"""From a point to its row, by a watchdog and a worker of its own."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from experiments.run.watchdog import Order
 __all__ = ["OnStage", "Running", "run_point"]
 
 MARK = "FORESTCOLL_POINT"
-"""In the environment of all processes of a point, to find them should its keeper be killed."""
+"""In the environment of all processes of a point, to find them should its watchdog be killed."""
 
 END_WITHIN_S = 10.0
-"""A keeper that is told to stop does so in milliseconds, unless somebody has stopped it."""
+"""A watchdog that is told to stop does so in milliseconds, unless somebody has stopped it."""
 
 OnStage = Callable[[str], None]
 """Told each phase and stage of a point as it begins."""
@@ -59,7 +59,7 @@ class Running:
         self._time = datetime.now(UTC)
         self._began = time.monotonic()
         path = os.pathsep.join(filter(None, sys.path))
-        self._keeper = subprocess.Popen(
+        self._watchdog = subprocess.Popen(
             # -P: the folder we stand in must not shadow what we ourselves have imported.
             [sys.executable, "-P", "-m", "experiments.run.watchdog"],
             stdin=subprocess.PIPE,
@@ -77,15 +77,15 @@ class Running:
             "seconds": point.limits.seconds,
             "memory_gb": point.limits.memory_gb,
         }
-        assert self._keeper.stdin is not None
+        assert self._watchdog.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # it died at once; its end tells why
-            self._keeper.stdin.write((json.dumps(order) + "\n").encode())
-            self._keeper.stdin.flush()
+            self._watchdog.stdin.write((json.dumps(order) + "\n").encode())
+            self._watchdog.stdin.flush()
 
     def fileno(self) -> int:
         """Return what ``select`` can wait for."""
-        assert self._keeper.stdout is not None
-        return self._keeper.stdout.fileno()
+        assert self._watchdog.stdout is not None
+        return self._watchdog.stdout.fileno()
 
     def listen(self, on_stage: OnStage) -> Row | None:
         """Wait for news and pass them on; return the row when the point has ended."""
@@ -101,14 +101,17 @@ class Running:
         return self._row(self._columns or self._lost())
 
     def _lost(self) -> dict[str, Any]:
-        """Return the columns of a point whose keeper ended without any."""
-        _, complaints = self._keeper.communicate()
-        code = self._keeper.returncode
+        """Return the columns of a point whose watchdog ended without any."""
+        _, complaints = self._watchdog.communicate()
+        code = self._watchdog.returncode
         if code < 0:
             reason = f"killed by signal {-code}"
             return {"status": Status.FAILED, "reason": reason, "killed": True}
         last = complaints.decode(errors="replace").strip().rpartition("\n")[2]
-        return {"status": Status.FAILED, "reason": f"the keeper failed: {last} (exit code {code})"}
+        return {
+            "status": Status.FAILED,
+            "reason": f"the watchdog failed: {last} (exit code {code})",
+        }
 
     def _row(self, columns: dict[str, Any]) -> Row:
         circumstances = {
@@ -122,22 +125,22 @@ class Running:
         return Row.of(self.point, columns | circumstances)
 
     def stop(self) -> None:
-        """Tell the keeper to end it all; :meth:`close` waits until it has."""
-        assert self._keeper.stdin is not None
+        """Tell the watchdog to end it all; :meth:`close` waits until it has."""
+        assert self._watchdog.stdin is not None
         with contextlib.suppress(BrokenPipeError):
-            self._keeper.stdin.close()
+            self._watchdog.stdin.close()
 
     def close(self) -> None:
         """Stop, and see to it that nothing is left."""
         self.stop()
         try:
-            killed = self._keeper.wait(END_WITHIN_S) < 0
+            killed = self._watchdog.wait(END_WITHIN_S) < 0
         except subprocess.TimeoutExpired:
-            self._keeper.kill()
-            killed = self._keeper.wait() < 0
+            self._watchdog.kill()
+            killed = self._watchdog.wait() < 0
         if killed:
             end_all(lambda: marked(f"{MARK}={self._token}"))
-        for pipe in (self._keeper.stdout, self._keeper.stderr):
+        for pipe in (self._watchdog.stdout, self._watchdog.stderr):
             assert pipe is not None
             pipe.close()
 

@@ -6,10 +6,10 @@ imported it forks the worker, watches it from outside, so that limits hold in na
 tells what happens, one JSON object a line, on its standard output: ``{"stage": ...}`` while it
 runs, and at last ``{"columns": ...}`` of the row.
 
-No process outlives a point. The keeper adopts whatever the worker's children leave behind, even in
-sessions of their own, and kills all of it when the worker has ended, when it oversteps a limit, and
-when the standard input closes because whoever wanted the point has gone. Should the keeper itself
-be killed, the kernel kills the worker.
+No process outlives a point. The watchdog adopts whatever the worker's children leave behind, even
+in sessions of their own, and kills all of it when the worker has ended, when it oversteps a limit,
+and when the standard input closes because whoever wanted the point has gone. Should the watchdog
+itself be killed, the kernel kills the worker.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ Columns = dict[str, Any]
 
 
 class Order(TypedDict):
-    """What a keeper is told: the job of the worker, and its limits."""
+    """What a watchdog is told: the job of the worker, and its limits."""
 
     job: Job
     seconds: float
@@ -66,30 +66,30 @@ def main() -> None:
     """Keep to the order on the standard input."""
     order: Order = json.loads(sys.stdin.readline())
     adopt_orphans()
-    keeper = os.getpid()
+    watchdog = os.getpid()
     events, their_events = os.pipe()
     complaints, their_complaints = os.pipe()
     worker = os.fork()
     if worker == 0:
-        _become_worker(keeper, their_complaints)
-        from experiments.run.worker import run_job  # slow, and nothing for the keeper
+        _become_worker(watchdog, their_complaints)
+        from experiments.run.worker import run_job  # slow, and nothing for the watchdog
 
         run_job(order["job"], their_events)
         return
     os.close(their_events)
     os.close(their_complaints)
     try:
-        _Keeper(order, worker, events, complaints).keep()
+        _Watchdog(order, worker, events, complaints).keep()
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(worker, signal.SIGKILL)
-        end_all(lambda: descendants(keeper))
+        end_all(lambda: descendants(watchdog))
         reap(LEAVE_WITHIN_S)
 
 
-def _become_worker(keeper: int, complaints: int) -> None:
-    """Cut the fork off from the keeper's files, and make it the first to go if memory runs out."""
-    die_with_parent(keeper)
+def _become_worker(watchdog: int, complaints: int) -> None:
+    """Cut the fork off from the watchdog's files, and make it go first if memory runs out."""
+    die_with_parent(watchdog)
     os.setpgid(0, 0)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
@@ -99,7 +99,7 @@ def _become_worker(keeper: int, complaints: int) -> None:
         score.write("500")
 
 
-class _Keeper:
+class _Watchdog:
     """A running worker, and what it has told so far."""
 
     def __init__(self, order: Order, worker: int, events: int, complaints: int) -> None:

@@ -5,7 +5,7 @@ its own, where nothing that a method prints can get in between. An event may hol
 ("generate" or "check"), ``stage`` (of a method), and ``fields`` (columns of the row).
 
 Errors that mean something become a status here. All others end the process with a traceback, which
-the keeper turns into the row of a failure.
+the watchdog turns into the row of a failure.
 """
 
 from __future__ import annotations

@@ -185,9 +185,9 @@ def test_a_worker_killed_from_outside_says_so() -> None:
     assert row.killed is True
 
 
-def test_a_killed_keeper_leaves_nobody(tmp_path: Path) -> None:
-    """``kill -9`` of the keeper takes the worker along; its children are found by their mark."""
+def test_a_killed_watchdog_leaves_nobody(tmp_path: Path) -> None:
+    """``kill -9`` of the watchdog takes the worker along; its children are found by their mark."""
     note = tmp_path / "child"
-    row = run_point(a_point("zoo:kills_its_keeper", note=str(note)), ignore)
+    row = run_point(a_point("zoo:kills_its_watchdog", note=str(note)), ignore)
     assert (row.status, row.reason, row.killed) == (Status.FAILED, "killed by signal 9", True)
     assert not runs(int(note.read_text()))
