@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from experiments.config.document import nearest
-from experiments.results.columns import COLUMNS, LABELS
+from experiments.measures.declared import DRAWN
+from experiments.results.columns import LABELS
 from experiments.results.rows import Row
 from forestcoll.errors import ExportError, InvalidExperimentError
 
@@ -116,9 +117,9 @@ def parse_figure(text: str) -> Figure:
         if option not in kind.options:
             hint = nearest(option, kind.options) if kind.options else "it takes none"
             raise InvalidExperimentError(f"{name}: unknown option {option!r}; {hint}")
-        if not equals or (word not in COLUMNS and option not in kind.sides):
+        if not equals or (word not in DRAWN and option not in kind.sides):
             raise InvalidExperimentError(
-                f"{name}: {option} cannot be {word!r}; {nearest(word, COLUMNS)}"
+                f"{name}: {option} cannot be {word!r}; {nearest(word, DRAWN)}"
             )
         options[option] = word
     if "x" in options and options["x"] == options["y"]:

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments import published
+from experiments.measures.declared import BOUNDED, DRAWN
 from experiments.plots.drawing import (
     GLYPHS,
     INK,
@@ -26,7 +27,7 @@ from experiments.plots.drawing import (
     strip_above,
 )  # fmt: skip
 from experiments.plots.labels import label
-from experiments.results.columns import ALGBW, COLUMNS, failed_places, medians, series_of
+from experiments.results.columns import failed_places, medians, series_of
 from experiments.results.rows import Row, Status
 
 __all__ = ["cluster_title", "front", "lines", "pareto", "scatter"]
@@ -52,24 +53,24 @@ def lines(rows: Sequence[Row], y: str) -> Figure:
     raised = False
     for cluster, axes in panel_of.items():
         here = [row for row in rows if row.cluster == cluster]
-        if y in ALGBW:
+        if y in BOUNDED:
             _optimum(axes, here)
         for series, its_look in palette.items():
             values = medians((row for row in here if row.series == series), y)
             if values:
                 axes.plot(list(values), list(values.values()), label=series, **its_look)
-        if COLUMNS[y].logarithmic:
+        if DRAWN[y].logarithmic:
             axes.set_yscale("log")
         raised |= _losses(axes, here, palette, y)
         sizes = [row.gpus for row in here if row.gpus]
         gpu_axis(axes, sizes)
         if {row.collective for row in here} <= ONE_WAY:
             _published(axes, cluster, sizes, y)
-    if y in (*ALGBW, "ratio"):
+    if DRAWN[y].better == "more":
         figure.axes[0].set_ylim(bottom=0)
     if raised:
         strip_above(figure.axes)
-    label_left(figure.axes, COLUMNS[y].label)
+    label_left(figure.axes, DRAWN[y].axis)
     return figure
 
 
@@ -88,7 +89,7 @@ def scatter(rows: Sequence[Row], x: str, y: str) -> Figure:
                 label(axes, str(size), place, INK)
         _scales(axes, x, y)
     notes(figure.axes, [_in_words(rows, palette, cluster=name) for name in panel_of])
-    label_left(figure.axes, f"{COLUMNS[y].label}; labels: GPUs")
+    label_left(figure.axes, f"{DRAWN[y].axis}; labels: GPUs")
     return figure
 
 
@@ -120,7 +121,7 @@ def pareto(rows: Sequence[Row], x: str, y: str) -> Figure:
     for axes, corners in zip(grid, fronts, strict=True):
         _stairs(axes, corners, x, y)
     notes(grid, [_in_words(rows, palette, topology=name) for name in topologies])
-    label_left(grid, COLUMNS[y].label)
+    label_left(grid, DRAWN[y].axis)
     return figure
 
 
@@ -132,7 +133,7 @@ def front(places: Collection[Place], x: str, y: str) -> list[Place]:
     >>> front([(100.0, 1.0), (200.0, 2.0), (150.0, 3.0)], "algbw_gb_s", "generation_s")
     [(100.0, 1.0), (200.0, 2.0)]
     """
-    signs = [1 if COLUMNS[column].better == "less" else -1 for column in (x, y)]
+    signs = [1 if DRAWN[column].better == "less" else -1 for column in (x, y)]
     costs = {place: (signs[0] * place[0], signs[1] * place[1]) for place in places}
     return sorted(
         place
@@ -160,11 +161,11 @@ def _places(rows: Sequence[Row], x: str, y: str) -> dict[int, Place]:
 
 
 def _scales(axes: Axes, x: str, y: str) -> None:
-    if COLUMNS[x].logarithmic:
+    if DRAWN[x].logarithmic:
         axes.set_xscale("log")
-    if COLUMNS[y].logarithmic:
+    if DRAWN[y].logarithmic:
         axes.set_yscale("log")
-    axes.set_xlabel(COLUMNS[x].label)
+    axes.set_xlabel(DRAWN[x].axis)
     axes.margins(x=0.15, y=0.15)
 
 
@@ -195,15 +196,15 @@ def _losses(axes: Axes, rows: Sequence[Row], palette: Palette, y: str) -> bool:
     """Put a letter where a method gave no result; return whether any is above the panel."""
     at: dict[tuple[int, float | None], list[Row]] = {}
     for (_series, size), row in failed_places(rows).items():
-        timed = y == "generation_s" and row.status is Status.TIMEOUT
+        limit = DRAWN[y].limit if row.status is Status.TIMEOUT else ""
         if size is not None:
-            at.setdefault((size, row.limit_s if timed else None), []).append(row)
+            at.setdefault((size, getattr(row, limit) if limit else None), []).append(row)
     for (size, height), lost in at.items():
         for position, row in enumerate(lost):
             dodge = 7 * (position - (len(lost) - 1) / 2)
             loss(axes, size, height, row.status, palette[row.series]["color"], dodge)
-    for limit in {height for _size, height in at if height is not None}:
-        axes.axhline(limit, color=INK, lw=0.8, ls=(0, (4, 3)), zorder=1, label="limit")
+    for edge in {height for _size, height in at if height is not None}:
+        axes.axhline(edge, color=INK, lw=0.8, ls=(0, (4, 3)), zorder=1, label="limit")
     return any(height is None for _size, height in at)
 
 
@@ -231,10 +232,10 @@ def _stairs(axes: Axes, corners: Sequence[Place], x: str, y: str) -> None:
     if not corners:
         return
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
-    worst = top if COLUMNS[y].better == "less" else bottom
+    worst = top if DRAWN[y].better == "less" else bottom
     across, up = map(list, zip(*corners, strict=True))
     line: Look = {"color": INK, "lw": 1, "alpha": 0.5, "zorder": 1, "label": "Pareto front"}
-    if COLUMNS[x].better == "more":
+    if DRAWN[x].better == "more":
         axes.step([left, *across, across[-1]], [up[0], *up, worst], where="pre", **line)
     else:
         axes.step([across[0], *across, right], [worst, *up, up[-1]], where="post", **line)

@@ -13,9 +13,10 @@ from matplotlib.figure import Figure
 
 from experiments.config.document import nearest
 from experiments.config.points import Value
+from experiments.measures.declared import DRAWN
 from experiments.plots.drawing import INK, label_left, loss, panels
 from experiments.plots.lines import cluster_title
-from experiments.results.columns import COLUMNS, LABELS, quantity, sides
+from experiments.results.columns import LABELS, quantity, sides
 from experiments.results.rows import Row, Status
 from forestcoll.errors import InvalidExperimentError
 
@@ -47,7 +48,7 @@ def heat_map(rows: Sequence[Row], x: str, y: str, value: str) -> Figure:
         axes.set_xlabel(LABELS.get(x, x), parse_math=False)
     label_left(grid, LABELS.get(y, y))
     if scale is not None:
-        bar = figure.colorbar(scale, ax=grid, label=COLUMNS[value].label, pad=0.02)
+        bar = figure.colorbar(scale, ax=grid, label=DRAWN[value].axis, pad=0.02)
         bar.outline.set_visible(False)
     return figure
 
@@ -97,7 +98,7 @@ def _scale(rows: Sequence[Row], value: str) -> ScalarMappable | None:
     if not found:
         return None
     low, high = min(found), max(found)
-    logarithmic = COLUMNS[value].logarithmic and high > 10 * low > 0
+    logarithmic = DRAWN[value].logarithmic and high > 10 * low > 0
     return ScalarMappable((LogNorm if logarithmic else Normalize)(low, high), COLOURS)
 
 

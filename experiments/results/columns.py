@@ -1,22 +1,17 @@
-"""Columns of rows as figures and comparisons know them: labels, scales, what is better."""
+"""Values of rows as figures want them: by series, by size, by parameter."""
 
 from __future__ import annotations
 
 import re
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from experiments.config.points import Value
 from experiments.results.rows import Row, Status
 from forestcoll.topology import FAMILIES
 
 __all__ = [
-    "ALGBW",
-    "COLUMNS",
     "LABELS",
-    "Column",
     "failed_places",
     "medians",
     "quantity",
@@ -27,44 +22,6 @@ __all__ = [
 
 _DECIMAL = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?", re.ASCII)
 
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A number in a row.
-
-    Parameters
-    ----------
-    label : str
-        For an axis, with the unit.
-    better : str
-        "less" or "more".
-    logarithmic : bool
-        Whether its values spread over decades.
-    """
-
-    label: str
-    better: Literal["less", "more"]
-    logarithmic: bool = False
-
-
-COLUMNS: Mapping[str, Column] = {
-    "generation_s": Column("generation time (s)", "less", logarithmic=True),
-    "algbw_gb_s": Column("theoretical algbw, flowing (GB/s)", "more"),
-    "algbw_in_steps_gb_s": Column("theoretical algbw in steps (GB/s)", "more"),
-    "algbw_at_finish_gb_s": Column("theoretical algbw at the finish (GB/s)", "more"),
-    "ratio": Column("share of the optimum, flowing", "more"),
-    "height": Column("height of the trees (GPU hops)", "less"),
-    "num_trees": Column("trees", "less", logarithmic=True),
-    "num_batches": Column("different trees", "less", logarithmic=True),
-    "k": Column("trees per root", "less", logarithmic=True),
-    "chunks": Column("chunks", "less", logarithmic=True),
-    "steps": Column("steps", "less", logarithmic=True),
-    "peak_memory_mb": Column("peak memory (MB)", "less", logarithmic=True),
-}
-"""The columns that a figure can show."""
-
-ALGBW = ("algbw_gb_s", "algbw_in_steps_gb_s", "algbw_at_finish_gb_s")
-"""Those of them that no schedule takes above the optimum."""
 
 LABELS: Mapping[str, str] = {"gpus": "GPUs", "method": "", "topology": ""}
 """What a heat map can have along its sides, besides parameters of topologies and methods."""

@@ -13,12 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from experiments.measures.declared import COMPARED
 from experiments.results.rows import Row, Status
 
-__all__ = ["RATES", "Comparison", "Pair", "Ratio", "compare"]
-
-RATES = ("algbw", "algbw_in_steps", "algbw_at_finish")
-"""Columns of exact bandwidths: flowing, in steps, by the clock."""
+__all__ = ["Comparison", "Pair", "Ratio", "compare"]
 
 _Described = tuple[str, str, str, str]
 
@@ -100,9 +98,9 @@ class Pair:
         return _exact(self.a, column), _exact(self.b, column)
 
     @property
-    def rates_changed(self) -> tuple[str, ...]:
-        """The columns of exact bandwidths that differ; those that a side lacks do not."""
-        both = {column: self.exact(column) for column in RATES}
+    def measures_changed(self) -> tuple[str, ...]:
+        """The compared columns that differ; those that a side lacks do not, but for algbw."""
+        both = {column: self.exact(column) for column in COMPARED}
         lost = ("algbw",) if both["algbw"][0] != both["algbw"][1] else ()
         known = (column for column, (a, b) in both.items() if a and b and a != b)
         return tuple(dict.fromkeys([*lost, *known]))
@@ -115,7 +113,7 @@ class Pair:
     @property
     def changed(self) -> bool:
         """Whether the result itself differs, be the times as they may."""
-        return self.status[0] != self.status[1] or bool(self.rates_changed)
+        return self.status[0] != self.status[1] or bool(self.measures_changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +173,7 @@ def _times(rows: Iterable[Row]) -> list[float]:
 
 def _exact(rows: Iterable[Row], column: str) -> str:
     found = {getattr(row, column) for row in rows} - {None}
-    return " or ".join(sorted(found, key=Fraction))
+    return " or ".join(map(str, sorted(found, key=Fraction)))
 
 
 def _status(rows: Iterable[Row]) -> str:

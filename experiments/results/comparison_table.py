@@ -9,8 +9,10 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from experiments.results.comparison import RATES, Comparison, Pair
-from experiments.results.tables import duration, heading
+from experiments.measures.declared import COMPARED, MEASURES
+from experiments.measures.measure import duration
+from experiments.results.comparison import Comparison, Pair
+from experiments.results.tables import heading
 
 __all__ = ["document", "remarks", "table"]
 
@@ -46,11 +48,12 @@ def _result(pair: Pair) -> str:
     """Say what became of status and algbw."""
     if pair.status[0] != pair.status[1]:
         return f"{pair.status[0]} -> {pair.status[1]}"
-    if pair.rates_changed:
-        column, *_ = pair.rates_changed
+    if pair.measures_changed:
+        column, *_ = pair.measures_changed
         before, after = pair.exact(column)
         measure = column.removeprefix("algbw").replace("_", " ").lstrip()
-        return f"{measure} {before} -> {after} GB/s".lstrip()
+        unit = MEASURES[MEASURES[column].exact_of or column].unit
+        return f"{measure} {before} -> {after} {unit}".strip()
     return "=" if pair.algbw[0] else pair.status[0]
 
 
@@ -90,7 +93,7 @@ def document(found: Comparison) -> dict[str, Any]:
                 "time_ratio": pair.time and pair.time.median,
                 "time_noise": pair.time and pair.time.noise,
                 "time_verdict": pair.time and pair.time.verdict,
-                **{column: pair.exact(column) for column in RATES},
+                **{column: pair.exact(column) for column in COMPARED},
                 "changed": pair.changed,
             }
             for pair in found.pairs

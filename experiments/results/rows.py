@@ -22,64 +22,15 @@ from typing import Any, Self
 from pydantic import TypeAdapter, ValidationError
 
 from experiments.config.points import Point, Status, Value, series
+from experiments.measures.declared import EXACT, Measures
 from forestcoll.errors import ForestCollError, InvalidExperimentError
 
-__all__ = ["EXACT", "Row", "RowFile", "Status", "latest", "read_rows"]
-
-EXACT = ("algbw", "algbw_in_steps", "algbw_at_finish", "optimum")
-"""Columns of exact numbers, as text."""
+__all__ = ["Row", "RowFile", "Status", "latest", "read_rows"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One finished point; None where a value was never reached.
-
-    Parameters
-    ----------
-    experiment, point, cluster, topology, collective, method, parameters, repetition
-        What was run (:class:`experiments.config.points.Point`); ``point`` is its identity.
-    status : Status
-    reason : str
-        Why, unless the status is ok.
-    gpus : int
-    generation_s : float
-        Wall time of the method alone: no imports, no reading, no checks.
-    stages_s : mapping
-        Seconds of each stage, where the method tells.
-    algbw_gb_s, algbw : float and str
-        Theoretical algorithmic bandwidth of data that flows, in GB/s; rounded, and exact as "p/q".
-    algbw_in_steps_gb_s, algbw_in_steps : float and str
-        That of the same schedule when nothing is passed on before a step has ended, likewise.
-    algbw_at_finish_gb_s, algbw_at_finish : float and str
-        By the finish of the clock, where the schedule has one, likewise.
-    optimum_gb_s, optimum : float and str
-        No schedule attains more there, flowing; likewise.
-    optimum_by : str
-        What proves that (:mod:`experiments.measures.bounds`); where a program did not finish, or
-        has no schedule that attains its value, it may be more than any attains.
-    made_by : str
-        Of an allreduce of ours: reduction and gathering, or the allreduce program, and why.
-    ratio : float
-        Of ``algbw`` and ``optimum``; never above 1.
-    num_trees, num_batches, height, k : int
-        Trees with multiplicity, different trees, greatest height in GPU hops, trees per root.
-    chunks, steps : int
-        Of a step schedule.
-    verified : bool
-        Whether the schedule passed the independent check.
-    peak_memory_mb : float
-        Resident memory of the process and its children up to the end of generation (1e6 bytes).
-    limit_s, limit_memory_gb : float
-        The limits it ran under.
-    wall_s : float
-        From the start of the process to its end: imports, reading and checks too.
-    jobs : int
-        How many points could run side by side on that machine; None where a cluster decided.
-    killed : bool
-        Whether somebody else ended it (``kill -9``, a lost machine); then the next run repeats it.
-    versions, host, commit, time
-        Of what, where and when (start, ISO 8601, UTC) it ran.
-    """
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """What was run, and how it ended."""
 
     experiment: str
     point: str
@@ -92,27 +43,12 @@ class Row:
     status: Status
     reason: str = ""
     gpus: int | None = None
-    generation_s: float | None = None
-    stages_s: Mapping[str, float] = field(default_factory=dict)
-    algbw_gb_s: float | None = None
-    algbw: str | None = None
-    algbw_in_steps_gb_s: float | None = None
-    algbw_in_steps: str | None = None
-    algbw_at_finish_gb_s: float | None = None
-    algbw_at_finish: str | None = None
-    optimum_gb_s: float | None = None
-    optimum: str | None = None
-    optimum_by: str | None = None
-    made_by: str | None = None
-    ratio: float | None = None
-    num_trees: int | None = None
-    num_batches: int | None = None
-    height: int | None = None
-    k: int | None = None
-    chunks: int | None = None
-    steps: int | None = None
-    verified: bool | None = None
-    peak_memory_mb: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Circumstances:
+    """Under which limits, where and when."""
+
     limit_s: float
     limit_memory_gb: float
     wall_s: float | None = None
@@ -122,6 +58,32 @@ class Row:
     host: Mapping[str, str | int] = field(default_factory=dict)
     commit: str | None = None
     time: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the last base first
+    """One finished point; None where a value was never reached.
+
+    Parameters
+    ----------
+    experiment, point, cluster, topology, collective, method, parameters, repetition
+        What was run (:class:`experiments.config.points.Point`); ``point`` is its identity.
+    status : Status
+    reason : str
+        Why, unless the status is ok.
+    gpus : int
+    generation_s, ...
+        Whatever is measured (:class:`experiments.measures.declared.Measures`).
+    limit_s, limit_memory_gb : float
+    wall_s : float
+        From the start of the process to its end: imports, reading and checks too.
+    jobs : int
+        How many points could run side by side on that machine; None where a cluster decided.
+    killed : bool
+        Whether somebody else ended it (``kill -9``, a lost machine); then the next run repeats it.
+    versions, host, commit, time
+        Of what, where, from which code and when (start, ISO 8601, UTC) it ran.
+    """
 
     def __post_init__(self) -> None:
         if self.ratio is not None and self.ratio > 1:

@@ -22,16 +22,9 @@ from typing import Any
 from baselines.method import Schedule
 from experiments.config.methods import run_method
 from experiments.config.points import Job, Status
-from experiments.measures.bounds import upper_bound
+from experiments.measures.made import Made, measured
 from forestcoll.errors import ForestCollError, TimeLimitError, UnsupportedError, VerificationError
-from forestcoll.schedule import (
-    Allreduce,
-    StepSchedule,
-    cost,
-    finish_s_per_gb,
-    in_steps,
-    verify,
-)
+from forestcoll.schedule import verify
 from forestcoll.topology import Topology, load_topology
 
 __all__ = ["run_job", "work"]
@@ -91,49 +84,7 @@ def _checked(schedule: Schedule, topology: Topology, collective: str) -> dict[st
     if schedule.collective != collective:
         raise VerificationError(f"the schedule is of {schedule.collective}; {collective} was due")
     verify(schedule)
-    reached = cost(schedule).algbw_gb_s
-    best = upper_bound(topology, collective, reached)
-    if reached > best.algbw_gb_s:
-        raise VerificationError(
-            f"the schedule makes {reached} GB/s, but {best.by} proves that none makes more than "
-            f"{best.algbw_gb_s}: one of the two is wrong; please report this"
-        )
-    return {
-        "verified": True,
-        "made_by": (schedule.remark or None) if isinstance(schedule, Allreduce) else None,
-        "algbw_gb_s": float(reached),
-        "algbw": str(reached),
-        "optimum_gb_s": float(best.algbw_gb_s),
-        "optimum": str(best.algbw_gb_s),
-        "optimum_by": best.by,
-        "ratio": float(reached / best.algbw_gb_s),
-        **_other_rates(schedule),
-        **_shape(schedule),
-    }
-
-
-def _other_rates(schedule: Schedule) -> dict[str, float | str]:
-    """Measure algbw in steps, and at the finish of a clock if there is one."""
-    rates = {"algbw_in_steps": in_steps(schedule).algbw_gb_s}
-    if (finish := finish_s_per_gb(schedule)) is not None:
-        rates["algbw_at_finish"] = 1 / finish
-    columns: dict[str, float | str] = {}
-    for name, rate in rates.items():
-        columns |= {f"{name}_gb_s": float(rate), name: str(rate)}
-    return columns
-
-
-def _shape(schedule: Schedule) -> dict[str, int]:
-    """Measure trees, or chunks and steps."""
-    if isinstance(schedule, StepSchedule):
-        return {"chunks": len(schedule.chunks), "steps": schedule.num_steps}
-    forests = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
-    return {
-        "num_trees": sum(forest.num_trees for forest in forests),
-        "num_batches": sum(forest.num_batches for forest in forests),
-        "height": sum(int(forest.heights().max(initial=0)) for forest in forests),
-        "k": forests[-1].k,
-    }
+    return measured(Made(schedule, topology, collective))
 
 
 def peak_memory_mb() -> float:

@@ -182,7 +182,7 @@ def test_compare_looks_at_every_measure_that_both_sides_have() -> None:
     changed = {pair.method.split()[0] for pair in compare(before, after).pairs if pair.changed}
     assert changed == {"ring"}
     (first, *_) = compare(before, after).pairs
-    assert first.rates_changed == ("algbw_in_steps",)
+    assert first.measures_changed == ("algbw_in_steps",)
     assert first.exact("algbw_in_steps") == ("200", "150")
     assert not any(pair.changed for pair in compare(some_rows(), after).pairs)
     console = Console(width=120, record=True, file=StringIO())

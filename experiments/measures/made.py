@@ -1,0 +1,112 @@
+"""A schedule that a point has made and that has passed the check, as its measures see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from baselines.method import Schedule
+from experiments.measures.bounds import UpperBound, upper_bound
+from experiments.measures.declared import MEASURES
+from forestcoll.errors import VerificationError
+from forestcoll.schedule import (
+    Allreduce,
+    Cost,
+    Steps,
+    StepSchedule,
+    cost,
+    finish_s_per_gb,
+    in_steps,
+)
+from forestcoll.topology import Topology
+
+__all__ = ["Made", "measured"]
+
+
+@dataclass(frozen=True)
+class Made:
+    """What measures are taken of; what several of them need is computed once.
+
+    Parameters
+    ----------
+    schedule : any
+        It has passed :func:`forestcoll.schedule.verify`.
+    topology : Topology
+    collective : str
+    """
+
+    schedule: Schedule
+    topology: Topology
+    collective: str
+
+    @cached_property
+    def flowing(self) -> Cost:
+        """Its cost when all pieces are under way at once."""
+        return cost(self.schedule)
+
+    @cached_property
+    def in_steps(self) -> Steps:
+        """Its cost when nothing is passed on before a step has ended."""
+        return in_steps(self.schedule)
+
+    @cached_property
+    def finish_s_per_gb(self) -> Fraction | None:
+        """The finish of its clock, if it has one, over the size of the data."""
+        return finish_s_per_gb(self.schedule)
+
+    @cached_property
+    def best(self) -> UpperBound | None:
+        """What no schedule can beat.
+
+        Raises
+        ------
+        VerificationError
+            If this one does.
+        """
+        reached = self.flowing.algbw_gb_s
+        best = upper_bound(self.topology, self.collective, reached)
+        if reached > best.algbw_gb_s:
+            raise VerificationError(
+                f"the schedule makes {reached} GB/s, but {best.by} proves that none makes more "
+                f"than {best.algbw_gb_s}: one of the two is wrong; please report this"
+            )
+        return best
+
+    @property
+    def stepwise(self) -> StepSchedule | None:
+        """The schedule, if it is one of steps."""
+        return self.schedule if isinstance(self.schedule, StepSchedule) else None
+
+    @property
+    def forests(self) -> tuple[Any, ...]:
+        """Its forests: two of an allreduce, none of a step schedule."""
+        if isinstance(self.schedule, StepSchedule):
+            return ()
+        return self.schedule.phases if isinstance(self.schedule, Allreduce) else (self.schedule,)
+
+    @property
+    def remark(self) -> str:
+        """What an allreduce says of how it was made."""
+        return self.schedule.remark if isinstance(self.schedule, Allreduce) else ""
+
+    def of_forests(self, number: Callable[[Any], int]) -> int | None:
+        """Add up a number of each of its forests; None if there are none."""
+        return sum(map(number, self.forests)) if self.forests else None
+
+
+def measured(made: Made) -> dict[str, Any]:
+    """Take every measure of a schedule: the columns that have a value."""
+    values = {name: one.of(made) for name, one in MEASURES.items() if not one.sized}
+    values |= {name: values[one.exact_of] for name, one in MEASURES.items() if one.exact_of}
+    return {
+        name: str(value) if MEASURES[name].exact_of else _plain(value)
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def _plain(value: object) -> object:
+    return float(value) if isinstance(value, Fraction) else value
