@@ -18,8 +18,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from experiments.config.document import Document, nearest, read_document
-from experiments.config.methods import is_reference, method_names, parameters_of, refusal
-from experiments.config.points import Limits, Point, Value
+from experiments.config.methods import claims, is_reference, method_names, parameters_of, refusal
+from experiments.config.points import ROOTED, Limits, Point, Value
 from experiments.config.schema import (
     Experiment,
     LimitsEntry,
@@ -65,6 +65,7 @@ def read_experiment(path: Path) -> ParsedExperiment:
         _check_topology(document, ("topologies", position), topology, path.parent)
     for position, method in enumerate(experiment.methods):
         _check_method(document, ("methods", position), method)
+    _check_collective(document, experiment)
     points = _distinct(document, _points(experiment, path.parent))
     _check_figures(document, experiment, points)
     return ParsedExperiment(experiment, points)
@@ -185,6 +186,27 @@ def _check_method(document: Document, location: Location, entry: MethodEntry) ->
                 raise document.fault((*location, "parameters", name), problem)
 
 
+def _check_collective(document: Document, experiment: Experiment) -> None:
+    """Refuse a collective that no method claims; those that do not, beside others, give rows."""
+    collective = experiment.collective
+    if experiment.root is not None and collective not in ROOTED:
+        raise document.fault(
+            ("root",), f"is {experiment.root!r}, but {collective} has no root; remove it"
+        )
+    for position, entry in enumerate(experiment.methods):
+        if collective in ROOTED and "root" in entry.parameters:
+            raise document.fault(
+                ("methods", position, "parameters", "root"),
+                'is for this method alone; give "root" to the whole experiment instead',
+            )
+    known = {entry.name: claims(entry.name) for entry in experiment.methods}
+    if all(done is not None and collective not in done for done in known.values()):
+        claimed = "; ".join(f"{name} has {', '.join(done or ())}" for name, done in known.items())
+        raise document.fault(
+            ("collective",), f"is {collective!r}, which no method here does; {claimed}"
+        )
+
+
 def _check_parameters(
     document: Document, location: Location, given: Parameters, known: Collection[str]
 ) -> None:
@@ -268,8 +290,16 @@ def _points(experiment: Experiment, folder: Path) -> Iterator[_Placed]:
                             repetition=repetition,
                             limits=limits,
                             digest=digest,
+                            root=_root(experiment),
                         )
                         yield _Placed(point, t, m)
+
+
+def _root(experiment: Experiment) -> str | int | None:
+    """Return the root, the first GPU unless another is given, where the collective has one."""
+    if experiment.collective not in ROOTED:
+        return None
+    return 0 if experiment.root is None else experiment.root
 
 
 def _swept(parameters: Parameters) -> Iterator[dict[str, Value]]:

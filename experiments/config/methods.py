@@ -3,8 +3,8 @@
 ``forestcoll`` is the core, ``forestcoll-paper`` the paper's own algorithms, other plain names are
 the baselines, and ``module:function`` is any importable function
 ``function(topology, **parameters) -> Forest`` or ``StepSchedule``, called with ``collective=`` too
-where it is no allgather: the way to put a method of your own beside them without touching the
-package.
+where it is no allgather, and with ``root=`` where that has one: the way to put a method of your own
+beside them without touching the package.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from baselines.collectives import GATHERING
 from baselines.limits import Limits
 from baselines.method import Schedule
 from baselines.parameters import complaint
@@ -27,6 +28,7 @@ from forestcoll.topology import Topology
 
 __all__ = [
     "OnStage",
+    "claims",
     "find_method",
     "is_reference",
     "method_names",
@@ -35,7 +37,7 @@ __all__ = [
     "run_method",
 ]
 
-_OF_THE_CALL = ("collective", "progress")
+_OF_THE_CALL = ("collective", "progress", "root")
 """Parameters of our own methods that a method entry does not set."""
 
 _SHARE_OF_TIME = 0.95
@@ -50,6 +52,13 @@ OnStage = Callable[[str], None]
 def method_names() -> tuple[str, ...]:
     """Return the plain names, the core first."""
     return (*OURS, *METHODS)
+
+
+def claims(name: str) -> tuple[str, ...] | None:
+    """Return the collectives that a method claims to do; None where only running it can tell."""
+    if name in METHODS:
+        return METHODS[name].collectives
+    return _OURS_DO.get(name)
 
 
 def is_reference(name: str) -> bool:
@@ -111,6 +120,7 @@ def _forestcoll(
     threads: int | None = None,
     program_s: float = PROGRAM_S,
     multicast: bool = False,
+    root: str | int | None = None,
 ) -> tuple[Schedule, dict[str, float]]:
     """Run the core; with ``multicast`` marked switches copy and add."""
     options: Options = {
@@ -118,6 +128,7 @@ def _forestcoll(
         "threads": threads,
         "program_s": program_s,
         "progress": progress,
+        "root": root,
     }
     if multicast:
         made = generate_multicast(topology, collective=collective, **options)
@@ -126,10 +137,15 @@ def _forestcoll(
 
 
 def _paper(
-    topology: Topology, collective: str, progress: Progress, *, threads: int | None = None
+    topology: Topology,
+    collective: str,
+    progress: Progress,
+    *,
+    threads: int | None = None,
+    root: str | int | None = None,
 ) -> tuple[Schedule, dict[str, float]]:
     """Run the paper's own algorithms."""
-    options: Options = {"method": "paper", "threads": threads, "progress": progress}
+    options: Options = {"method": "paper", "threads": threads, "progress": progress, "root": root}
     return generate_timed(topology, collective=collective, **options)
 
 
@@ -139,6 +155,11 @@ OURS: Mapping[str, Callable[..., tuple[Schedule, dict[str, float]]]] = {
 }
 """Our own methods by the names that their forests bear."""
 
+_OURS_DO = {
+    "forestcoll": (*GATHERING, "broadcast", "reduce"),
+    "forestcoll-paper": GATHERING,
+}
+
 
 def run_method(
     name: str,
@@ -147,6 +168,7 @@ def run_method(
     parameters: Mapping[str, Any],
     seconds: float,
     on_stage: OnStage,
+    root: str | int | None = None,
 ) -> tuple[Schedule, dict[str, float]]:
     """Run a method.
 
@@ -160,6 +182,8 @@ def run_method(
         After which the point is stopped. A baseline that searches gets a little less, so that it
         can return the best it has.
     on_stage : callable
+    root : str or int, optional
+        Name or rank of the root of a broadcast or reduce.
 
     Returns
     -------
@@ -167,12 +191,14 @@ def run_method(
     dict
         Seconds of each stage; empty where the method does not tell.
     """
+    rooted = {} if root is None else {"root": root}
     if name in OURS:
-        return OURS[name](topology, collective, _stages_only(on_stage), **parameters)
+        return OURS[name](topology, collective, _stages_only(on_stage), **parameters, **rooted)
     if name in METHODS:
         limits = Limits(seconds=_SHARE_OF_TIME * seconds)
-        return METHODS[name].run(topology, collective, parameters, limits), {}
-    call = {} if collective == "allgather" else {"collective": collective}
+        takes = rooted if "root" in METHODS[name].parameters else {}
+        return METHODS[name].run(topology, collective, {**parameters, **takes}, limits), {}
+    call: dict[str, Any] = {} if collective == "allgather" else {"collective": collective, **rooted}
     return find_method(name)(topology, **call, **parameters), {}
 
 

@@ -11,9 +11,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
-__all__ = ["Job", "Limits", "Point", "Status", "Value", "series"]
+__all__ = ["ROOTED", "Job", "Limits", "Point", "Status", "Value", "series"]
+
+ROOTED = ("broadcast", "reduce")
+"""Collectives with a root."""
 
 Value = str | int | float | bool
 """What a parameter of a topology family or a method may be."""
@@ -46,13 +49,14 @@ class Limits:
 
 
 class Job(TypedDict):
-    """What a worker is told to do."""
+    """What a worker is told to do; a root, of a broadcast or reduce, is given by name or rank."""
 
     source: str
     collective: str
     method: str
     parameters: dict[str, Value]
     seconds: float
+    root: NotRequired[str | int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,8 @@ class Point:
     limits : Limits
     digest : str
         Of a topology file's content; empty for a family.
+    root : str or int, optional
+        Name or rank of the root of a broadcast or reduce.
     """
 
     experiment: str
@@ -89,6 +95,7 @@ class Point:
     repetition: int
     limits: Limits
     digest: str = field(default="", repr=False)
+    root: str | int | None = None
 
     @property
     def series(self) -> str:
@@ -98,13 +105,14 @@ class Point:
     @property
     def job(self) -> Job:
         """What a worker needs to know of it."""
-        return {
+        job: Job = {
             "source": self.source,
             "collective": self.collective,
             "method": self.method,
             "parameters": dict(self.parameters),
             "seconds": self.limits.seconds,
         }
+        return job if self.root is None else {**job, "root": self.root}
 
     @property
     def identity(self) -> str:
@@ -121,6 +129,7 @@ class Point:
             "method": self.method,
             "parameters": dict(self.parameters),
             "repetition": self.repetition,
+            **({} if self.root is None else {"root": self.root}),
         }
         text = json.dumps(what, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -185,7 +185,12 @@ class Experiment(_Strict):
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="Also the name of the results' folder."
     )
     title: Annotated[str, BeforeValidator(_text)] = Field(default="", description="For people.")
-    collective: Literal["allgather", "reduce-scatter", "allreduce"] = "allgather"
+    collective: Literal[
+        "allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"
+    ] = "allgather"
+    root: str | Annotated[int, Field(ge=0)] | None = Field(
+        default=None, description="Of a broadcast or reduce: name or rank of a GPU, 0 if not given."
+    )
     topologies: list[TopologyEntry] = Field(min_length=1)
     methods: list[MethodEntry] = Field(min_length=1)
     limits: LimitsEntry = LimitsEntry()

@@ -92,7 +92,8 @@ class Measures:
     optimum_by: str | None = measure(
         "what proves it: `the bottleneck cut`; of an allreduce `a partition or cut`, "
         "`the allreduce program`, or `the allreduce program, unfinished` (30 s a row), which may "
-        "leave a gap",
+        "leave a gap; of an all-to-all `prices of the links`, found by its program, or nothing if "
+        "that takes over 30 s",
         how=lambda made: made.best and made.best.by,
     )
     made_by: str | None = measure(

@@ -36,11 +36,14 @@ class Made:
         It has passed :func:`forestcoll.schedule.verify`.
     topology : Topology
     collective : str
+    root : int, optional
+        Rank of the root of a broadcast or reduce.
     """
 
     schedule: Schedule
     topology: Topology
     collective: str
+    root: int | None = None
 
     @cached_property
     def flowing(self) -> Cost:
@@ -67,8 +70,8 @@ class Made:
             If this one does.
         """
         reached = self.flowing.algbw_gb_s
-        best = upper_bound(self.topology, self.collective, reached)
-        if reached > best.algbw_gb_s:
+        best = upper_bound(self.topology, self.collective, reached, self.root)
+        if best is not None and reached > best.algbw_gb_s:
             raise VerificationError(
                 f"the schedule makes {reached} GB/s, but {best.by} proves that none makes more "
                 f"than {best.algbw_gb_s}: one of the two is wrong; please report this"

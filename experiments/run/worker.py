@@ -23,8 +23,9 @@ from baselines.method import Schedule
 from experiments.config.methods import run_method
 from experiments.config.points import Job, Status
 from experiments.measures.made import Made, measured
+from forestcoll.demand import weights_for
 from forestcoll.errors import ForestCollError, TimeLimitError, UnsupportedError, VerificationError
-from forestcoll.schedule import verify
+from forestcoll.schedule import Allreduce, StepSchedule, verify
 from forestcoll.topology import Topology, load_topology
 
 __all__ = ["run_job", "work"]
@@ -37,9 +38,10 @@ def work(job: Job, tell: Tell) -> None:
     try:
         topology = load_topology(job["source"])
         tell({"fields": {"gpus": topology.num_compute}, "phase": "generate"})
+        root = _rank_of_root(job, topology)
         schedule = _generate(job, topology, tell)
         tell({"phase": "check"})
-        tell({"fields": _checked(schedule, topology, job["collective"])})
+        tell({"fields": _checked(schedule, topology, job["collective"], root)})
     except UnsupportedError as error:
         tell(_ending(Status.UNSUPPORTED, str(error)))
     except TimeLimitError as error:
@@ -68,6 +70,7 @@ def _generate(job: Job, topology: Topology, tell: Tell) -> Schedule:
         job["parameters"],
         job["seconds"],
         lambda stage: tell({"stage": stage}),
+        **({"root": job["root"]} if "root" in job else {}),
     )
     seconds = time.perf_counter() - began
     fields = {"generation_s": seconds, "stages_s": stages, "peak_memory_mb": peak_memory_mb()}
@@ -75,7 +78,23 @@ def _generate(job: Job, topology: Topology, tell: Tell) -> Schedule:
     return schedule
 
 
-def _checked(schedule: Schedule, topology: Topology, collective: str) -> dict[str, Any]:
+def _rank_of_root(job: Job, topology: Topology) -> int | None:
+    if "root" not in job:
+        return None
+    return weights_for(topology, job["collective"], root=job["root"]).index(1)
+
+
+def _rooted_at(schedule: Schedule) -> set[int]:
+    """Return the ranks that are roots of a broadcast or reduce."""
+    if isinstance(schedule, StepSchedule):
+        return set(schedule.chunks.root.tolist())
+    assert not isinstance(schedule, Allreduce)  # it is neither
+    return {rank for rank, weight in enumerate(schedule.weights) if weight}
+
+
+def _checked(
+    schedule: Schedule, topology: Topology, collective: str, root: int | None
+) -> dict[str, Any]:
     """Verify a schedule against what was asked for, and measure it."""
     if schedule.topology != topology:
         raise VerificationError(
@@ -83,8 +102,11 @@ def _checked(schedule: Schedule, topology: Topology, collective: str) -> dict[st
         )
     if schedule.collective != collective:
         raise VerificationError(f"the schedule is of {schedule.collective}; {collective} was due")
+    if root is not None and _rooted_at(schedule) != {root}:
+        found = ", ".join(map(str, sorted(_rooted_at(schedule))))
+        raise VerificationError(f"the schedule is rooted at rank {found}; rank {root} was due")
     verify(schedule)
-    return measured(Made(schedule, topology, collective))
+    return measured(Made(schedule, topology, collective, root))
 
 
 def peak_memory_mb() -> float:

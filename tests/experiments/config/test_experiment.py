@@ -108,7 +108,7 @@ def test_a_topology_file_counts_by_its_content(write_experiment, tmp_path: Path)
         ),
         (
             HEAD + TOPOLOGIES + METHODS + "collective: alltoall\n",
-            "line 6: collective is 'alltoall', an unknown value; known: allgather",
+            "line 6: collective is 'alltoall', an unknown value; did you mean \"all-to-all\"?",
         ),
         (
             HEAD + TOPOLOGIES + METHODS + "figures: [generation-tim]\n",
@@ -323,3 +323,65 @@ def test_a_malformed_topology_file_is_an_error_before_anything_runs(
     assert "line 3: topologies[0].file is no topology: " in str(caught.value)
     assert "mine.yaml, line 2: nods is not a field" in str(caught.value)
     assert caught.value.exit_code == 2
+
+
+BROADCAST = "collective: broadcast\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            HEAD + BROADCAST + TOPOLOGIES + METHODS,
+            "line 2: collective is 'broadcast', which no method here does; "
+            "ring has allgather, reduce-scatter, allreduce",
+        ),
+        (
+            HEAD + TOPOLOGIES + "methods:\n  - {name: nccl-tree}\n",
+            "collective is 'allgather', which no method here does; nccl-tree has allreduce",
+        ),
+        (
+            HEAD + "root: 1\n" + TOPOLOGIES + METHODS,
+            "line 2: root is 1, but allgather has no root; remove it",
+        ),
+        (
+            HEAD + BROADCAST + TOPOLOGIES + "methods:\n  - {name: blink, parameters: {root: 1}}\n",
+            'methods[0].parameters.root is for this method alone; give "root" to the whole',
+        ),
+        (HEAD + BROADCAST + "root: -1\n" + TOPOLOGIES + METHODS, "line 3: root is -1"),
+        (HEAD + BROADCAST + "root: 1.5.2.\nrot: 3\n" + TOPOLOGIES + METHODS, "line 4: rot is an"),
+    ],
+    ids=lambda text: text[:80],
+)
+def test_a_collective_that_nobody_does_is_a_mistake(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    """Before anything runs; so is a root where there is none, or one for a single method."""
+    path = tmp_path / "toy.yaml"
+    path.write_text(text)
+    with pytest.raises(InvalidExperimentError) as caught:
+        read_experiment(path)
+    assert message in str(caught.value)
+
+
+def test_a_collective_that_one_method_does_is_for_all(write_experiment) -> None:
+    """The others give rows that say so; a function of one's own may do anything."""
+    methods = [{"name": "forestcoll"}, {"name": "ring"}]
+    points = read_experiment(write_experiment(collective="broadcast", methods=methods)).points
+    assert {point.method for point in points} == {"forestcoll", "ring"}
+    own = write_experiment(collective="all-to-all", methods=[{"name": "zoo:good"}])
+    assert {point.collective for point in read_experiment(own).points} == {"all-to-all"}
+
+
+def test_the_root_is_part_of_what_is_run(write_experiment) -> None:
+    """The first GPU unless another is given; other collectives are the points that they were."""
+
+    def identities(**changes: object) -> list[str]:
+        methods = [{"name": "forestcoll"}]
+        points = read_experiment(write_experiment(methods=methods, **changes)).points
+        return [point.identity for point in points]
+
+    plain = identities(collective="broadcast")
+    assert plain == identities(collective="broadcast", root=0)
+    assert set(plain).isdisjoint(identities(collective="broadcast", root="gpu1"))
+    assert identities() == ["5b41f341218fbb24", "a364f0c76e1ac595"]

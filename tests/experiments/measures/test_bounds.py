@@ -7,18 +7,23 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import experiments.measures.bounds
 from experiments.config.methods import run_method
 from experiments.config.points import Status
 from experiments.measures.bounds import UpperBound, upper_bound
+from experiments.measures.made import Made, measured
 from experiments.results.rows import Row, read_rows
 from experiments.run.worker import work
 from forestcoll.allreduce import Improved
 from forestcoll.schedule import cost
 from forestcoll.topology import load_topology, write_topology
+from lp.alltoall import all_to_all_rate
+from lp.program import Settings
 from tests.lp.networks import BETTER
+from tests.random_topologies import random_topology
 
 ROOT = Path(__file__).parents[3]
 
@@ -142,3 +147,50 @@ def test_networks_in_files_have_bounds_too(tmp_path: Path) -> None:
     fields = _row("forestcoll", str(path), program_s=1e-9)
     assert fields["made_by"].endswith("the allreduce program did not finish in 1e-09 s")
     assert "made_by" not in _row("ring", "ring:nodes=3")
+
+
+@pytest.mark.parametrize(
+    ("spec", "pair"),
+    [
+        ("complete_bipartite:degree=4", Fraction(2, 5)),  # table 7 of the NSDI paper's bound
+        ("torus:dims=3x3", Fraction(1, 3)),  # the product of two rings of 3, at rate 1
+        ("ring:nodes=4", Fraction(1, 2)),  # 8 links of 1; 4 GPUs with distances 1, 1 and 2
+        ("ring:nodes=4,bidirectional=false", Fraction(1, 6)),  # 4 links; distances 1, 2 and 3
+    ],
+)
+def test_the_optimum_of_an_all_to_all_is_exact_where_prices_are_simple(
+    spec: str, pair: Fraction
+) -> None:
+    """In units of a link's bandwidth; the data is N times what goes from one GPU to another."""
+    topology = load_topology(spec)
+    unit = min(link.bandwidth_gb_s for link in topology.links)
+    found = upper_bound(topology, "all-to-all", Fraction(1, 100))
+    assert found == UpperBound(pair * topology.num_compute * unit, "prices of the links")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_bound_of_an_all_to_all_holds_for_any_prices(seed: int) -> None:
+    """Also for such as nobody searched for: none is below what the program's flow attains."""
+    topology = random_topology(seed, "directed")
+    found = all_to_all_rate(topology, settings=Settings(time_limit_s=60))
+    best = upper_bound(topology, "all-to-all", Fraction(1, 100))
+    assert best is not None
+    attained = found.rate_gb_s * topology.num_compute
+    assert attained <= float(best.algbw_gb_s) * (1 + 1e-9)
+    assert float(best.algbw_gb_s) <= attained * (1 + 1e-6)
+    prices = np.random.default_rng(seed).integers(1, 9, len(topology.links)).tolist()
+    rate = experiments.measures.bounds._rate_at(topology, prices)
+    assert found.rate_gb_s <= float(rate) * (1 + 1e-9)
+
+
+def test_an_all_to_all_program_that_does_not_finish_leaves_no_optimum(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An empty cell, not a guess; the row has its rate all the same."""
+    monkeypatch.setattr(experiments.measures.bounds, "PROGRAM_S", 1e-9)
+    topology = load_topology("ring:nodes=4")
+    assert upper_bound(topology, "all-to-all", Fraction(1, 100)) is None
+    schedule = run_method("direct", topology, "all-to-all", {}, 9.0, lambda _: None)[0]
+    found = measured(Made(schedule, topology, "all-to-all"))
+    assert found["algbw"]
+    assert not found.keys() & {"optimum", "optimum_gb_s", "optimum_by", "ratio"}
