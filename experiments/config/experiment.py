@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from experiments.config.document import Document, nearest, read_document
+from experiments.config.figures import check_figure, parse_figure
 from experiments.config.methods import claims, is_reference, method_names, parameters_of, refusal
 from experiments.config.points import ROOTED, Limits, Point, Value
 from experiments.config.schema import (
@@ -30,7 +31,6 @@ from experiments.config.schema import (
     text_of,
     values_of,
 )
-from experiments.plots.figures import check_figure, parse_figure
 from forestcoll.errors import ForestCollError, InvalidExperimentError
 from forestcoll.topology import FAMILIES, Family, read_topology
 
@@ -251,7 +251,7 @@ def _check_figures(document: Document, experiment: Experiment, points: tuple[Poi
     for position, text in enumerate(experiment.figures):
         try:
             figure = parse_figure(text)
-            check_figure(figure, parameters, methods)
+            check_figure(figure, parameters, methods, sized=bool(experiment.sizes))
         except InvalidExperimentError as error:
             raise document.fault(("figures", position), f"cannot be drawn: {error}") from None
         if figure in asked:
@@ -291,6 +291,7 @@ def _points(experiment: Experiment, folder: Path) -> Iterator[_Placed]:
                             limits=limits,
                             digest=digest,
                             root=_root(experiment),
+                            sizes=tuple(experiment.sizes),
                         )
                         yield _Placed(point, t, m)
 

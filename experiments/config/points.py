@@ -49,7 +49,10 @@ class Limits:
 
 
 class Job(TypedDict):
-    """What a worker is told to do; a root, of a broadcast or reduce, is given by name or rank."""
+    """What a worker is told to do.
+
+    A root, of a broadcast or reduce, is given by name or rank; sizes, of the data, in bytes.
+    """
 
     source: str
     collective: str
@@ -57,6 +60,7 @@ class Job(TypedDict):
     parameters: dict[str, Value]
     seconds: float
     root: NotRequired[str | int]
+    sizes: NotRequired[list[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,8 @@ class Point:
         Of a topology file's content; empty for a family.
     root : str or int, optional
         Name or rank of the root of a broadcast or reduce.
+    sizes : tuple of int
+        Of the data, in bytes, for measures that depend on it.
     """
 
     experiment: str
@@ -96,6 +102,7 @@ class Point:
     limits: Limits
     digest: str = field(default="", repr=False)
     root: str | int | None = None
+    sizes: tuple[int, ...] = ()
 
     @property
     def series(self) -> str:
@@ -112,14 +119,19 @@ class Point:
             "parameters": dict(self.parameters),
             "seconds": self.limits.seconds,
         }
-        return job if self.root is None else {**job, "root": self.root}
+        if self.root is not None:
+            job["root"] = self.root
+        if self.sizes:
+            job["sizes"] = list(self.sizes)
+        return job
 
     @property
     def identity(self) -> str:
         """Hash of what is run: the same on every machine.
 
         The limits are left out, so that a finished point stays finished when they are raised;
-        :func:`experiments.run.plan.is_done` reruns only those that had run into them.
+        :func:`experiments.run.plan.is_done` reruns only those that had run into them. So are the
+        sizes of the data, for which a schedule is not made again.
         """
         what = {
             "experiment": self.experiment,

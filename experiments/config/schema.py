@@ -22,9 +22,10 @@ from pydantic import (
     model_validator,
 )
 
+from experiments.config.kinds import KINDS
 from experiments.config.methods import method_names, parameters_of
 from experiments.config.points import Value
-from experiments.plots.figures import KINDS
+from experiments.config.sizes import read_sizes
 from forestcoll.topology import FAMILIES
 
 __all__ = [
@@ -191,6 +192,10 @@ class Experiment(_Strict):
     root: str | Annotated[int, Field(ge=0)] | None = Field(
         default=None, description="Of a broadcast or reduce: name or rank of a GPU, 0 if not given."
     )
+    sizes: Annotated[list[int], BeforeValidator(read_sizes)] = Field(
+        default=[],
+        description="Of the data: bytes, 64MB, 1KB..1GB, {from: 1KB, to: 1GB, factor: 4}.",
+    )
     topologies: list[TopologyEntry] = Field(min_length=1)
     methods: list[MethodEntry] = Field(min_length=1)
     limits: LimitsEntry = LimitsEntry()
@@ -223,7 +228,8 @@ def experiment_schema() -> dict[str, Any]:
     method["allOf"] = [
         _clause("name", name, dict.fromkeys(parameters_of(name), "")) for name in method_names()
     ]
-    with_options = "|".join(name for name, kind in KINDS.items() if kind.options)
+    schema["properties"]["sizes"]["items"] = _SIZE_ENTRY
+    with_options = "|".join(name for name, kind in KINDS.items() if kind.free)
     schema["properties"]["figures"]["items"] = {
         "anyOf": [
             *({"const": name, "description": kind.summary} for name, kind in KINDS.items()),
@@ -241,6 +247,23 @@ _SWEEP = {
         {"type": "array", "items": _SCALAR, "minItems": 1, "uniqueItems": True},
         {"$ref": "#/$defs/Range"},
     ],
+}
+_SIZE = {"anyOf": [{"type": "integer", "minimum": 1}, {"pattern": "^[0-9.]+ ?([KMGT]i?)?B?$"}]}
+_SIZE_ENTRY = {
+    "anyOf": [
+        *_SIZE["anyOf"],
+        {"pattern": r"^[^.]+(\.[0-9]+)?[^.]*\.\..+$"},
+        {
+            "type": "object",
+            "properties": {
+                "from": _SIZE,
+                "to": _SIZE,
+                "factor": {"type": "integer", "minimum": 2},
+            },
+            "required": ["from", "to"],
+            "additionalProperties": False,
+        },
+    ]
 }
 _SWEEP_REFERENCE = {"$ref": "#/$defs/Sweep"}
 

@@ -146,6 +146,22 @@ class Measures:
         "end of generation",
         label="peak memory", unit="MB", logarithmic=True,
     )  # fmt: skip
+    time_flowing_s: float | None = measure(
+        "theoretical time for a size of the data that flows, without latencies",
+        how=lambda made, size: made.flowing.time_s(size), sized=True,
+        label="theoretical time, flowing", unit="s", logarithmic=True,
+    )  # fmt: skip
+    time_in_steps_s: float | None = measure(
+        "that of the same schedule when nothing is passed on before a step has ended",
+        how=lambda made, size: made.in_steps.time_s_per_gb * size / 10**9, sized=True,
+        label="theoretical time in steps", unit="s", logarithmic=True,
+    )  # fmt: skip
+    time_at_finish_s: float | None = measure(
+        "that by the finish of the schedule's clock; empty without one, and where latencies count "
+        "and the clock is for another size",
+        how=lambda made, size: made.finish_s(size), sized=True,
+        label="theoretical time at the finish", unit="s", logarithmic=True,
+    )  # fmt: skip
 
 
 MEASURES: Mapping[str, Measure] = measures_of(Measures)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,7 +10,7 @@ from typing import Any
 
 from baselines.method import Schedule
 from experiments.measures.bounds import UpperBound, upper_bound
-from experiments.measures.declared import MEASURES
+from experiments.measures.declared import MEASURES, SIZED
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import (
     Allreduce,
@@ -60,6 +60,19 @@ class Made:
         """The finish of its clock, if it has one, over the size of the data."""
         return finish_s_per_gb(self.schedule)
 
+    def finish_s(self, size_bytes: int) -> Fraction | None:
+        """Return when its clock ends for a size of the data, as far as that is known.
+
+        A clock is made for one size. Without latencies all its times grow with the size; with some,
+        it says nothing of other sizes.
+        """
+        clock = self.stepwise.clock if self.stepwise else None
+        if clock is None or self.finish_s_per_gb is None:
+            return None
+        if clock.size_bytes != size_bytes and any(e.latency_us for e in self.topology.links):
+            return None
+        return self.finish_s_per_gb * size_bytes / 10**9
+
     @cached_property
     def best(self) -> UpperBound | None:
         """What no schedule can beat.
@@ -100,15 +113,25 @@ class Made:
         return sum(map(number, self.forests)) if self.forests else None
 
 
-def measured(made: Made) -> dict[str, Any]:
-    """Take every measure of a schedule: the columns that have a value."""
+def measured(made: Made, sizes: Iterable[int] = ()) -> dict[str, Any]:
+    """Take every measure of a schedule: the columns that have a value.
+
+    Those that depend on the size of the data are in the column ``sizes``, by size.
+    """
     values = {name: one.of(made) for name, one in MEASURES.items() if not one.sized}
     values |= {name: values[one.exact_of] for name, one in MEASURES.items() if one.exact_of}
-    return {
+    columns: dict[str, Any] = {
         name: str(value) if MEASURES[name].exact_of else _plain(value)
         for name, value in values.items()
         if value is not None
     }
+    by_size = {str(size): _sized(made, size) for size in sizes}
+    return {**columns, "sizes": by_size} if by_size else columns
+
+
+def _sized(made: Made, size: int) -> dict[str, Any]:
+    values = {name: MEASURES[name].of(made, size) for name in SIZED}
+    return {name: _plain(value) for name, value in values.items() if value is not None}
 
 
 def _plain(value: object) -> object:

@@ -16,15 +16,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, ScalarFormatter
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
+from experiments.config.sizes import size_text
 from experiments.plots.labels import spread
 from experiments.results.rows import Status
 
 __all__ = [
     "GLYPHS", "INK", "Look", "finish", "gpu_axis", "label_left", "look", "loss", "notes",
-    "panels", "save", "strip_above", "style",
+    "panels", "save", "size_axis", "strip_above", "style",
 ]  # fmt: skip
 
 INK = "#404040"
@@ -116,12 +117,21 @@ def gpu_axis(axes: Axes, sizes: Iterable[int]) -> None:
     axes.set_xlabel("GPUs")
 
 
-def _with_room(sizes: Sequence[int]) -> list[int]:
+def size_axis(axes: Axes, sizes: Iterable[int], label: str) -> None:
+    """Make the abscissa one of sizes of the data, doubling at even steps."""
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_locator(FixedLocator(_with_room(sorted(set(sizes)), most=7)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: size_text(round(size))))
+    axes.set_xlabel(label)
+
+
+def _with_room(sizes: Sequence[int], most: int = 10) -> list[int]:
     """Leave out sizes that are too close to others, but not the greatest and the least."""
     if not sizes:
         return []
     first, last = sizes[0], sizes[-1]
-    room = (last / first) ** (1 / 9)
+    room = (last / first) ** (1 / (most - 1))
     kept = [last]
     for size in reversed(sizes[1:-1]):
         if kept[-1] / size >= room and size / first >= room:

@@ -12,11 +12,12 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from experiments.config.document import nearest
+from experiments.config.kinds import SIDES
 from experiments.config.points import Value
 from experiments.measures.declared import DRAWN
+from experiments.plots.clusters import cluster_title
 from experiments.plots.drawing import INK, label_left, loss, panels
-from experiments.plots.lines import cluster_title
-from experiments.results.columns import LABELS, quantity, sides
+from experiments.results.columns import quantity, sides
 from experiments.results.rows import Row, Status
 from forestcoll.errors import InvalidExperimentError
 
@@ -45,8 +46,8 @@ def heat_map(rows: Sequence[Row], x: str, y: str, value: str) -> Figure:
     scale = _scale(rows, value)
     for axes, here in zip(grid, groups.values(), strict=True):
         _fill(axes, _cells(here, x, y), across, up, value, scale)
-        axes.set_xlabel(LABELS.get(x, x), parse_math=False)
-    label_left(grid, LABELS.get(y, y))
+        axes.set_xlabel(SIDES.get(x, x), parse_math=False)
+    label_left(grid, SIDES.get(y, y))
     if scale is not None:
         bar = figure.colorbar(scale, ax=grid, label=DRAWN[value].axis, pad=0.02)
         bar.outline.set_visible(False)

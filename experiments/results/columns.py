@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
+from experiments.config.kinds import SIDES
 from experiments.config.points import Value
 from experiments.results.rows import Row, Status
 from forestcoll.topology import FAMILIES
 
 __all__ = [
-    "LABELS",
     "failed_places",
     "medians",
     "quantity",
@@ -21,10 +21,6 @@ __all__ = [
 
 
 _DECIMAL = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?", re.ASCII)
-
-
-LABELS: Mapping[str, str] = {"gpus": "GPUs", "method": "", "topology": ""}
-"""What a heat map can have along its sides, besides parameters of topologies and methods."""
 
 
 def series_of(rows: Iterable[Row]) -> list[str]:
@@ -39,7 +35,7 @@ def quantity(row: Row, name: str) -> Value | None:
     """
     if name == "method":
         return row.series
-    if name in ("gpus", "topology"):
+    if name in ("gpus", "topology", "size_bytes"):
         found: Value | None = getattr(row, name)
         return found
     if name in row.parameters:
@@ -50,7 +46,7 @@ def quantity(row: Row, name: str) -> Value | None:
 def sides(rows: Iterable[Row]) -> set[str]:
     """Return every name that :func:`quantity` knows for some of the rows."""
     own = {name for row in rows for name in (*row.parameters, *_topology_parameters(row))}
-    return own | set(LABELS)
+    return own | set(SIDES)
 
 
 def _topology_parameters(row: Row) -> dict[str, Value]:
@@ -70,13 +66,16 @@ def _plain(value: Value) -> Value:
     return float(value) if "." in value else int(value)
 
 
-def medians(rows: Iterable[Row], column: str) -> dict[int, float]:
-    """Return the median of a column over the repetitions that ended well, by number of GPUs."""
+def medians(rows: Iterable[Row], column: str, along: str = "gpus") -> dict[int, float]:
+    """Return the median of a column over the repetitions that ended well, by number of GPUs.
+
+    ``along`` may be "size_bytes" too.
+    """
     found: dict[int, list[float]] = {}
     for row in rows:
-        number = getattr(row, column)
-        if row.status is Status.OK and row.gpus is not None and number is not None:
-            found.setdefault(row.gpus, []).append(number)
+        number, place = getattr(row, column), getattr(row, along)
+        if row.status is Status.OK and place is not None and number is not None:
+            found.setdefault(place, []).append(number)
     return {size: statistics.median(found[size]) for size in sorted(found)}
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
-from experiments.results.rows import Row, Status
+from experiments.results.rows import RARE, Row, Status
 from forestcoll.errors import InvalidExperimentError
 
 if TYPE_CHECKING:
@@ -26,14 +26,18 @@ _NESTED = object()
 
 
 def to_frame(rows: Sequence[Row]) -> pd.DataFrame:
-    """Return the rows as a data frame with a typed column for each field."""
+    """Return the rows as a data frame with a typed column for each field.
+
+    Columns that an experiment has only if it asks for them are left out if no row has them.
+    """
     import pandas as pd  # takes half a second
 
     columns: dict[str, list[Any]] = {}
-    for name, kind in _columns().items():
+    kinds = {name: kind for name, kind in _columns().items() if _is_there(rows, name)}
+    for name, kind in kinds.items():
         values = [getattr(row, name) for row in rows]
         columns[name] = [json.dumps(dict(v)) for v in values] if kind is _NESTED else values
-    types = {name: _TYPES.get(kind, "string") for name, kind in _columns().items()}
+    types = {name: _TYPES.get(kind, "string") for name, kind in kinds.items()}
     return pd.DataFrame(columns, dtype=object).astype(types)
 
 
@@ -78,6 +82,10 @@ def _columns() -> dict[str, Any]:
     """Return the type of every column; a marker for those that hold mappings."""
     hints = get_type_hints(Row)
     return {column.name: _plain(hints[column.name]) for column in dataclasses.fields(Row)}
+
+
+def _is_there(rows: Sequence[Row], name: str) -> bool:
+    return name not in RARE or any(getattr(row, name) for row in rows)
 
 
 def _plain(hint: Any) -> Any:

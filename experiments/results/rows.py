@@ -22,10 +22,14 @@ from typing import Any, Self
 from pydantic import TypeAdapter, ValidationError
 
 from experiments.config.points import Point, Status, Value, series
-from experiments.measures.declared import EXACT, Measures
+from experiments.measures.declared import EXACT, SIZED, Measures
 from forestcoll.errors import ForestCollError, InvalidExperimentError
 
-__all__ = ["Row", "RowFile", "Status", "latest", "read_rows"]
+__all__ = ["RARE", "Row", "RowFile", "Status", "latest", "read_rows"]
+
+
+RARE = ("root", "size_bytes", "sizes", *SIZED)
+"""Columns that are there only where some experiment has asked for them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +47,8 @@ class _Asked:
     status: Status
     reason: str = ""
     gpus: int | None = None
+    root: str | None = None
+    size_bytes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +89,15 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
         Whether somebody else ended it (``kill -9``, a lost machine); then the next run repeats it.
     versions, host, commit, time
         Of what, where, from which code and when (start, ISO 8601, UTC) it ran.
+    root : str
+        Of a broadcast or reduce.
+    sizes : mapping
+        By size of the data, in bytes, the measures that depend on it.
+    size_bytes : int
+        The size that those measures are of, in a row of :meth:`by_size`.
     """
+
+    sizes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.ratio is not None and self.ratio > 1:
@@ -106,14 +120,27 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
             method=point.method,
             parameters=dict(point.parameters),
             repetition=point.repetition,
+            root=None if point.root is None else str(point.root),
             limit_s=point.limits.seconds,
             limit_memory_gb=point.limits.memory_gb,
             **{**columns, "status": Status(columns["status"])},
         )
 
+    def by_size(self) -> list[Row]:
+        """Return a row for each size of the data; the row itself if it has none."""
+        return [
+            dataclasses.replace(self, sizes={}, size_bytes=int(size), **values)  # type: ignore[arg-type]
+            for size, values in self.sizes.items()
+        ] or [self]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the columns by name, in order; those of :data:`RARE` only if they have a value."""
+        columns = dataclasses.asdict(self)
+        return {name: columns[name] for name in columns if name not in RARE or columns[name]}
+
     def to_json(self) -> str:
         """Return the row as one line of JSON."""
-        return json.dumps(dataclasses.asdict(self), allow_nan=False)
+        return json.dumps(self.as_dict(), allow_nan=False)
 
     @classmethod
     def from_json(cls, line: str) -> Row:

@@ -5,7 +5,6 @@ Names come from files, so tables take them as text: nothing in them is markup.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -21,23 +20,24 @@ from experiments.results.rows import Row, Status
 __all__ = ["document", "heading", "table", "write_summary"]
 
 SUMMARY = (
-    *("cluster", "topology", "gpus", "method", "parameters", "repetition", "status", "reason"),
+    *("cluster", "topology", "gpus", "root", "method", "parameters", "repetition", "size_bytes"),
+    *("status", "reason"),
     *(one.name for one in reading_order(MEASURES.values()) if one.summary),
     *("commit", "time"),
 )
-"""Columns of summary.csv."""
+"""Columns of summary.csv, as far as they are there."""
 
 _SHOWN = [one for one in reading_order(MEASURES.values()) if one.heading]
 """Columns of the table, besides what was run."""
 
 
 def write_summary(rows: Sequence[Row], path: Path) -> Path:
-    """Write the rows as CSV, for reading and for spreadsheets."""
-    from experiments.results.frames import (
-        to_frame,  # pandas is slow to import, and only needed here
-    )
+    """Write the rows as CSV, for reading and for spreadsheets: a line for each size of the data."""
+    from experiments.results.frames import to_frame  # pandas is slow to import
 
-    frame = to_frame(rows)[list(SUMMARY)]
+    rows = [one for row in rows for one in row.by_size()]
+    frame = to_frame(rows)
+    frame = frame[[name for name in SUMMARY if name in frame]]
     frame["parameters"] = [row.series.partition("(")[2].rstrip(")") for row in rows]
     frame.to_csv(path, index=False, float_format="%.6g", lineterminator="\n")
     return path
@@ -49,7 +49,7 @@ def document(row: Row) -> dict[str, Any]:
     exact = {name: None if text is None else Fraction(text) for name, text in texts.items()}
     algbw, optimum = exact["algbw"], exact["optimum"]
     ratio = algbw / optimum if algbw is not None and optimum else row.ratio
-    return {**dataclasses.asdict(row), **exact, "ratio": ratio}
+    return {**row.as_dict(), **exact, "ratio": ratio}
 
 
 def heading(title: str) -> Text:

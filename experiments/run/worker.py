@@ -41,7 +41,7 @@ def work(job: Job, tell: Tell) -> None:
         root = _rank_of_root(job, topology)
         schedule = _generate(job, topology, tell)
         tell({"phase": "check"})
-        tell({"fields": _checked(schedule, topology, job["collective"], root)})
+        tell({"fields": _checked(schedule, topology, job, root)})
     except UnsupportedError as error:
         tell(_ending(Status.UNSUPPORTED, str(error)))
     except TimeLimitError as error:
@@ -92,21 +92,21 @@ def _rooted_at(schedule: Schedule) -> set[int]:
     return {rank for rank, weight in enumerate(schedule.weights) if weight}
 
 
-def _checked(
-    schedule: Schedule, topology: Topology, collective: str, root: int | None
-) -> dict[str, Any]:
+def _checked(schedule: Schedule, topology: Topology, job: Job, root: int | None) -> dict[str, Any]:
     """Verify a schedule against what was asked for, and measure it."""
     if schedule.topology != topology:
         raise VerificationError(
             f"the schedule is for {schedule.topology.name}, which is not the topology asked for"
         )
-    if schedule.collective != collective:
-        raise VerificationError(f"the schedule is of {schedule.collective}; {collective} was due")
+    if schedule.collective != job["collective"]:
+        raise VerificationError(
+            f"the schedule is of {schedule.collective}; {job['collective']} was due"
+        )
     if root is not None and _rooted_at(schedule) != {root}:
         found = ", ".join(map(str, sorted(_rooted_at(schedule))))
         raise VerificationError(f"the schedule is rooted at rank {found}; rank {root} was due")
     verify(schedule)
-    return measured(Made(schedule, topology, collective, root))
+    return measured(Made(schedule, topology, job["collective"], root), job.get("sizes", ()))
 
 
 def peak_memory_mb() -> float:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import itertools
 from dataclasses import replace
-from fractions import Fraction
-from importlib import resources
 from pathlib import Path
 
 import matplotlib as mpl
@@ -15,12 +13,13 @@ from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
 from rich.console import Console
 
-from experiments import published
+from experiments.config.kinds import KINDS
 from experiments.plots.drawing import finish, gpu_axis, panels, style
-from experiments.plots.figures import KINDS, draw, plot
+from experiments.plots.figures import draw, plot
 from experiments.plots.labels import label
-from experiments.plots.lines import front, lines
+from experiments.plots.lines import lines
 from experiments.plots.maps import heat_map
+from experiments.plots.scatters import front
 from experiments.results.columns import quantity
 from experiments.results.rows import Row, Status
 from experiments.results.tables import table, write_summary
@@ -276,25 +275,6 @@ def test_crowded_sizes_leave_ticks_out_but_the_ends_stay() -> None:
     assert ticks[-1] == 128
     assert len(ticks) <= 10
     assert all(b / a > 1.6 for a, b in itertools.pairwise(ticks))
-
-
-def test_published_files_parse_and_agree_with_themselves() -> None:
-    """The algbw is N / (1/x*), to the three digits given; the stages add up to the total."""
-    folder = resources.files(published)
-    optima = list(csv.DictReader(folder.joinpath("forestcoll_optima.csv").read_text().splitlines()))
-    assert len(optima) == 14
-    for row in optima:
-        exact = int(row["gpus"]) / Fraction(row["inverse_rate"])
-        assert float(exact) == pytest.approx(float(row["algbw_gb_s"]), abs=5e-4)
-    for row in csv.DictReader(
-        folder.joinpath("forestcoll_generation.csv").read_text().splitlines()
-    ):
-        if row["optimality_s"]:
-            stages = ("optimality_s", "switch_removal_s", "tree_packing_s")
-            total = sum(float(row[stage]) for stage in stages)
-            assert total == pytest.approx(float(row["total_s"]), rel=0.05)
-    assert {mark.cluster for mark in published.optima()} >= {"dgx_a100", "dgx_h100", "mi250"}
-    assert max(mark.value for mark in published.generation_times()) == 2262  # 37.7 minutes
 
 
 def test_the_table_shows_values_or_the_status() -> None:
