@@ -1,6 +1,9 @@
-"""An experiment file as it is read and checked: the points that it stands for.
+"""An experiment file as it is read and checked, and the points that it stands for.
 
-Read ``points`` (what one run is), ``document`` (a file as plain data), ``methods`` (what can be
-named), ``schema`` (what may stand in a file), ``experiment`` (reading one). Imported by all other
-packages of experiments but ``measures``; imports nothing here, so that a watchdog starts fast.
+Read ``points`` (what one run is), ``methods`` (what can be named), ``kinds`` (of figures) and
+``figure_options`` (asking for one), ``sizes`` (of the data), ``entries`` (what may stand in a file),
+``schema`` (the same for editors), ``document`` (a file as plain data), ``faults`` (what is wrong
+with one, in words), ``sweeps`` (its points) and ``experiment`` (reading and checking one).
+Imports ``measures``. Nothing is imported here, so that a watchdog, which needs ``points`` alone,
+starts fast.
 """

@@ -1,4 +1,4 @@
-"""Experiment files: reading one, checking it, and the points it stands for.
+"""Experiment files: reading one and checking it.
 
 Every key is checked; a mistake is one line with the file, the line, the field and the nearest word
 that would have been right.
@@ -6,38 +6,30 @@ that would have been right.
 
 from __future__ import annotations
 
-import hashlib
-import itertools
-import reprlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import ValidationError
 
 from experiments.config.document import Document, nearest, read_document
-from experiments.config.figures import check_figure, parse_figure
-from experiments.config.methods import claims, is_reference, method_names, parameters_of, refusal
-from experiments.config.points import ROOTED, Limits, Point, Value
-from experiments.config.schema import (
+from experiments.config.entries import (
     Experiment,
-    LimitsEntry,
     MethodEntry,
     Parameters,
-    Range,
     TopologyEntry,
     text_of,
     values_of,
 )
+from experiments.config.faults import Location, explained
+from experiments.config.figure_options import check_figure, parse_figure
+from experiments.config.methods import claims, is_reference, method_names, parameters_of, refusal
+from experiments.config.points import ROOTED, Point
+from experiments.config.sweeps import Placed, points_of
 from forestcoll.errors import ForestCollError, InvalidExperimentError
-from forestcoll.topology import FAMILIES, Family, read_topology
+from forestcoll.topology import FAMILIES, read_topology
 
 __all__ = ["Experiment", "ParsedExperiment", "read_experiment"]
-
-Location = tuple[str | int, ...]
-"""The way to a value: keys and list positions from the top of the file."""
 
 
 @dataclass(frozen=True)
@@ -60,71 +52,15 @@ def read_experiment(path: Path) -> ParsedExperiment:
     try:
         experiment = Experiment.model_validate(document.data)
     except ValidationError as error:
-        raise _explained(document, error) from None
+        raise explained(document, error) from None
     for position, topology in enumerate(experiment.topologies):
         _check_topology(document, ("topologies", position), topology, path.parent)
     for position, method in enumerate(experiment.methods):
         _check_method(document, ("methods", position), method)
     _check_collective(document, experiment)
-    points = _distinct(document, _points(experiment, path.parent))
+    points = _distinct(document, points_of(experiment, path.parent))
     _check_figures(document, experiment, points)
     return ParsedExperiment(experiment, points)
-
-
-# --- what is wrong, in words ---------------------------------------------------------------------
-
-_ENTRIES: Mapping[object, type[BaseModel]] = {
-    "topologies": TopologyEntry,
-    "methods": MethodEntry,
-    "limits": LimitsEntry,
-}
-
-
-def _explained(document: Document, error: ValidationError) -> ForestCollError:
-    """Turn pydantic's first complaint into ours; a misspelt key before what it leaves missing."""
-    faults = sorted(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
-    location = _in_document(document, faults[0])
-    return document.fault(location, _problem(faults[0], location))
-
-
-def _problem(fault: ErrorDetails, location: Location) -> str:
-    kind, found = fault["type"], reprlib.repr(fault["input"])
-    if kind == "extra_forbidden":
-        return f"is an unknown key; {nearest(location[-1], _keys(location))}"
-    if kind == "literal_error":
-        known = get_args(Experiment.model_fields[str(location[0])].annotation)
-        return f"is {found}, an unknown value; {nearest(found, known)}"
-    if kind == "missing":
-        return "is missing; add it"
-    if kind in ("model_type", "dict_type"):
-        place = "" if location else "the file "
-        return f"{place}holds no keys and values; write some here"
-    if fault["input"] is None:
-        return "has no value; add one"
-    if kind == "value_error":
-        return str(fault["ctx"]["error"])
-    _subject, _, wish = fault["msg"].partition(" ")
-    return f"is {found}; it {wish}"
-
-
-def _in_document(document: Document, fault: ErrorDetails) -> Location:
-    """Drop what pydantic adds for the branches of a union, which the file does not have."""
-    location: Location = ()
-    value: Any = document.data
-    for part in fault["loc"]:
-        inside = isinstance(value, dict) and part in value
-        if inside or (isinstance(value, list) and isinstance(part, int)):
-            location, value = (*location, part), value[part]
-    return (*location, fault["loc"][-1]) if fault["type"] == "missing" else location
-
-
-def _keys(location: Location) -> list[str]:
-    """Return the keys that may stand where an unknown one does."""
-    if len(location) == 1:
-        entry: type[BaseModel] = Experiment
-    else:
-        entry = Range if "parameters" in location else _ENTRIES[location[0]]
-    return [field.alias or name for name, field in entry.model_fields.items()]
 
 
 def _check_topology(
@@ -225,9 +161,9 @@ def _check_parameters(
                 )
 
 
-def _distinct(document: Document, points: Iterator[_Placed]) -> tuple[Point, ...]:
+def _distinct(document: Document, points: Iterator[Placed]) -> tuple[Point, ...]:
     """Return the points, none of which may be asked for by two entries."""
-    seen: dict[str, _Placed] = {}
+    seen: dict[str, Placed] = {}
     for placed in points:
         point = placed.point
         if point.identity in seen:
@@ -257,83 +193,3 @@ def _check_figures(document: Document, experiment: Experiment, points: tuple[Poi
         if figure in asked:
             raise document.fault(("figures", position), f"asks for {text!r} again; remove one")
         asked.append(figure)
-
-
-# --- the points ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """A point, and the numbers of the entries that it comes from."""
-
-    point: Point
-    topology: int
-    method: int
-
-
-def _points(experiment: Experiment, folder: Path) -> Iterator[_Placed]:
-    limits = Limits(experiment.limits.seconds, experiment.limits.memory_gb)
-    for t, entry in enumerate(experiment.topologies):
-        for topology in _swept(entry.parameters):
-            cluster, name, source, digest = _named(entry, topology, folder)
-            for m, method in enumerate(experiment.methods):
-                for parameters in _swept(method.parameters):
-                    for repetition in range(experiment.repetitions):
-                        point = Point(
-                            experiment=experiment.name,
-                            collective=experiment.collective,
-                            cluster=cluster,
-                            topology=name,
-                            source=source,
-                            method=method.name,
-                            parameters=parameters,
-                            repetition=repetition,
-                            limits=limits,
-                            digest=digest,
-                            root=_root(experiment),
-                            sizes=tuple(experiment.sizes),
-                        )
-                        yield _Placed(point, t, m)
-
-
-def _root(experiment: Experiment) -> str | int | None:
-    """Return the root, the first GPU unless another is given, where the collective has one."""
-    if experiment.collective not in ROOTED:
-        return None
-    return 0 if experiment.root is None else experiment.root
-
-
-def _swept(parameters: Parameters) -> Iterator[dict[str, Value]]:
-    """Yield every choice of one value from each sweep, the last sweep turning fastest."""
-    choices = [values_of(sweep) for sweep in parameters.values()]
-    for values in itertools.product(*choices):
-        yield dict(zip(parameters, values, strict=True))
-
-
-def _named(
-    entry: TopologyEntry, parameters: Mapping[str, Value], folder: Path
-) -> tuple[str, str, str, str]:
-    """Return the cluster, the topology's name, where to load it from, and its digest."""
-    if entry.file is not None:
-        file = folder / entry.file
-        digest = hashlib.sha256(file.read_bytes()).hexdigest()
-        return file.stem, entry.file, str(file.resolve()), digest
-    family = FAMILIES[str(entry.family)]
-    defaults = {p.name: p.default for p in family.parameters if not p.required}
-    given = {
-        p.name: p.read(text_of(parameters[p.name]), family.name)
-        for p in family.parameters
-        if p.name in parameters
-    }
-    specification = family.spec(defaults | given)
-    return _cluster(family, given), specification, specification, ""
-
-
-def _cluster(family: Family, given: Mapping[str, object]) -> str:
-    """Name a family with the options that differ from their defaults, but without its sizes."""
-    options = [
-        f"{p.name}={p.kind.show(given[p.name])}"
-        for p in family.parameters
-        if p.name in given and not p.required and p.kind.show(given[p.name]) != p.default_text
-    ]
-    return f"{family.name}:{','.join(options)}" if options else family.name

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.config.figures import parse_figure
+from experiments.config.figure_options import parse_figure
 from experiments.config.kinds import KINDS
 from experiments.results.rows import Row
 from forestcoll.errors import ExportError, InvalidExperimentError
@@ -27,7 +27,7 @@ def draw(kind: str, rows: Sequence[Row], stem: Path, title: str = "") -> list[Pa
     Parameters
     ----------
     kind : str
-        As for :func:`experiments.config.figures.parse_figure`.
+        As for :func:`experiments.config.figure_options.parse_figure`.
     rows : sequence of Row
     stem : Path
         The files' path without the ending; ``:``, ``=`` and ``,`` in its name become ``-``.

@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 from experiments import published
 from experiments.config.kinds import AXES
 from experiments.measures.declared import BOUNDED, DRAWN
-from experiments.plots.clusters import Palette, cluster_panels, lost_in_words, palette_of
 from experiments.plots.drawing import (
     INK,
     Look,
@@ -27,6 +26,7 @@ from experiments.plots.drawing import (
     size_axis,
     strip_above,
 )
+from experiments.plots.panels import Palette, cluster_panels, lost_in_words, palette_of
 from experiments.published import Mark
 from experiments.results.columns import failed_places, medians
 from experiments.results.rows import Row, Status

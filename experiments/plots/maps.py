@@ -15,8 +15,8 @@ from experiments.config.document import nearest
 from experiments.config.kinds import SIDES
 from experiments.config.points import Value
 from experiments.measures.declared import DRAWN
-from experiments.plots.clusters import cluster_title
 from experiments.plots.drawing import INK, label_left, loss, panels
+from experiments.plots.panels import cluster_title
 from experiments.results.columns import quantity, sides
 from experiments.results.rows import Row, Status
 from forestcoll.errors import InvalidExperimentError

@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.measures.declared import DRAWN
-from experiments.plots.clusters import cluster_panels, lost_in_words, palette_of
 from experiments.plots.drawing import INK, Look, label_left, look, notes, panels
 from experiments.plots.labels import label
+from experiments.plots.panels import cluster_panels, lost_in_words, palette_of
 from experiments.results.columns import medians, series_of
 from experiments.results.rows import Row
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from experiments.config import kinds
-from experiments.config.figures import parse_figure
+from experiments.config.figure_options import parse_figure
 from experiments.config.kinds import KINDS, Kind, register
 from experiments.config.schema import experiment_schema
 from experiments.measures.declared import DRAWN
@@ -40,7 +40,7 @@ def test_the_docs_have_a_line_for_each_kind() -> None:
 
 NEW = """
 from pathlib import Path
-from experiments.config.figures import parse_figure
+from experiments.config.figure_options import parse_figure
 from experiments.config.kinds import Kind, Option, register
 from experiments.config.schema import experiment_schema
 from experiments.plots.figures import plot

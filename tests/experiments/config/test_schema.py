@@ -9,8 +9,9 @@ import jsonschema
 import pytest
 import yaml
 
+from experiments.config.entries import Range
 from experiments.config.experiment import read_experiment
-from experiments.config.schema import Range, experiment_schema
+from experiments.config.schema import experiment_schema
 from forestcoll.errors import InvalidExperimentError
 
 DOCS = Path(__file__).parents[3] / "docs"
