@@ -5,64 +5,18 @@ from __future__ import annotations
 import json
 import pkgutil
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 
-import pandas as pd
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from experiments.results import comparison_table
-from experiments.results.comparison import compare
-from experiments.results.frames import from_frame, read_parquet, to_frame, write_parquet
+from experiments.results.frames import to_frame
 from experiments.results.rows import Row, RowFile, Status
 from experiments.results.selection import load_results, select
 from experiments.results_cli import app
-from forestcoll.errors import InvalidExperimentError
-
-
-def some_rows(seconds: Iterable[float] = (1.0,), **changes: object) -> list[Row]:
-    """Two methods on two rings, a repetition for each time; the second method is unsupported."""
-    rows = []
-    for nodes in (3, 4):
-        for repetition, time in enumerate(seconds):
-            row = Row(
-                experiment="toy",
-                point=f"ring{nodes}-{repetition}",
-                cluster="ring",
-                topology=f"ring:nodes={nodes}",
-                collective="allgather",
-                method="ring",
-                parameters={"effort": 2, "fast": True, "share": 0.5, "mode": "a"},
-                repetition=repetition,
-                status=Status.OK,
-                gpus=nodes,
-                generation_s=time,
-                stages_s={"search": time / 2},
-                algbw_gb_s=800 / 3,
-                algbw="800/3",
-                optimum_gb_s=800 / 3,
-                optimum="800/3",
-                ratio=1.0,
-                height=nodes - 1,
-                k=1,
-                verified=True,
-                limit_s=60.0,
-                limit_memory_gb=4.0,
-                host={"name": "here", "processors": 2},
-                commit="abc",
-                time="2026-01-01T00:00:00+00:00",
-            )
-            lost = {"generation_s": None, "algbw_gb_s": None, "algbw": None, "ratio": None}
-            other = replace(
-                row, method="multitree", parameters={}, point=f"tree{nodes}-{repetition}",
-                status=Status.UNSUPPORTED, reason="no", height=None, **lost,  # type: ignore[arg-type]
-            )  # fmt: skip
-            rows += [replace(row, **changes), other]  # type: ignore[arg-type]
-    return rows
+from tests.experiments.samples import rings_of_rows as some_rows
 
 
 @pytest.fixture
@@ -111,91 +65,6 @@ def test_show_writes_tables_for_people_and_for_machines(folder, tmp_path: Path) 
     assert f"wrote {parquet}" in done.stdout
     assert len(csv.read_text().splitlines()) == 5
     assert load_results(parquet) == some_rows()
-
-
-def test_parquet_is_typed_and_comes_back_as_it_was(tmp_path: Path) -> None:
-    """Whole numbers stay whole beside missing ones; what is nested is JSON."""
-    rows = some_rows((0.1, 0.2))
-    frame = to_frame(rows)
-    assert from_frame(frame) == rows
-    path = write_parquet(rows, tmp_path / "a.parquet")
-    assert read_parquet(path) == rows
-    stored = pd.read_parquet(path)
-    kinds = {"height": "int64", "generation_s": "float64", "verified": "bool", "gpus": "int64"}
-    for column, kind in kinds.items():
-        assert str(stored[column].dtype).lower() in (kind, f"{kind}ean"), column
-    assert json.loads(stored["parameters"][0])["fast"] is True
-
-
-def test_parquet_of_something_else_is_a_typed_error(tmp_path: Path) -> None:
-    """A table without our columns, and a file that is no parquet at all."""
-    path = tmp_path / "a.parquet"
-    pd.DataFrame({"a": [1]}).to_parquet(path)
-    with pytest.raises(InvalidExperimentError, match="not rows of results"):
-        read_parquet(path)
-    path.write_text("hello")
-    with pytest.raises(InvalidExperimentError, match=r"a\.parquet"):
-        read_parquet(path)
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "ratio", "noise", "verdict"),
-    [
-        ([2.0], [1.0], 0.5, None, "single run"),
-        ([1.0, 2.0, 4.0], [1.5, 3.0, 6.0], 1.5, (0.375, 6.0), "within noise"),
-        ([1.0, 1.0, 1.25], [2.0, 2.5, 2.0], 2.0, (1.6, 2.5), "slower"),
-        ([4.0, 4.0], [1.0], 0.25, (0.25, 0.25), "faster"),
-    ],
-)
-def test_times_are_compared_by_medians_with_their_noise(
-    before: list[float], after: list[float], ratio: float, noise: object, verdict: str
-) -> None:
-    """The noise is from least over greatest to greatest over least, by hand."""
-    found = compare(some_rows(before), some_rows(after))
-    time = found.pairs[0].time
-    assert time is not None
-    assert (time.median, time.noise, time.verdict) == (ratio, noise, verdict)
-    assert found.mean_ratio == pytest.approx(ratio)
-
-
-def test_compare_is_exact_about_algbw_and_says_what_changed() -> None:
-    """One point lost bandwidth, one ended otherwise, one is missing, one is new."""
-    before = some_rows()
-    after = [replace(row, commit="def") for row in before]
-    after[0] = replace(after[0], algbw="250", algbw_gb_s=250.0)
-    after[1] = replace(after[1], status=Status.TIMEOUT)
-    after[2] = replace(after[2], topology="ring:nodes=5", point="new")
-    found = compare(before, after)
-    results = {(pair.topology, pair.method.split()[0]): pair for pair in found.pairs}
-    assert results["ring:nodes=3", "ring"].algbw == ("800/3", "250")
-    assert results["ring:nodes=3", "multitree"].status == ("unsupported", "timeout")
-    assert results["ring:nodes=4", "ring"].status == ("ok", "missing")
-    assert results["ring:nodes=5", "ring"].status == ("missing", "ok")
-    assert not results["ring:nodes=4", "multitree"].changed
-    assert found.commits == ("abc", "def")
-
-
-def test_compare_looks_at_every_measure_that_both_sides_have() -> None:
-    """The same data crosses in other steps; rows from before that measure say nothing of it."""
-    before = some_rows(algbw_in_steps="200")
-    after = some_rows(algbw_in_steps="150")
-    changed = {pair.method.split()[0] for pair in compare(before, after).pairs if pair.changed}
-    assert changed == {"ring"}
-    (first, *_) = compare(before, after).pairs
-    assert first.measures_changed == ("algbw_in_steps",)
-    assert first.exact("algbw_in_steps") == ("200", "150")
-    assert not any(pair.changed for pair in compare(some_rows(), after).pairs)
-    console = Console(width=120, record=True, file=StringIO())
-    console.print(comparison_table.table(compare(before, after), "toy"))
-    assert "in steps 200 -> 150 GB/s" in console.export_text()
-
-
-def test_another_topology_file_of_the_same_name_is_another_point() -> None:
-    """The identity is of its content; the two are not compared with each other."""
-    before = some_rows()
-    found = compare(before, [replace(row, point=f"other-{row.point}") for row in before])
-    assert len(found.pairs) == 8
-    assert all("missing" in pair.status for pair in found.pairs)
 
 
 def test_compare_prints_ratios_noise_and_remarks(folder) -> None:
@@ -290,11 +159,3 @@ def test_json_tells_exact_numbers_exactly(folder) -> None:
     assert answer["rows"][0]["algbw"] == {"exact": "800/3", "value": 800 / 3}
     assert answer["rows"][0]["ratio"] == {"exact": "1", "value": 1.0}
     assert answer["rows"][1]["algbw"] is None
-
-
-def test_parquet_of_the_wrong_types_is_a_typed_error(tmp_path: Path) -> None:
-    """A column of words where numbers belong."""
-    file = tmp_path / "rows.parquet"
-    to_frame(some_rows()).astype({"gpus": "string"}).assign(gpus="x").to_parquet(file)
-    with pytest.raises(InvalidExperimentError, match="not rows of results"):
-        read_parquet(file)

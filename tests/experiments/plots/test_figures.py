@@ -1,8 +1,7 @@
-"""Figures and tables need nothing but rows."""
+"""Figures need nothing but rows."""
 
 from __future__ import annotations
 
-import csv
 import itertools
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,6 @@ import matplotlib as mpl
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
-from rich.console import Console
 
 from experiments.config.kinds import KINDS
 from experiments.plots.drawing import finish, gpu_axis, panels, style
@@ -21,45 +19,9 @@ from experiments.plots.lines import lines
 from experiments.plots.maps import heat_map
 from experiments.plots.scatters import front
 from experiments.results.columns import quantity
-from experiments.results.rows import Row, Status
-from experiments.results.tables import table, write_summary
+from experiments.results.rows import Status
 from forestcoll.errors import ExportError, InvalidExperimentError
-
-
-def some_rows() -> list[Row]:
-    """Three sizes of A100 by two methods, one of which times out at the largest."""
-    row = Row(
-        experiment="toy",
-        point="p",
-        cluster="dgx_a100",
-        topology="dgx_a100:boxes=2",
-        collective="allgather",
-        method="forestcoll",
-        parameters={},
-        repetition=0,
-        status=Status.OK,
-        gpus=16,
-        generation_s=0.001,
-        algbw_gb_s=346.667,
-        algbw="1040/3",
-        optimum_gb_s=346.667,
-        ratio=1.0,
-        k=13,
-        num_trees=208,
-        height=3,
-        verified=True,
-        limit_s=60.0,
-        limit_memory_gb=4.0,
-        time="2026-01-01T00:00:00+00:00",
-    )
-    sizes = [
-        replace(row, topology=f"dgx_a100:boxes={n // 8}", gpus=n, generation_s=n / 10_000)
-        for n in (16, 32, 64)
-    ]
-    ring = [replace(r, method="ring", algbw_gb_s=200.0, ratio=0.6) for r in sizes]
-    lost = {"algbw_gb_s": None, "generation_s": None, "reason": "over 60 s", "k": None}
-    ring[-1] = replace(ring[-1], status=Status.TIMEOUT, **lost)  # type: ignore[arg-type]
-    return [*sizes, *ring]
+from tests.experiments.samples import clusters_of_rows as some_rows
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -277,45 +239,6 @@ def test_crowded_sizes_leave_ticks_out_but_the_ends_stay() -> None:
     assert all(b / a > 1.6 for a, b in itertools.pairwise(ticks))
 
 
-def test_the_table_shows_values_or_the_status() -> None:
-    """A finished point has its numbers, an unfinished one its status."""
-    console = Console(width=120, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
-    console.print(table(some_rows(), "toy"))
-    console.file.close()
-    text = console.export_text()
-    assert "346.67" in text
-    assert "60.0%" in text
-    assert "timeout" in text
-
-
-def test_a_table_has_the_measures_that_its_rows_have() -> None:
-    """Rates in steps and by the clock only where there are some; old rows have but one rate.
-
-    Steps are those of a step schedule, or the hops of the tallest tree.
-    """
-
-    def head(rows: list[Row]) -> list[str]:
-        return [str(column.header) for column in table(rows, "toy").columns]
-
-    old = ["topology", "method", "GPUs", "time", "flowing", "optimal", "k", "trees", "steps"]
-    assert head(some_rows()) == old
-    stepwise = [replace(row, algbw_in_steps_gb_s=150.0, steps=7) for row in some_rows()]
-    assert head(stepwise) == [*old[:5], "in steps", *old[5:]]
-    clocked = [replace(row, algbw_at_finish_gb_s=120.0) for row in stepwise]
-    assert head(clocked) == [*old[:5], "in steps", "finish", *old[5:]]
-    steps = table([some_rows()[0], stepwise[0]], "toy").columns[-1]
-    assert list(steps.cells) == ["3", "7"]
-
-
-def test_the_summary_has_a_line_a_point(tmp_path: Path) -> None:
-    """Whole numbers stay whole where others are missing, and fractions stay exact."""
-    path = write_summary(some_rows(), tmp_path / "summary.csv")
-    rows = list(csv.DictReader(path.read_text().splitlines()))
-    assert len(rows) == 6
-    assert (rows[0]["k"], rows[0]["algbw"], rows[-1]["k"]) == ("13", "1040/3", "")
-    assert rows[-1]["status"] == "timeout"
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_names_are_never_parsed_as_mathematics(kind: str, tmp_path: Path) -> None:
     """A file a$b_{$.yaml, a parameter $x_{$ and such a title are drawn as they are written."""
@@ -326,16 +249,6 @@ def test_names_are_never_parsed_as_mathematics(kind: str, tmp_path: Path) -> Non
     ]
     (file,) = plot(kind, rows, [tmp_path / "a.svg"], title=odd)
     assert odd in file.read_text()
-
-
-def test_names_in_tables_are_never_markup() -> None:
-    """A title of [/red] and a method of [red] are printed as they are written."""
-    rows = [replace(row, topology="[/red]", parameters={"note": "[red]"}) for row in some_rows()]
-    console = Console(width=120)
-    with console.capture() as printed:
-        console.print(table(rows, "[/red]"))
-    assert printed.get().count("[/red]") == 2
-    assert "ring (note=[red])" in printed.get()
 
 
 def test_decimals_along_a_side_of_a_heat_map_stand_by_size() -> None:
