@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.machine import machine
-from experiments.provenance import commit
+from experiments.run.provenance import commit
 from forestcoll import Topology, load_topology, optimum
 from lp.allreduce.cutting_planes import allreduce_optimum
 from lp.allreduce.reference import allreduce_reference

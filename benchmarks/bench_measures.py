@@ -1,6 +1,6 @@
 """Tables of what every method reaches, by each measure, from the rows of experiments.
 
-    forestcoll run experiments/measures-allgather.yaml
+    forestcoll run experiments/forestcoll/measures-allgather.yaml
     python -m benchmarks.bench_measures results/measures-allgather
 
 Markdown, in GB/s: flowing / in steps, then at the finish of a clock if there is one. Each choice of
@@ -13,9 +13,9 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.columns import series_of
-from experiments.results import load_results
-from experiments.rows import Row, Status
+from experiments.results.columns import series_of
+from experiments.results.rows import Row, Status
+from experiments.results.selection import load_results
 
 TOPOLOGIES = {
     "dgx_a100:boxes=2": "A100 x 2",

@@ -1,7 +1,7 @@
 """Does a run survive ``kill -9``? Kill it at random moments, go on, and count the rows.
 
 Each round runs an experiment of points that nap, compute, hang in native code beyond their limit,
-and leave children behind. Until the experiment is finished, the harness, or a keeper, or a worker
+and leave children behind. Until the experiment is finished, the harness, or a watchdog, or a worker
 is killed at a random moment, and the run is started again; at last once more in peace. Then there
 must be exactly one final row for each point with the status it should have, every row that was
 there before a kill must still be there as it was, and no process may be left.
@@ -29,7 +29,7 @@ from pathlib import Path
 import yaml
 
 MARK = "FORESTCOLL_KILL_LOOP"
-KINDS = ("harness", "keeper", "worker")
+KINDS = ("harness", "watchdog", "worker")
 HARNESS = "import typer; from experiments.cli import run; typer.run(run)"
 METHODS = """
 import ctypes, os, subprocess, sys, time
@@ -94,9 +94,9 @@ class Round:
 
     def victims(self, harness: int) -> dict[str, list[int]]:
         """Return the running processes by what they are."""
-        keepers = [pid for pid in marked(self.mark) if parent(pid) == harness]
-        workers = [pid for pid in marked(self.mark) if parent(pid) in keepers]
-        return {"harness": [harness], "keeper": keepers, "worker": workers}
+        watchdogs = [pid for pid in marked(self.mark) if parent(pid) == harness]
+        workers = [pid for pid in marked(self.mark) if parent(pid) in watchdogs]
+        return {"harness": [harness], "watchdog": watchdogs, "worker": workers}
 
     def whole_rows(self) -> bytes:
         """Return the finished lines of the file of rows."""

@@ -1,9 +1,10 @@
 """Comparisons of methods: one YAML file is one figure or table, one process is one point.
 
-A file is read by :mod:`experiments.config`, its points are chosen by :mod:`experiments.plan` and
-run by :mod:`experiments.runner`: each in a process of its own (:mod:`experiments.worker`) within
-limits (:mod:`experiments.keeper`), here or on a cluster (:mod:`experiments.executors`). Their rows
-are kept by :mod:`experiments.rows` and drawn by :mod:`experiments.figures`.
+Read ``measures`` (what is measured of a point), ``config`` (a file is read, its points listed),
+``results`` (rows: kept, shown, compared), ``run`` (points become rows, each in a process of its own
+within limits, here or on a cluster) and ``plots`` (figures of rows). Each imports only those before
+it, and ``run`` and ``plots`` not each other; ``cli`` and ``results_cli`` are the commands.
+``published`` holds the papers' values, the YAML files are in folders by paper.
 
-Nothing is imported here: the keeper of a point starts from this package, in milliseconds.
+Nothing is imported here: the watchdog of a point starts from this package, in milliseconds.
 """

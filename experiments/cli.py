@@ -11,9 +11,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from experiments.executors import Executor
-from experiments.plan import Plan
-from experiments.rows import Row, RowFile, Status, latest, read_rows
+from experiments.results.rows import Row, RowFile, Status, latest, read_rows
+from experiments.run.executors import Executor
+from experiments.run.plan import Plan
 from forestcoll.errors import ForestCollError, InvalidExperimentError
 
 __all__ = ["run"]
@@ -65,8 +65,8 @@ def run(
 
     Finished points are kept, so a run that was stopped goes on where it was.
     """
-    from experiments.config import read_experiment
-    from experiments.plan import make_plan, select_points
+    from experiments.config.experiment import read_experiment
+    from experiments.run.plan import make_plan, select_points
 
     where = _executor(executor, scheduler, jobs)
     parsed = read_experiment(experiment)
@@ -93,14 +93,14 @@ def _executor(executor: _Where, scheduler: str | None, jobs: int) -> Executor:
     if executor is _Where.LOCAL:
         if scheduler is not None:
             raise InvalidExperimentError("--scheduler is for --executor dask; add that")
-        from experiments.executors.local import LocalExecutor
+        from experiments.run.executors.local import LocalExecutor
 
         return LocalExecutor(jobs)
     if scheduler is None or jobs != 1:
         hint = "leave --jobs out" if scheduler else "add --scheduler tcp://HOST:PORT"
         raise InvalidExperimentError(f"--executor dask runs what its workers can take; {hint}")
     try:
-        from experiments.executors.cluster import DaskExecutor
+        from experiments.run.executors.cluster import DaskExecutor
     except ModuleNotFoundError as error:
         raise ForestCollError(
             f"--executor dask needs the package {error.name!r}; "
@@ -110,7 +110,7 @@ def _executor(executor: _Where, scheduler: str | None, jobs: int) -> Executor:
 
 
 def _preview(plan: Plan, rows: list[Row], jobs: int, title: str, *, as_json: bool) -> None:
-    from experiments.preview import make_preview
+    from experiments.run.preview import make_preview
 
     preview = make_preview(plan, rows, jobs)
     if as_json:
@@ -122,8 +122,8 @@ def _preview(plan: Plan, rows: list[Row], jobs: int, title: str, *, as_json: boo
 
 
 def _run(plan: Plan, file: RowFile, executor: Executor) -> list[Row]:
-    from experiments.progress import Display
-    from experiments.runner import run_points
+    from experiments.run.progress import Display
+    from experiments.run.runner import run_points
 
     notes = Console(stderr=True)
     with Display(notes, plan) as display:
@@ -135,11 +135,11 @@ def _run(plan: Plan, file: RowFile, executor: Executor) -> list[Row]:
 
 
 def _write(rows: list[Row], folder: Path, kinds: Sequence[str]) -> list[Path]:
-    from experiments.report import write_summary
+    from experiments.results.tables import write_summary
 
     files = [folder / ROWS, write_summary(rows, folder / "summary.csv")]
     if kinds:
-        from experiments.figures import draw
+        from experiments.plots.figures import draw
 
         for kind in kinds:
             files += draw(kind, rows, folder / kind)
@@ -147,7 +147,7 @@ def _write(rows: list[Row], folder: Path, kinds: Sequence[str]) -> list[Path]:
 
 
 def _show(rows: list[Row], files: list[Path], title: str, *, as_json: bool) -> None:
-    from experiments.report import document, table
+    from experiments.results.tables import document, table
     from forestcoll.cli import facts as report
 
     if as_json:

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from experiments.results import load_results, select
-from experiments.rows import Row, Status
+from experiments.results.rows import Row, Status
+from experiments.results.selection import load_results, select
 
 __all__ = ["app"]
 
@@ -52,14 +52,14 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Print results as a table, or write them to files."""
-    from experiments.report import document, table, write_summary
+    from experiments.results.tables import document, table, write_summary
 
     rows = select(load_results(results), method or (), topology or (), status or ())
     files = []
     if csv is not None:
         files.append(write_summary(rows, csv))
     if parquet is not None:
-        from experiments.frames import write_parquet
+        from experiments.results.frames import write_parquet
 
         files.append(write_parquet(rows, parquet))
     if as_json:
@@ -80,8 +80,8 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare two sets of results of one experiment, such as those of two commits."""
-    from experiments.compare import compare as compared
-    from experiments.compare_report import document, remarks, table
+    from experiments.results.comparison import compare as compared
+    from experiments.results.comparison_table import document, remarks, table
 
     found = compared(load_results(a), load_results(b))
     keep = {
@@ -116,7 +116,7 @@ def plot(
     as_json: Json = False,
 ) -> None:
     """Draw a figure from results."""
-    from experiments.figures import plot as drawn
+    from experiments.plots.figures import plot as drawn
 
     rows = select(load_results(results), method or (), topology or ())
     (file,) = drawn(kind, rows, [output], title)

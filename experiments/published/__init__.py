@@ -1,23 +1,43 @@
-"""Values from the papers, for figures and tests to compare with; see README.md beside this."""
+"""Values from the papers, for figures and tests to compare with; see README.md beside this.
+
+Any file here is a table. Where it has columns of the names of measures, its lines are marks in the
+figures of these measures: a new published value is a new line, one of another measure a new column.
+"""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+import functools
+from collections.abc import Collection
 from dataclasses import dataclass
 from importlib import resources
 
-__all__ = ["Breakdown", "Mark", "generation_breakdowns", "generation_times", "optima"]
+__all__ = ["Breakdown", "Mark", "generation_breakdowns", "marks"]
+
+_TOTAL = "generation_s"
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A published value: where it belongs in a figure, and what to call it."""
+    """A published value of a measure: where it belongs in a figure, and what to call it.
+
+    Parameters
+    ----------
+    cluster : str
+        The panel.
+    gpus : int
+    value : float
+        In the unit of the measure.
+    label : str
+    collectives : frozenset of str
+        What it is a value of.
+    """
 
     cluster: str
     gpus: int
     value: float
     label: str
+    collectives: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +53,29 @@ class Breakdown:
     total_s: float
 
 
-def optima() -> list[Mark]:
-    """Return optimal allgather algbw, in GB/s."""
-    rows = _read("forestcoll_optima.csv")
-    return [_mark(row, row["algbw_gb_s"], "published optimum") for row in rows]
+def marks(measure: str, collectives: Collection[str] = ()) -> list[Mark]:
+    """Return what is published of a measure.
 
-
-def generation_times() -> list[Mark]:
-    """Return generation times, in seconds."""
-    rows = _read("forestcoll_generation.csv")
-    return [_mark(row, row["total_s"], f"ForestColl, {row['implementation']}") for row in rows]
+    Parameters
+    ----------
+    measure : str
+        A column of rows.
+    collectives : collection of str
+        Only values that hold for all of these.
+    """
+    found = [
+        Mark(
+            row["cluster"],
+            int(row["gpus"]),
+            float(row[measure]),
+            row["label"],
+            frozenset(row["collectives"].split()),
+        )
+        for table in _tables().values()
+        for row in table
+        if row.get(measure)
+    ]
+    return [mark for mark in found if mark.collectives >= set(collectives)]
 
 
 def generation_breakdowns() -> list[Breakdown]:
@@ -55,17 +88,18 @@ def generation_breakdowns() -> list[Breakdown]:
             float(row["optimality_s"]),
             float(row["switch_removal_s"]),
             float(row["tree_packing_s"]),
-            float(row["total_s"]),
+            float(row[_TOTAL]),
         )
-        for row in _read("forestcoll_generation.csv")
+        for row in _tables()["forestcoll_generation.csv"]
         if row["optimality_s"]
     ]
 
 
-def _read(name: str) -> Iterator[dict[str, str]]:
-    text = resources.files(__name__).joinpath(name).read_text(encoding="utf-8")
-    return csv.DictReader(text.splitlines())
-
-
-def _mark(row: dict[str, str], value: str, label: str) -> Mark:
-    return Mark(row["cluster"], int(row["gpus"]), float(value), label)
+@functools.cache
+def _tables() -> dict[str, list[dict[str, str]]]:
+    files = sorted(resources.files(__name__).iterdir(), key=lambda file: file.name)
+    return {
+        file.name: list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
+        for file in files
+        if file.name.endswith(".csv")
+    }

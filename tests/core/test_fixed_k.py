@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.methods import refusal, run_method
+from experiments.config.methods import refusal, run_method
 from forestcoll import generate, generate_factored, verify
 from forestcoll.core.fixed_k import fixed_k
 from forestcoll.core.optimality import optimum

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from experiments.methods import method_names, parameters_of, run_method
+from experiments.config.methods import method_names, parameters_of, run_method
 from forestcoll import generate, generate_timed, load_topology, optimum, verify
 from forestcoll.core import paper
 from forestcoll.core.problem import Problem

@@ -14,9 +14,9 @@ import typer
 import yaml
 
 from experiments.cli import run
-from experiments.config import read_experiment
-from experiments.points import Point
-from experiments.rows import Row
+from experiments.config.experiment import read_experiment
+from experiments.config.points import Point
+from experiments.results.rows import Row
 
 WriteExperiment = Callable[..., Path]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from experiments.rows import read_rows
+from experiments.results.rows import read_rows
 from forestcoll.errors import InvalidExperimentError
 
 RING = [{"family": "ring", "parameters": {"nodes": 4}}]

@@ -159,7 +159,7 @@ def is_killed(topology: Topology) -> Forest:
     return good(topology)
 
 
-def kills_its_keeper(topology: Topology, note: str) -> Forest:
+def kills_its_watchdog(topology: Topology, note: str) -> Forest:
     child = subprocess.Popen(
         [sys.executable, "-S", "-c", "import time; time.sleep(60)"], start_new_session=True
     )

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from baselines.registry import METHODS
-from experiments.bounds import upper_bound
+from experiments.measures.bounds import upper_bound
 from forestcoll import (
     cost,
     expand,

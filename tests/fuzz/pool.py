@@ -2,7 +2,7 @@
 
 The kernel keeps the time: a worker sets an alarm before each network and leaves the signal to its
 default, which ends the process at once. The pool notices, and starts another worker. Neither
-``concurrent.futures`` nor ``multiprocessing.Pool`` can do that; ``experiments.supervise`` can, but
+``concurrent.futures`` nor ``multiprocessing.Pool`` can do that; ``experiments.run.supervisor`` can, but
 takes a second to start each point, in which a worker examines tens of networks.
 """
 
@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Self
 
 from experiments.processes import die_with_parent
+
 from tests.fuzz.check import OnStage, Outcome, examine
 
 __all__ = ["Pool"]

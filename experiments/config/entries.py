@@ -1,0 +1,197 @@
+"""What may stand in an experiment file: its entries, and the values that they stand for."""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from typing import Annotated, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    model_validator,
+)
+
+from experiments.config.points import Value
+from experiments.config.sizes import read_sizes
+
+__all__ = [
+    "Experiment",
+    "LimitsEntry",
+    "MethodEntry",
+    "Parameters",
+    "Range",
+    "Sweep",
+    "TopologyEntry",
+    "text_of",
+    "values_of",
+]
+
+MOST_VALUES = 10_000
+"""In one range; more is a slip of the pen."""
+
+LEAST_MEMORY_GB = 0.1
+"""What a worker holds before it begins: Python and its imports, and a little air."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Range(_Strict):
+    """Whole numbers from one to another, by a step (1 unless given) or by a factor."""
+
+    start: int = Field(alias="from", description="The first value.")
+    to: int = Field(description="The last value, if the steps meet it; no value is greater.")
+    step: int | None = Field(default=None, ge=1, description="What to add for the next.")
+    factor: int | None = Field(
+        default=None, ge=2, description="What to multiply by for the next value."
+    )
+
+    @model_validator(mode="after")
+    def _runs(self) -> Range:
+        if self.step is not None and self.factor is not None:
+            raise ValueError('has both "step" and "factor"; keep one')
+        if self.to < self.start:
+            raise ValueError(
+                f'runs from {self.start} to {self.to}; "to" must not be less than "from"'
+            )
+        if self.factor is not None and self.start < 1:
+            raise ValueError(f"runs by a factor from {self.start}; it must start from 1 or more")
+        if self.factor is None and (self.to - self.start) // (self.step or 1) >= MOST_VALUES:
+            raise ValueError(f"has over {MOST_VALUES} values; take a larger step")
+        return self
+
+    def values(self) -> list[int]:
+        """Return the values in order.
+
+        Examples
+        --------
+        >>> Range.model_validate({"from": 1, "to": 20, "factor": 2}).values()
+        [1, 2, 4, 8, 16]
+        """
+        if self.factor is None:
+            return list(range(self.start, self.to + 1, self.step or 1))
+        values = [self.start]
+        while values[-1] * self.factor <= self.to:
+            values.append(values[-1] * self.factor)
+        return values
+
+
+def _form(given: object) -> str:
+    if isinstance(given, dict | Range):
+        return "range"
+    return "list" if isinstance(given, list) else "one"
+
+
+Sweep = Annotated[
+    Annotated[Value, Tag("one")]
+    | Annotated[list[Value], Tag("list")]
+    | Annotated[Range, Tag("range")],
+    Discriminator(_form),
+]
+"""A value, or several: a list or a range makes one point for each of its values."""
+
+Parameters = dict[str, Sweep]
+
+
+def values_of(sweep: Value | list[Value] | Range) -> list[Value]:
+    """Return the values that a parameter takes."""
+    if isinstance(sweep, Range):
+        return list(sweep.values())
+    return sweep if isinstance(sweep, list) else [sweep]
+
+
+def text_of(value: object) -> str:
+    """Return a value as it is written in a file."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _text(given: object) -> object:
+    return text_of(given) if isinstance(given, bool | int) else given
+
+
+def _number(given: object) -> object:
+    """Return decimals, which files give as text, as the numbers that limits are."""
+    if not isinstance(given, str):
+        return given
+    try:
+        number = float(given)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"is {reprlib.repr(given)}; it should be a finite number")
+    return number
+
+
+class TopologyEntry(_Strict):
+    """A family with its parameters, or a file; an entry is a panel of the figures."""
+
+    family: str | None = Field(default=None, description="As `forestcoll topology list` says.")
+    file: str | None = Field(default=None, description="A topology file, relative to this file.")
+    parameters: Parameters = Field(
+        default={}, description="Of the family; a list or a range is a sweep."
+    )
+
+    @model_validator(mode="after")
+    def _one_source(self) -> TopologyEntry:
+        if (self.family is None) == (self.file is None):
+            raise ValueError('needs either "family" or "file"')
+        if self.file is not None and self.parameters:
+            raise ValueError('has "parameters", which a file does not take; remove them')
+        return self
+
+
+class MethodEntry(_Strict):
+    """A method with its parameters."""
+
+    name: str = Field(description="forestcoll, a baseline, or module:function of your own.")
+    parameters: Parameters = Field(
+        default={}, description="Of the method; a list or a range is a sweep."
+    )
+
+
+class LimitsEntry(_Strict):
+    """What each point may use."""
+
+    seconds: Annotated[float, BeforeValidator(_number)] = Field(
+        default=60.0, gt=0, allow_inf_nan=False, description="Wall-clock time of the generation."
+    )
+    memory_gb: Annotated[float, BeforeValidator(_number)] = Field(
+        default=4.0,
+        ge=LEAST_MEMORY_GB,
+        allow_inf_nan=False,
+        description="Resident memory of the worker and its children, in GB (1e9 bytes).",
+    )
+
+
+class Experiment(_Strict):
+    """An experiment of the ForestColl toolkit: which methods meet which topologies."""
+
+    name: str = Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="Also the name of the results' folder."
+    )
+    title: Annotated[str, BeforeValidator(_text)] = Field(default="", description="For people.")
+    collective: Literal[
+        "allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"
+    ] = "allgather"
+    root: str | Annotated[int, Field(ge=0)] | None = Field(
+        default=None, description="Of a broadcast or reduce: name or rank of a GPU, 0 if not given."
+    )
+    sizes: Annotated[list[int], BeforeValidator(read_sizes)] = Field(
+        default=[],
+        description="Of the data: bytes, 64MB, 1KB..1GB, {from: 1KB, to: 1GB, factor: 4}.",
+    )
+    topologies: list[TopologyEntry] = Field(min_length=1)
+    methods: list[MethodEntry] = Field(min_length=1)
+    limits: LimitsEntry = LimitsEntry()
+    repetitions: int = Field(
+        default=1, ge=1, description="Runs of each point; figures show medians."
+    )
+    figures: list[str] = Field(
+        default=[], description="What to draw: a kind, or kind:option=column."
+    )

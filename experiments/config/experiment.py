@@ -1,0 +1,195 @@
+"""Experiment files: reading one and checking it.
+
+Every key is checked; a mistake is one line with the file, the line, the field and the nearest word
+that would have been right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from experiments.config.document import Document, nearest, read_document
+from experiments.config.entries import (
+    Experiment,
+    MethodEntry,
+    Parameters,
+    TopologyEntry,
+    text_of,
+    values_of,
+)
+from experiments.config.faults import Location, explained
+from experiments.config.figure_options import check_figure, parse_figure
+from experiments.config.methods import claims, is_reference, method_names, parameters_of, refusal
+from experiments.config.points import ROOTED, Point
+from experiments.config.sweeps import Placed, points_of
+from forestcoll.errors import ForestCollError, InvalidExperimentError
+from forestcoll.topology import FAMILIES, read_topology
+
+__all__ = ["Experiment", "ParsedExperiment", "read_experiment"]
+
+
+@dataclass(frozen=True)
+class ParsedExperiment:
+    """An experiment, and every point of it in order."""
+
+    experiment: Experiment
+    points: tuple[Point, ...]
+
+
+def read_experiment(path: Path) -> ParsedExperiment:
+    """Read an experiment file and list its points.
+
+    Raises
+    ------
+    InvalidExperimentError
+        At the first mistake, by file, line and field.
+    """
+    document = read_document(path)
+    try:
+        experiment = Experiment.model_validate(document.data)
+    except ValidationError as error:
+        raise explained(document, error) from None
+    for position, topology in enumerate(experiment.topologies):
+        _check_topology(document, ("topologies", position), topology, path.parent)
+    for position, method in enumerate(experiment.methods):
+        _check_method(document, ("methods", position), method)
+    _check_collective(document, experiment)
+    points = _distinct(document, points_of(experiment, path.parent))
+    _check_figures(document, experiment, points)
+    return ParsedExperiment(experiment, points)
+
+
+def _check_topology(
+    document: Document, location: Location, entry: TopologyEntry, folder: Path
+) -> None:
+    if entry.file is not None:
+        _check_file(document, (*location, "file"), entry.file, folder)
+        return
+    if entry.family not in FAMILIES:
+        hint = nearest(entry.family, FAMILIES)
+        raise document.fault(
+            (*location, "family"), f"is {entry.family!r}, an unknown family; {hint}"
+        )
+    known = {parameter.name: parameter for parameter in FAMILIES[entry.family].parameters}
+    _check_parameters(document, location, entry.parameters, known)
+    for name, parameter in known.items():
+        if parameter.required and name not in entry.parameters:
+            raise document.fault(
+                (*location, "parameters"),
+                f"lacks {name}, which {entry.family} needs: {parameter.type}",
+            )
+    for name, given in entry.parameters.items():
+        for value in values_of(given):
+            try:
+                known[name].kind.read(text_of(value))
+            except ValueError:
+                raise document.fault(
+                    (*location, "parameters", name),
+                    f"is {text_of(value)!r}; it must be {known[name].type} ({known[name].help})",
+                ) from None
+
+
+def _check_file(document: Document, location: Location, file: str, folder: Path) -> None:
+    """Read a topology file, so that what is wrong with it is known before anything runs."""
+    if not (folder / file).is_file():
+        raise document.fault(location, f"is {file!r}; there is no such file")
+    try:
+        read_topology(folder / file)
+    except ForestCollError as error:
+        raise document.fault(location, f"is no topology: {error}") from None
+
+
+def _check_method(document: Document, location: Location, entry: MethodEntry) -> None:
+    if is_reference(entry.name):
+        known: Collection[str] = entry.parameters  # imported where it runs: its faults are rows
+    elif entry.name in method_names():
+        known = parameters_of(entry.name)
+    else:
+        raise document.fault(
+            (*location, "name"),
+            f"is {entry.name!r}, an unknown method; {nearest(entry.name, method_names())}, "
+            f'or "module:function"',
+        )
+    _check_parameters(document, location, entry.parameters, known)
+    for name, given in entry.parameters.items():
+        for value in values_of(given):
+            problem = refusal(entry.name, name, value)
+            if problem:
+                raise document.fault((*location, "parameters", name), problem)
+
+
+def _check_collective(document: Document, experiment: Experiment) -> None:
+    """Refuse a collective that no method claims; those that do not, beside others, give rows."""
+    collective = experiment.collective
+    if experiment.root is not None and collective not in ROOTED:
+        raise document.fault(
+            ("root",), f"is {experiment.root!r}, but {collective} has no root; remove it"
+        )
+    for position, entry in enumerate(experiment.methods):
+        if collective in ROOTED and "root" in entry.parameters:
+            raise document.fault(
+                ("methods", position, "parameters", "root"),
+                'is for this method alone; give "root" to the whole experiment instead',
+            )
+    known = {entry.name: claims(entry.name) for entry in experiment.methods}
+    if all(done is not None and collective not in done for done in known.values()):
+        claimed = "; ".join(f"{name} has {', '.join(done or ())}" for name, done in known.items())
+        raise document.fault(
+            ("collective",), f"is {collective!r}, which no method here does; {claimed}"
+        )
+
+
+def _check_parameters(
+    document: Document, location: Location, given: Parameters, known: Collection[str]
+) -> None:
+    for name, sweep in given.items():
+        place = (*location, "parameters", name)
+        if name not in known:
+            hint = nearest(name, known) if known else "it takes none"
+            raise document.fault(place, f"is an unknown parameter; {hint}")
+        texts = [text_of(value) for value in values_of(sweep)]
+        if not texts:
+            raise document.fault(place, "is an empty sweep; list a value")
+        for position, text in enumerate(texts):
+            if text in texts[:position]:
+                raise document.fault(
+                    (*place, position), f"is {text!r}, which is in the sweep twice; keep one"
+                )
+
+
+def _distinct(document: Document, points: Iterator[Placed]) -> tuple[Point, ...]:
+    """Return the points, none of which may be asked for by two entries."""
+    seen: dict[str, Placed] = {}
+    for placed in points:
+        point = placed.point
+        if point.identity in seen:
+            earlier = seen[point.identity]
+            where = "methods" if placed.topology == earlier.topology else "topologies"
+            position = placed.method if where == "methods" else placed.topology
+            raise document.fault(
+                (where, position),
+                f"asks for {point.series!r} on {point.topology!r} again; remove one",
+            )
+        seen[point.identity] = placed
+    return tuple(placed.point for placed in seen.values())
+
+
+def _check_figures(document: Document, experiment: Experiment, points: tuple[Point, ...]) -> None:
+    families = {entry.family for entry in experiment.topologies if entry.family is not None}
+    parameters = {p.name for family in families for p in FAMILIES[family].parameters}
+    parameters |= {name for entry in experiment.methods for name in entry.parameters}
+    methods = len({point.series for point in points})
+    asked = []
+    for position, text in enumerate(experiment.figures):
+        try:
+            figure = parse_figure(text)
+            check_figure(figure, parameters, methods, sized=bool(experiment.sizes))
+        except InvalidExperimentError as error:
+            raise document.fault(("figures", position), f"cannot be drawn: {error}") from None
+        if figure in asked:
+            raise document.fault(("figures", position), f"asks for {text!r} again; remove one")
+        asked.append(figure)

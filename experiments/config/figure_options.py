@@ -1,0 +1,113 @@
+"""What an experiment or a command asks to be drawn: a kind of figure, with its options.
+
+One word says it: the kind, such as ``generation-time``, with options where the kind has some, such
+as ``pareto:y=height``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from experiments.config.document import nearest
+from experiments.config.kinds import AXES, KINDS, SIDES, Option
+from experiments.measures.declared import DRAWN
+from forestcoll.errors import InvalidExperimentError
+
+__all__ = ["Figure", "check_figure", "parse_figure"]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A kind of figure with all its options."""
+
+    kind: str
+    options: Mapping[str, str]
+
+    @property
+    def sized(self) -> bool:
+        """Whether it shows how something depends on the size of the data."""
+        return "size_bytes" in self.options.values()
+
+
+def parse_figure(text: str) -> Figure:
+    """Read ``kind`` or ``kind:option=column,option=column``.
+
+    Raises
+    ------
+    InvalidExperimentError
+        For an unknown kind or option, or a column that no row has.
+
+    Examples
+    --------
+    >>> parse_figure("pareto:y=height").options
+    {'x': 'algbw_gb_s', 'y': 'height'}
+    """
+    name, colon, rest = text.partition(":")
+    if name not in KINDS:
+        raise InvalidExperimentError(f"unknown kind of figure {name!r}; {nearest(name, KINDS)}")
+    kind = KINDS[name]
+    options = {key: option.default for key, option in kind.options.items()}
+    for part in rest.split(",") if colon else []:
+        key, equals, word = (piece.strip() for piece in part.partition("="))
+        if key not in kind.free:
+            hint = nearest(key, kind.free) if kind.free else "it takes none"
+            raise InvalidExperimentError(f"{name}: unknown option {key!r}; {hint}")
+        if not equals or not _takes(kind.options[key], word):
+            known = AXES if kind.options[key].takes == "axis" else DRAWN
+            raise InvalidExperimentError(
+                f"{name}: {key} cannot be {word!r}; {nearest(word, known)}"
+            )
+        options[key] = word
+    if "x" in options and options["x"] == options["y"]:
+        raise InvalidExperimentError(f"{name}: x and y are both {options['x']!r}; change one")
+    figure = Figure(name, options)
+    for word in options.values():
+        if word in DRAWN and DRAWN[word].sized and not figure.sized:
+            raise InvalidExperimentError(
+                f"{name}: {word} depends on the size of the data; take lines-by-size:y={word}"
+            )
+    return figure
+
+
+def _takes(option: Option, word: str) -> bool:
+    if option.takes == "side":
+        return True  # whether there is such a parameter, the experiment or the rows tell
+    return word in (AXES if option.takes == "axis" else DRAWN)
+
+
+def check_figure(
+    figure: Figure, parameters: Collection[str], series: int, *, sized: bool = True
+) -> None:
+    """Refuse a figure that an experiment cannot give.
+
+    Parameters
+    ----------
+    figure : Figure
+    parameters : collection of str
+        Of the topologies and methods.
+    series : int
+        How many methods and choices of their parameters there are.
+    sized : bool
+        Whether it has sizes of the data.
+
+    Raises
+    ------
+    InvalidExperimentError
+    """
+    kind, known = KINDS[figure.kind], {*SIDES, *parameters}
+    for key, option in kind.options.items():
+        word = figure.options[key]
+        if option.takes == "side" and word not in known:
+            raise InvalidExperimentError(
+                f"{figure.kind}: {key} cannot be {word!r}, which is no parameter here; "
+                f"{nearest(word, known)}"
+            )
+    if figure.sized and not sized:
+        raise InvalidExperimentError(
+            f"{figure.kind}: there are no sizes of the data; add some, such as sizes: [1KB..1GB]"
+        )
+    if series < kind.least_methods:
+        raise InvalidExperimentError(
+            f"{figure.kind}: there is only one method; add another, or parameters"
+        )

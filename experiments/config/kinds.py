@@ -1,0 +1,144 @@
+"""The kinds of figures, declared apart from the code that draws them.
+
+To add one, write a function from rows to a matplotlib figure in a module of ``experiments/plots``,
+and register it here: experiment files, their schema and the command line know it then. Nothing of
+matplotlib is loaded before something is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+from forestcoll.errors import InvalidExperimentError
+
+__all__ = ["AXES", "KINDS", "SIDES", "Kind", "Option", "register"]
+
+AXES: Mapping[str, str] = {"gpus": "GPUs", "size_bytes": "size of the data"}
+"""What can be along an axis beside measures, with its label."""
+
+SIDES: Mapping[str, str] = {**AXES, "method": "", "topology": ""}
+"""What a heat map can have along its sides, besides parameters of topologies and methods."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """Something about a kind of figure that is a column.
+
+    Parameters
+    ----------
+    default : str
+    takes : str
+        "measure", "axis" (one of :data:`AXES`), or "side" (one of :data:`SIDES`, or a parameter).
+    fixed : bool
+        Whether it is as it is.
+    """
+
+    default: str
+    takes: Literal["measure", "axis", "side"] = "measure"
+    fixed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind of figure.
+
+    Parameters
+    ----------
+    name : str
+        As experiment files and the command line ask for it.
+    summary : str
+        What it shows.
+    draws : str
+        "module:function", called as ``function(rows, **options)``; returns a matplotlib figure.
+    options : mapping
+    least_methods : int
+        With fewer methods, or choices of their parameters, it shows nothing.
+    """
+
+    name: str
+    summary: str
+    draws: str
+    options: Mapping[str, Option] = field(default_factory=dict)
+    least_methods: int = 1
+
+    @property
+    def free(self) -> Mapping[str, Option]:
+        """The options that one can choose."""
+        return {name: option for name, option in self.options.items() if not option.fixed}
+
+
+_kinds: dict[str, Kind] = {}
+
+KINDS: Mapping[str, Kind] = MappingProxyType(_kinds)
+"""Every kind of figure by its name."""
+
+
+def register(kind: Kind) -> Kind:
+    """Enter a kind into the registry.
+
+    Raises
+    ------
+    InvalidExperimentError
+        If there is one of that name.
+    """
+    if kind.name in _kinds:
+        raise InvalidExperimentError(f"there is a kind of figure {kind.name!r}; name it otherwise")
+    _kinds[kind.name] = kind
+    return kind
+
+
+_LINES = "experiments.plots.lines:lines"
+_TIME = Option("generation_s")
+
+register(Kind(
+    name="generation-time",
+    summary="generation time against GPUs",
+    draws=_LINES,
+    options={"y": Option("generation_s", fixed=True)},
+))  # fmt: skip
+register(Kind(
+    name="theoretical-algbw",
+    summary="theoretical algbw, flowing, against GPUs, with the optimum",
+    draws=_LINES,
+    options={"y": Option("algbw_gb_s", fixed=True)},
+))  # fmt: skip
+register(Kind(
+    name="algbw-in-steps",
+    summary="theoretical algbw in steps against GPUs, with the optimum",
+    draws=_LINES,
+    options={"y": Option("algbw_in_steps_gb_s", fixed=True)},
+))  # fmt: skip
+register(Kind(
+    name="lines",
+    summary="any column against GPUs",
+    draws=_LINES,
+    options={"y": _TIME},
+))  # fmt: skip
+register(Kind(
+    name="lines-by-size",
+    summary="any column against the size of the data, a panel for each topology",
+    draws="experiments.plots.lines:lines_by_size",
+    options={"x": Option("size_bytes", "axis", fixed=True), "y": Option("time_flowing_s")},
+))  # fmt: skip
+register(Kind(
+    name="time-against-algbw",
+    summary="generation time against theoretical algbw, flowing, a mark for each method and size",
+    draws="experiments.plots.scatters:scatter",
+    options={"x": Option("algbw_gb_s", fixed=True), "y": Option("generation_s", fixed=True)},
+))  # fmt: skip
+register(Kind(
+    name="pareto",
+    summary="one column against another on each topology, and the front of what none beats",
+    draws="experiments.plots.scatters:pareto",
+    options={"x": Option("algbw_gb_s"), "y": _TIME},
+    least_methods=2,
+))  # fmt: skip
+register(Kind(
+    name="heat-map",
+    summary="a column over two parameters",
+    draws="experiments.plots.maps:heat_map",
+    options={"x": Option("gpus", "side"), "y": Option("method", "side"), "value": Option("ratio")},
+))  # fmt: skip

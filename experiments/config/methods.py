@@ -1,0 +1,214 @@
+"""The methods an experiment can name, behind one call.
+
+``forestcoll`` is the core, ``forestcoll-paper`` the paper's own algorithms, other plain names are
+the baselines, and ``module:function`` is any importable function
+``function(topology, **parameters) -> Forest`` or ``StepSchedule``, called with ``collective=`` too
+where it is no allgather, and with ``root=`` where that has one: the way to put a method of your own
+beside them without touching the package.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from baselines.interface.method import Schedule
+from baselines.interface.parameters import complaint
+from baselines.interface.supported import GATHERING
+from baselines.registry import METHODS
+from forestcoll.errors import InvalidExperimentError
+from forestcoll.generate import Options, Progress, generate_multicast, generate_timed
+from forestcoll.problem.limits import Limits
+from forestcoll.problem.request import PROGRAM_S
+from forestcoll.topology import Topology
+
+__all__ = [
+    "OnStage",
+    "claims",
+    "find_method",
+    "is_reference",
+    "method_names",
+    "parameters_of",
+    "refusal",
+    "run_method",
+]
+
+_OF_THE_CALL = ("collective", "progress", "root")
+"""Parameters of our own methods that a method entry does not set."""
+
+_SHARE_OF_TIME = 0.95
+"""Of a point's time that a search may use."""
+
+_NOT_FINITE = re.compile(r"[-+]?\.(inf|nan)", re.IGNORECASE)  # as YAML writes them
+
+OnStage = Callable[[str], None]
+"""Told the name of each stage as it begins."""
+
+
+def method_names() -> tuple[str, ...]:
+    """Return the plain names, the core first."""
+    return (*OURS, *METHODS)
+
+
+def claims(name: str) -> tuple[str, ...] | None:
+    """Return the collectives that a method claims to do; None where only running it can tell."""
+    if name in METHODS:
+        return METHODS[name].collectives
+    return _OURS_DO.get(name)
+
+
+def is_reference(name: str) -> bool:
+    """Whether a name is a ``module:function``."""
+    module, _, function = name.partition(":")
+    return bool(module and function)
+
+
+def find_method(name: str) -> Callable[..., Schedule]:
+    """Return the baseline or the function behind a name, called as ``(topology, **parameters)``.
+
+    Raises
+    ------
+    InvalidExperimentError
+        If there is none.
+    """
+    if name in METHODS:
+        return METHODS[name].generate
+    if is_reference(name):
+        module, _, attribute = name.partition(":")
+        function: Callable[..., Schedule] = getattr(importlib.import_module(module), attribute)
+        return function
+    raise InvalidExperimentError(f"there is no method {name!r}; known: {', '.join(method_names())}")
+
+
+def parameters_of(name: str) -> tuple[str, ...]:
+    """Return the parameters that a plainly named method takes besides those of the call."""
+    if name in METHODS:
+        return METHODS[name].parameters
+    _topology, *others = inspect.signature(_function(name)).parameters
+    return tuple(other for other in others if other not in _OF_THE_CALL)
+
+
+def refusal(name: str, parameter: str, value: object) -> str:
+    """Return why a method cannot take a value, as far as its signature tells; empty if it can.
+
+    Examples
+    --------
+    >>> refusal("ring", "rings", "abc"), refusal("ring", "rings", 4)
+    ("is 'abc'; it must be a whole number", '')
+    """
+    if isinstance(value, str) and _NOT_FINITE.fullmatch(value):
+        return f"is {value}; it must be a finite number"
+    if is_reference(name):
+        return ""  # imported where it runs
+    return complaint(_function(name), parameter, value)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    return OURS[name] if name in OURS else find_method(name)
+
+
+def _forestcoll(
+    topology: Topology,
+    collective: str,
+    progress: Progress,
+    *,
+    k: int | None = None,
+    threads: int | None = None,
+    program_s: float = PROGRAM_S,
+    multicast: bool = False,
+    root: str | int | None = None,
+) -> tuple[Schedule, dict[str, float]]:
+    """Run the core; with ``multicast`` marked switches copy and add."""
+    options: Options = {
+        "k": k,
+        "threads": threads,
+        "program_s": program_s,
+        "progress": progress,
+        "root": root,
+    }
+    if multicast:
+        made = generate_multicast(topology, collective=collective, **options)
+        return made.schedule, made.seconds
+    return generate_timed(topology, collective=collective, **options)
+
+
+def _paper(
+    topology: Topology,
+    collective: str,
+    progress: Progress,
+    *,
+    threads: int | None = None,
+    root: str | int | None = None,
+) -> tuple[Schedule, dict[str, float]]:
+    """Run the paper's own algorithms."""
+    options: Options = {"method": "paper", "threads": threads, "progress": progress, "root": root}
+    return generate_timed(topology, collective=collective, **options)
+
+
+OURS: Mapping[str, Callable[..., tuple[Schedule, dict[str, float]]]] = {
+    "forestcoll": _forestcoll,
+    "forestcoll-paper": _paper,
+}
+"""Our own methods by the names that their forests bear."""
+
+_OURS_DO = {
+    "forestcoll": (*GATHERING, "broadcast", "reduce"),
+    "forestcoll-paper": GATHERING,
+}
+
+
+def run_method(
+    name: str,
+    topology: Topology,
+    collective: str,
+    parameters: Mapping[str, Any],
+    seconds: float,
+    on_stage: OnStage,
+    root: str | int | None = None,
+) -> tuple[Schedule, dict[str, float]]:
+    """Run a method.
+
+    Parameters
+    ----------
+    name : str
+    topology : Topology
+    collective : str
+    parameters : mapping
+    seconds : float
+        After which the point is stopped. A baseline that searches gets a little less, so that it
+        can return the best it has.
+    on_stage : callable
+    root : str or int, optional
+        Name or rank of the root of a broadcast or reduce.
+
+    Returns
+    -------
+    Forest, MulticastForest, Allreduce or StepSchedule
+    dict
+        Seconds of each stage; empty where the method does not tell.
+    """
+    rooted = {} if root is None else {"root": root}
+    if name in OURS:
+        return OURS[name](topology, collective, _stages_only(on_stage), **parameters, **rooted)
+    if name in METHODS:
+        limits = Limits(seconds=_SHARE_OF_TIME * seconds)
+        takes = rooted if "root" in METHODS[name].parameters else {}
+        return METHODS[name].run(topology, collective, {**parameters, **takes}, limits), {}
+    call: dict[str, Any] = {} if collective == "allgather" else {"collective": collective, **rooted}
+    return find_method(name)(topology, **call, **parameters), {}
+
+
+def _stages_only(on_stage: OnStage) -> Callable[[str, int, int], None]:
+    """Pass on a stage's name when it changes, and spare the rest of the progress."""
+    current = ""
+
+    def progress(stage: str, done: int, total: int) -> None:
+        nonlocal current
+        if stage != current:
+            current = stage
+            on_stage(stage)
+
+    return progress

@@ -1,0 +1,159 @@
+"""A point: one method on one topology, once, under limits; and how it can end.
+
+The process that keeps a point within its limits imports this module before all others: it needs
+the standard library only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NotRequired, TypedDict
+
+__all__ = ["ROOTED", "Job", "Limits", "Point", "Status", "Value", "series"]
+
+ROOTED = ("broadcast", "reduce")
+"""Collectives with a root."""
+
+Value = str | int | float | bool
+"""What a parameter of a topology family or a method may be."""
+
+
+class Status(StrEnum):
+    """How a point ended."""
+
+    OK = "ok"
+    TIMEOUT = "timeout"
+    OUT_OF_MEMORY = "out-of-memory"
+    UNSUPPORTED = "unsupported"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a point may use.
+
+    Parameters
+    ----------
+    seconds : float
+        Wall-clock time of the generation, and again of the checks that follow it.
+    memory_gb : float
+        Resident memory of the worker and its children, in GB (1e9 bytes).
+    """
+
+    seconds: float
+    memory_gb: float
+
+
+class Job(TypedDict):
+    """What a worker is told to do.
+
+    A root, of a broadcast or reduce, is given by name or rank; sizes, of the data, in bytes.
+    """
+
+    source: str
+    collective: str
+    method: str
+    parameters: dict[str, Value]
+    seconds: float
+    root: NotRequired[str | int]
+    sizes: NotRequired[list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One run to make.
+
+    Parameters
+    ----------
+    experiment, collective : str
+    cluster : str
+        The panel it is drawn in: the family with the parameters that are not swept.
+    topology : str
+        Family specification, or the file as the experiment names it.
+    source : str
+        What to load: the specification again, or where that file is on this machine.
+    method : str
+        "forestcoll", a baseline, or "module:function".
+    parameters : mapping
+        Of the method.
+    repetition : int
+        From 0.
+    limits : Limits
+    digest : str
+        Of a topology file's content; empty for a family.
+    root : str or int, optional
+        Name or rank of the root of a broadcast or reduce.
+    sizes : tuple of int
+        Of the data, in bytes, for measures that depend on it.
+    """
+
+    experiment: str
+    collective: str
+    cluster: str
+    topology: str
+    source: str
+    method: str
+    parameters: Mapping[str, Value]
+    repetition: int
+    limits: Limits
+    digest: str = field(default="", repr=False)
+    root: str | int | None = None
+    sizes: tuple[int, ...] = ()
+
+    @property
+    def series(self) -> str:
+        """The method with its parameters."""
+        return series(self.method, self.parameters)
+
+    @property
+    def job(self) -> Job:
+        """What a worker needs to know of it."""
+        job: Job = {
+            "source": self.source,
+            "collective": self.collective,
+            "method": self.method,
+            "parameters": dict(self.parameters),
+            "seconds": self.limits.seconds,
+        }
+        if self.root is not None:
+            job["root"] = self.root
+        if self.sizes:
+            job["sizes"] = list(self.sizes)
+        return job
+
+    @property
+    def identity(self) -> str:
+        """Hash of what is run: the same on every machine.
+
+        The limits are left out, so that a finished point stays finished when they are raised;
+        :func:`experiments.run.plan.is_done` reruns only those that had run into them. So are the
+        sizes of the data, for which a schedule is not made again.
+        """
+        what = {
+            "experiment": self.experiment,
+            "collective": self.collective,
+            "topology": self.topology,
+            "digest": self.digest,
+            "method": self.method,
+            "parameters": dict(self.parameters),
+            "repetition": self.repetition,
+            **({} if self.root is None else {"root": self.root}),
+        }
+        text = json.dumps(what, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def series(method: str, parameters: Mapping[str, Value]) -> str:
+    """Name a method with its parameters, as figures and tables do.
+
+    Examples
+    --------
+    >>> series("multitree", {"unit": 2}), series("ring", {})
+    ('multitree (unit=2)', 'ring')
+    """
+    given = ", ".join(f"{name}={value}" for name, value in parameters.items())
+    return f"{method} ({given})" if given else method

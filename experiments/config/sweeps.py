@@ -1,0 +1,106 @@
+"""The points of an experiment: every choice of one value from each sweep, in order."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.config.entries import (
+    Experiment,
+    Parameters,
+    TopologyEntry,
+    text_of,
+    values_of,
+)
+from experiments.config.points import ROOTED, Limits, Point, Value
+from forestcoll.topology import FAMILIES, Family
+
+__all__ = ["Placed", "points_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A point, and the numbers of the entries that it comes from."""
+
+    point: Point
+    topology: int
+    method: int
+
+
+def points_of(experiment: Experiment, folder: Path) -> Iterator[Placed]:
+    """Yield every point of an experiment whose entries are in order.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    folder : Path
+        Of the experiment file, from which topology files are named.
+    """
+    limits = Limits(experiment.limits.seconds, experiment.limits.memory_gb)
+    for t, entry in enumerate(experiment.topologies):
+        for topology in _swept(entry.parameters):
+            cluster, name, source, digest = _named(entry, topology, folder)
+            for m, method in enumerate(experiment.methods):
+                for parameters in _swept(method.parameters):
+                    for repetition in range(experiment.repetitions):
+                        point = Point(
+                            experiment=experiment.name,
+                            collective=experiment.collective,
+                            cluster=cluster,
+                            topology=name,
+                            source=source,
+                            method=method.name,
+                            parameters=parameters,
+                            repetition=repetition,
+                            limits=limits,
+                            digest=digest,
+                            root=_root(experiment),
+                            sizes=tuple(experiment.sizes),
+                        )
+                        yield Placed(point, t, m)
+
+
+def _root(experiment: Experiment) -> str | int | None:
+    """Return the root, the first GPU unless another is given, where the collective has one."""
+    if experiment.collective not in ROOTED:
+        return None
+    return 0 if experiment.root is None else experiment.root
+
+
+def _swept(parameters: Parameters) -> Iterator[dict[str, Value]]:
+    """Yield every choice of one value from each sweep, the last sweep turning fastest."""
+    choices = [values_of(sweep) for sweep in parameters.values()]
+    for values in itertools.product(*choices):
+        yield dict(zip(parameters, values, strict=True))
+
+
+def _named(
+    entry: TopologyEntry, parameters: Mapping[str, Value], folder: Path
+) -> tuple[str, str, str, str]:
+    """Return the cluster, the topology's name, where to load it from, and its digest."""
+    if entry.file is not None:
+        file = folder / entry.file
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        return file.stem, entry.file, str(file.resolve()), digest
+    family = FAMILIES[str(entry.family)]
+    defaults = {p.name: p.default for p in family.parameters if not p.required}
+    given = {
+        p.name: p.read(text_of(parameters[p.name]), family.name)
+        for p in family.parameters
+        if p.name in parameters
+    }
+    specification = family.spec(defaults | given)
+    return _cluster(family, given), specification, specification, ""
+
+
+def _cluster(family: Family, given: Mapping[str, object]) -> str:
+    """Name a family with the options that differ from their defaults, but without its sizes."""
+    options = [
+        f"{p.name}={p.kind.show(given[p.name])}"
+        for p in family.parameters
+        if p.name in given and not p.required and p.kind.show(given[p.name]) != p.default_text
+    ]
+    return f"{family.name}:{','.join(options)}" if options else family.name

@@ -1,0 +1,123 @@
+"""What no schedule can beat: the column ``optimum`` of every row.
+
+Problem: an upper bound on the algorithmic bandwidth, flowing, that holds for every method alike.
+Input:   a topology, a collective with its root, the rate of the row.
+Output:  an exact rate, with what proves it; none where a program would have to, and did not finish.
+Cost:    a max-flow pass; of an allreduce whose rate no cut meets the allreduce program; of an
+         all-to-all its program, and shortest paths between all GPUs.
+Source:  ForestColl sections 2 and 5.7 and its appendix on allreduce. Where switches are marked
+         ``multicast``, the bound of an allreduce is for such as copy and add, so that it holds for
+         methods with and without in-network computing. All-to-all: the dual of
+         :mod:`lp.alltoall.linear_optimum`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import dijkstra
+
+from forestcoll.core.optimality import optimum
+from forestcoll.core.partition_bound import best_known_bound
+from forestcoll.errors import SolverError, TimeLimitError
+from forestcoll.topology import Topology
+from lp.allreduce.best import proved
+from lp.alltoall.linear_optimum import all_to_all_rate
+from lp.solver.linear_program import Settings
+
+__all__ = ["PROGRAM_S", "UpperBound", "upper_bound"]
+
+PROGRAM_S = 30.0
+"""Seconds for the program of a row, of an allreduce or all-to-all, on top of the method's."""
+
+_FINEST = (1, 2, 12, 60, 2**30)
+"""Into how many parts the dearest link's price is cut: the best bound is often one of few parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpperBound:
+    """A rate that no schedule exceeds.
+
+    ``by`` is "the bottleneck cut", "a partition or cut" (of an allreduce), "the allreduce program",
+    "the allreduce program, unfinished", or "prices of the links" (of an all-to-all).
+    """
+
+    algbw_gb_s: Fraction
+    by: str
+
+
+def upper_bound(
+    topology: Topology, collective: str, reached: Fraction, root: int | None = None
+) -> UpperBound | None:
+    """Bound a collective among all GPUs with equal shards.
+
+    Parameters
+    ----------
+    topology : Topology
+        Of two GPUs or more.
+    collective : str
+        Any of the toolkit.
+    reached : Fraction
+        A rate that is attained: a bound equal to it needs no better one.
+    root : int, optional
+        Rank of the root of a broadcast or reduce.
+
+    Returns
+    -------
+    UpperBound or None
+        None of an all-to-all whose program does not finish.
+    """
+    if collective == "all-to-all":
+        return _priced(topology)
+    if collective != "allreduce":
+        weights = None if root is None else [rank == root for rank in range(topology.num_compute)]
+        reduction = collective in ("reduce-scatter", "reduce")
+        best = optimum(topology, weights=weights and [*map(int, weights)], reduction=reduction)
+        return UpperBound(best.algbw_gb_s, "the bottleneck cut")
+    copying = any(node.multicast for node in topology.nodes)
+    phases = (optimum(topology, reduction=reduction).time_s_per_gb for reduction in (True, False))
+    attained = max(reached, 1 / sum(phases, start=Fraction(0)))
+    known = best_known_bound(topology, copying=copying, least=attained)
+    assert known is not None  # there are two GPUs
+    if known.algbw_gb_s == attained:
+        return UpperBound(known.algbw_gb_s, "a partition or cut")
+    found = proved(topology, None, copying=copying, seconds=PROGRAM_S)
+    if found.bound is None or found.bound.algbw_gb_s >= known.algbw_gb_s:
+        return UpperBound(known.algbw_gb_s, "a partition or cut")
+    return UpperBound(
+        found.bound.algbw_gb_s,
+        "the allreduce program, unfinished" if found.remark else "the allreduce program",
+    )
+
+
+def _priced(topology: Topology) -> UpperBound | None:
+    """Bound an all-to-all by prices of the links, which its program finds.
+
+    Whatever the prices, a pair's data at rate f costs f times the cheapest way from end to end, and
+    no more than the links' prices times their bandwidths can be paid for. Only the search is in
+    floating point: prices are whole numbers here, and the sums exact.
+    """
+    try:
+        settings = Settings(seconds=PROGRAM_S, method="highs-ipm")
+        found = all_to_all_rate(topology, settings=settings).price
+    except (SolverError, TimeLimitError):
+        return None
+    prices = (np.rint(found / found.max() * parts).astype(np.int64) for parts in _FINEST)
+    rate = min(_rate_at(topology, price.tolist()) for price in prices)
+    return UpperBound(rate * topology.num_compute, "prices of the links")
+
+
+def _rate_at(topology: Topology, prices: Sequence[int]) -> Fraction:
+    """Return the rate of every pair, in GB/s, that whole prices of the links prove none exceeds."""
+    tails, heads = zip(*((link.tail, link.head) for link in topology.links), strict=True)
+    graph = sp.csr_matrix((prices, (tails, heads)), shape=(len(topology.nodes),) * 2)
+    gpus = list(topology.compute)
+    ways = dijkstra(graph, indices=gpus)[:, gpus].astype(np.int64)  # whole, far below 2**53
+    paid = sum(
+        price * link.bandwidth_gb_s for price, link in zip(prices, topology.links, strict=True)
+    )
+    return Fraction(paid) / sum(map(int, ways.sum(axis=1)))

@@ -1,0 +1,192 @@
+"""Every measure, declared once: how it is computed, written, drawn, shown, compared, described.
+
+To add one, add a field to :class:`Measures` and run ``python -m experiments.measures.docs`` for the
+docs. New rows have the column then, old ones are read without it; figures, tables, summaries and
+comparisons know it. The order is that of the columns in rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from experiments.measures.measure import (
+    Measure,
+    duration,
+    exactly,
+    measure,
+    measures_of,
+    share,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from experiments.measures.made import Made
+
+__all__ = [
+    "BOUNDED",
+    "COMPARED",
+    "DRAWN",
+    "EXACT",
+    "MEASURES",
+    "SIZED",
+    "Measures",
+    "reading_order",
+]
+
+
+def _steps(row: Any) -> str:
+    """Hop by hop, a forest takes as many steps as its tallest tree is high."""
+    found = row.height if row.steps is None else row.steps
+    return "" if found is None else str(found)
+
+
+def _finish_gb_s(made: Made) -> Fraction | None:
+    return None if made.finish_s_per_gb is None else 1 / made.finish_s_per_gb
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measures:
+    """The columns of a row that are measured; None where a value was never reached."""
+
+    generation_s: float | None = measure(
+        "wall time of the method alone: no imports, no reading, no checks",
+        label="generation time", unit="s", logarithmic=True, limit="limit_s",
+        heading="time", cell=lambda row: duration(row.generation_s), always=True,
+    )  # fmt: skip
+    stages_s: Mapping[str, float] = measure(
+        "the same by stage, where the method tells", empty=dict, summary=False
+    )
+    algbw_gb_s: float | None = measure(
+        "theoretical algorithmic bandwidth in GB/s of data that "
+        "[flows](baselines.md#what-they-cost): all pieces under way at once, the same for trees "
+        "and step schedules",
+        how=lambda made: made.flowing.algbw_gb_s,
+        label="theoretical algbw, flowing", unit="GB/s", better="more", bounded=True,
+        heading="flowing", always=True,
+    )  # fmt: skip
+    algbw: str | None = exactly("algbw_gb_s", compared=True)
+    algbw_in_steps_gb_s: float | None = measure(
+        "that of the same schedule when nothing is passed on before a step has ended",
+        how=lambda made: made.in_steps.algbw_gb_s,
+        label="theoretical algbw in steps", unit="GB/s", better="more", bounded=True,
+        heading="in steps",
+    )  # fmt: skip
+    algbw_in_steps: str | None = exactly("algbw_in_steps_gb_s", compared=True)
+    algbw_at_finish_gb_s: float | None = measure(
+        "that by the finish of the schedule's clock; empty without one",
+        how=_finish_gb_s,
+        label="theoretical algbw at the finish", unit="GB/s", better="more", bounded=True,
+        heading="finish",
+    )  # fmt: skip
+    algbw_at_finish: str | None = exactly("algbw_at_finish_gb_s", compared=True)
+    optimum_gb_s: float | None = measure(
+        "a rate that no schedule exceeds there, flowing; the same for all methods. Where switches "
+        "are marked `multicast`, that of an allreduce is for such as copy and add "
+        "([models](allreduce.md#what-optimal-means))",
+        how=lambda made: made.best and made.best.algbw_gb_s,
+    )
+    optimum: str | None = exactly("optimum_gb_s")
+    optimum_by: str | None = measure(
+        "what proves it: `the bottleneck cut`; of an allreduce `a partition or cut`, "
+        "`the allreduce program`, or `the allreduce program, unfinished` (30 s a row), which may "
+        "leave a gap; of an all-to-all `prices of the links`, found by its program, or nothing if "
+        "that takes over 30 s",
+        how=lambda made: made.best and made.best.by,
+    )
+    made_by: str | None = measure(
+        "of an allreduce of ours: whether it is reduction + gathering or of the allreduce program, "
+        "and why",
+        how=lambda made: made.remark or None,
+    )
+    ratio: float | None = measure(
+        "the share of the optimum that is attained, flowing; never above 1",
+        how=lambda made: made.best and made.flowing.algbw_gb_s / made.best.algbw_gb_s,
+        label="share of the optimum, flowing", better="more",
+        heading="optimal", cell=lambda row: share(row.ratio), always=True, before="made_by",
+    )  # fmt: skip
+    num_trees: int | None = measure(
+        "trees, with multiplicity",
+        how=lambda made: made.of_forests(lambda forest: forest.num_trees),
+        label="trees", logarithmic=True, heading="trees", always=True,
+    )  # fmt: skip
+    num_batches: int | None = measure(
+        "different trees",
+        how=lambda made: made.of_forests(lambda forest: forest.num_batches),
+        label="different trees", logarithmic=True,
+    )  # fmt: skip
+    height: int | None = measure(
+        "greatest height of a tree in GPU hops; of an allreduce, of both phases together",
+        how=lambda made: made.of_forests(lambda forest: int(forest.heights().max(initial=0))),
+        label="height of the trees", unit="GPU hops",
+    )  # fmt: skip
+    k: int | None = measure(
+        "trees per root",
+        how=lambda made: made.forests[-1].k if made.forests else None,
+        label="trees per root", logarithmic=True, heading="k", always=True, before="num_trees",
+    )  # fmt: skip
+    chunks: int | None = measure(
+        "chunks of a step schedule",
+        how=lambda made: made.stepwise and len(made.stepwise.chunks),
+        label="chunks", logarithmic=True,
+    )  # fmt: skip
+    steps: int | None = measure(
+        "steps of a step schedule",
+        how=lambda made: made.stepwise and made.stepwise.num_steps,
+        label="steps", logarithmic=True, heading="steps", cell=_steps, always=True,
+    )  # fmt: skip
+    verified: bool | None = measure(
+        "whether the schedule passed the independent check; without it there is no algbw",
+        how=lambda made: True,
+    )
+    peak_memory_mb: float | None = measure(
+        "resident memory of the process and its children (1e6 bytes), Python included, up to the "
+        "end of generation",
+        label="peak memory", unit="MB", logarithmic=True,
+    )  # fmt: skip
+    time_flowing_s: float | None = measure(
+        "theoretical time for a size of the data that flows, without latencies",
+        how=lambda made, size: made.flowing.time_s(size), sized=True,
+        label="theoretical time, flowing", unit="s", logarithmic=True,
+    )  # fmt: skip
+    time_in_steps_s: float | None = measure(
+        "that of the same schedule when nothing is passed on before a step has ended",
+        how=lambda made, size: made.in_steps.time_s_per_gb * size / 10**9, sized=True,
+        label="theoretical time in steps", unit="s", logarithmic=True,
+    )  # fmt: skip
+    time_at_finish_s: float | None = measure(
+        "that by the finish of the schedule's clock; empty without one, and where latencies count "
+        "and the clock is for another size",
+        how=lambda made, size: made.finish_s(size), sized=True,
+        label="theoretical time at the finish", unit="s", logarithmic=True,
+    )  # fmt: skip
+
+
+MEASURES: Mapping[str, Measure] = measures_of(Measures)
+"""All of them by name, in the order of the columns."""
+
+DRAWN: Mapping[str, Measure] = {name: one for name, one in MEASURES.items() if one.label}
+"""Those that a figure can show."""
+
+BOUNDED: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one.bounded)
+"""Those that no schedule takes above the optimum."""
+
+EXACT: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one.exact_of)
+"""Columns of exact numbers, as text."""
+
+COMPARED: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one.compared)
+"""Columns in which a difference between two sets of results is a change."""
+
+SIZED: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one.sized)
+"""Those that have a value for each size of the data."""
+
+
+def reading_order(measures: Iterable[Measure]) -> list[Measure]:
+    """Return measures as tables and summaries have them."""
+    order: list[Measure] = []
+    for one in measures:
+        places = [place for place, other in enumerate(order) if other.name == one.before]
+        order.insert(places[0] if places else len(order), one)
+    return order

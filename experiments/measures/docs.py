@@ -1,0 +1,62 @@
+"""What docs/experiments.md says of the measures, written from their declarations.
+
+``python -m experiments.measures.docs`` brings the page of this clone up to date.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from experiments.measures.declared import DRAWN, MEASURES
+
+__all__ = ["columns", "drawn", "updated"]
+
+PAGE = Path(__file__).parents[2] / "docs" / "experiments.md"
+
+
+def columns() -> str:
+    """Return a table of the measures' columns."""
+    exact = {one.exact_of: name for name, one in MEASURES.items() if one.exact_of}
+    lines = ["| column | what is measured |", "|---|---|"]
+    for name, one in MEASURES.items():
+        if one.exact_of:
+            continue
+        both = f"`{name}`, `{exact[name]}`" if name in exact else f"`{name}`"
+        lines.append(f"| {both} | {one.meaning}{'; rounded, and exact' * (name in exact)} |")
+    return "\n".join(lines)
+
+
+def drawn() -> str:
+    """Return a table of what figures can show."""
+    lines = ["| column | on an axis | better |", "|---|---|---|"]
+    lines += [f"| `{name}` | {one.axis} | {one.better} |" for name, one in DRAWN.items()]
+    return "\n".join(lines)
+
+
+def updated(page: str) -> str:
+    """Return the page with these tables between its marks, ``<!-- NAME -->`` and ``<!-- end -->``.
+
+    Examples
+    --------
+    >>> print(updated("<!-- other --> old <!-- end -->"))
+    <!-- other --> old <!-- end -->
+    """
+    for name, text in (("columns", columns()), ("drawn", drawn())):
+        mark = f"<!-- {name}: python -m experiments.measures.docs -->"
+        page = re.sub(
+            rf"{re.escape(mark)}.*?<!-- end -->",
+            lambda _, mark=mark, text=text: f"{mark}\n\n{text}\n\n<!-- end -->",  # type: ignore[misc]
+            page,
+            flags=re.DOTALL,
+        )
+    return page
+
+
+def main() -> None:
+    """Bring the page up to date."""
+    PAGE.write_text(updated(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

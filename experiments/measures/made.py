@@ -1,0 +1,138 @@
+"""A schedule that a point has made and that has passed the check, as its measures see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from baselines.interface.method import Schedule
+from experiments.measures.bounds import UpperBound, upper_bound
+from experiments.measures.declared import MEASURES, SIZED
+from forestcoll.errors import VerificationError
+from forestcoll.schedule import (
+    Allreduce,
+    Cost,
+    Steps,
+    StepSchedule,
+    cost,
+    finish_s_per_gb,
+    in_steps,
+)
+from forestcoll.topology import Topology
+
+__all__ = ["Made", "measured"]
+
+
+@dataclass(frozen=True)
+class Made:
+    """What measures are taken of; what several of them need is computed once.
+
+    Parameters
+    ----------
+    schedule : any
+        It has passed :func:`forestcoll.schedule.verify`.
+    topology : Topology
+    collective : str
+    root : int, optional
+        Rank of the root of a broadcast or reduce.
+    """
+
+    schedule: Schedule
+    topology: Topology
+    collective: str
+    root: int | None = None
+
+    @cached_property
+    def flowing(self) -> Cost:
+        """Its cost when all pieces are under way at once."""
+        return cost(self.schedule)
+
+    @cached_property
+    def in_steps(self) -> Steps:
+        """Its cost when nothing is passed on before a step has ended."""
+        return in_steps(self.schedule)
+
+    @cached_property
+    def finish_s_per_gb(self) -> Fraction | None:
+        """The finish of its clock, if it has one, over the size of the data."""
+        return finish_s_per_gb(self.schedule)
+
+    def finish_s(self, size_bytes: int) -> Fraction | None:
+        """Return when its clock ends for a size of the data, as far as that is known.
+
+        A clock is made for one size. Without latencies all its times grow with the size; with some,
+        it says nothing of other sizes.
+        """
+        clock = self.stepwise.clock if self.stepwise else None
+        if clock is None or self.finish_s_per_gb is None:
+            return None
+        if clock.size_bytes != size_bytes and any(e.latency_us for e in self.topology.links):
+            return None
+        return self.finish_s_per_gb * size_bytes / 10**9
+
+    @cached_property
+    def best(self) -> UpperBound | None:
+        """What no schedule can beat.
+
+        Raises
+        ------
+        VerificationError
+            If this one does.
+        """
+        reached = self.flowing.algbw_gb_s
+        best = upper_bound(self.topology, self.collective, reached, self.root)
+        if best is not None and reached > best.algbw_gb_s:
+            raise VerificationError(
+                f"the schedule makes {reached} GB/s, but {best.by} proves that none makes more "
+                f"than {best.algbw_gb_s}: one of the two is wrong; please report this"
+            )
+        return best
+
+    @property
+    def stepwise(self) -> StepSchedule | None:
+        """The schedule, if it is one of steps."""
+        return self.schedule if isinstance(self.schedule, StepSchedule) else None
+
+    @property
+    def forests(self) -> tuple[Any, ...]:
+        """Its forests: two of an allreduce, none of a step schedule."""
+        if isinstance(self.schedule, StepSchedule):
+            return ()
+        return self.schedule.phases if isinstance(self.schedule, Allreduce) else (self.schedule,)
+
+    @property
+    def remark(self) -> str:
+        """What an allreduce says of how it was made."""
+        return self.schedule.remark if isinstance(self.schedule, Allreduce) else ""
+
+    def of_forests(self, number: Callable[[Any], int]) -> int | None:
+        """Add up a number of each of its forests; None if there are none."""
+        return sum(map(number, self.forests)) if self.forests else None
+
+
+def measured(made: Made, sizes: Iterable[int] = ()) -> dict[str, Any]:
+    """Take every measure of a schedule: the columns that have a value.
+
+    Those that depend on the size of the data are in the column ``sizes``, by size.
+    """
+    values = {name: one.of(made) for name, one in MEASURES.items() if not one.sized}
+    values |= {name: values[one.exact_of] for name, one in MEASURES.items() if one.exact_of}
+    columns: dict[str, Any] = {
+        name: str(value) if MEASURES[name].exact_of else _plain(value)
+        for name, value in values.items()
+        if value is not None
+    }
+    by_size = {str(size): _sized(made, size) for size in sizes}
+    return {**columns, "sizes": by_size} if by_size else columns
+
+
+def _sized(made: Made, size: int) -> dict[str, Any]:
+    values = {name: MEASURES[name].of(made, size) for name in SIZED}
+    return {name: _plain(value) for name, value in values.items() if value is not None}
+
+
+def _plain(value: object) -> object:
+    return float(value) if isinstance(value, Fraction) else value

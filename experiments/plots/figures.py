@@ -1,0 +1,73 @@
+"""From rows to the files of a figure.
+
+The drawing itself is in the modules beside this, which the kinds of :mod:`experiments.config.kinds`
+name and which are loaded when something is drawn.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from experiments.config.figure_options import parse_figure
+from experiments.config.kinds import KINDS
+from experiments.results.rows import Row
+from forestcoll.errors import ExportError, InvalidExperimentError
+
+__all__ = ["draw", "plot"]
+
+FORMATS = (".pdf", ".png", ".svg")
+
+
+def draw(kind: str, rows: Sequence[Row], stem: Path, title: str = "") -> list[Path]:
+    """Draw a figure and write it as PNG and PDF.
+
+    Parameters
+    ----------
+    kind : str
+        As for :func:`experiments.config.figure_options.parse_figure`.
+    rows : sequence of Row
+    stem : Path
+        The files' path without the ending; ``:``, ``=`` and ``,`` in its name become ``-``.
+    title : str
+
+    Returns
+    -------
+    list of Path
+        The files.
+    """
+    name = re.sub("[:=,]+", "-", stem.name)
+    return plot(
+        kind, rows, [stem.with_name(f"{name}.{ending}") for ending in ("png", "pdf")], title
+    )
+
+
+def plot(kind: str, rows: Sequence[Row], files: Sequence[Path], title: str = "") -> list[Path]:
+    """Draw a figure and write it to files, in the formats that their endings say.
+
+    Raises
+    ------
+    InvalidExperimentError
+        For an unknown kind, or one that these rows cannot give.
+    ExportError
+        For an unknown ending.
+    """
+    figure = parse_figure(kind)
+    if not rows:
+        raise InvalidExperimentError("there are no rows to draw")
+    for file in files:
+        if file.suffix.lower() not in FORMATS:
+            raise ExportError(f"{file}: unknown ending; use one of {', '.join(FORMATS)}")
+    from experiments.plots.drawing import finish, save, style  # matplotlib takes a while to load
+
+    function = pkgutil.resolve_name(KINDS[figure.kind].draws)
+    if figure.sized:
+        rows = [one for row in rows for one in row.by_size()]
+    with style():
+        picture = function(rows, **figure.options)
+        finish(picture, title)
+        for file in files:
+            save(picture, file)
+    return list(files)

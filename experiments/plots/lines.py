@@ -1,0 +1,119 @@
+"""Lines: a column against the number of GPUs or the size of the data, from rows alone.
+
+There is a panel for each cluster (or topology) and a colour for each method. Repetitions are shown
+by their median. A point that gave no result is a letter, not a gap: at its limit where time is
+drawn, above the panel elsewhere, in a note where a panel has no place for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from experiments import published
+from experiments.config.kinds import AXES
+from experiments.measures.declared import BOUNDED, DRAWN
+from experiments.plots.drawing import (
+    INK,
+    Look,
+    gpu_axis,
+    label_left,
+    loss,
+    notes,
+    panels,
+    size_axis,
+    strip_above,
+)
+from experiments.plots.panels import Palette, cluster_panels, lost_in_words, palette_of
+from experiments.published import Mark
+from experiments.results.columns import failed_places, medians
+from experiments.results.rows import Row, Status
+
+__all__ = ["lines", "lines_by_size"]
+
+
+def lines(rows: Sequence[Row], y: str) -> Figure:
+    """Draw a column against the number of GPUs; any algbw under the optimum."""
+    palette = palette_of(rows)
+    figure, panel_of = cluster_panels(rows)
+    raised = False
+    for cluster, axes in panel_of.items():
+        here = [row for row in rows if row.cluster == cluster]
+        if y in BOUNDED:
+            _optimum(axes, here)
+        for series, its_look in palette.items():
+            values = medians((row for row in here if row.series == series), y)
+            if values:
+                axes.plot(list(values), list(values.values()), label=series, **its_look)
+        if DRAWN[y].logarithmic:
+            axes.set_yscale("log")
+        raised |= _losses(axes, here, palette, y)
+        sizes = [row.gpus for row in here if row.gpus]
+        gpu_axis(axes, sizes)
+        _published(axes, cluster, sizes, published.marks(y, {row.collective for row in here}))
+    if DRAWN[y].better == "more":
+        figure.axes[0].set_ylim(bottom=0)
+    if raised:
+        strip_above(figure.axes)
+    label_left(figure.axes, DRAWN[y].axis)
+    return figure
+
+
+def lines_by_size(rows: Sequence[Row], x: str, y: str) -> Figure:
+    """Draw a column against the size of the data, a panel for each topology."""
+    palette = palette_of(rows)
+    topologies = list(dict.fromkeys(row.topology for row in rows))
+    figure, grid = panels(topologies)
+    for topology, axes in zip(topologies, grid, strict=True):
+        here = [row for row in rows if row.topology == topology]
+        for series, its_look in palette.items():
+            values = medians((row for row in here if row.series == series), y, along=x)
+            if values:
+                axes.plot(list(values), list(values.values()), label=series, **its_look)
+        size_axis(axes, [row.size_bytes for row in here if row.size_bytes], AXES[x])
+        if DRAWN[y].logarithmic:
+            axes.set_yscale("log")
+    notes(grid, [lost_in_words(rows, palette, topology=name) for name in topologies])
+    label_left(grid, DRAWN[y].axis)
+    return figure
+
+
+def _optimum(axes: Axes, rows: Sequence[Row]) -> None:
+    best = {row.gpus: row.optimum_gb_s for row in rows if row.gpus and row.optimum_gb_s}
+    sizes = sorted(best)
+    axes.plot(sizes, [best[n] for n in sizes], color=INK, lw=4, alpha=0.25, label="optimum")
+
+
+def _published(axes: Axes, cluster: str, sizes: Sequence[int], marks: Sequence[Mark]) -> None:
+    """Add published values for the sizes that the rows span."""
+    if not sizes:
+        return
+    for position, name in enumerate(dict.fromkeys(mark.label for mark in marks)):
+        places = [
+            (mark.gpus, mark.value)
+            for mark in marks
+            if (mark.cluster, mark.label) == (cluster, name)
+            and min(sizes) <= mark.gpus <= max(sizes)
+        ]
+        if places:
+            hollow: Look = {"facecolors": "none", "edgecolors": INK, "linewidths": 1}
+            across, up = zip(*places, strict=True)
+            axes.scatter(across, up, s=60, marker="*dp"[position % 3], label=name, **hollow)
+
+
+def _losses(axes: Axes, rows: Sequence[Row], palette: Palette, y: str) -> bool:
+    """Put a letter where a method gave no result; return whether any is above the panel."""
+    at: dict[tuple[int, float | None], list[Row]] = {}
+    for (_series, size), row in failed_places(rows).items():
+        limit = DRAWN[y].limit if row.status is Status.TIMEOUT else ""
+        if size is not None:
+            at.setdefault((size, getattr(row, limit) if limit else None), []).append(row)
+    for (size, height), lost in at.items():
+        for position, row in enumerate(lost):
+            dodge = 7 * (position - (len(lost) - 1) / 2)
+            loss(axes, size, height, row.status, palette[row.series]["color"], dodge)
+    for edge in {height for _size, height in at if height is not None}:
+        axes.axhline(edge, color=INK, lw=0.8, ls=(0, (4, 3)), zorder=1, label="limit")
+    return any(height is None for _size, height in at)

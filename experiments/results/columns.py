@@ -1,0 +1,96 @@
+"""Values of rows as figures want them: by series, by size, by parameter."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterable, Sequence
+
+from experiments.config.kinds import SIDES
+from experiments.config.points import Value
+from experiments.results.rows import Row, Status
+from forestcoll.topology import FAMILIES
+
+__all__ = [
+    "failed_places",
+    "medians",
+    "quantity",
+    "series_of",
+    "sides",
+]
+
+
+_DECIMAL = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?", re.ASCII)
+
+
+def series_of(rows: Iterable[Row]) -> list[str]:
+    """Return the methods with their parameters, in the order in which they appear."""
+    return list(dict.fromkeys(row.series for row in rows))
+
+
+def quantity(row: Row, name: str) -> Value | None:
+    """Return a column, the method, the topology, or a parameter of either; None if there is none.
+
+    Examples of names: "gpus", "method", "boxes", "effort".
+    """
+    if name == "method":
+        return row.series
+    if name in ("gpus", "topology", "size_bytes"):
+        found: Value | None = getattr(row, name)
+        return found
+    if name in row.parameters:
+        return _plain(row.parameters[name])
+    return _topology_parameters(row).get(name)
+
+
+def sides(rows: Iterable[Row]) -> set[str]:
+    """Return every name that :func:`quantity` knows for some of the rows."""
+    own = {name for row in rows for name in (*row.parameters, *_topology_parameters(row))}
+    return own | set(SIDES)
+
+
+def _topology_parameters(row: Row) -> dict[str, Value]:
+    """Read them from the topology's specification, which leaves out what equals its default."""
+    family, _, given = row.topology.partition(":")
+    if family not in FAMILIES:
+        return {}
+    defaults = {p.name: p.default_text for p in FAMILIES[family].parameters if not p.required}
+    texts = defaults | dict(part.split("=", 1) for part in given.split(",") if "=" in part)
+    return {name: _plain(text) for name, text in texts.items()}
+
+
+def _plain(value: Value) -> Value:
+    """Return the number that a text stands for, to draw it in its place; else the value."""
+    if not isinstance(value, str) or not _DECIMAL.fullmatch(value):
+        return value
+    return float(value) if "." in value else int(value)
+
+
+def medians(rows: Iterable[Row], column: str, along: str = "gpus") -> dict[int, float]:
+    """Return the median of a column over the repetitions that ended well, by number of GPUs.
+
+    ``along`` may be "size_bytes" too.
+    """
+    found: dict[int, list[float]] = {}
+    for row in rows:
+        number, place = getattr(row, column), getattr(row, along)
+        if row.status is Status.OK and place is not None and number is not None:
+            found.setdefault(place, []).append(number)
+    return {size: statistics.median(found[size]) for size in sorted(found)}
+
+
+def failed_places(rows: Sequence[Row]) -> dict[tuple[str, int | None], Row]:
+    """Return a row for each method and number of GPUs of which no repetition ended well.
+
+    A point that died before it knew its size takes that of others on the same topology.
+    """
+    sizes = {row.topology: row.gpus for row in rows if row.gpus is not None}
+    places: dict[tuple[str, int | None], list[Row]] = {}
+    for row in rows:
+        size = sizes.get(row.topology) if row.gpus is None else row.gpus
+        places.setdefault((row.series, size), []).append(row)
+    return {
+        place: found[0]
+        for place, found in places.items()
+        if all(row.status is not Status.OK for row in found)
+    }

@@ -1,0 +1,192 @@
+"""Two sets of results of the same experiment, such as those of two commits, point by point.
+
+Points are matched by identity: what is run, not how it ended. Times are compared by the ratio of
+their medians over the repetitions; the noise is the range that the ratios of single runs span, and
+with one run a side it is not known. Bandwidths are compared exactly, by each measure that both
+sides have.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from experiments.measures.declared import COMPARED
+from experiments.results.rows import Row, Status
+
+__all__ = ["Comparison", "Pair", "Ratio", "compare"]
+
+_Described = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """Generation time in B over that in A.
+
+    Parameters
+    ----------
+    median : float
+        Of the medians over the repetitions.
+    noise : tuple of float, or None
+        Least and greatest ratio of a single run of B to one of A; None for one run a side.
+    """
+
+    median: float
+    noise: tuple[float, float] | None
+
+    @property
+    def verdict(self) -> str:
+        """Whether all runs of B were faster, or slower, than all of A."""
+        if self.noise is None:
+            return "single run"
+        if self.noise[0] <= 1 <= self.noise[1]:
+            return "within noise"
+        return "faster" if self.median < 1 else "slower"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What two sets say of one method on one topology; a side without rows has no repetitions.
+
+    Parameters
+    ----------
+    topology, method : str
+        The method with its parameters.
+    a, b : tuple of Row
+        The repetitions.
+    """
+
+    topology: str
+    method: str
+    a: tuple[Row, ...]
+    b: tuple[Row, ...]
+
+    @property
+    def seconds(self) -> tuple[float | None, float | None]:
+        """Median generation time on either side."""
+        before, after = (
+            statistics.median(t) if (t := _times(side)) else None for side in self.sides
+        )
+        return before, after
+
+    @property
+    def sides(self) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+        """A and B."""
+        return self.a, self.b
+
+    @property
+    def time(self) -> Ratio | None:
+        """The ratio of the generation times, where both sides have some."""
+        before, after = _times(self.a), _times(self.b)
+        if not before or not after or not statistics.median(before):
+            return None
+        single = len(before) == len(after) == 1
+        return Ratio(
+            statistics.median(after) / statistics.median(before),
+            None if single else (min(after) / max(before), max(after) / min(before)),
+        )
+
+    @property
+    def algbw(self) -> tuple[str, str]:
+        """Exact algbw on either side; several values if the repetitions differ."""
+        return self.exact("algbw")
+
+    def exact(self, column: str) -> tuple[str, str]:
+        """Return an exact column on either side, likewise."""
+        return _exact(self.a, column), _exact(self.b, column)
+
+    @property
+    def measures_changed(self) -> tuple[str, ...]:
+        """The compared columns that differ; those that a side lacks do not, but for algbw."""
+        both = {column: self.exact(column) for column in COMPARED}
+        lost = ("algbw",) if both["algbw"][0] != both["algbw"][1] else ()
+        known = (column for column, (a, b) in both.items() if a and b and a != b)
+        return tuple(dict.fromkeys([*lost, *known]))
+
+    @property
+    def status(self) -> tuple[str, str]:
+        """How it ended on either side; "missing" without rows."""
+        return _status(self.a), _status(self.b)
+
+    @property
+    def changed(self) -> bool:
+        """Whether the result itself differs, be the times as they may."""
+        return self.status[0] != self.status[1] or bool(self.measures_changed)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All pairs, and what the two sets were measured with."""
+
+    pairs: tuple[Pair, ...]
+    commits: tuple[str, str]
+    hosts: tuple[str, str]
+
+    @property
+    def mean_ratio(self) -> float | None:
+        """Geometric mean of the ratios of times."""
+        ratios = [pair.time.median for pair in self.pairs if pair.time is not None]
+        return statistics.geometric_mean(ratios) if ratios else None
+
+
+def compare(a: Sequence[Row], b: Sequence[Row]) -> Comparison:
+    """Match the points of two sets of results."""
+    before, after = _grouped(a), _grouped(b)
+    pairs = []
+    for described in dict.fromkeys([*before, *after]):
+        here, there = before.get(described, ()), after.get(described, ())
+        topology, method = described[1], (here or there)[0].series
+        if here and there and not _same(here, there):  # another file of the same name
+            pairs += [Pair(topology, method, here, ()), Pair(topology, method, (), there)]
+        else:
+            pairs.append(Pair(topology, method, here, there))
+    return Comparison(
+        tuple(pairs),
+        (_joined(map(_commit, a)), _joined(map(_commit, b))),
+        (_joined(map(_host, a)), _joined(map(_host, b))),
+    )
+
+
+def _grouped(rows: Iterable[Row]) -> Mapping[_Described, tuple[Row, ...]]:
+    """Put the repetitions of a point together."""
+    groups: dict[_Described, tuple[Row, ...]] = {}
+    for row in rows:
+        described = (row.experiment, row.topology, row.collective, row.series)
+        groups[described] = (*groups.get(described, ()), row)
+    return groups
+
+
+def _same(a: Sequence[Row], b: Sequence[Row]) -> bool:
+    """Whether a repetition that both have is the same point, or they have none in common."""
+    points = {row.repetition: row.point for row in a}
+    shared = [row for row in b if row.repetition in points]
+    return not shared or any(points[row.repetition] == row.point for row in shared)
+
+
+def _times(rows: Iterable[Row]) -> list[float]:
+    return [
+        row.generation_s for row in rows if row.status is Status.OK and row.generation_s is not None
+    ]
+
+
+def _exact(rows: Iterable[Row], column: str) -> str:
+    found = {getattr(row, column) for row in rows} - {None}
+    return " or ".join(map(str, sorted(found, key=Fraction)))
+
+
+def _status(rows: Iterable[Row]) -> str:
+    return " or ".join(sorted({str(row.status) for row in rows})) or "missing"
+
+
+def _commit(row: Row) -> str:
+    return row.commit or "unknown"
+
+
+def _host(row: Row) -> str:
+    return str(row.host.get("name", "unknown"))
+
+
+def _joined(words: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(words))

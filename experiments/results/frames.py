@@ -1,0 +1,103 @@
+"""Rows as typed tables: parquet for large sets of results, data frames for notebooks.
+
+Every column has the type that :class:`experiments.results.rows.Row` gives it, missing values
+included. Those that hold mappings (parameters, stages, versions, host) are JSON text, so that every
+tool reads the file; exact numbers are text as well.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+
+from experiments.results.rows import RARE, Row, Status
+from forestcoll.errors import InvalidExperimentError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["from_frame", "read_parquet", "to_frame", "write_parquet"]
+
+_TYPES = {str: "string", int: "Int64", float: "Float64", bool: "boolean", Status: "string"}
+_NESTED = object()
+
+
+def to_frame(rows: Sequence[Row]) -> pd.DataFrame:
+    """Return the rows as a data frame with a typed column for each field.
+
+    Columns that an experiment has only if it asks for them are left out if no row has them.
+    """
+    import pandas as pd  # takes half a second
+
+    columns: dict[str, list[Any]] = {}
+    kinds = {name: kind for name, kind in _columns().items() if _is_there(rows, name)}
+    for name, kind in kinds.items():
+        values = [getattr(row, name) for row in rows]
+        columns[name] = [json.dumps(dict(v)) for v in values] if kind is _NESTED else values
+    types = {name: _TYPES.get(kind, "string") for name, kind in kinds.items()}
+    return pd.DataFrame(columns, dtype=object).astype(types)
+
+
+def from_frame(frame: pd.DataFrame) -> list[Row]:
+    """Return the rows of a data frame, which may lack columns that have a default."""
+    kinds = _columns()
+    rows = []
+    for record in frame.to_dict("records"):
+        known = {str(name): value for name, value in record.items() if name in kinds}
+        values = {name: _value(kinds[name], value) for name, value in known.items()}
+        rows.append(Row.from_json(json.dumps(values)))
+    return rows
+
+
+def write_parquet(rows: Sequence[Row], path: Path) -> Path:
+    """Write the rows as parquet."""
+    to_frame(rows).to_parquet(path, index=False)
+    return path
+
+
+def read_parquet(path: Path) -> list[Row]:
+    """Read rows from parquet.
+
+    Raises
+    ------
+    InvalidExperimentError
+        If the file cannot be read or does not hold rows.
+    """
+    import pandas as pd
+    from pyarrow import ArrowException
+
+    try:
+        return from_frame(pd.read_parquet(path, dtype_backend="numpy_nullable"))
+    except OSError as error:
+        reason = error.strerror or "it is not a parquet file"
+        raise InvalidExperimentError(f"{path}: cannot read the rows: {reason}") from error
+    except (ArrowException, ValueError, TypeError) as error:
+        raise InvalidExperimentError(f"{path}: these are not rows of results: {error}") from error
+
+
+def _columns() -> dict[str, Any]:
+    """Return the type of every column; a marker for those that hold mappings."""
+    hints = get_type_hints(Row)
+    return {column.name: _plain(hints[column.name]) for column in dataclasses.fields(Row)}
+
+
+def _is_there(rows: Sequence[Row], name: str) -> bool:
+    return name not in RARE or any(getattr(row, name) for row in rows)
+
+
+def _plain(hint: Any) -> Any:
+    if get_origin(hint) is Mapping:
+        return _NESTED
+    (plain,) = [part for part in get_args(hint) or (hint,) if part is not type(None)]
+    return plain
+
+
+def _value(kind: Any, value: Any) -> Any:
+    import pandas as pd
+
+    if value is None or value is pd.NA:
+        return None
+    return json.loads(value) if kind is _NESTED else kind(value)

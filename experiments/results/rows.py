@@ -1,0 +1,303 @@
+"""Rows: what became of each point, in a file that a crash cannot spoil.
+
+One JSON object a line, appended and forced to disk as each point ends. A line that a kill or a full
+disk cut short is dropped when the file is next opened; nothing before it is ever rewritten.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fcntl
+import functools
+import json
+import os
+import re
+import reprlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import TypeAdapter, ValidationError
+
+from experiments.config.points import Point, Status, Value, series
+from experiments.measures.declared import EXACT, SIZED, Measures
+from forestcoll.errors import ForestCollError, InvalidExperimentError
+
+__all__ = ["RARE", "Row", "RowFile", "Status", "latest", "read_rows"]
+
+
+RARE = ("root", "size_bytes", "sizes", *SIZED)
+"""Columns that are there only where some experiment has asked for them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """What was run, and how it ended."""
+
+    experiment: str
+    point: str
+    cluster: str
+    topology: str
+    collective: str
+    method: str
+    parameters: Mapping[str, Value]
+    repetition: int
+    status: Status
+    reason: str = ""
+    gpus: int | None = None
+    root: str | None = None
+    size_bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Circumstances:
+    """Under which limits, where and when."""
+
+    limit_s: float
+    limit_memory_gb: float
+    wall_s: float | None = None
+    jobs: int | None = None
+    killed: bool = False
+    versions: Mapping[str, str] = field(default_factory=dict)
+    host: Mapping[str, str | int] = field(default_factory=dict)
+    commit: str | None = None
+    time: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the last base first
+    """One finished point; None where a value was never reached.
+
+    Parameters
+    ----------
+    experiment, point, cluster, topology, collective, method, parameters, repetition
+        What was run (:class:`experiments.config.points.Point`); ``point`` is its identity.
+    status : Status
+    reason : str
+        Why, unless the status is ok.
+    gpus : int
+    generation_s, ...
+        Whatever is measured (:class:`experiments.measures.declared.Measures`).
+    limit_s, limit_memory_gb : float
+    wall_s : float
+        From the start of the process to its end: imports, reading and checks too.
+    jobs : int
+        How many points could run side by side on that machine; None where a cluster decided.
+    killed : bool
+        Whether somebody else ended it (``kill -9``, a lost machine); then the next run repeats it.
+    versions, host, commit, time
+        Of what, where, from which code and when (start, ISO 8601, UTC) it ran.
+    root : str
+        Of a broadcast or reduce.
+    sizes : mapping
+        By size of the data, in bytes, the measures that depend on it.
+    size_bytes : int
+        The size that those measures are of, in a row of :meth:`by_size`.
+    """
+
+    sizes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.ratio is not None and self.ratio > 1:
+            raise ValueError(f"ratio is {self.ratio}; no schedule is faster than a bound")
+
+    @property
+    def series(self) -> str:
+        """The method with its parameters, as figures and tables name it."""
+        return series(self.method, self.parameters)
+
+    @classmethod
+    def of(cls, point: Point, columns: Mapping[str, Any]) -> Row:
+        """Return the row of a point, with ``columns`` of what became of it, the status at least."""
+        return cls(
+            experiment=point.experiment,
+            point=point.identity,
+            cluster=point.cluster,
+            topology=point.topology,
+            collective=point.collective,
+            method=point.method,
+            parameters=dict(point.parameters),
+            repetition=point.repetition,
+            root=None if point.root is None else str(point.root),
+            limit_s=point.limits.seconds,
+            limit_memory_gb=point.limits.memory_gb,
+            **{**columns, "status": Status(columns["status"])},
+        )
+
+    def by_size(self) -> list[Row]:
+        """Return a row for each size of the data; the row itself if it has none."""
+        return [
+            dataclasses.replace(self, sizes={}, size_bytes=int(size), **values)  # type: ignore[arg-type]
+            for size, values in self.sizes.items()
+        ] or [self]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the columns by name, in order; those of :data:`RARE` only if they have a value."""
+        columns = dataclasses.asdict(self)
+        return {name: columns[name] for name in columns if name not in RARE or columns[name]}
+
+    def to_json(self) -> str:
+        """Return the row as one line of JSON."""
+        return json.dumps(self.as_dict(), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, line: str) -> Row:
+        """Read a line; columns of a later version are passed over.
+
+        Raises
+        ------
+        ValueError
+            With the reason in a few words, if the line is not a row.
+        """
+        try:
+            row = _format().validate_json(line, strict=True)
+        except ValidationError as error:
+            raise ValueError(_problem(error)) from None
+        for column in EXACT:
+            exact = getattr(row, column)
+            if exact is not None and not _EXACT.fullmatch(exact):
+                raise ValueError(f"{reprlib.repr(exact)} is not an exact number such as 800/3")
+        return row
+
+
+_EXACT = re.compile("[0-9]+(/[1-9][0-9]*)?")
+
+
+@functools.cache
+def _format() -> TypeAdapter[Row]:
+    return TypeAdapter(Row)
+
+
+def _problem(error: ValidationError) -> str:
+    fault = error.errors(include_url=False)[0]
+    column = ".".join(map(str, fault["loc"][:1]))
+    found = reprlib.repr(fault["input"])
+    match fault["type"]:
+        case "json_invalid":
+            return "it is not JSON"
+        case "enum":
+            known = ", ".join(Status)
+            return f"{column} is {found}, which is not of {known}; a later version may know it"
+        case "missing":
+            return f"{column} is missing"
+        case _:
+            _subject, _, wish = fault["msg"].partition(" ")
+            return f"{column} is {found}; it {wish}".removeprefix(" ")
+
+
+def latest(rows: Iterable[Row]) -> dict[str, Row]:
+    """Return the last row of each point, by its identity."""
+    return {row.point: row for row in rows}
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Read the finished rows of a file; a half-written last line is not one.
+
+    Raises
+    ------
+    InvalidExperimentError
+        If the file cannot be read or a finished line is not a row.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InvalidExperimentError(f"{path}: cannot read the rows: {error.strerror}") from error
+    whole, _, _ = content.rpartition(b"\n")
+    rows = []
+    for number, line in enumerate(whole.splitlines(), start=1):
+        try:
+            rows.append(Row.from_json(line.decode()))
+        except ValueError as error:
+            raise InvalidExperimentError(
+                f"{path}, line {number}: not a row of results: {error}; "
+                f"remove the line, or rerun with --fresh"
+            ) from error
+    return rows
+
+
+class RowFile:
+    """The rows of one experiment, open for appending; a context manager.
+
+    Parameters
+    ----------
+    path : Path
+        Created with its folder if need be.
+    fresh : bool
+        Start over: forget the rows that are there.
+
+    Raises
+    ------
+    InvalidExperimentError
+        If another run holds the file, or it cannot be opened or read.
+    """
+
+    def __init__(self, path: Path, *, fresh: bool = False) -> None:
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        except OSError as error:
+            raise InvalidExperimentError(
+                f"{path}: cannot open the rows for writing: {error.strerror}"
+            ) from error
+        try:
+            self._lock()
+            self._repair(fresh)
+            self.rows = read_rows(path)
+        except InvalidExperimentError:
+            os.close(self._file)
+            raise
+
+    def _lock(self) -> None:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise InvalidExperimentError(
+                f"{self.path}: another run is writing these rows; wait for it, "
+                f"or write elsewhere with --results"
+            ) from error
+
+    def _repair(self, fresh: bool) -> None:
+        """Cut the file after its last whole line."""
+        keep = 0 if fresh else self.path.read_bytes().rfind(b"\n") + 1
+        os.ftruncate(self._file, keep)
+        os.fsync(self._file)
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        os.fsync(folder)  # or a new file's name may be lost with the power
+        os.close(folder)
+
+    def append(self, row: Row) -> None:
+        """Add a row; it is on disk when this returns.
+
+        Raises
+        ------
+        ForestCollError
+            If it cannot be written (a full disk); then no part of it is in the file.
+        """
+        line = row.to_json().encode() + b"\n"
+        before = os.fstat(self._file).st_size
+        try:
+            written = os.write(self._file, line)
+            if written != len(line):
+                raise OSError(f"only {written} of {len(line)} bytes fit")
+            os.fsync(self._file)
+        except OSError as error:
+            with contextlib.suppress(OSError):  # else the next run cuts it off
+                os.ftruncate(self._file, before)
+            raise ForestCollError(
+                f"{self.path}: cannot write the row of {row.series} on {row.topology}: "
+                f"{error.strerror or error}; make room and run again: finished rows are kept"
+            ) from error
+        self.rows.append(row)
+
+    def close(self) -> None:
+        """Close the file and let others write it."""
+        os.close(self._file)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

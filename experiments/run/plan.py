@@ -1,0 +1,136 @@
+"""What a run has to do: the points that are wanted less those that are done, and for how long."""
+
+from __future__ import annotations
+
+import fnmatch
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from experiments.config.document import nearest
+from experiments.config.points import Point
+from experiments.results.rows import Row, Status, latest
+from forestcoll.errors import ForestCollError, InvalidExperimentError
+from forestcoll.topology import load_topology
+
+__all__ = ["Plan", "estimate", "is_done", "make_plan", "select_points"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Points in order, and the rows of those among them that need not run.
+
+    Parameters
+    ----------
+    points : tuple of Point
+    done : mapping
+        From a point's identity to its row.
+    """
+
+    points: tuple[Point, ...]
+    done: Mapping[str, Row]
+
+    @property
+    def to_run(self) -> tuple[Point, ...]:
+        """The others."""
+        return tuple(point for point in self.points if point.identity not in self.done)
+
+
+def make_plan(
+    points: Iterable[Point],
+    rows: Iterable[Row],
+    *,
+    fresh: bool = False,
+    retry_failed: bool = False,
+) -> Plan:
+    """Look which points have a final row.
+
+    Parameters
+    ----------
+    points, rows : iterable
+    fresh : bool
+        None has.
+    retry_failed : bool
+        A failure is not final.
+    """
+    points, known = tuple(points), {} if fresh else latest(rows)
+    done = {
+        point.identity: known[point.identity]
+        for point in points
+        if point.identity in known and is_done(point, known[point.identity], retry_failed)
+    }
+    return Plan(points, done)
+
+
+def is_done(point: Point, row: Row, retry_failed: bool = False) -> bool:
+    """Whether a point need not run again.
+
+    It need if it ran into a limit that has been raised since, was killed by somebody else, or lacks
+    a size of the data that is asked for.
+    """
+    if row.status is Status.OK:
+        return {str(size) for size in point.sizes} <= row.sizes.keys()
+    if row.status is Status.TIMEOUT:
+        return point.limits.seconds <= row.limit_s
+    if row.status is Status.OUT_OF_MEMORY:
+        return point.limits.memory_gb <= row.limit_memory_gb
+    return row.status is not Status.FAILED or not (row.killed or retry_failed)
+
+
+def select_points(points: Sequence[Point], patterns: Sequence[str]) -> tuple[Point, ...]:
+    """Return the points that meet all patterns.
+
+    A point meets a pattern that is the whole name of its method (with or without parameters), its
+    topology or its cluster, ``*``, ``?`` and ``[...]`` standing for what they do in a shell.
+
+    Raises
+    ------
+    InvalidExperimentError
+        If there is none.
+    """
+    chosen = tuple(points)
+    for pattern in patterns:
+        names = dict.fromkeys(name for point in chosen for name in _names(point))
+        chosen = tuple(
+            point
+            for point in chosen
+            if any(fnmatch.fnmatchcase(name, pattern) for name in _names(point))
+        )
+        if not chosen:
+            raise InvalidExperimentError(f"--only {pattern}: no point; {nearest(pattern, names)}")
+    return chosen
+
+
+def _names(point: Point) -> tuple[str, ...]:
+    return point.method, point.series, point.cluster, point.topology
+
+
+def estimate(points: Iterable[Point], rows: Sequence[Row]) -> list[float | None]:
+    """Guess how long points take, in seconds: as long as the row most like each of them.
+
+    That is one of the same method, of the same parameters and cluster if there is any, and of these
+    the nearest in the number of GPUs by ratio; None where the method has no row.
+    """
+    sizes: dict[str, int | None] = {}
+    times = []
+    for point in points:
+        if point.source not in sizes:
+            sizes[point.source] = _gpus(point)
+        times.append(_estimate(point, sizes[point.source], rows))
+    return times
+
+
+def _estimate(point: Point, gpus: int | None, rows: Sequence[Row]) -> float | None:
+    def distance(row: Row) -> tuple[bool, bool, float]:
+        ratio = math.inf if not gpus or not row.gpus else abs(math.log(gpus / row.gpus))
+        return row.series != point.series, row.cluster != point.cluster, ratio
+
+    alike = [row for row in rows if row.method == point.method and row.wall_s and not row.killed]
+    return min(alike, key=distance).wall_s if alike else None
+
+
+def _gpus(point: Point) -> int | None:
+    try:
+        return load_topology(point.source).num_compute
+    except ForestCollError:
+        return None  # it will be the row of a failure

@@ -1,0 +1,229 @@
+"""The process beside each worker that keeps it within its limits.
+
+Started as ``python -m experiments.run.watchdog`` by :mod:`experiments.run.supervisor`, which writes
+the order, a line of JSON, to its standard input and keeps that open. Before anything slow is
+imported it forks the worker, watches it from outside, so that limits hold in native code too, and
+tells what happens, one JSON object a line, on its standard output: ``{"stage": ...}`` while it
+runs, and at last ``{"columns": ...}`` of the row.
+
+No process outlives a point. The watchdog adopts whatever the worker's children leave behind, even
+in sessions of their own, and kills all of it when the worker has ended, when it oversteps a limit,
+and when the standard input closes because whoever wanted the point has gone. Should the watchdog
+itself be killed, the kernel kills the worker.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import sys
+import time
+from typing import Any, TypedDict
+
+from experiments.config.points import Job, Status
+from experiments.run.processes import (
+    LEAVE_WITHIN_S,
+    adopt_orphans,
+    descendants,
+    die_with_parent,
+    end_all,
+    reap,
+    resident_bytes,
+)
+
+__all__ = ["Order", "main"]
+
+POLL_S = 0.02
+"""Between two looks at a worker; a tenth of a percent of a core."""
+
+WALK_S = 0.5
+"""Longest time between two looks for children, so that theirs is noticed within a second."""
+
+START_S = 60.0
+"""Least time a worker has for its imports and for reading its topology."""
+
+COMPLAINTS = 4096
+"""As many last bytes of the standard error are kept to say why a worker died."""
+
+FROM_OUTSIDE = (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
+"""Signals that are sent by somebody; all others are the worker's own doing."""
+
+Columns = dict[str, Any]
+
+
+class Order(TypedDict):
+    """What a watchdog is told: the job of the worker, and its limits."""
+
+    job: Job
+    seconds: float
+    memory_gb: float
+
+
+def main() -> None:
+    """Keep to the order on the standard input."""
+    order: Order = json.loads(sys.stdin.readline())
+    adopt_orphans()
+    watchdog = os.getpid()
+    events, their_events = os.pipe()
+    complaints, their_complaints = os.pipe()
+    worker = os.fork()
+    if worker == 0:
+        _become_worker(watchdog, their_complaints)
+        from experiments.run.worker import run_job  # slow, and nothing for the watchdog
+
+        run_job(order["job"], their_events)
+        return
+    os.close(their_events)
+    os.close(their_complaints)
+    try:
+        _Watchdog(order, worker, events, complaints).keep()
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(worker, signal.SIGKILL)
+        end_all(lambda: descendants(watchdog))
+        reap(LEAVE_WITHIN_S)
+
+
+def _become_worker(watchdog: int, complaints: int) -> None:
+    """Cut the fork off from the watchdog's files, and make it go first if memory runs out."""
+    die_with_parent(watchdog)
+    os.setpgid(0, 0)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere, 1)
+    os.dup2(complaints, 2)
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
+        score.write("500")
+
+
+class _Watchdog:
+    """A running worker, and what it has told so far."""
+
+    def __init__(self, order: Order, worker: int, events: int, complaints: int) -> None:
+        self._order = order
+        self._worker = worker
+        self._memory = _Memory(worker, order["memory_gb"] * 1e9)
+        self._heard = {0: b"", events: b"", complaints: b""}
+        self._open = [0, events, complaints]
+        self._events, self._complaints = events, complaints
+        self._columns: Columns = {}
+        self._phase, self._stage = "start", ""
+        self._since = self._looked = time.monotonic()
+        for source in self._open:
+            os.set_blocking(source, False)
+
+    def keep(self) -> None:
+        """Watch until there is a row, and tell it; or until nobody wants it any more."""
+        ending: Columns = {}
+        while not ending:
+            self._listen(POLL_S)
+            if 0 not in self._open:
+                return
+            if "status" in self._columns:
+                break
+            ending = self._look()
+        self._columns |= ending
+        self._tell({"columns": self._columns})
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        with contextlib.suppress(BrokenPipeError):  # then the input has closed too
+            os.write(1, (json.dumps(message) + "\n").encode())
+
+    def _look(self) -> Columns:
+        """Return the status of a worker that has ended or overstepped a limit, else nothing."""
+        now = time.monotonic()
+        if now - self._looked < POLL_S:
+            return {}  # it talks without pause
+        self._looked = now
+        ended = reap().get(self._worker)
+        if ended is not None:
+            self._listen(0)
+            return {} if "status" in self._columns else self._crash(ended)
+        return self._overrun(now)
+
+    def _listen(self, seconds: float) -> None:
+        """Take in what there is to read, waiting for it at most so long."""
+        for source in select.select(self._open, [], [], seconds)[0]:
+            with contextlib.suppress(BlockingIOError):
+                heard = os.read(source, 65536)
+                if not heard:
+                    self._open.remove(source)
+                self._heard[source] += heard
+        self._heard[self._complaints] = self._heard[self._complaints][-COMPLAINTS:]
+        *lines, self._heard[self._events] = self._heard[self._events].split(b"\n")
+        for line in lines:
+            self._take(json.loads(line))
+
+    def _take(self, event: dict[str, Any]) -> None:
+        self._columns |= event.get("fields", {})
+        if "generation_s" in self._columns and self._phase == "generate":
+            self._columns["peak_memory_mb"] = self._peak_mb()
+        if "phase" in event:
+            self._phase, self._since = event["phase"], time.monotonic()
+        self._stage = event.get("stage", "")
+        if "phase" in event or "stage" in event:
+            self._tell({"stage": self._stage or self._phase})
+
+    def _overrun(self, now: float) -> Columns:
+        seconds, memory_gb = self._order["seconds"], self._order["memory_gb"]
+        allowed = max(seconds, START_S) if self._phase == "start" else seconds
+        where = f"in {self._stage}" if self._stage else f"in phase {self._phase!r}"
+        if self._memory.is_over():
+            peak = {"peak_memory_mb": self._peak_mb()}
+            return peak | _ending(Status.OUT_OF_MEMORY, f"over {memory_gb:g} GB {where}")
+        if now - self._since > allowed:
+            peak = {} if self._phase == "check" else {"peak_memory_mb": self._peak_mb()}
+            return peak | _ending(Status.TIMEOUT, f"over {allowed:g} s {where}")
+        return {}
+
+    def _peak_mb(self) -> float:
+        told: float = self._columns.get("peak_memory_mb", 0.0)
+        return max(told, round(self._memory.peak / 1e6, 1))
+
+    def _crash(self, code: int) -> Columns:
+        """Return the status of a worker that ended without giving one."""
+        if -code in FROM_OUTSIDE:
+            return _ending(Status.FAILED, f"killed by signal {-code}") | {"killed": True}
+        how = f"signal {-code}, {signal.strsignal(-code)}" if code < 0 else f"exit code {code}"
+        lines = self._heard[self._complaints].decode(errors="replace").split("\n")
+        last = next((line.strip()[:500] for line in reversed(lines) if line.strip()), "")
+        return _ending(Status.FAILED, f"{last or 'ended without an answer'} ({how})")
+
+
+def _ending(status: Status, reason: str) -> Columns:
+    return {"status": str(status), "reason": reason}
+
+
+class _Memory:
+    """The memory of the worker and all that it started, at little cost.
+
+    The worker is looked at every time. Finding the others takes a walk through all of /proc, so
+    that is repeated only after fifty times as long as it took. Pages that processes share count
+    for each of them, as long as that stays below the limit; beyond it they are told apart.
+    """
+
+    def __init__(self, worker: int, limit: float) -> None:
+        self.peak = 0
+        self._worker = worker
+        self._limit = limit
+        self._others: list[int] = []
+        self._next_walk = 0.0
+
+    def is_over(self) -> bool:
+        """Look, and say whether there is more than allowed."""
+        began = time.monotonic()
+        if began >= self._next_walk:
+            self._others = [pid for pid in descendants(os.getpid()) if pid != self._worker]
+            self._next_walk = began + min(WALK_S, 50 * (time.monotonic() - began))
+        held = resident_bytes((self._worker, *self._others))
+        if held > self._limit and self._others:
+            held = resident_bytes((self._worker, *self._others), shared_once=True)
+        self.peak = max(self.peak, held)
+        return held > self._limit
+
+
+if __name__ == "__main__":
+    main()

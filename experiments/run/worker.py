@@ -1,0 +1,135 @@
+"""The process of one point: load, generate, verify, measure.
+
+Forked by :mod:`experiments.run.watchdog`. What happens goes, one JSON object a line, to a pipe of
+its own, where nothing that a method prints can get in between. An event may hold ``phase``
+("generate" or "check"), ``stage`` (of a method), and ``fields`` (columns of the row).
+
+Errors that mean something become a status here. All others end the process with a traceback, which
+the watchdog turns into the row of a failure.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from baselines.interface.method import Schedule
+from experiments.config.methods import run_method
+from experiments.config.points import Job, Status
+from experiments.measures.made import Made, measured
+from forestcoll.errors import ForestCollError, TimeLimitError, UnsupportedError, VerificationError
+from forestcoll.problem.weights import weights_for
+from forestcoll.schedule import Allreduce, StepSchedule, verify
+from forestcoll.topology import Topology, load_topology
+
+__all__ = ["run_job", "work"]
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+def work(job: Job, tell: Tell) -> None:
+    """Run one point and tell what comes of it, the status last."""
+    try:
+        topology = load_topology(job["source"])
+        tell({"fields": {"gpus": topology.num_compute}, "phase": "generate"})
+        root = _rank_of_root(job, topology)
+        schedule = _generate(job, topology, tell)
+        tell({"phase": "check"})
+        tell({"fields": _checked(schedule, topology, job, root)})
+    except UnsupportedError as error:
+        tell(_ending(Status.UNSUPPORTED, str(error)))
+    except TimeLimitError as error:
+        tell(_ending(Status.TIMEOUT, str(error)))
+    except MemoryError as error:
+        tell(_ending(Status.OUT_OF_MEMORY, f"an allocation was refused: {error}".rstrip(": ")))
+    except VerificationError as error:
+        tell({"fields": {"verified": False}})
+        tell(_ending(Status.FAILED, f"VerificationError: {error}"))
+    except ForestCollError as error:
+        tell(_ending(Status.FAILED, f"{type(error).__name__}: {error}"))
+    else:
+        tell(_ending(Status.OK, ""))
+
+
+def _ending(status: Status, reason: str) -> dict[str, Any]:
+    return {"fields": {"status": str(status), "reason": reason}}
+
+
+def _generate(job: Job, topology: Topology, tell: Tell) -> Schedule:
+    began = time.perf_counter()
+    schedule, stages = run_method(
+        job["method"],
+        topology,
+        job["collective"],
+        job["parameters"],
+        job["seconds"],
+        lambda stage: tell({"stage": stage}),
+        **({"root": job["root"]} if "root" in job else {}),
+    )
+    seconds = time.perf_counter() - began
+    fields = {"generation_s": seconds, "stages_s": stages, "peak_memory_mb": peak_memory_mb()}
+    tell({"fields": fields})
+    return schedule
+
+
+def _rank_of_root(job: Job, topology: Topology) -> int | None:
+    if "root" not in job:
+        return None
+    return weights_for(topology, job["collective"], root=job["root"]).index(1)
+
+
+def _rooted_at(schedule: Schedule) -> set[int]:
+    """Return the ranks that are roots of a broadcast or reduce."""
+    if isinstance(schedule, StepSchedule):
+        return set(schedule.chunks.root.tolist())
+    assert not isinstance(schedule, Allreduce)  # it is neither
+    return {rank for rank, weight in enumerate(schedule.weights) if weight}
+
+
+def _checked(schedule: Schedule, topology: Topology, job: Job, root: int | None) -> dict[str, Any]:
+    """Verify a schedule against what was asked for, and measure it."""
+    if schedule.topology != topology:
+        raise VerificationError(
+            f"the schedule is for {schedule.topology.name}, which is not the topology asked for"
+        )
+    if schedule.collective != job["collective"]:
+        raise VerificationError(
+            f"the schedule is of {schedule.collective}; {job['collective']} was due"
+        )
+    if root is not None and _rooted_at(schedule) != {root}:
+        found = ", ".join(map(str, sorted(_rooted_at(schedule))))
+        raise VerificationError(f"the schedule is rooted at rank {found}; rank {root} was due")
+    verify(schedule)
+    return measured(Made(schedule, topology, job["collective"], root), job.get("sizes", ()))
+
+
+def peak_memory_mb() -> float:
+    """Return the largest resident memory of this process so far, in MB (1e6 bytes)."""
+    try:
+        # getrusage would count what the parent held when it started us, VmHWM does not.
+        status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+        kilobytes = next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
+    except (OSError, StopIteration):
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        kilobytes = peak // 1024 if sys.platform == "darwin" else peak
+    return round(kilobytes * 1024 / 1e6, 1)
+
+
+def run_job(job: Job, events: int) -> None:
+    """Do a job, telling what happens to a file descriptor."""
+    worker = os.getpid()
+    with os.fdopen(events, "w", encoding="utf-8") as file:
+
+        def tell(event: dict[str, Any]) -> None:
+            if os.getpid() != worker:
+                os._exit(0)  # a fork that the method left behind has come here too
+            file.write(json.dumps(event) + "\n")
+            file.flush()
+
+        work(job, tell)

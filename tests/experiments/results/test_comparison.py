@@ -1,0 +1,74 @@
+"""Two sets of results are compared point by point, exactly where that can be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from experiments.results import comparison_table
+from experiments.results.comparison import compare
+from experiments.results.rows import Status
+from tests.experiments.samples import rings_of_rows as some_rows
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "ratio", "noise", "verdict"),
+    [
+        ([2.0], [1.0], 0.5, None, "single run"),
+        ([1.0, 2.0, 4.0], [1.5, 3.0, 6.0], 1.5, (0.375, 6.0), "within noise"),
+        ([1.0, 1.0, 1.25], [2.0, 2.5, 2.0], 2.0, (1.6, 2.5), "slower"),
+        ([4.0, 4.0], [1.0], 0.25, (0.25, 0.25), "faster"),
+    ],
+)
+def test_times_are_compared_by_medians_with_their_noise(
+    before: list[float], after: list[float], ratio: float, noise: object, verdict: str
+) -> None:
+    """The noise is from least over greatest to greatest over least, by hand."""
+    found = compare(some_rows(before), some_rows(after))
+    time = found.pairs[0].time
+    assert time is not None
+    assert (time.median, time.noise, time.verdict) == (ratio, noise, verdict)
+    assert found.mean_ratio == pytest.approx(ratio)
+
+
+def test_compare_is_exact_about_algbw_and_says_what_changed() -> None:
+    """One point lost bandwidth, one ended otherwise, one is missing, one is new."""
+    before = some_rows()
+    after = [replace(row, commit="def") for row in before]
+    after[0] = replace(after[0], algbw="250", algbw_gb_s=250.0)
+    after[1] = replace(after[1], status=Status.TIMEOUT)
+    after[2] = replace(after[2], topology="ring:nodes=5", point="new")
+    found = compare(before, after)
+    results = {(pair.topology, pair.method.split()[0]): pair for pair in found.pairs}
+    assert results["ring:nodes=3", "ring"].algbw == ("800/3", "250")
+    assert results["ring:nodes=3", "multitree"].status == ("unsupported", "timeout")
+    assert results["ring:nodes=4", "ring"].status == ("ok", "missing")
+    assert results["ring:nodes=5", "ring"].status == ("missing", "ok")
+    assert not results["ring:nodes=4", "multitree"].changed
+    assert found.commits == ("abc", "def")
+
+
+def test_compare_looks_at_every_measure_that_both_sides_have() -> None:
+    """The same data crosses in other steps; rows from before that measure say nothing of it."""
+    before = some_rows(algbw_in_steps="200")
+    after = some_rows(algbw_in_steps="150")
+    changed = {pair.method.split()[0] for pair in compare(before, after).pairs if pair.changed}
+    assert changed == {"ring"}
+    (first, *_) = compare(before, after).pairs
+    assert first.measures_changed == ("algbw_in_steps",)
+    assert first.exact("algbw_in_steps") == ("200", "150")
+    assert not any(pair.changed for pair in compare(some_rows(), after).pairs)
+    console = Console(width=120, record=True, file=StringIO())
+    console.print(comparison_table.table(compare(before, after), "toy"))
+    assert "in steps 200 -> 150 GB/s" in console.export_text()
+
+
+def test_another_topology_file_of_the_same_name_is_another_point() -> None:
+    """The identity is of its content; the two are not compared with each other."""
+    before = some_rows()
+    found = compare(before, [replace(row, point=f"other-{row.point}") for row in before])
+    assert len(found.pairs) == 8
+    assert all("missing" in pair.status for pair in found.pairs)

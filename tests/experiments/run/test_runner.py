@@ -1,0 +1,89 @@
+"""Runs: side by side, resumed, on a full disk."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+
+from experiments.config.experiment import read_experiment
+from experiments.config.points import Point, Status
+from experiments.results.rows import Row, RowFile, read_rows
+from experiments.run.executors.local import LocalExecutor
+from experiments.run.plan import make_plan
+from experiments.run.runner import run_points
+
+SIZES = [{"family": "ring", "parameters": {"nodes": [3, 4, 5]}}]
+
+
+class Pretended:
+    """An executor that makes up its rows."""
+
+    def run(
+        self, points: Sequence[Point], on_stage: Callable[[Point, str], None]
+    ) -> Generator[Row]:
+        for point in points:
+            on_stage(point, "starting")
+            yield Row.of(point, {"status": "ok", "time": "2026-01-01T00:00:00+00:00"})
+
+
+def test_a_run_goes_on_where_it_was_killed(write_experiment, log, tmp_path: Path) -> None:
+    """Of three rows one is lost and one cut in half: the second run makes just these two."""
+    path = tmp_path / "rows.jsonl"
+    points = read_experiment(write_experiment(topologies=SIZES)).points
+    with RowFile(path) as file:
+        first = run_points(make_plan(points, file.rows), file, Pretended(), log)
+    assert [row.status for row in first] == [Status.OK] * 3
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0] + lines[1][:100])
+    log.ran.clear()
+    with RowFile(path) as file:
+        second = run_points(make_plan(points, file.rows), file, Pretended(), log)
+    assert [point.topology for point in log.ran] == ["ring:nodes=4", "ring:nodes=5"]
+    assert [row.point for row in second] == [point.identity for point in points]
+    assert [row.point for row in read_rows(path)] == [point.identity for point in points]
+
+
+def test_points_run_side_by_side(write_experiment, log, tmp_path: Path) -> None:
+    """Three points, two of which wait for each other; the rows come in the order of the points."""
+    meeting = tmp_path / "meeting"
+    meeting.mkdir()
+    meets = {"folder": str(meeting), "name": ["a", "b"]}
+    path = write_experiment(
+        topologies=[{"family": "ring", "parameters": {"nodes": 3}}],
+        methods=[{"name": "zoo:meets", "parameters": meets}, {"name": "ring"}],
+    )
+    points = read_experiment(path).points
+    with RowFile(tmp_path / "rows.jsonl") as file:
+        rows = run_points(make_plan(points, file.rows), file, LocalExecutor(2), log)
+    assert [row.status for row in rows] == [Status.OK] * 3
+    assert [row.point for row in rows] == [point.identity for point in points]
+    assert [row.jobs for row in rows] == [2, 2, 2]
+    assert len(log.ran) == 3
+
+
+def test_a_full_disk_is_an_error_and_no_half_row(write_experiment, harness, tmp_path: Path) -> None:
+    """No file may exceed 2000 bytes, so the second or third row does not fit: exit code 2.
+
+    What was finished stays; with room again, the next run finishes the rest.
+    """
+    path = write_experiment(topologies=SIZES)
+
+    def fill() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    full = harness(path, preexec_fn=fill)
+    _, notes = full.communicate(timeout=60)
+    assert full.returncode == 2
+    message = notes.decode().splitlines()[-1]
+    assert message.startswith(f"error: {tmp_path / 'results' / 'toy' / 'rows.jsonl'}: cannot write")
+    assert message.endswith("make room and run again: finished rows are kept")
+    rows = tmp_path / "results" / "toy" / "rows.jsonl"
+    before = rows.read_bytes()
+    assert before.endswith(b"}\n")
+    assert 1 <= len(read_rows(rows)) < 3
+    again = harness(path)
+    again.communicate(timeout=60)
+    assert again.returncode == 0
+    assert rows.read_bytes().startswith(before)
+    assert len({row.point for row in read_rows(rows)}) == len(read_rows(rows)) == 3

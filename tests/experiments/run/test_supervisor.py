@@ -1,0 +1,193 @@
+"""Points run in processes of their own: whatever becomes of one is a row, and nobody is left."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from experiments.config.points import Job, Limits, Point, Status
+from experiments.results.rows import Row
+from experiments.run.processes import runs
+from experiments.run.supervisor import run_point
+from experiments.run.worker import work
+from forestcoll.generate import STAGES
+
+
+def a_point(method: str, *, limits: Limits | None = None, **parameters: str) -> Point:
+    return Point(
+        experiment="toy",
+        collective="allgather",
+        cluster="ring",
+        topology="ring:nodes=4",
+        source="ring:nodes=4",
+        method=method,
+        parameters=parameters,
+        repetition=0,
+        limits=limits or Limits(30.0, 4.0),
+    )
+
+
+def ignore(stage: str) -> None:
+    """Nobody looks."""
+
+
+def run_and_time(point: Point) -> tuple[Row, float]:
+    """Return the row, and the seconds from the beginning of the generation to the very end."""
+    began = time.monotonic()
+
+    def on_stage(stage: str) -> None:
+        nonlocal began
+        if stage == "generate":
+            began = time.monotonic()
+
+    return run_point(point, on_stage), time.monotonic() - began
+
+
+def test_a_finished_point_has_every_column() -> None:
+    """A ring of 4 with 1 GB/s each way: 3 shards come into each GPU over 2 GB/s.
+
+    So x* = 2/3 and algbw = 4 x* = 8/3; ForestColl attains it, and its stages are timed.
+    """
+    stages: list[str] = []
+    row = run_point(a_point("forestcoll"), stages.append)
+    assert (row.status, row.reason, row.verified) == (Status.OK, "", True)
+    assert row.optimum == row.algbw == "8/3"
+    assert row.algbw_gb_s == pytest.approx(8 / 3)
+    assert row.ratio == 1.0
+    assert (row.gpus, row.num_trees) == (4, 4 * row.k)
+    assert row.height is not None
+    assert 1 <= row.height <= 3
+    assert stages == ["generate", *row.stages_s, "check"]
+    assert tuple(row.stages_s) == STAGES
+    assert row.generation_s is not None
+    assert row.wall_s is not None
+    assert sum(row.stages_s.values()) <= row.generation_s < row.wall_s
+    assert row.peak_memory_mb is not None
+    assert 10 < row.peak_memory_mb < 1000
+    assert {"python", "numpy"} <= row.versions.keys()
+    assert row.host["processors"] >= 1
+    assert row.killed is False
+
+
+@pytest.mark.parametrize(
+    ("method", "status", "reason"),
+    [
+        ("zoo:prints", Status.OK, ""),
+        ("zoo:forks_and_goes_on", Status.OK, ""),
+        ("zoo:aborts", Status.FAILED, "(signal 6, Aborted)"),
+        ("zoo:segfaults", Status.FAILED, "(signal 11, Segmentation fault)"),
+        ("zoo:raises", Status.FAILED, "KeyError: 'a bug' (exit code 1)"),
+        ("zoo:leaves", Status.FAILED, "ended without an answer (exit code 0)"),
+        ("zoo:shuts_everything", Status.FAILED, "Bad file descriptor (exit code 1)"),
+        ("nowhere:nothing", Status.FAILED, "No module named 'nowhere' (exit code 1)"),
+    ],
+)
+def test_every_end_is_a_row(method: str, status: Status, reason: str) -> None:
+    """What a method prints does not matter; crashes have a status and a reason, and are final."""
+    row = run_point(a_point(method), ignore)
+    assert row.status is status, row.reason
+    assert reason in row.reason
+    assert (row.algbw is not None) == (status is Status.OK)
+    assert row.killed is False
+
+
+@pytest.mark.parametrize(
+    ("method", "status", "reason"),
+    [
+        ("zoo:good", Status.OK, ""),
+        ("zoo:refuses", Status.UNSUPPORTED, "ring:nodes=4 has too much charm"),
+        ("zoo:gives_up", Status.TIMEOUT, "the solver's own limit was reached"),
+        ("zoo:asks_too_much", Status.OUT_OF_MEMORY, "an allocation was refused: Unable to"),
+        ("zoo:lies", Status.FAILED, "VerificationError: "),
+        ("zoo:answers_for_another", Status.FAILED, "VerificationError: the schedule is for"),
+        ("unheard-of", Status.FAILED, "InvalidExperimentError: there is no method 'unheard-of'"),
+    ],
+)
+def test_the_worker_gives_errors_their_status(method: str, status: Status, reason: str) -> None:
+    """The same work, in this process: only what is verified becomes a result."""
+    columns: dict[str, object] = {}
+    job: Job = {
+        "source": "ring:nodes=4",
+        "collective": "allgather",
+        "method": method,
+        "parameters": {},
+        "seconds": 60.0,
+    }
+    work(job, lambda event: columns.update(event.get("fields", {})))
+    assert columns["status"] == status
+    assert reason in str(columns["reason"])
+    assert ("algbw" in columns) == (status is Status.OK)
+    if "VerificationError" in reason:  # it took its time, but what it claims is no result
+        assert columns["verified"] is False
+        assert "generation_s" in columns
+
+
+@pytest.mark.parametrize("method", ["zoo:sleeps", "zoo:hangs", "zoo:computes", "zoo:floods"])
+def test_a_timeout_is_kept_within_a_second(method: str) -> None:
+    """Asleep, stuck in C with the lock held, computing there, or writing without end."""
+    row, seconds = run_and_time(a_point(method, limits=Limits(0.5, 4.0)))
+    assert (row.status, row.reason) == (Status.TIMEOUT, "over 0.5 s in phase 'generate'")
+    assert 0.4 < seconds < 1.5
+    assert row.gpus == 4
+    assert row.peak_memory_mb is not None
+
+
+@pytest.mark.parametrize("method", ["zoo:sleeps_with_child", "zoo:escapes"])
+def test_a_timeout_ends_all_children(method: str, tmp_path: Path) -> None:
+    """Also an orphan in a session of its own with an empty environment."""
+    note = tmp_path / "child"
+    row, seconds = run_and_time(a_point(method, limits=Limits(0.5, 4.0), note=str(note)))
+    assert row.status is Status.TIMEOUT
+    assert seconds < 1.5
+    assert not runs(int(note.read_text()))
+
+
+def test_children_that_a_method_leaves_behind_are_ended(tmp_path: Path) -> None:
+    """The row is ok, and neither the child in its own session nor its orphan goes on."""
+    note = tmp_path / "child"
+    row = run_point(a_point("zoo:leaves_children", note=str(note)), ignore)
+    assert row.status is Status.OK
+    assert not runs(int(note.read_text()))
+
+
+@pytest.mark.parametrize("method", ["zoo:allocates", "zoo:allocates_in_child"])
+def test_memory_beyond_the_limit_is_stopped(method: str) -> None:
+    """2 GB in steps of 40 MB, or 0.6 GB in a child; the limit is a fifth of a GB."""
+    row, seconds = run_and_time(a_point(method, limits=Limits(30.0, 0.2)))
+    assert (row.status, row.reason) == (Status.OUT_OF_MEMORY, "over 0.2 GB in phase 'generate'")
+    assert row.peak_memory_mb is not None
+    assert 200 < row.peak_memory_mb < 2000
+    assert seconds < 2  # the memory has to be filled first
+
+
+def test_shared_memory_counts_once() -> None:
+    """Three processes that share 300 MB do not hold 900 MB; the limit is 0.7 GB."""
+    row = run_point(a_point("zoo:shares", limits=Limits(30.0, 0.7)), ignore)
+    assert (row.status, row.reason) == (Status.OK, "")
+
+
+def test_the_parent_s_memory_is_not_the_worker_s() -> None:
+    """We hold 400 MB while the worker runs; getrusage would have charged it with that."""
+    hoard = bytearray(os.urandom(1024)) * 400_000
+    row = run_point(a_point("zoo:good"), ignore)
+    assert len(hoard) > 400e6
+    assert row.peak_memory_mb is not None
+    assert row.peak_memory_mb < 300
+
+
+def test_a_worker_killed_from_outside_says_so() -> None:
+    """``kill -9`` by anybody: a failure that is not the method's, to be repeated."""
+    row = run_point(a_point("zoo:is_killed"), ignore)
+    assert (row.status, row.reason) == (Status.FAILED, "killed by signal 9")
+    assert row.killed is True
+
+
+def test_a_killed_watchdog_leaves_nobody(tmp_path: Path) -> None:
+    """``kill -9`` of the watchdog takes the worker along; its children are found by their mark."""
+    note = tmp_path / "child"
+    row = run_point(a_point("zoo:kills_its_watchdog", note=str(note)), ignore)
+    assert (row.status, row.reason, row.killed) == (Status.FAILED, "killed by signal 9", True)
+    assert not runs(int(note.read_text()))

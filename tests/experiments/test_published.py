@@ -1,0 +1,58 @@
+"""Published values: whole, in the units of their measures, and drawn beside what they are of."""
+
+from __future__ import annotations
+
+import csv
+from fractions import Fraction
+from importlib import resources
+
+import pytest
+
+from experiments import published
+from experiments.measures.declared import DRAWN
+from experiments.published import marks
+
+
+def test_published_files_parse_and_agree_with_themselves() -> None:
+    """The algbw is N / (1/x*), to the three digits given; the stages add up to the total."""
+    folder = resources.files(published)
+    optima = list(csv.DictReader(folder.joinpath("forestcoll_optima.csv").read_text().splitlines()))
+    assert len(optima) == 14
+    for row in optima:
+        exact = int(row["gpus"]) / Fraction(row["inverse_rate"])
+        assert float(exact) == pytest.approx(float(row["algbw_gb_s"]), abs=5e-4)
+    for row in csv.DictReader(
+        folder.joinpath("forestcoll_generation.csv").read_text().splitlines()
+    ):
+        if row["optimality_s"]:
+            stages = ("optimality_s", "switch_removal_s", "tree_packing_s")
+            total = sum(float(row[stage]) for stage in stages)
+            assert total == pytest.approx(float(row["generation_s"]), rel=0.05)
+    assert {mark.cluster for mark in marks("algbw_gb_s")} >= {"dgx_a100", "dgx_h100", "mi250"}
+    assert max(mark.value for mark in marks("generation_s")) == 2262  # 37.7 minutes
+
+
+def test_any_measure_has_the_marks_of_its_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A column with its name in any of the files; an empty cell is none."""
+    assert len(marks("k")) == len(marks("algbw_gb_s")) == 14
+    assert marks("height") == []
+    table = [
+        {"cluster": "c", "gpus": "8", "height": "3", "label": "a paper", "collectives": "reduce"},
+        {"cluster": "c", "gpus": "9", "height": "", "label": "a paper", "collectives": "reduce"},
+    ]
+    monkeypatch.setattr(published, "_tables", lambda: {"new.csv": table})
+    (mark,) = marks("height")
+    assert (mark.gpus, mark.value, mark.label) == (8, 3.0, "a paper")
+
+
+def test_marks_are_only_beside_rows_that_they_are_of() -> None:
+    """Optima of allgathers hold for reduce-scatters, and are about twice those of allreduces."""
+    assert len(marks("algbw_gb_s", {"allgather", "reduce-scatter"})) == 14
+    assert marks("algbw_gb_s", {"allreduce"}) == []
+    assert marks("algbw_gb_s", {"allgather", "allreduce"}) == []
+
+
+def test_no_column_is_a_measure_by_a_slip() -> None:
+    """Those that figures show are the published ones; a slip of the name would hide a value."""
+    columns = {name for table in published._tables().values() for name in table[0]}
+    assert columns & DRAWN.keys() == {"algbw_gb_s", "generation_s", "k"}

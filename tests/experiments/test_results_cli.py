@@ -1,0 +1,161 @@
+"""Results are found, filtered, compared, converted and plotted from rows alone."""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+import tomllib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from experiments.results.frames import to_frame
+from experiments.results.rows import Row, RowFile, Status
+from experiments.results.selection import load_results, select
+from experiments.results_cli import app
+from tests.experiments.samples import rings_of_rows as some_rows
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Callable[..., Path]:
+    """Return a function that writes rows into a results folder."""
+
+    def write(name: str, rows: list[Row]) -> Path:
+        with RowFile(tmp_path / name / "rows.jsonl") as file:
+            for row in rows:
+                file.append(row)
+        return tmp_path / name
+
+    return write
+
+
+def invoke(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(word) for word in arguments], env={"COLUMNS": "100"})
+
+
+def test_show_prints_the_rows_and_why_some_have_no_numbers(folder) -> None:
+    """Superseded rows are not shown: the point that timed out has been run again."""
+    rows = some_rows()
+    early = replace(rows[0], status=Status.TIMEOUT, reason="over 5 s")
+    done = invoke("show", folder("a", [early, *rows]))
+    assert done.exit_code == 0
+    assert done.stdout.count("ring:nodes=3") == 2  # the table, and the reason
+    assert "266.67" in done.stdout
+    assert "unsupported: multitree on ring:nodes=3: no" in done.stdout
+    assert "timeout" not in done.stdout
+
+
+def test_show_takes_the_rows_one_asks_for(folder) -> None:
+    """Filters add up; JSON is one document with the whole rows."""
+    place = folder("a", some_rows())
+    arguments = ["--method", "ring", "--topology", "*=4", "--status", "ok", "--json"]
+    done = invoke("show", place / "rows.jsonl", *arguments)
+    assert [row["point"] for row in json.loads(done.stdout)["rows"]] == ["ring4-0"]
+    by_parameters = select(load_results(place), methods=["ring (effort=2*"])
+    assert [row.point for row in by_parameters] == ["ring3-0", "ring4-0"]
+
+
+def test_show_writes_tables_for_people_and_for_machines(folder, tmp_path: Path) -> None:
+    """CSV for reading; parquet holds everything and is itself a set of results."""
+    csv, parquet = tmp_path / "a.csv", tmp_path / "a.parquet"
+    done = invoke("show", folder("a", some_rows()), "--csv", csv, "--parquet", parquet)
+    assert f"wrote {parquet}" in done.stdout
+    assert len(csv.read_text().splitlines()) == 5
+    assert load_results(parquet) == some_rows()
+
+
+def test_compare_prints_ratios_noise_and_remarks(folder) -> None:
+    """As a table and as JSON; the exit code is 0 whatever has changed."""
+    rows = some_rows((3.0, 3.3), host={"name": "there"}, commit="def", algbw="250")
+    a, b = folder("a", some_rows((1.0, 1.1))), folder("b", rows)
+    done = invoke("compare", a, b)
+    assert done.exit_code == 0
+    for text in ("3.00", "2.73..3.30", "800/3 -> 250", "abc", "different hosts", "2 slower"):
+        assert text in done.stdout, text
+    document = json.loads(invoke("compare", a, b, "--json", "--method", "ring").stdout)
+    assert [point["time_verdict"] for point in document["points"]] == ["slower", "slower"]
+    assert document["points"][0]["algbw"] == ["800/3", "250"]
+    assert document["points"][0]["repetitions"] == [2, 2]
+
+
+def test_compare_says_when_nothing_matches_and_when_noise_is_unknown(folder) -> None:
+    """Another experiment has no point in common; single runs have no spread."""
+    a = folder("a", some_rows())
+    others = [replace(row, experiment="other", point=f"other-{row.point}") for row in some_rows()]
+    assert "no point is in both" in invoke("compare", a, folder("b", others)).stdout
+    assert "set repetitions" in invoke("compare", a, a).stdout
+
+
+@pytest.mark.parametrize("ending", ["png", "pdf", "svg"])
+def test_plot_writes_the_file_that_is_asked_for(folder, tmp_path: Path, ending: str) -> None:
+    """One file, in the format of its ending."""
+    file = tmp_path / f"a.{ending}"
+    done = invoke("plot", folder("a", some_rows()), "--kind", "lines:y=height", "-o", file)
+    assert done.stdout == f"wrote {file}\n"
+    assert file.stat().st_size > 3000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["show", "none"], "there is no such folder or file"),
+        (["show", "."], "give one of those inside it: a"),
+        (["show", "a", "--method", "rnig"], "no row has the method 'rnig'; did you mean \"ring\"?"),
+        (["show", "empty.jsonl"], "there are no rows in it yet"),
+        (["show", "later.jsonl"], "later.jsonl, line 1: not a row of results: status is 'paused'"),
+        (["plot", "a", "--kind", "xyz", "-o", "a.png"], "unknown kind of figure 'xyz'; known: "),
+        (["plot", "a", "--kind", "pareto", "-o", "a.gif"], "unknown ending; use one of .pdf"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_mistake_is_one_typed_line(
+    folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    """Exit code 2 for the command that adds these to its own."""
+    folder("a", some_rows())
+    (tmp_path / "empty.jsonl").touch()
+    later = some_rows()[0].to_json().replace('"ok"', '"paused"')
+    (tmp_path / "later.jsonl").write_text(f"{later}\n")
+    monkeypatch.chdir(tmp_path)
+    error = invoke(*arguments).exception
+    assert getattr(error, "exit_code", None) == 2
+    assert message in str(error)
+    assert "\n" not in str(error)
+
+
+def test_the_project_adds_the_commands_to_the_one_command() -> None:
+    """The entry points of pyproject.toml lead somewhere."""
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    commands = project["entry-points"]["forestcoll.commands"]
+    assert pkgutil.resolve_name(commands["results"]) is app
+    assert callable(pkgutil.resolve_name(commands["run"]))
+
+
+def test_columns_of_a_later_version_do_not_matter(tmp_path: Path) -> None:
+    """Old code reads new rows, as lines and as parquet."""
+    rows = some_rows()
+    lines = tmp_path / "rows.jsonl"
+    lines.write_text("".join(f'{row.to_json()[:-1]}, "mood": "good"}}\n' for row in rows))
+    assert load_results(lines) == rows
+    parquet = tmp_path / "rows.parquet"
+    to_frame(rows).assign(mood="good").to_parquet(parquet)
+    assert load_results(parquet) == rows
+
+
+def test_names_in_a_comparison_are_never_markup(folder) -> None:
+    """The folders' names and the topologies are printed as they are written."""
+    rows = [replace(row, topology="[/red]") for row in some_rows()[:1]]
+    done = invoke("compare", folder("[/b]", rows), folder("b", rows))
+    assert done.exit_code == 0, done.exception
+    assert "[/red]" in done.stdout
+
+
+def test_json_tells_exact_numbers_exactly(folder) -> None:
+    """As all commands do: the fraction and the nearest decimal."""
+    answer = json.loads(invoke("show", folder("a", some_rows()), "--json").stdout)
+    assert answer["rows"][0]["algbw"] == {"exact": "800/3", "value": 800 / 3}
+    assert answer["rows"][0]["ratio"] == {"exact": "1", "value": 1.0}
+    assert answer["rows"][1]["algbw"] is None

@@ -1,0 +1,141 @@
+"""Measures that depend on the size of the data: one schedule and one row, a value for each size."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from experiments.config.methods import run_method
+from experiments.config.points import Limits, Point, Status
+from experiments.measures.declared import SIZED
+from experiments.measures.made import Made, measured
+from experiments.plots.drawing import style
+from experiments.plots.lines import lines_by_size
+from experiments.results.frames import read_parquet, to_frame, write_parquet
+from experiments.results.rows import RARE, Row, read_rows
+from experiments.results.tables import document, write_summary
+from experiments.run.plan import is_done
+from experiments.run.worker import work
+from forestcoll.topology import load_topology
+
+SIZES = (1024, 2**30)
+
+
+def a_point(method: str = "ring", sizes: tuple[int, ...] = SIZES, **more: object) -> Point:
+    spec = "dgx_a100:boxes=2"
+    return Point(
+        "toy", "allgather", "dgx_a100", spec, spec, method, {}, 0, Limits(60, 4), sizes=sizes,
+        **more,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def a_row(point: Point) -> Row:
+    found: dict[str, object] = {}
+    work(point.job, lambda event: found.update(event.get("fields", {})))
+    return Row.of(point, {**found, "time": "2026-01-01T00:00:00+00:00"})
+
+
+def test_times_are_sizes_over_bandwidths() -> None:
+    """A ring at 640/3 GB/s: a GiB takes 2**30 / (640/3 * 1e9) s, in steps as long as flowing."""
+    row = a_row(a_point())
+    assert row.algbw == row.algbw_in_steps == "640/3"
+    assert list(row.sizes) == ["1024", "1073741824"]
+    expected = float(Fraction(2**30) / (Fraction(640, 3) * 10**9))
+    assert row.sizes["1073741824"] == {"time_flowing_s": expected, "time_in_steps_s": expected}
+
+
+def test_without_sizes_a_row_is_what_it_was() -> None:
+    """No column more, in no form of the row."""
+    row = a_row(a_point(sizes=()))
+    assert not row.as_dict().keys() & set(RARE)
+    assert not document(row).keys() & set(RARE)
+    assert not set(to_frame([row])) & set(RARE)
+    assert row.by_size() == [row]
+
+
+def test_a_row_comes_back_with_its_sizes(tmp_path: Path) -> None:
+    """From JSON and from parquet; in a summary each size has a line."""
+    row = a_row(a_point())
+    assert Row.from_json(row.to_json()) == row
+    assert read_parquet(write_parquet([row], tmp_path / "rows.parquet")) == [row]
+    with write_summary([row], tmp_path / "summary.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert [line["size_bytes"] for line in lines] == ["1024", "1073741824"]
+    assert [float(line["time_flowing_s"]) for line in lines] == pytest.approx([4.8e-9, 5.033165e-3])
+    assert "time_at_finish_s" not in lines[0]
+
+
+def test_a_row_lacks_what_has_no_value() -> None:
+    """One that failed has no sizes, and stays one row."""
+    row = replace(a_row(a_point()), status=Status.TIMEOUT, sizes={})
+    assert row.by_size() == [row]
+
+
+@pytest.mark.parametrize(("latency", "known"), [(0, [1024, 2**20, 2**30]), (1, [2**20])])
+def test_a_clock_says_nothing_of_other_sizes_where_latencies_count(
+    latency: int, known: list[int]
+) -> None:
+    """TACOS's clock is for one size; without latencies its times grow with the size."""
+    plain = load_topology("ring:nodes=4")
+    links = tuple(replace(link, latency_us=Fraction(latency)) for link in plain.links)
+    topology = replace(plain, links=links)
+    parameters = {"size_bytes": 2**20}
+    schedule, _ = run_method("tacos", topology, "allgather", parameters, 9.0, lambda _: None)
+    found = measured(Made(schedule, topology, "allgather"), (1024, 2**20, 2**30))["sizes"]
+    assert [int(size) for size in found if "time_at_finish_s" in found[size]] == known
+    finish = Made(schedule, topology, "allgather").finish_s_per_gb
+    assert finish is not None
+    assert found[str(2**20)]["time_at_finish_s"] == float(finish * 2**20 / 10**9)
+
+
+def test_a_point_runs_again_for_sizes_that_its_row_lacks() -> None:
+    """More sizes are asked for, or the row is from before there were any; fewer are no reason."""
+    row = a_row(a_point())
+    assert is_done(a_point(), row)
+    assert is_done(a_point(sizes=(1024,)), row)
+    assert is_done(a_point(sizes=()), row)
+    assert not is_done(a_point(sizes=(1024, 2048)), row)
+    assert not is_done(a_point(), a_row(a_point(sizes=())))
+
+
+def test_the_size_is_along_the_axis() -> None:
+    """A panel for each topology, a line for each method, a mark for each size."""
+    rows = [one for m in ("ring", "multitree") for one in a_row(a_point(m)).by_size()]
+    with style():
+        (axes,) = lines_by_size(rows, "size_bytes", "time_flowing_s").axes
+    assert {line.get_label(): list(line.get_xdata()) for line in axes.get_lines()} == {
+        "ring": list(SIZES),
+        "multitree": list(SIZES),
+    }
+    assert axes.get_xlabel() == "size of the data"
+    assert [axes.xaxis.get_major_formatter()(size) for size in SIZES] == ["1KB", "1GB"]
+    assert axes.get_ylabel() == "theoretical time, flowing (s)"
+
+
+def test_an_experiment_with_sizes_runs_and_is_drawn(app, write_experiment, tmp_path: Path) -> None:
+    """From the file to the figures; a second run with another size adds it and runs anew."""
+    figures = [
+        "lines-by-size:y=time_in_steps_s",
+        "heat-map:x=size_bytes,y=topology,value=time_flowing_s",
+    ]
+    results = tmp_path / "results"
+    for sizes in (["1KB..4KB"], ["1KB..4KB", 5000]):
+        path = write_experiment(sizes=sizes, figures=figures)
+        done = CliRunner().invoke(app, [str(path), "--results", str(results), "--json"])
+        assert done.exit_code == 0, done.output
+    document = json.loads(done.stdout)
+    assert all(list(row["sizes"])[-1] == "5000" for row in document["rows"])
+    names = {Path(file).name for file in document["files"]}
+    assert "lines-by-size-y-time_in_steps_s.png" in names
+    assert "heat-map-x-size_bytes-y-topology-value-time_flowing_s.pdf" in names
+    assert len(read_rows(results / "toy" / "rows.jsonl")) == 4
+
+
+def test_every_sized_measure_can_be_drawn() -> None:
+    assert SIZED == ("time_flowing_s", "time_in_steps_s", "time_at_finish_s")
