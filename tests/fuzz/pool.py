@@ -2,8 +2,8 @@
 
 The kernel keeps the time: a worker sets an alarm before each network and leaves the signal to its
 default, which ends the process at once. The pool notices, and starts another worker. Neither
-``concurrent.futures`` nor ``multiprocessing.Pool`` can do that; ``experiments.run.supervisor`` can, but
-takes a second to start each point, in which a worker examines tens of networks.
+``concurrent.futures`` nor ``multiprocessing.Pool`` can do that; ``experiments.run.supervisor`` can,
+but takes a second to start each point, in which a worker examines tens of networks.
 """
 
 from __future__ import annotations
