@@ -1,9 +1,12 @@
 """The command line: parse, one library call, write.
 
+To read: this, ``shell`` (commands of other packages, errors as a line and a code), ``options``,
+``output`` and ``facts`` (what commands take and print), then the commands: ``networks``,
+``optima``, ``generation``, ``inspection``.
+
 Exit codes: 0 done, 1 a check failed, 2 bad input or an unwritable file, 3 a limit was reached or
-the problem is infeasible, 130 interrupted. Other packages add commands through the entry-point
-group ``forestcoll.commands``; each entry names a function that typer can register, or a
-``typer.Typer`` with subcommands.
+the problem is infeasible, 130 interrupted. Plug-ins are entry points of the group
+``forestcoll.commands``: a function that typer can register, or a ``typer.Typer`` of subcommands.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from forestcoll.cli import generation, networks, optima, schedule_files
+from forestcoll.cli import generation, inspection, networks, optima
 from forestcoll.cli.options import EPILOG
 from forestcoll.cli.shell import Commands
 
@@ -31,8 +34,8 @@ app.add_typer(networks.app, name="topology")
 app.command("optimum")(optima.show_optimum)
 app.command("generate")(generation.generate_schedule)
 app.command("certificate")(optima.certify_optimum)
-app.command("verify")(schedule_files.verify_schedule)
-app.command("draw")(schedule_files.draw_one_tree)
+app.command("verify")(inspection.verify_schedule)
+app.command("draw")(inspection.draw_one_tree)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,4 +1,8 @@
-"""Pictures: a topology with its bottleneck cut, and one tree of a forest."""
+"""Pictures: a topology with its bottleneck cut, and one tree of a forest.
+
+To read: ``topology`` and ``tree``; ``layout`` and ``springs`` (where nodes go) and ``canvas`` (how
+they look).
+"""
 
 from forestcoll.draw.canvas import check_format, save_figure
 from forestcoll.draw.topology import draw_topology

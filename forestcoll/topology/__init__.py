@@ -3,7 +3,7 @@
 To read: ``model`` (nodes and links), ``numbers`` (exact ones), ``builder`` (networks by naming
 things) and ``families/`` (by name); ``format``, ``documents`` and ``files`` (in YAML and JSON);
 ``spec`` (either from one word); then what is asked of networks: ``validate``, ``groups``,
-``operations``, ``comparison``, ``describe``.
+``operations``, ``differences``, ``describe``.
 """
 
 from forestcoll.topology.builder import TopologyBuilder

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll.cli import generation, networks, schedule_files
+from forestcoll.cli import generation, inspection, networks
 from tests.command_line import assert_one_line, document, invoke
 
 GOOD = """\
@@ -154,7 +154,7 @@ def test_drawings_look_at_the_output_before_they_work(
     """Neither read nor drawn for a file that cannot be written."""
     (tmp_path / "taken.png").mkdir()
     monkeypatch.setattr(networks, "load_topology", never)
-    monkeypatch.setattr(schedule_files, "read_schedule", never)
+    monkeypatch.setattr(inspection, "read_schedule", never)
     result = invoke(*command.split(), "ring:nodes=4", "-o", tmp_path / output)
     assert result.exit_code == 2
     assert_one_line(result.stderr, message)

@@ -1,6 +1,6 @@
 """Networks by name: one function a family, entered into :data:`FAMILIES` by a decorator.
 
-To read: ``family`` (the registry and the decorator) and ``kinds`` (what a parameter may be), then
+To read: ``family`` (the registry and the decorator) and ``values`` (what a parameter may be), then
 the families: ``machines`` (with the numbers of ``constants``), ``fabrics``, ``direct_connect``.
 """
 

@@ -23,7 +23,7 @@ from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families.fabrics import LinkBandwidth
 from forestcoll.topology.families.family import family
-from forestcoll.topology.families.kinds import Count, Offsets
+from forestcoll.topology.families.values import Count, Offsets
 
 __all__ = [
     "circulant",

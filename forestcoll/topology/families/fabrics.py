@@ -12,8 +12,8 @@ from typing import Annotated
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families.constants import GPUS_PER_DGX, H100_NIC, H100_NVSWITCH
 from forestcoll.topology.families.family import family
-from forestcoll.topology.families.kinds import Amount, Count, Flag, Sizes
 from forestcoll.topology.families.machines import Nvls, NvswitchBandwidth, Sharp, nvswitch_box
+from forestcoll.topology.families.values import Amount, Count, Flag, Sizes
 from forestcoll.topology.numbers import Exact, exact
 
 __all__ = ["complete", "fat_tree", "hypercube", "rail_optimized", "ring", "torus"]

@@ -10,7 +10,7 @@ from typing import Annotated, ParamSpec, get_args, get_origin, get_type_hints
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.families.kinds import Kind
+from forestcoll.topology.families.values import Kind
 from forestcoll.topology.model import Topology
 
 __all__ = ["FAMILIES", "Family", "Parameter", "family"]
@@ -91,7 +91,7 @@ FAMILIES: dict[str, Family] = {}
 def family(build: Callable[P, TopologyBuilder]) -> Callable[P, Topology]:
     """Enter a function into FAMILIES and let it return the finished topology.
 
-    Every argument must be annotated with a :class:`~forestcoll.topology.families.kinds.Kind`. The
+    Every argument must be annotated with a :class:`~forestcoll.topology.families.values.Kind`. The
     arguments are checked by it, so the function may trust them, and the topology is named by
     its own specification, such as ``dgx_a100:boxes=4``.
     """

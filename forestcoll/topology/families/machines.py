@@ -21,7 +21,7 @@ from forestcoll.topology.families.constants import (
     MI250_XGMI_LINKS,
 )
 from forestcoll.topology.families.family import family
-from forestcoll.topology.families.kinds import Amount, Choice, Count, Flag
+from forestcoll.topology.families.values import Amount, Choice, Count, Flag
 from forestcoll.topology.numbers import Exact, exact
 
 __all__ = ["Nvls", "Sharp", "dgx_a100", "dgx_h100", "mi250", "nvswitch_box", "paper_example"]

@@ -2,5 +2,5 @@
 
 To read: ``forest`` (one phase, whatever its form), then ``spanning`` (explicit trees), ``sums``
 (those of reductions), ``factored`` (trees not written out), ``multicast`` (physical trees, in which
-switches copy) and ``allreduce`` (two phases, and the bound they claim).
+switches copy), ``optimum`` (the bound that is claimed) and ``allreduce`` (two phases, and theirs).
 """

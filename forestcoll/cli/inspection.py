@@ -33,8 +33,8 @@ from forestcoll.schedule import (
     verify_certificate,
 )
 from forestcoll.topology import Topology
-from forestcoll.topology.comparison import differences
 from forestcoll.topology.describe import counted
+from forestcoll.topology.differences import differences
 
 __all__ = ["Phase", "draw_one_tree", "verify_schedule"]
 
