@@ -374,7 +374,7 @@ def test_files_are_read_as_they_were_written(tmp_path: Path) -> None:
 
 def test_the_schema_is_current() -> None:
     """If this fails: write json.dumps(certificate_schema(), indent=2) to that file."""
-    text = (ROOT / "docs" / "certificate.schema.json").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "schemas" / "certificate.schema.json").read_text(encoding="utf-8")
     assert json.loads(text) == certificate_schema()
 
 

@@ -1,6 +1,6 @@
 """The JSON schema of experiment files, for editors: the entries, and all that they can name today.
 
-``python -m experiments.config.schema`` prints it; docs/experiment.schema.json keeps it.
+``python -m experiments.config.schema`` prints it; docs/schemas/experiment.schema.json keeps it.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from forestcoll.topology import Topology, load_topology
 WEIGHTS = (2, 1, 1)
 DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA = jsonschema.Draft202012Validator(
-    json.loads((DOCS / "schedule.schema.json").read_text(encoding="utf-8"))
+    json.loads((DOCS / "schemas" / "schedule.schema.json").read_text(encoding="utf-8"))
 )
 
 

@@ -26,15 +26,19 @@ GOOD: dict[str, object] = {
 
 
 def test_the_schema_in_the_docs_is_current() -> None:
-    """If this fails: python -m experiments.config.schema > docs/experiment.schema.json."""
-    assert json.loads((DOCS / "experiment.schema.json").read_text()) == experiment_schema()
+    """If this fails: python -m experiments.config.schema > docs/schemas/experiment.schema.json."""
+    assert (
+        json.loads((DOCS / "schemas" / "experiment.schema.json").read_text()) == experiment_schema()
+    )
 
 
 def test_quickstart_names_the_schema_and_fits_it() -> None:
     """Editors find it by the first line of the file."""
     text = QUICKSTART.read_text()
     name = text.splitlines()[0].partition("$schema=")[2]
-    assert (QUICKSTART.parent / name).resolve() == (DOCS / "experiment.schema.json").resolve()
+    assert (QUICKSTART.parent / name).resolve() == (
+        DOCS / "schemas" / "experiment.schema.json"
+    ).resolve()
     SCHEMA.validate(yaml.safe_load(text))
 
 

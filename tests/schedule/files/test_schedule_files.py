@@ -28,7 +28,7 @@ from tests.schedule.hand import FORESTS, MUTABLE, leaves4, rails2, ring3, star3
 from tests.schedule.mutations import FILE_MUTATIONS, MUTATIONS
 
 DOCS = Path(__file__).parents[3] / "docs"
-SCHEMA = json.loads((DOCS / "schedule.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads((DOCS / "schemas" / "schedule.schema.json").read_text(encoding="utf-8"))
 
 
 def assert_equal(one: Forest, other: Forest) -> None:

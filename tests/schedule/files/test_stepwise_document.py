@@ -25,7 +25,7 @@ DOCS = Path(__file__).parents[3] / "docs"
 
 
 SCHEMA = jsonschema.Draft202012Validator(
-    json.loads((DOCS / "schedule.schema.json").read_text(encoding="utf-8"))
+    json.loads((DOCS / "schemas" / "schedule.schema.json").read_text(encoding="utf-8"))
 )
 
 

@@ -193,7 +193,9 @@ def test_what_is_not_in_the_format_is_told(
     path = tmp_path / "schedule.json"
     write_schedule(schedule(), path)
     document = json.loads(path.read_text())
-    schema = json.loads((ROOT / "docs" / "schedule.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads(
+        (ROOT / "docs" / "schemas" / "schedule.schema.json").read_text(encoding="utf-8")
+    )
     jsonschema.Draft202012Validator(schema).validate(document)
     change(document["bound"])
     path.write_text(json.dumps(document))

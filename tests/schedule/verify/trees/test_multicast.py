@@ -123,7 +123,9 @@ def test_files_give_back_what_was_written(tmp_path: Path, suffix: str, collectiv
 
 def test_the_schema_describes_the_file(tmp_path: Path) -> None:
     """A file with walks is accepted, one with edges or routes in it is not."""
-    schema = json.loads((ROOT / "docs" / "schedule.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads(
+        (ROOT / "docs" / "schemas" / "schedule.schema.json").read_text(encoding="utf-8")
+    )
     path = tmp_path / "schedule.json"
     write_schedule(star(), path)
     document = json.loads(path.read_text())
