@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "forestcoll/errors.hpp"
-#include "forestcoll/paper.hpp"
+#include "forestcoll/common/errors.hpp"
+#include "forestcoll/paper/paper.hpp"
 
 namespace forestcoll::paper {
 

@@ -1,0 +1,86 @@
+#include "forestcoll/common/types.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "forestcoll/common/errors.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+// Sums of capacities and of trees stay below this, so that no flow can overflow.
+constexpr Amount kLargestSum = std::numeric_limits<Amount>::max() / 2;
+
+void add_checked(Amount& sum, Amount value) {
+  if (value > kLargestSum - sum) {
+    throw CapacityOverflow("capacities or trees add up to more than 2^62");
+  }
+  sum += value;
+}
+
+}  // namespace
+
+Amount Demand::total() const { return std::accumulate(trees.begin(), trees.end(), Amount{0}); }
+
+std::vector<NodeId> Demand::targets() const {
+  std::vector<NodeId> nodes;
+  for (std::size_t v = 0; v < is_target.size(); ++v) {
+    if (is_target[v]) nodes.push_back(static_cast<NodeId>(v));
+  }
+  return nodes;
+}
+
+std::vector<Amount> content(const Problem& problem) {
+  const Demand& demand = problem.demand;
+  std::vector<Amount> content{problem.graph.num_nodes, problem.outside};
+  content.reserve(2 + 3 * problem.graph.arcs.size() + 2 * demand.trees.size());
+  for (const Arc& arc : problem.graph.arcs) {
+    content.insert(content.end(), {arc.tail, arc.head, arc.capacity});
+  }
+  content.insert(content.end(), demand.trees.begin(), demand.trees.end());
+  content.insert(content.end(), demand.is_target.begin(), demand.is_target.end());
+  return content;
+}
+
+std::vector<Arc> merged(std::vector<Arc> arcs) {
+  std::ranges::sort(arcs, {}, [](const Arc& arc) { return std::pair{arc.tail, arc.head}; });
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < arcs.size(); ++i) {
+    if (arcs[i].tail == arcs[last].tail && arcs[i].head == arcs[last].head) {
+      arcs[last].capacity += arcs[i].capacity;
+    } else {
+      arcs[++last] = arcs[i];
+    }
+  }
+  if (!arcs.empty()) arcs.resize(last + 1);
+  return arcs;
+}
+
+void check(const Graph& graph, const Demand& demand, Roots roots) {
+  const auto size = static_cast<std::size_t>(graph.num_nodes);
+  if (demand.trees.size() != size || demand.is_target.size() != size) {
+    throw InvalidInput("trees and targets must have one entry a node");
+  }
+  Amount capacities = 0;
+  for (const Arc& arc : graph.arcs) {
+    if (arc.tail < 0 || arc.tail >= graph.num_nodes || arc.head < 0 ||
+        arc.head >= graph.num_nodes || arc.tail == arc.head) {
+      throw InvalidInput("an arc must join two different nodes of the graph");
+    }
+    if (arc.capacity < 0) throw InvalidInput("a capacity is negative");
+    add_checked(capacities, arc.capacity);
+  }
+  Amount trees = 0;
+  for (std::size_t v = 0; v < size; ++v) {
+    if (demand.trees[v] < 0) throw InvalidInput("a number of trees is negative");
+    if (roots == Roots::targets && demand.trees[v] > 0 && !demand.is_target[v]) {
+      throw InvalidInput("a root of trees must be a target itself");
+    }
+    add_checked(trees, demand.trees[v]);
+  }
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,360 @@
+#include "forestcoll/edge_splitting/edge_splitting.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <span>
+
+#include "forestcoll/common/errors.hpp"
+#include "forestcoll/edge_splitting/switch_remover.hpp"
+#include "forestcoll/tight_sets/contraction.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+__extension__ using Wide = __int128;
+
+// The real links while switches disappear. Parallel ones stay apart until the end.
+class Links {
+ public:
+  explicit Links(const Graph& graph)
+      : at_(static_cast<std::size_t>(graph.num_nodes)),
+        removed_(static_cast<std::size_t>(graph.num_nodes), 0) {
+    links_.reserve(graph.arcs.size());
+    for (const Arc& arc : graph.arcs) {
+      if (arc.capacity > 0) add(arc);
+    }
+  }
+
+  void add(const Arc& link) {
+    const std::size_t index = links_.size();
+    at_[static_cast<std::size_t>(link.tail)].push_back(index);
+    at_[static_cast<std::size_t>(link.head)].push_back(index);
+    links_.push_back(link);
+  }
+
+  // A switch disappears with all of its links.
+  void remove(NodeId node) { removed_[static_cast<std::size_t>(node)] = 1; }
+
+  // Calls visit for every link out of the node or into it.
+  template <typename Visit>
+  void each_at(NodeId node, Visit visit) const {
+    for (const std::size_t index : at_[static_cast<std::size_t>(node)]) {
+      if (is_there(links_[index])) visit(links_[index]);
+    }
+  }
+
+  // What is left, parallel links merged, sorted by (tail, head).
+  std::vector<Arc> merged() const {
+    std::vector<Arc> all;
+    for (NodeId tail = 0; tail < static_cast<NodeId>(at_.size()); ++tail) {
+      std::vector<Arc> row;
+      each_at(tail, [&](const Arc& link) {
+        if (link.tail == tail) row.push_back(link);
+      });
+      row = forestcoll::merged(std::move(row));
+      all.insert(all.end(), row.begin(), row.end());
+    }
+    return all;
+  }
+
+ private:
+  bool is_there(const Arc& link) const {
+    return !removed_[static_cast<std::size_t>(link.tail)] &&
+           !removed_[static_cast<std::size_t>(link.head)];
+  }
+
+  std::vector<Arc> links_;
+  std::vector<std::vector<std::size_t>> at_;  // by node, either end
+  std::vector<std::uint8_t> removed_;
+};
+
+// The real links of a switch to one item, by node, and what is left of them.
+struct Ports {
+  std::vector<NodeId> node;
+  std::vector<Amount> left;
+  Amount total = 0;
+
+  // Nodes come in order; parallel links are one port.
+  void add(NodeId at, Amount capacity) {
+    if (node.empty() || node.back() != at) {
+      node.push_back(at);
+      left.push_back(0);
+    }
+    left.back() += capacity;
+    total += capacity;
+  }
+};
+
+// Parts of amounts, a row of one width for each.
+struct Shares {
+  std::size_t width = 0;
+  std::vector<Amount> part;
+
+  Amount& at(std::size_t row, std::size_t column) { return part[row * width + column]; }
+};
+
+// Shares the ports of one item out over the splits it takes part in, one port after the other.
+Shares fill_up(Ports& ports, const std::vector<Amount>& amounts) {
+  Shares shares{ports.node.size(), std::vector<Amount>(amounts.size() * ports.node.size(), 0)};
+  std::size_t port = 0;
+  for (std::size_t s = 0; s < amounts.size(); ++s) {
+    for (Amount missing = amounts[s]; missing > 0;) {
+      if (port == shares.width) throw InternalError("a split takes more than its ports have");
+      const Amount part = std::min(missing, ports.left[port]);
+      shares.at(s, port) += part;
+      missing -= part;
+      if ((ports.left[port] -= part) == 0) ++port;
+    }
+  }
+  return shares;
+}
+
+// Shares the ports of one item out over the splits it takes part in, in proportion: row s has an
+// amount for each port, adding up to amounts[s].
+Shares share_out(Ports& ports, const std::vector<Amount>& amounts) {
+  const std::size_t width = ports.node.size();
+  Shares shares{width, std::vector<Amount>(amounts.size() * width, 0)};
+  const std::vector<Amount> whole = ports.left;
+  std::vector<Amount> missing = amounts;
+  const auto give = [&](std::size_t row, std::size_t port, Amount part) {
+    shares.at(row, port) += part;
+    ports.left[port] -= part;
+    missing[row] -= part;
+  };
+  for (std::size_t s = 0; s < amounts.size(); ++s) {
+    for (std::size_t i = 0; i < width; ++i) {
+      give(s, i, static_cast<Amount>(Wide{whole[i]} * amounts[s] / ports.total));
+    }
+  }
+  for (std::size_t s = 0; s < amounts.size(); ++s) {
+    for (std::size_t step = 0; missing[s] > 0; ++step) {
+      const std::size_t i = (s + step) % width;
+      // One unit each at first, so that what was rounded off is spread; then whatever there is.
+      const Amount most = step < width ? 1 : missing[s];
+      give(s, i, std::min({ports.left[i], missing[s], most}));
+      if (step > 2 * width) throw InternalError("a split takes more than its ports have");
+    }
+  }
+  return shares;
+}
+
+// The splits of one switch of a contracted problem, made on the real links behind it.
+class Lift {
+ public:
+  Lift(Links& links, const Contraction& items, const std::vector<int>& targets_of, NodeId via)
+      : links_(links), targets_of_(targets_of), via_(via) {
+    in_.resize(static_cast<std::size_t>(items.num_items()) + 1);
+    out_.resize(in_.size());
+    std::vector<std::pair<NodeId, Amount>> in, out;
+    links.each_at(via, [&](const Arc& link) {
+      if (link.head == via) in.emplace_back(link.tail, link.capacity);
+      if (link.tail == via) out.emplace_back(link.head, link.capacity);
+    });
+    sort_in(std::move(in), items, in_);
+    sort_in(std::move(out), items, out_);
+  }
+
+  // `splits` go from item to item.
+  void make(const std::vector<Split>& splits, std::vector<Split>& log) {
+    const std::vector<Row> in = shared_out(splits, in_, &Split::from);
+    const std::vector<Row> out = shared_out(splits, out_, &Split::to);
+    for (std::size_t s = 0; s < splits.size(); ++s) join(in[s], out[s], log);
+  }
+
+ private:
+  // What one split gets of the ports of an item.
+  struct Row {
+    const Ports* ports;
+    std::span<Amount> part;
+  };
+
+  static void sort_in(std::vector<std::pair<NodeId, Amount>> links, const Contraction& items,
+                      std::vector<Ports>& by_item) {
+    std::ranges::sort(links);
+    for (const auto& [node, capacity] : links) {
+      by_item[static_cast<std::size_t>(items.item_of(node))].add(node, capacity);
+    }
+  }
+
+  std::vector<Row> shared_out(const std::vector<Split>& splits, std::vector<Ports>& ports,
+                              NodeId Split::* end) {
+    std::vector<std::vector<std::size_t>> of_item(ports.size());
+    for (std::size_t s = 0; s < splits.size(); ++s) {
+      of_item[static_cast<std::size_t>(splits[s].*end)].push_back(s);
+    }
+    std::vector<Row> rows(splits.size());
+    for (std::size_t item = 0; item < ports.size(); ++item) {
+      std::vector<Amount> amounts;
+      for (const std::size_t s : of_item[item]) amounts.push_back(splits[s].amount);
+      // Proportions make rails of targets line up. Where there are more ports than targets, as of
+      // a box whose GPUs mostly forward, they would only make many small splits.
+      const bool many = ports[item].node.size() > static_cast<std::size_t>(targets_of_[item]);
+      Shares& shares = shares_.emplace_back(many ? fill_up(ports[item], amounts)
+                                                 : share_out(ports[item], amounts));
+      for (std::size_t i = 0; i < amounts.size(); ++i) {
+        rows[of_item[item][i]] = {&ports[item],
+                                  std::span(shares.part).subspan(i * shares.width, shares.width)};
+      }
+    }
+    return rows;
+  }
+
+  // Pairs equal amounts of two sides off, in the order of the nodes: rails line up.
+  void join(const Row& in, const Row& out, std::vector<Split>& log) {
+    std::size_t i = 0, j = 0;
+    while (i < in.part.size() && j < out.part.size()) {
+      const Amount amount = std::min(in.part[i], out.part[j]);
+      if (amount > 0) {
+        const NodeId from = in.ports->node[i], to = out.ports->node[j];
+        links_.add({from, to, amount});
+        log.push_back({via_, from, to, amount});
+        in.part[i] -= amount;
+        out.part[j] -= amount;
+      }
+      if (in.part[i] == 0) {
+        ++i;
+      } else {
+        ++j;
+      }
+    }
+  }
+
+  Links& links_;
+  const std::vector<int>& targets_of_;  // by item
+  NodeId via_;
+  std::vector<Ports> in_, out_;  // by item
+  std::deque<Shares> shares_;    // rows point into it
+};
+
+class FamilyRemover {
+ public:
+  FamilyRemover(const Graph& graph, const Demand& demand, const Family& family, Progress& progress,
+                const RemovalOptions& options)
+      : links_(graph),
+        demand_(demand),
+        all_trees_(demand.total()),
+        all_targets_(static_cast<int>(demand.targets().size())),
+        nesting_(family),
+        progress_(progress),
+        options_(options) {}
+
+  SwitchRemoval run() {
+    const int sets = nesting_.family().num_sets();
+    std::vector<std::uint8_t> has_switch(static_cast<std::size_t>(sets), 0);
+    for (std::size_t v = 0; v < demand_.is_target.size(); ++v) {
+      if (!demand_.is_target[v]) {
+        has_switch[static_cast<std::size_t>(nesting_.family().set_of[v])] = 1;
+      }
+    }
+    // Parents come after their children, and go first.
+    for (int set = sets - 1; set >= 0; --set) {
+      if (has_switch[static_cast<std::size_t>(set)]) remove_from(set);
+      progress_(sets - set, sets);
+    }
+    result_.logical = links_.merged();
+    return std::move(result_);
+  }
+
+ private:
+  void remove_from(int set) {
+    const Contraction items(nesting_, set);
+    const Problem problem = contracted(items);
+    const SwitchRemoval& solution = solved(problem);
+    const std::vector<int> targets_of = count_targets(items);
+    for (std::size_t s = 0; s < solution.splits.size();) {
+      std::vector<Split> of_switch;
+      const NodeId via = solution.splits[s].via;
+      for (; s < solution.splits.size() && solution.splits[s].via == via; ++s) {
+        of_switch.push_back(solution.splits[s]);
+      }
+      const NodeId real = items.first[static_cast<std::size_t>(via)];
+      Lift(links_, items, targets_of, real).make(of_switch, result_.splits);
+      links_.remove(real);
+    }
+    for (int item = 0; item < items.num_items(); ++item) {
+      if (is_switch(items, item)) links_.remove(items.first[static_cast<std::size_t>(item)]);
+    }
+    result_.exchanges += solution.exchanges;
+    result_.exact_switches += solution.exact_switches;
+  }
+
+  // Of each item, and of all that is outside.
+  std::vector<int> count_targets(const Contraction& items) const {
+    std::vector<int> count(static_cast<std::size_t>(items.num_items()) + 1, 0);
+    count.back() = all_targets_;
+    for (const NodeId v : items.nodes) {
+      if (!demand_.is_target[static_cast<std::size_t>(v)]) continue;
+      ++count[static_cast<std::size_t>(items.item_of(v))];
+      --count.back();
+    }
+    return count;
+  }
+
+  bool is_switch(const Contraction& items, int item) const {
+    const auto at = static_cast<std::size_t>(item);
+    return items.child[at] < 0 && !demand_.is_target[static_cast<std::size_t>(items.first[at])];
+  }
+
+  Problem contracted(const Contraction& items) const {
+    const bool whole = items.is_whole();
+    Problem problem;
+    problem.graph.num_nodes = items.num_items() + (whole ? 0 : 1);
+    problem.outside = whole ? -1 : items.outside();
+    problem.graph.arcs = arcs_between(items);
+    const auto size = static_cast<std::size_t>(problem.graph.num_nodes);
+    problem.demand = {std::vector<Amount>(size, 0), std::vector<std::uint8_t>(size, 0)};
+    for (const NodeId v : items.nodes) {
+      const auto item = static_cast<std::size_t>(items.item_of(v));
+      problem.demand.trees[item] += demand_.trees[static_cast<std::size_t>(v)];
+      problem.demand.is_target[item] |= demand_.is_target[static_cast<std::size_t>(v)];
+    }
+    if (!whole) {
+      problem.demand.trees.back() = all_trees_ - problem.demand.total();
+    }
+    return problem;
+  }
+
+  std::vector<Arc> arcs_between(const Contraction& items) const {
+    std::vector<Arc> arcs;
+    for (const NodeId v : items.nodes) {
+      links_.each_at(v, [&](const Arc& link) {
+        const int tail = items.item_of(link.tail), head = items.item_of(link.head);
+        // Links between two items are met at both ends.
+        if (tail == head || (tail != items.outside() && v != link.tail)) return;
+        arcs.push_back({tail, head, link.capacity});
+      });
+    }
+    return merged(std::move(arcs));
+  }
+
+  // Equal boxes are equal problems, solved once.
+  const SwitchRemoval& solved(const Problem& problem) {
+    std::vector<Amount> key = content(problem);
+    const auto known = solutions_.find(key);
+    if (known != solutions_.end()) return known->second;
+    return solutions_.emplace(std::move(key), solve(problem, options_, progress_)).first->second;
+  }
+
+  Links links_;
+  const Demand& demand_;
+  Amount all_trees_;
+  int all_targets_;
+  Nesting nesting_;
+  Progress& progress_;
+  RemovalOptions options_;
+  std::map<std::vector<Amount>, SwitchRemoval> solutions_;
+  SwitchRemoval result_;
+};
+
+}  // namespace
+
+SwitchRemoval remove_switches(const Graph& graph, const Demand& demand, const Family& family,
+                              Progress progress, RemovalOptions options) {
+  check(graph, demand);
+  check(family, graph.num_nodes);
+  return FamilyRemover(graph, demand, family, progress, options).run();
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,430 @@
+#include "forestcoll/edge_splitting/switch_remover.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <string>
+#include <tuple>
+
+#include "forestcoll/common/errors.hpp"
+#include "forestcoll/common/flow.hpp"
+#include "forestcoll/edge_splitting/split_matrix.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+// The graph while it loses its switches, and the flow that proves it still carries the demand.
+class Remover {
+ public:
+  Remover(const Problem& problem, const RemovalOptions& options, Progress& progress)
+      : options_(options),
+        progress_(progress),
+        network_(problem.graph),
+        flow_(network_, problem.demand.trees),
+        targets_(problem.demand.targets()),
+        stays_(problem.demand.is_target),
+        outside_(problem.outside),
+        quantum_(smallest_root(problem)) {
+    if (outside_ >= 0) stays_[static_cast<std::size_t>(outside_)] = 1;
+  }
+
+  SwitchRemoval run();
+
+ private:
+  // The fewest trees that start at a target, be it as their root or on their way in.
+  static Amount smallest_root(const Problem& problem) {
+    std::vector<Amount> starting = problem.demand.trees;
+    for (const Arc& arc : problem.graph.arcs) {
+      if (arc.tail == problem.outside) starting[static_cast<std::size_t>(arc.head)] += arc.capacity;
+    }
+    Amount smallest = 0;
+    for (const NodeId v : problem.demand.targets()) {
+      const Amount trees = starting[static_cast<std::size_t>(v)];
+      if (trees > 0 && (smallest == 0 || trees < smallest)) smallest = trees;
+    }
+    return std::max<Amount>(smallest, 1);
+  }
+
+  std::vector<NodeId> removal_order();
+  std::vector<int> tiers() const;
+  std::vector<Port> ports_of(NodeId via) const;
+  void group(std::vector<Port>& ports, NodeId via) const;
+  std::vector<int> components_without(const std::vector<std::uint8_t>& removed) const;
+
+  // The matrix of a switch that has been split by it.
+  struct Guess {
+    NodeId via;
+    std::vector<Port> ports;
+    SplitMatrix matrix;
+  };
+
+  void remove_tier(std::span<const NodeId> switches);
+  Guess guess(NodeId via);
+  void take_back(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix);
+  static void check_balance(NodeId via, const std::vector<Port>& ports);
+  void retire(NodeId via, const std::vector<Port>& ports);
+  void remove(NodeId via);
+  bool remove_by_guess(NodeId via, const std::vector<Port>& ports);
+  bool repair(const std::vector<Port>& ports, SplitMatrix& matrix);
+  bool exchange(const std::vector<Port>& ports, SplitMatrix& matrix, Amount shortage);
+  void remove_exactly(NodeId via, const std::vector<Port>& ports);
+  Amount largest_split(NodeId via, NodeId from, NodeId to);
+
+  void change(NodeId tail, NodeId head, Amount by) {
+    if (tail != head) flow_.clip(network_.add(tail, head, by));
+  }
+  // Makes `amount` units of from -> via -> to a logical link, or undoes it if negative.
+  void split(NodeId via, NodeId from, NodeId to, Amount amount) {
+    change(from, via, -amount);
+    change(via, to, -amount);
+    change(from, to, amount);
+  }
+  void split_all(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix, int sign);
+  void log(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix);
+  bool carries_demand();
+
+  RemovalOptions options_;
+  Progress& progress_;
+  FlowNetwork network_;
+  WarmFlow flow_;
+  std::vector<NodeId> targets_;
+  std::vector<std::uint8_t> stays_;  // targets and the outside
+  NodeId outside_;
+  Amount quantum_;
+  std::vector<std::pair<int, int>> class_;  // tier and number of ports, of the nodes to remove
+  SwitchRemoval result_;
+};
+
+SwitchRemoval Remover::run() {
+  if (!carries_demand()) throw Infeasible("the capacities cannot carry the trees asked for");
+  const std::vector<NodeId> order = removal_order();
+  for (std::size_t first = 0, last; first < order.size(); first = last) {
+    const auto tier_of = [this](NodeId v) { return class_[static_cast<std::size_t>(v)].first; };
+    for (last = first; last < order.size() && tier_of(order[last]) == tier_of(order[first]);) {
+      ++last;
+    }
+    remove_tier(std::span(order).subspan(first, last - first));
+    progress_(static_cast<std::int64_t>(last), static_cast<std::int64_t>(order.size()));
+  }
+  result_.logical = network_.arcs();
+  return std::move(result_);
+}
+
+bool Remover::carries_demand() {
+  return std::ranges::all_of(targets_, [this](NodeId v) { return flow_.settle(v) == 0; });
+}
+
+// Hops to the nearest target.
+std::vector<int> Remover::tiers() const {
+  std::vector<int> tier(stays_.size(), -1);
+  std::vector<NodeId> queue = targets_;
+  for (const NodeId v : queue) tier[static_cast<std::size_t>(v)] = 0;
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    for (const int arc : network_.arcs_of(queue[i])) {
+      int& there = tier[static_cast<std::size_t>(network_.head(arc))];
+      if (there >= 0) continue;
+      there = tier[static_cast<std::size_t>(queue[i])] + 1;
+      queue.push_back(network_.head(arc));
+    }
+  }
+  return tier;
+}
+
+// From the top of the network down, big switches first: what is below a switch then still tells
+// which of its ports belong together.
+std::vector<NodeId> Remover::removal_order() {
+  const std::vector<int> tier = tiers();
+  class_.resize(stays_.size());
+  std::vector<NodeId> order;
+  for (NodeId v = 0; v < network_.num_nodes(); ++v) {
+    const auto at = static_cast<std::size_t>(v);
+    if (stays_[at]) continue;
+    class_[at] = {tier[at], static_cast<int>(network_.arcs_of(v).size())};
+    order.push_back(v);
+  }
+  std::ranges::stable_sort(order, [this](NodeId a, NodeId b) {
+    return class_[static_cast<std::size_t>(a)] > class_[static_cast<std::size_t>(b)];
+  });
+  return order;
+}
+
+std::vector<Port> Remover::ports_of(NodeId via) const {
+  std::vector<Port> ports;
+  for (const int arc : network_.arcs_of(via)) {
+    const Amount out = network_.capacity(arc);
+    const Amount in = network_.capacity(arc ^ 1);
+    if (in > 0 || out > 0) ports.push_back({network_.head(arc), in, out, -1});
+  }
+  std::ranges::sort(ports, {}, &Port::node);
+  group(ports, via);
+  return ports;
+}
+
+// Ports that stay connected without the switch are one group, if that tells any apart; else those
+// that stay connected without all switches of its class, which are a group of their own.
+void Remover::group(std::vector<Port>& ports, NodeId via) const {
+  std::vector<std::uint8_t> removed(stays_.size(), 0);
+  const auto group_by = [&] {
+    const std::vector<int> component = components_without(removed);
+    for (Port& port : ports) port.group = component[static_cast<std::size_t>(port.node)];
+    return std::ranges::any_of(ports,
+                               [&](const Port& port) { return port.group != ports[0].group; });
+  };
+  removed[static_cast<std::size_t>(via)] = 1;
+  if (group_by()) return;
+  for (std::size_t v = 0; v < removed.size(); ++v) {
+    if (!stays_[v] && class_[v] == class_[static_cast<std::size_t>(via)]) removed[v] = 1;
+  }
+  if (group_by()) return;
+  for (std::size_t i = 0; i < ports.size(); ++i) ports[i].group = static_cast<int>(i);
+}
+
+// A number for each node's component; removed nodes have -1.
+std::vector<int> Remover::components_without(const std::vector<std::uint8_t>& removed) const {
+  std::vector<int> component(stays_.size(), -1);
+  std::vector<NodeId> queue;
+  for (NodeId start = 0; start < network_.num_nodes(); ++start) {
+    if (component[static_cast<std::size_t>(start)] >= 0 ||
+        removed[static_cast<std::size_t>(start)]) {
+      continue;
+    }
+    component[static_cast<std::size_t>(start)] = start;
+    if (start == outside_) continue;  // what is connected outside is a matter of the outside
+    queue.assign(1, start);
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      for (const int arc : network_.arcs_of(queue[i])) {
+        const auto head = static_cast<std::size_t>(network_.head(arc));
+        const bool joined = network_.capacity(arc) > 0 || network_.capacity(arc ^ 1) > 0;
+        if (!joined || removed[head] || component[head] >= 0 || network_.head(arc) == outside_) {
+          continue;
+        }
+        component[head] = start;
+        queue.push_back(network_.head(arc));
+      }
+    }
+  }
+  return component;
+}
+
+// Switches of one tier are all guessed before the first test: mostly one pass of flows does for
+// all. If it fails they are taken back and go in two halves.
+void Remover::remove_tier(std::span<const NodeId> switches) {
+  if (switches.size() == 1 || options_.most_exchanges < 0) {
+    for (const NodeId via : switches) remove(via);
+    return;
+  }
+  std::vector<Guess> guesses;
+  for (const NodeId via : switches) guesses.push_back(guess(via));
+  if (carries_demand()) {
+    for (const Guess& guess : guesses) log(guess.via, guess.ports, guess.matrix);
+    return;
+  }
+  while (!guesses.empty()) {
+    take_back(guesses.back().via, guesses.back().ports, guesses.back().matrix);
+    guesses.pop_back();
+  }
+  remove_tier(switches.first(switches.size() / 2));
+  remove_tier(switches.subspan(switches.size() / 2));
+}
+
+void Remover::check_balance(NodeId via, const std::vector<Port>& ports) {
+  Amount in = 0, out = 0;
+  for (const Port& port : ports) {
+    in += port.in;
+    out += port.out;
+  }
+  if (in < out) {
+    throw Infeasible("node " + std::to_string(via) + " sends " + std::to_string(out) +
+                     " but receives only " + std::to_string(in));
+  }
+}
+
+// What a switch receives beyond what it sends serves nobody.
+void Remover::retire(NodeId via, const std::vector<Port>& ports) {
+  for (const Port& port : ports) {
+    const int arc = network_.find(port.node, via);
+    network_.set_capacity(arc, 0);
+    flow_.clip(arc);
+  }
+}
+
+Remover::Guess Remover::guess(NodeId via) {
+  std::vector<Port> ports = ports_of(via);
+  check_balance(via, ports);
+  SplitMatrix matrix = guess_split_matrix(ports, quantum_);
+  split_all(via, ports, matrix, 1);
+  retire(via, ports);
+  return {via, std::move(ports), std::move(matrix)};
+}
+
+void Remover::take_back(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix) {
+  split_all(via, ports, matrix, -1);
+  for (const Port& port : ports) {
+    network_.set_capacity(network_.find(port.node, via), port.in);  // also what nobody used
+  }
+}
+
+void Remover::remove(NodeId via) {
+  const std::vector<Port> ports = ports_of(via);
+  check_balance(via, ports);
+  if (!remove_by_guess(via, ports)) {
+    ++result_.exact_switches;
+    remove_exactly(via, ports);
+  }
+  retire(via, ports);
+}
+
+void Remover::split_all(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix,
+                        int sign) {
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    for (std::size_t j = 0; j < ports.size(); ++j) {
+      if (matrix.at(i, j) != 0) split(via, ports[i].node, ports[j].node, sign * matrix.at(i, j));
+    }
+  }
+}
+
+void Remover::log(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix) {
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    for (std::size_t j = 0; j < ports.size(); ++j) {
+      if (i == j || matrix.at(i, j) == 0) continue;
+      result_.splits.push_back({via, ports[i].node, ports[j].node, matrix.at(i, j)});
+    }
+  }
+}
+
+bool Remover::remove_by_guess(NodeId via, const std::vector<Port>& ports) {
+  if (options_.most_exchanges < 0) return false;
+  SplitMatrix matrix = guess_split_matrix(ports, quantum_);
+  split_all(via, ports, matrix, 1);
+  if (repair(ports, matrix)) {
+    log(via, ports, matrix);
+    return true;
+  }
+  take_back(via, ports, matrix);
+  return false;
+}
+
+// Tests every target in turn and exchanges pairs wherever a cut falls short.
+bool Remover::repair(const std::vector<Port>& ports, SplitMatrix& matrix) {
+  std::size_t at = 0;
+  int exchanges = 0;
+  for (std::size_t passed = 0; passed < targets_.size();) {
+    const Amount shortage = flow_.settle(targets_[at]);
+    if (shortage == 0) {
+      ++passed;
+      at = (at + 1) % targets_.size();
+      continue;
+    }
+    if (exchanges == options_.most_exchanges || !exchange(ports, matrix, shortage)) return false;
+    ++exchanges;
+    ++result_.exchanges;
+    passed = 0;
+  }
+  return true;
+}
+
+// The violated cut lost capacity to pairs with both ports on one side of it. Crossing a pair
+// inside with a pair outside, (u, t), (u', t') -> (u, t'), (u', t), gives it back unit for unit
+// and keeps every port's total. Unused input outside serves as well as a pair.
+bool Remover::exchange(const std::vector<Port>& ports, SplitMatrix& matrix, Amount shortage) {
+  const std::vector<std::uint8_t> side = flow_.source_side();
+  const std::size_t count = ports.size();
+  const auto outside = [&](std::size_t port) {
+    return side[static_cast<std::size_t>(ports[port].node)] != 0;
+  };
+  struct Pair {
+    std::size_t from, to;
+  };
+  std::vector<Pair> within, beyond;
+  std::vector<Amount> unused(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    unused[i] = ports[i].in;
+    for (std::size_t j = 0; j < count; ++j) {
+      unused[i] -= matrix.at(i, j);
+      if (matrix.at(i, j) == 0 || outside(i) != outside(j)) continue;
+      (outside(i) ? beyond : within).push_back({i, j});
+    }
+  }
+  // Pairs inside a group are the likeliest to be wrong in other cuts too.
+  const auto across = [&](const Pair& p) { return ports[p.from].group != ports[p.to].group; };
+  std::ranges::stable_sort(within, {}, across);
+  std::ranges::stable_sort(beyond, {}, across);
+
+  const auto move = [&](std::size_t from, std::size_t to, Amount amount) {
+    matrix.at(from, to) += amount;
+    change(ports[from].node, ports[to].node, amount);
+  };
+  std::size_t b = 0, spare = 0;
+  for (const Pair& a : within) {
+    while (shortage > 0 && matrix.at(a.from, a.to) > 0) {
+      while (b < beyond.size() && matrix.at(beyond[b].from, beyond[b].to) == 0) ++b;
+      while (spare < count && (!outside(spare) || unused[spare] == 0)) ++spare;
+      Amount amount = std::min(shortage, matrix.at(a.from, a.to));
+      if (b < beyond.size()) {
+        amount = std::min(amount, matrix.at(beyond[b].from, beyond[b].to));
+        move(beyond[b].from, beyond[b].to, -amount);
+        move(a.from, beyond[b].to, amount);
+        move(beyond[b].from, a.to, amount);
+      } else if (spare < count) {
+        amount = std::min(amount, unused[spare]);
+        unused[spare] -= amount;
+        move(spare, a.to, amount);
+      } else {
+        return false;
+      }
+      move(a.from, a.to, -amount);
+      shortage -= amount;
+    }
+  }
+  return shortage == 0;
+}
+
+// Theorem 5: each out-link is used up by splitting it with every in-link as far as that goes.
+void Remover::remove_exactly(NodeId via, const std::vector<Port>& ports) {
+  SplitMatrix matrix(ports.size());
+  const std::size_t count = ports.size();
+  for (std::size_t j = 0; j < count; ++j) {
+    // The port itself comes last: that split gives capacity up.
+    for (std::size_t step = 1; step <= count; ++step) {
+      const std::size_t i = (j + step) % count;
+      matrix.at(i, j) = largest_split(via, ports[i].node, ports[j].node);
+    }
+    const int arc = network_.find(via, ports[j].node);
+    if (network_.capacity(arc) != 0) {
+      throw InternalError("an out-link of a switch could not be split off");
+    }
+  }
+  log(via, ports, matrix);
+}
+
+// Splits as much of from -> via -> to as the demand can spare and returns how much. Cuts that the
+// split touches fall one for one with it, so every shortage found is exactly what must go back.
+Amount Remover::largest_split(NodeId via, NodeId from, NodeId to) {
+  const auto left = [this](NodeId tail, NodeId head) {
+    const int arc = network_.find(tail, head);
+    return arc < 0 ? Amount{0} : network_.capacity(arc);
+  };
+  Amount amount = std::min(left(from, via), left(via, to));
+  if (amount == 0) return 0;
+  split(via, from, to, amount);
+  for (const NodeId target : targets_) {
+    const Amount shortage = flow_.settle(target);
+    if (shortage == 0) continue;
+    split(via, from, to, -shortage);
+    amount -= shortage;
+    if (amount < 0 || flow_.settle(target) != 0) {
+      throw InternalError("undoing a split did not restore the demand");
+    }
+    if (amount == 0) break;
+  }
+  return amount;
+}
+
+}  // namespace
+
+SwitchRemoval solve(const Problem& problem, const RemovalOptions& options, Progress& progress) {
+  return Remover(problem, options, progress).run();
+}
+
+}  // namespace forestcoll

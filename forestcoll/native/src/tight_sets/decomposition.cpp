@@ -1,0 +1,235 @@
+#include "forestcoll/tight_sets/decomposition.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "forestcoll/tight_sets/trimming.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+// What a set directly holds: a node, or a child set.
+struct Item {
+  NodeId node = -1;
+  int set = -1;
+};
+
+// What a search found in a problem: groups of its items that are tight, and the capacities then.
+struct Found {
+  std::vector<std::vector<NodeId>> sets;
+  std::vector<Amount> capacity;
+};
+
+// A set as a problem, and the arcs of the graph behind each arc of it: behind arc i those from
+// first[i] to first[i + 1].
+struct View {
+  Problem problem;
+  std::vector<std::size_t> first;
+  std::vector<std::size_t> behind;
+};
+
+class Decomposer {
+ public:
+  Decomposer(const Graph& graph, const Demand& demand, Progress& progress, int threads, bool trims)
+      : graph_(graph),
+        demand_(demand),
+        all_trees_(demand.total()),
+        progress_(progress),
+        threads_(threads),
+        trims_(trims),
+        arcs_at_(demand.trees.size()),
+        item_of_(demand.trees.size(), -1) {
+    for (std::size_t arc = 0; arc < graph.arcs.size(); ++arc) {
+      arcs_at_[static_cast<std::size_t>(graph.arcs[arc].tail)].push_back(arc);
+      arcs_at_[static_cast<std::size_t>(graph.arcs[arc].head)].push_back(arc);
+    }
+  }
+
+  Decomposition run() {
+    std::vector<Item> nodes;
+    for (NodeId v = 0; v < graph_.num_nodes; ++v) nodes.push_back({v, -1});
+    sets_.push_back(std::move(nodes));
+    for (std::size_t set = 0; set < sets_.size(); ++set) nest(set);
+    Decomposition result{numbered(), {}};
+    for (const Arc& arc : graph_.arcs) result.capacity.push_back(arc.capacity);
+    return result;
+  }
+
+ private:
+  // Groups what a set holds into tight sets, and those again, until there are no more.
+  void nest(std::size_t set) {
+    while (set == 0 || sets_[set].size() > 2) {  // the whole at least is tested
+      View view = viewed(set);
+      const Found& found = search(view.problem);
+      if (found.sets.empty()) return;
+      lower(view, found.capacity);
+      group(set, found.sets);
+    }
+  }
+
+  // Equal boxes are equal problems, searched once.
+  const Found& search(Problem& problem) {
+    std::vector<Amount> key = content(problem);
+    const auto known = searched_.find(key);
+    if (known != searched_.end()) return known->second;
+    Found found{minimal_tight_sets(problem, progress_, threads_), {}};
+    if (found.sets.empty() && trims_) found.sets = trim(problem, progress_);
+    for (const Arc& arc : problem.graph.arcs) found.capacity.push_back(arc.capacity);
+    return searched_.emplace(std::move(key), std::move(found)).first->second;
+  }
+
+  void group(std::size_t set, const std::vector<std::vector<NodeId>>& groups) {
+    const std::vector<Item> items = std::exchange(sets_[set], {});
+    std::vector<int> into(items.size(), -1);
+    for (const std::vector<NodeId>& group : groups) {
+      const auto number = static_cast<int>(sets_.size());
+      auto& members = sets_.emplace_back();
+      for (const NodeId item : group) {
+        into[static_cast<std::size_t>(item)] = number;
+        members.push_back(items[static_cast<std::size_t>(item)]);
+      }
+    }
+    // In the order of their first items, so that equal sets look equal.
+    std::vector<std::uint8_t> placed(sets_.size(), 0);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (into[i] < 0) {
+        sets_[set].push_back(items[i]);
+      } else if (!std::exchange(placed[static_cast<std::size_t>(into[i])], 1)) {
+        sets_[set].push_back({-1, into[i]});
+      }
+    }
+  }
+
+  // Takes what an arc has lost from the arcs behind it.
+  void lower(const View& view, const std::vector<Amount>& capacity) {
+    for (std::size_t i = 0; i < capacity.size(); ++i) {
+      Amount lost = -capacity[i];
+      for (std::size_t j = view.first[i]; j < view.first[i + 1]; ++j) {
+        lost += graph_.arcs[view.behind[j]].capacity;
+      }
+      for (std::size_t j = view.first[i]; lost > 0; ++j) {
+        Amount& behind = graph_.arcs[view.behind[j]].capacity;
+        const Amount part = std::min(lost, behind);
+        behind -= part;
+        lost -= part;
+      }
+    }
+  }
+
+  View viewed(std::size_t set) {
+    const std::vector<Item>& items = sets_[set];
+    const auto outside = static_cast<NodeId>(items.size());
+    std::vector<NodeId> inside;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const std::size_t first = inside.size();
+      collect(items[i], inside);
+      for (std::size_t j = first; j < inside.size(); ++j) {
+        item_of_[static_cast<std::size_t>(inside[j])] = static_cast<NodeId>(i);
+      }
+    }
+    const bool whole = set == 0;
+    View view;
+    view.problem.outside = whole ? -1 : outside;
+    view.problem.graph.num_nodes = outside + (whole ? 0 : 1);
+    set_demand(inside, view.problem);
+    merge_arcs(inside, outside, view);
+    for (const NodeId v : inside) item_of_[static_cast<std::size_t>(v)] = -1;
+    return view;
+  }
+
+  void collect(const Item& item, std::vector<NodeId>& nodes) const {
+    if (item.set < 0) {
+      nodes.push_back(item.node);
+      return;
+    }
+    for (const Item& inner : sets_[static_cast<std::size_t>(item.set)]) collect(inner, nodes);
+  }
+
+  void set_demand(const std::vector<NodeId>& inside, Problem& problem) const {
+    const auto size = static_cast<std::size_t>(problem.graph.num_nodes);
+    Demand& demand = problem.demand;
+    demand = {std::vector<Amount>(size, 0), std::vector<std::uint8_t>(size, 0)};
+    for (const NodeId v : inside) {
+      const auto item = static_cast<std::size_t>(item_of_[static_cast<std::size_t>(v)]);
+      demand.trees[item] += demand_.trees[static_cast<std::size_t>(v)];
+      demand.is_target[item] |= demand_.is_target[static_cast<std::size_t>(v)];
+    }
+    if (problem.outside >= 0) demand.trees.back() = all_trees_ - demand.total();
+  }
+
+  void merge_arcs(const std::vector<NodeId>& inside, NodeId outside, View& view) const {
+    const auto item = [&](NodeId v) {
+      const NodeId inner = item_of_[static_cast<std::size_t>(v)];
+      return inner < 0 ? outside : inner;
+    };
+    std::vector<std::tuple<NodeId, NodeId, std::size_t>> arcs;
+    for (const NodeId v : inside) {
+      for (const std::size_t arc : arcs_at_[static_cast<std::size_t>(v)]) {
+        const NodeId tail = item(graph_.arcs[arc].tail), head = item(graph_.arcs[arc].head);
+        // Arcs between two items are met at both ends.
+        if (tail == head || (tail != outside && v != graph_.arcs[arc].tail)) continue;
+        arcs.emplace_back(tail, head, arc);
+      }
+    }
+    std::ranges::sort(arcs);
+    auto& merged = view.problem.graph.arcs;
+    for (const auto& [tail, head, index] : arcs) {
+      if (merged.empty() || merged.back().tail != tail || merged.back().head != head) {
+        merged.push_back({tail, head, 0});
+        view.first.push_back(view.behind.size());
+      }
+      merged.back().capacity += graph_.arcs[index].capacity;
+      view.behind.push_back(index);
+    }
+    view.first.push_back(view.behind.size());
+  }
+
+  // Children before their parents.
+  Family numbered() const {
+    Family family{std::vector<int>(demand_.trees.size(), -1), {}};
+    number(0, family);
+    return family;
+  }
+
+  int number(std::size_t set, Family& family) const {
+    std::vector<int> children;
+    for (const Item& item : sets_[set]) {
+      if (item.set >= 0) children.push_back(number(static_cast<std::size_t>(item.set), family));
+    }
+    const int own = family.num_sets();
+    family.parent.push_back(-1);
+    for (const int child : children) family.parent[static_cast<std::size_t>(child)] = own;
+    for (const Item& item : sets_[set]) {
+      if (item.set < 0) family.set_of[static_cast<std::size_t>(item.node)] = own;
+    }
+    return own;
+  }
+
+  Graph graph_;
+  const Demand& demand_;
+  Amount all_trees_;
+  Progress& progress_;
+  int threads_;
+  bool trims_;
+  std::vector<std::vector<std::size_t>> arcs_at_;
+  std::vector<NodeId> item_of_;          // scratch of view(): -1 everywhere else
+  std::vector<std::vector<Item>> sets_;  // the first is the whole graph
+  std::map<std::vector<Amount>, Found> searched_;
+};
+
+}  // namespace
+
+Decomposition decompose(const Graph& graph, const Demand& demand, Progress progress, int threads) {
+  check(graph, demand);
+  return Decomposer(graph, demand, progress, threads, true).run();
+}
+
+Family find_tight_sets(const Graph& graph, const Demand& demand, Progress progress) {
+  check(graph, demand);
+  return Decomposer(graph, demand, progress, 1, false).run().family;
+}
+
+}  // namespace forestcoll

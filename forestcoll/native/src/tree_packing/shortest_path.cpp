@@ -1,0 +1,85 @@
+// All trees at once, node by node. If every node takes its parent from the nodes that are nearer to
+// the root, any choice of parents is a tree, so the choices at different nodes do not touch each
+// other. At each node the batches with the fewest choices come first and take the emptiest in-arc;
+// what is overloaded then is repaired, first among nearer nodes, which keeps all trees as low as
+// the distances, and at last with any parents.
+#include <algorithm>
+
+#include "forestcoll/tree_packing/repair.hpp"
+#include "forestcoll/tree_packing/starts.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+// Hops from each root, over arcs that can carry a tree, become the depths; false if a node is out
+// of reach.
+bool measure_distances(Draft& draft) {
+  const Graph& graph = draft.graph();
+  const auto size = static_cast<std::size_t>(graph.num_nodes);
+  std::vector<std::vector<NodeId>> out(size);
+  for (const Arc& arc : graph.arcs) {
+    if (arc.capacity > 0) out[static_cast<std::size_t>(arc.tail)].push_back(arc.head);
+  }
+  std::vector<int> hops(size);
+  std::vector<NodeId> queue;
+  for (int batch = 0; batch < draft.num_batches(); ++batch) {
+    std::ranges::fill(hops, -1);
+    hops[static_cast<std::size_t>(draft.root(batch))] = 0;
+    queue.assign(1, draft.root(batch));
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      const int next = hops[static_cast<std::size_t>(queue[i])] + 1;
+      for (const NodeId u : out[static_cast<std::size_t>(queue[i])]) {
+        if (hops[static_cast<std::size_t>(u)] >= 0) continue;
+        hops[static_cast<std::size_t>(u)] = next;
+        queue.push_back(u);
+      }
+    }
+    if (queue.size() < size) return false;
+    for (std::size_t v = 0; v < size; ++v) {
+      draft.set_depth(batch, static_cast<NodeId>(v), hops[v]);
+    }
+  }
+  return true;
+}
+
+// Gives each batch the emptiest in-arc from a nearer node; those with few choices go first.
+void place(Draft& draft, NodeId node) {
+  const auto arcs = draft.in_arcs(node);
+  const auto usable = [&](int arc, int batch) {
+    return draft.arc(arc).capacity > 0 &&
+           draft.depth(batch, draft.arc(arc).tail) < draft.depth(batch, node);
+  };
+  std::vector<std::vector<int>> by_choices(arcs.size() + 1);
+  for (int batch = 0; batch < draft.num_batches(); ++batch) {
+    const auto choices = std::ranges::count_if(arcs, [&](int arc) { return usable(arc, batch); });
+    by_choices[static_cast<std::size_t>(choices)].push_back(batch);
+  }
+  by_choices[0].clear();  // the batches rooted here
+  for (const auto& batches : by_choices) {
+    for (const int batch : batches) {
+      int best = -1;
+      for (const int arc : arcs) {
+        if (usable(arc, batch) && (best < 0 || draft.left(arc) > draft.left(best))) best = arc;
+      }
+      draft.attach(batch, best);
+    }
+  }
+}
+
+}  // namespace
+
+bool start_on_shortest_paths(Draft& draft, std::span<const Amount> trees, Progress& progress) {
+  for (std::size_t root = 0; root < trees.size(); ++root) {
+    if (trees[root] > 0) draft.add(static_cast<NodeId>(root), trees[root]);
+  }
+  if (!measure_distances(draft)) return false;
+  for (NodeId v = 0; v < draft.num_nodes(); ++v) {
+    progress(v, draft.num_nodes());
+    place(draft, v);
+    repair(draft, v, {Rule::Change::kNotDeeper, 0, true});
+  }
+  return true;
+}
+
+}  // namespace forestcoll

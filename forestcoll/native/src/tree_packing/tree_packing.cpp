@@ -1,0 +1,192 @@
+// The cascade: cheap methods first. Any complete result within the capacities is a packing, so they
+// need no proof that they work; what none of them can place is packed tree by tree.
+#include "forestcoll/tree_packing/tree_packing.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "forestcoll/common/errors.hpp"
+#include "forestcoll/common/flow.hpp"
+#include "forestcoll/tree_packing/completion.hpp"
+#include "forestcoll/tree_packing/negotiate.hpp"
+#include "forestcoll/tree_packing/partial_packing.hpp"
+#include "forestcoll/tree_packing/repair.hpp"
+#include "forestcoll/tree_packing/starts.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+// Rounds of negotiation for each height; more make trees lower, and take longer.
+constexpr int kRounds = 4;
+
+// Trees that do not fit with this many hops more than the lowest are packed one by one.
+constexpr int kMostExtraHops = 8;
+
+// Greedy trees that are so many times as tall as the lowest of them are not taken as they are.
+constexpr int kUneven = 3;
+
+// Heights at which few trees are left to place; what remains then needs taller ones.
+constexpr int kCloseTries = 2;
+
+void check_feasible(const Graph& graph, std::span<const Amount> trees) {
+  const FlowNetwork network(graph);
+  WarmFlow flow(network, trees);
+  for (NodeId v = 0; v < graph.num_nodes; ++v) {
+    if (const Amount shortage = flow.settle(v); shortage > 0) {
+      throw Infeasible("node " + std::to_string(v) + " lacks capacity for " +
+                       std::to_string(shortage) + " trees");
+    }
+  }
+}
+
+// Allows the trees more and more height; returns the height at which they fit, if they do. Gives
+// up where more height does not help by an eighth, or where it has cost too much.
+std::optional<int> negotiate_height(Draft& draft, int lowest, int highest, Progress& progress) {
+  int close_tries = 0;
+  Amount overload = std::numeric_limits<Amount>::max();
+  for (int height = lowest; height <= highest; ++height) {
+    if (draft.is_shattered() || draft.is_overspent()) return std::nullopt;
+    if (negotiate(draft, height, kRounds, progress)) return height;
+    if (draft.is_small()) continue;
+    const Amount before = std::exchange(overload, draft.overload());
+    if (overload > before - before / 8) return std::nullopt;
+    if (!is_far_off(draft) && ++close_tries == kCloseTries) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+int highest_from(const Draft& start) {
+  return std::min(start.height() + kMostExtraHops, start.num_nodes() - 1);
+}
+
+std::optional<std::vector<Batch>> pack_from(Draft start, Progress& progress) {
+  const int lowest = start.height();
+  if (!negotiate_height(start, lowest, highest_from(start), progress)) return std::nullopt;
+  return start.batches();
+}
+
+int height_of(const Batch& tree) {
+  std::vector<int> depth(tree.parent.size(), -1);
+  depth[static_cast<std::size_t>(tree.root)] = 0;
+  std::vector<NodeId> path;
+  for (NodeId v = 0; v < static_cast<NodeId>(depth.size()); ++v) {
+    for (NodeId u = v; depth[static_cast<std::size_t>(u)] < 0;) {
+      path.push_back(u);
+      u = tree.parent[static_cast<std::size_t>(u)];
+    }
+    for (; !path.empty(); path.pop_back()) {
+      const auto node = static_cast<std::size_t>(path.back());
+      depth[node] = depth[static_cast<std::size_t>(tree.parent[node])] + 1;
+    }
+  }
+  return *std::ranges::max_element(depth);
+}
+
+int height_of(const std::vector<Batch>& batches) {
+  int height = 0;
+  for (const Batch& tree : batches) height = std::max(height, height_of(tree));
+  return height;
+}
+
+// Greedy trees take what they want one after the other, and the last ones may be left with long
+// ways. Where some are much taller than others, trees that share are tried too.
+std::vector<Batch> lowered(const Graph& graph, std::span<const Amount> trees,
+                           std::vector<Batch> greedy, Progress& progress) {
+  const int highest = height_of(greedy);
+  int lowest = highest;
+  for (const Batch& tree : greedy) lowest = std::min(lowest, height_of(tree));
+  if (highest <= kUneven * lowest) return greedy;
+  Draft draft(graph);
+  const bool started = start_on_shortest_paths(draft, trees, progress);
+  if (started && negotiate_height(draft, draft.height(), std::min(highest - 1, highest_from(draft)),
+                                  progress)) {
+    return draft.batches();
+  }
+  std::vector<Batch> guided = pack_guided(graph, trees, progress);
+  return height_of(guided) < highest ? guided : greedy;
+}
+
+// What the repairs leave: negotiation, from a second start too if the problem is small (it can
+// lower trees by some hops, of three MI250 boxes from 13 to 11), and the lower trees; or else what
+// fits, and the rest tree by tree; or all of it, if the parts are small or little fits.
+std::vector<Batch> pack_hard(Draft draft, int lowest, std::span<const Amount> trees,
+                             Progress& progress) {
+  if (is_far_off(draft)) return pack_guided(draft.graph(), trees, progress);
+  const int highest = highest_from(draft);
+  const auto height = negotiate_height(draft, lowest, highest, progress);
+  if (draft.is_small()) {
+    Draft other(draft.graph());
+    start_with_prim(other, trees, progress);
+    if (negotiate_height(other, lowest, height ? *height - 1 : highest, progress)) {
+      return other.batches();
+    }
+  }
+  if (height) return draft.batches();
+  if (draft.is_shattered() || is_far_off(draft)) return pack_guided(draft.graph(), trees, progress);
+  return complete(draft, progress);
+}
+
+}  // namespace
+
+std::optional<std::vector<Batch>> pack_on_shortest_paths(const Graph& graph,
+                                                         std::span<const Amount> trees,
+                                                         Progress& progress) {
+  Draft draft(graph);
+  if (!start_on_shortest_paths(draft, trees, progress)) return std::nullopt;
+  return pack_from(std::move(draft), progress);
+}
+
+std::optional<std::vector<Batch>> pack_with_prim(const Graph& graph, std::span<const Amount> trees,
+                                                 Progress& progress) {
+  Draft draft(graph);
+  if (!start_with_prim(draft, trees, progress)) return std::nullopt;
+  return pack_from(std::move(draft), progress);
+}
+
+std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress) {
+  check(graph, {{trees.begin(), trees.end()},
+                std::vector<std::uint8_t>(static_cast<std::size_t>(graph.num_nodes), 1)});
+  if (auto batches = pack_by_turning(graph, trees)) return std::move(*batches);
+  if (auto batches = pack_greedily(graph, trees)) {
+    return lowered(graph, trees, std::move(*batches), progress);
+  }
+  Draft draft(graph);
+  // An unreachable node is one that lacks capacity.
+  if (!start_on_shortest_paths(draft, trees, progress)) check_feasible(graph, trees);
+  const int lowest = draft.height();
+  if (repair(draft, lowest, progress)) return draft.batches();
+  check_feasible(graph, trees);
+  return pack_hard(std::move(draft), lowest, trees, progress);
+}
+
+std::vector<Amount> loads(const std::vector<Arc>& arcs, const std::vector<Batch>& batches) {
+  // Where the arcs of each tail begin.
+  std::vector<std::size_t> first;
+  for (std::size_t arc = 0; arc < arcs.size(); ++arc) {
+    while (first.size() <= static_cast<std::size_t>(arcs[arc].tail)) first.push_back(arc);
+  }
+  const auto row_end = [&](std::size_t tail) {
+    return tail + 1 < first.size() ? first[tail + 1] : arcs.size();
+  };
+  std::vector<Amount> loads(arcs.size(), 0);
+  for (const Batch& batch : batches) {
+    for (std::size_t v = 0; v < batch.parent.size(); ++v) {
+      const NodeId parent = batch.parent[v];
+      if (parent < 0) continue;
+      const auto tail = static_cast<std::size_t>(parent);
+      if (tail >= first.size()) throw InvalidInput("a tree edge is no arc");
+      const auto row = std::span(arcs).subspan(first[tail], row_end(tail) - first[tail]);
+      const auto arc = std::ranges::lower_bound(row, static_cast<NodeId>(v), {}, &Arc::head);
+      if (arc == row.end() || arc->head != static_cast<NodeId>(v) || arc->tail != parent) {
+        throw InvalidInput("a tree edge is no arc");
+      }
+      loads[first[tail] + static_cast<std::size_t>(arc - row.begin())] += batch.multiplicity;
+    }
+  }
+  return loads;
+}
+
+}  // namespace forestcoll
