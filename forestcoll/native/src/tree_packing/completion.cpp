@@ -23,37 +23,38 @@ __extension__ using Wide = __int128;
 
 class Completion {
  public:
-  Completion(Draft& draft, Progress& progress)
-      : draft_(draft),
+  Completion(PartialPacking& packing, Progress& progress)
+      : packing_(packing),
         progress_(progress),
-        network_(draft.num_nodes()),
-        dropped_(static_cast<std::size_t>(draft.num_nodes()), 0) {}
+        network_(packing.num_nodes()),
+        dropped_(static_cast<std::size_t>(packing.num_nodes()), 0) {}
 
   std::vector<Batch> run() {
     relieve_overload();
-    for (const Arc& arc : draft_.graph().arcs)
+    for (const Arc& arc : packing_.graph().arcs)
       arc_in_.push_back(network_.add(arc.tail, arc.head, 0));
     update_network();
     cover_cuts();
-    auto batches = draft_.batches();
-    const Graph rest{draft_.num_nodes(), network_.arcs()};
-    for (Batch& batch : pack_guided(rest, dropped_, progress_)) batches.push_back(std::move(batch));
+    auto batches = packing_.batches();
+    const Graph rest{packing_.num_nodes(), network_.arcs()};
+    for (Batch& batch : pack_cut_guided(rest, dropped_, progress_))
+      batches.push_back(std::move(batch));
     std::ranges::stable_sort(batches, {}, &Batch::root);
     return batches;
   }
 
  private:
   void drop(int batch, Amount trees) {
-    draft_.drop(batch, trees);
-    dropped_[static_cast<std::size_t>(draft_.root(batch))] += trees;
+    packing_.drop(batch, trees);
+    dropped_[static_cast<std::size_t>(packing_.root(batch))] += trees;
   }
 
   void relieve_overload() {
-    for (int arc = 0; arc < static_cast<int>(draft_.graph().arcs.size()); ++arc) {
-      const NodeId head = draft_.arc(arc).head;
-      for (int batch = 0; batch < draft_.num_batches() && draft_.left(arc) < 0; ++batch) {
-        if (draft_.via(batch, head) != arc) continue;
-        drop(batch, std::min(draft_.multiplicity(batch), -draft_.left(arc)));
+    for (int arc = 0; arc < static_cast<int>(packing_.graph().arcs.size()); ++arc) {
+      const NodeId head = packing_.arc(arc).head;
+      for (int batch = 0; batch < packing_.num_batches() && packing_.left(arc) < 0; ++batch) {
+        if (packing_.via(batch, head) != arc) continue;
+        drop(batch, std::min(packing_.multiplicity(batch), -packing_.left(arc)));
       }
     }
   }
@@ -62,15 +63,15 @@ class Completion {
   void update_network() {
     for (const int arc : arc_in_) network_.set_capacity(arc, 0);
     for (std::size_t arc = 0; arc < arc_in_.size(); ++arc) {
-      const Amount left = draft_.left(static_cast<int>(arc));
+      const Amount left = packing_.left(static_cast<int>(arc));
       network_.set_capacity(arc_in_[arc], network_.capacity(arc_in_[arc]) + left);
     }
   }
 
   void cover_cuts() {
     WarmFlow flow(network_, dropped_);
-    for (NodeId v = 0; v < draft_.num_nodes(); ++v) {
-      progress_(v, draft_.num_nodes());
+    for (NodeId v = 0; v < packing_.num_nodes(); ++v) {
+      progress_(v, packing_.num_nodes());
       while (const Amount shortage = flow.settle(v)) {
         const NodeId root = cover(flow.source_side(), shortage);
         flow.set_supply(root, dropped_[static_cast<std::size_t>(root)]);
@@ -83,35 +84,35 @@ class Completion {
   NodeId cover(const std::vector<std::uint8_t>& source_side, Amount shortage) {
     const auto [gain, batch] = best_gain(source_side);
     if (gain <= 0) throw Infeasible("a set of nodes receives less than the trees rooted outside");
-    drop(batch, std::min(draft_.multiplicity(batch), (shortage + gain - 1) / gain));
-    return draft_.root(batch);
+    drop(batch, std::min(packing_.multiplicity(batch), (shortage + gain - 1) / gain));
+    return packing_.root(batch);
   }
 
   // What one tree of the batch gains, where multiplicity x gain is largest.
   std::pair<Amount, int> best_gain(const std::vector<std::uint8_t>& source_side) const {
     const auto outside = [&](NodeId v) { return source_side[static_cast<std::size_t>(v)] != 0; };
-    std::vector<Amount> gain(static_cast<std::size_t>(draft_.num_batches()), 0);
-    for (int batch = 0; batch < draft_.num_batches(); ++batch) {
-      if (outside(draft_.root(batch))) --gain[static_cast<std::size_t>(batch)];
+    std::vector<Amount> gain(static_cast<std::size_t>(packing_.num_batches()), 0);
+    for (int batch = 0; batch < packing_.num_batches(); ++batch) {
+      if (outside(packing_.root(batch))) --gain[static_cast<std::size_t>(batch)];
     }
-    for (NodeId v = 0; v < draft_.num_nodes(); ++v) {
+    for (NodeId v = 0; v < packing_.num_nodes(); ++v) {
       if (outside(v)) continue;
-      for (int batch = 0; batch < draft_.num_batches(); ++batch) {
-        const int arc = draft_.via(batch, v);
-        if (arc >= 0 && outside(draft_.arc(arc).tail)) ++gain[static_cast<std::size_t>(batch)];
+      for (int batch = 0; batch < packing_.num_batches(); ++batch) {
+        const int arc = packing_.via(batch, v);
+        if (arc >= 0 && outside(packing_.arc(arc).tail)) ++gain[static_cast<std::size_t>(batch)];
       }
     }
     int best = 0;
     const auto worth = [&](int batch) {
-      return Wide{gain[static_cast<std::size_t>(batch)]} * draft_.multiplicity(batch);
+      return Wide{gain[static_cast<std::size_t>(batch)]} * packing_.multiplicity(batch);
     };
-    for (int batch = 1; batch < draft_.num_batches(); ++batch) {
+    for (int batch = 1; batch < packing_.num_batches(); ++batch) {
       if (worth(batch) > worth(best)) best = batch;
     }
     return {worth(best) > 0 ? gain[static_cast<std::size_t>(best)] : 0, best};
   }
 
-  Draft& draft_;
+  PartialPacking& packing_;
   Progress& progress_;
   FlowNetwork network_;      // what the kept trees leave
   std::vector<int> arc_in_;  // the network
@@ -120,8 +121,8 @@ class Completion {
 
 }  // namespace
 
-std::vector<Batch> complete(Draft& draft, Progress& progress) {
-  return Completion(draft, progress).run();
+std::vector<Batch> complete(PartialPacking& packing, Progress& progress) {
+  return Completion(packing, progress).run();
 }
 
 }  // namespace forestcoll

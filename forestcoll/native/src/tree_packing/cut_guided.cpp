@@ -108,9 +108,9 @@ std::vector<NodeId> along_wide_arcs(NodeId num_nodes, const std::vector<Arc>& ar
   return order;
 }
 
-class GuidedPacker {
+class CutGuidedPacker {
  public:
-  GuidedPacker(const Graph& graph, std::span<const Amount> trees, Progress& progress)
+  CutGuidedPacker(const Graph& graph, std::span<const Amount> trees, Progress& progress)
       : progress_(progress),
         arcs_(merged(graph.arcs)),
         first_out_(trees.size() + 1, 0),
@@ -387,9 +387,9 @@ class GuidedPacker {
 
 }  // namespace
 
-std::vector<Batch> pack_guided(const Graph& graph, std::span<const Amount> trees,
-                               Progress& progress) {
-  return GuidedPacker(graph, trees, progress).run();
+std::vector<Batch> pack_cut_guided(const Graph& graph, std::span<const Amount> trees,
+                                   Progress& progress) {
+  return CutGuidedPacker(graph, trees, progress).run();
 }
 
 }  // namespace forestcoll

@@ -17,62 +17,62 @@ namespace forestcoll {
 
 namespace {
 
-bool uses_overloaded_arc(const Draft& draft, int batch) {
-  for (NodeId v = 0; v < draft.num_nodes(); ++v) {
-    if (const int arc = draft.via(batch, v); arc >= 0 && draft.left(arc) < 0) return true;
+bool uses_overloaded_arc(const PartialPacking& packing, int batch) {
+  for (NodeId v = 0; v < packing.num_nodes(); ++v) {
+    if (const int arc = packing.via(batch, v); arc >= 0 && packing.left(arc) < 0) return true;
   }
   return false;
 }
 
 // The part of the tree edges that repairs can find a place for.
-Amount repairable(const Draft& draft, Amount edges) {
+Amount repairable(const PartialPacking& packing, Amount edges) {
   // Trees that have not been split yet may overload many links all the same.
-  if (draft.num_batches() <= draft.num_nodes()) return edges / 2;
+  if (packing.num_batches() <= packing.num_nodes()) return edges / 2;
   // Those that have been split as far as they may must fit as they are.
-  return edges / (draft.is_shattered() ? 64 : 16);
+  return edges / (packing.is_shattered() ? 64 : 16);
 }
 
-std::vector<int> arcs_of(const Draft& draft, int batch) {
+std::vector<int> arcs_of(const PartialPacking& packing, int batch) {
   std::vector<int> arcs;
-  for (NodeId v = 0; v < draft.num_nodes(); ++v) arcs.push_back(draft.via(batch, v));
+  for (NodeId v = 0; v < packing.num_nodes(); ++v) arcs.push_back(packing.via(batch, v));
   return arcs;
 }
 
 // Grows the trees on overloaded arcs anew; false if they come out as they were.
-bool regrow(Draft& draft, Prim& prim, int max_height, Progress& progress) {
-  for (int arc = 0; arc < static_cast<int>(draft.graph().arcs.size()); ++arc) {
-    if (draft.left(arc) < 0) prim.add_surcharge(arc);
+bool regrow(PartialPacking& packing, Prim& prim, int max_height, Progress& progress) {
+  for (int arc = 0; arc < static_cast<int>(packing.graph().arcs.size()); ++arc) {
+    if (packing.left(arc) < 0) prim.add_surcharge(arc);
   }
   bool differs = false;
-  for (int batch = 0; batch < draft.num_batches(); ++batch) {
-    progress(batch, draft.num_batches());
-    if (draft.multiplicity(batch) == 0 || !uses_overloaded_arc(draft, batch)) continue;
-    const std::vector<int> before = arcs_of(draft, batch);
+  for (int batch = 0; batch < packing.num_batches(); ++batch) {
+    progress(batch, packing.num_batches());
+    if (packing.multiplicity(batch) == 0 || !uses_overloaded_arc(packing, batch)) continue;
+    const std::vector<int> before = arcs_of(packing, batch);
     prim.grow(batch, max_height);
-    differs = differs || arcs_of(draft, batch) != before;
+    differs = differs || arcs_of(packing, batch) != before;
   }
   return differs;
 }
 
 }  // namespace
 
-bool is_far_off(const Draft& draft) {
-  if (draft.is_small()) return false;
+bool is_far_off(const PartialPacking& packing) {
+  if (packing.is_small()) return false;
   Amount edges = 0;
-  for (int arc = 0; arc < static_cast<int>(draft.graph().arcs.size()); ++arc) {
-    edges += draft.arc(arc).capacity - draft.left(arc);
+  for (int arc = 0; arc < static_cast<int>(packing.graph().arcs.size()); ++arc) {
+    edges += packing.arc(arc).capacity - packing.left(arc);
   }
-  return draft.overload() > repairable(draft, edges);
+  return packing.overload() > repairable(packing, edges);
 }
 
-bool negotiate(Draft& draft, int max_height, int rounds, Progress& progress) {
-  if (!is_far_off(draft) && repair(draft, max_height, progress)) return true;
-  if (draft.is_shattered() && is_far_off(draft)) return false;
-  Prim prim(draft);
-  for (int round = 0; round < rounds && !draft.is_overspent(); ++round) {
-    if (!regrow(draft, prim, max_height, progress)) continue;
-    if (is_far_off(draft)) return false;
-    if (repair(draft, max_height, progress)) return true;
+bool negotiate(PartialPacking& packing, int max_height, int rounds, Progress& progress) {
+  if (!is_far_off(packing) && repair(packing, max_height, progress)) return true;
+  if (packing.is_shattered() && is_far_off(packing)) return false;
+  Prim prim(packing);
+  for (int round = 0; round < rounds && !packing.is_overspent(); ++round) {
+    if (!regrow(packing, prim, max_height, progress)) continue;
+    if (is_far_off(packing)) return false;
+    if (repair(packing, max_height, progress)) return true;
   }
   return false;
 }

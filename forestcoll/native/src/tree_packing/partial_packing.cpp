@@ -11,8 +11,8 @@ namespace {
 // packed one by one took as long as 10 to 110.
 constexpr std::int64_t kBudget = 16;
 
-// A second or two. Of the drafts of up to 256 nodes in fuzz and benchmarks, those that could be
-// repaired at all took up to 80 million.
+// A second or two. Of the partial packings of up to 256 nodes in fuzz and benchmarks, those that
+// could be repaired at all took up to 80 million.
 constexpr std::int64_t kLeastBudget = std::int64_t{1} << 27;
 
 // Equal trees become one batch: parts of a split batch may have stayed alike. Batches are sorted by
@@ -36,7 +36,7 @@ std::vector<Batch> merged(std::vector<Batch> batches) {
 
 }  // namespace
 
-Draft::Draft(const Graph& graph)
+PartialPacking::PartialPacking(const Graph& graph)
     : graph_(&graph),
       in_(static_cast<std::size_t>(graph.num_nodes)),
       out_(in_.size()),
@@ -51,20 +51,22 @@ Draft::Draft(const Graph& graph)
   }
 }
 
-int Draft::height() const { return heights_.empty() ? 0 : *std::ranges::max_element(heights_); }
+int PartialPacking::height() const {
+  return heights_.empty() ? 0 : *std::ranges::max_element(heights_);
+}
 
-bool Draft::is_below(int batch, NodeId node, NodeId ancestor) const {
+bool PartialPacking::is_below(int batch, NodeId node, NodeId ancestor) const {
   // An ancestor is less deep than what is below it.
   const int depth_of_ancestor = depth(batch, ancestor);
   while (depth(batch, node) > depth_of_ancestor) node = arc(via(batch, node)).tail;
   return node == ancestor;
 }
 
-bool Draft::is_overloaded(NodeId node) const {
+bool PartialPacking::is_overloaded(NodeId node) const {
   return std::ranges::any_of(in_arcs(node), [this](int arc) { return left(arc) < 0; });
 }
 
-Amount Draft::overload() const {
+Amount PartialPacking::overload() const {
   Amount overload = 0;
   for (int arc = 0; arc < static_cast<int>(load_.size()); ++arc) {
     overload += std::max<Amount>(0, -left(arc));
@@ -72,12 +74,12 @@ Amount Draft::overload() const {
   return overload;
 }
 
-bool Draft::is_overspent() const {
+bool PartialPacking::is_overspent() const {
   const auto arcs = static_cast<std::int64_t>(load_.size());
   return spent_ > std::max(kLeastBudget, kBudget * num_nodes() * arcs);
 }
 
-int Draft::add(NodeId root, Amount multiplicity) {
+int PartialPacking::add(NodeId root, Amount multiplicity) {
   roots_.push_back(root);
   multiplicity_.push_back(multiplicity);
   heights_.push_back(0);
@@ -89,20 +91,20 @@ int Draft::add(NodeId root, Amount multiplicity) {
   return num_batches() - 1;
 }
 
-void Draft::set_depth(int batch, NodeId node, int depth) {
+void PartialPacking::set_depth(int batch, NodeId node, int depth) {
   trees_[static_cast<std::size_t>(node)].depth[static_cast<std::size_t>(batch)] = depth;
   int& height = heights_[static_cast<std::size_t>(batch)];
   height = std::max(height, depth);
 }
 
-void Draft::attach(int batch, int index) {
+void PartialPacking::attach(int batch, int index) {
   const Arc& chosen = arc(index);
   trees_[static_cast<std::size_t>(chosen.head)].via[static_cast<std::size_t>(batch)] = index;
   ++children(batch, chosen.tail);
   load_[static_cast<std::size_t>(index)] += multiplicity(batch);
 }
 
-void Draft::move(int batch, int to) {
+void PartialPacking::move(int batch, int to) {
   const NodeId head = arc(to).head;
   const int from = via(batch, head);
   --children(batch, arc(from).tail);
@@ -112,7 +114,7 @@ void Draft::move(int batch, int to) {
   if (by != 0) shift_subtree(batch, head, by);
 }
 
-void Draft::shift_subtree(int batch, NodeId top, int by) {
+void PartialPacking::shift_subtree(int batch, NodeId top, int by) {
   std::vector<NodeId> below{top};
   for (std::size_t i = 0; i < below.size(); ++i) {
     const NodeId node = below[i];
@@ -124,7 +126,7 @@ void Draft::shift_subtree(int batch, NodeId top, int by) {
   }
 }
 
-void Draft::uproot(int batch) {
+void PartialPacking::uproot(int batch) {
   unload(batch, multiplicity(batch));
   for (NodeTrees& node : trees_) {
     node.via[static_cast<std::size_t>(batch)] = -1;
@@ -134,7 +136,7 @@ void Draft::uproot(int batch) {
   heights_[static_cast<std::size_t>(batch)] = 0;
 }
 
-int Draft::split(int batch, Amount part) {
+int PartialPacking::split(int batch, Amount part) {
   const auto from = static_cast<std::size_t>(batch);
   roots_.push_back(roots_[from]);
   multiplicity_.push_back(part);
@@ -148,18 +150,18 @@ int Draft::split(int batch, Amount part) {
   return num_batches() - 1;
 }
 
-void Draft::drop(int batch, Amount trees) {
+void PartialPacking::drop(int batch, Amount trees) {
   unload(batch, trees);
   multiplicity_[static_cast<std::size_t>(batch)] -= trees;
 }
 
-void Draft::unload(int batch, Amount trees) {
+void PartialPacking::unload(int batch, Amount trees) {
   for (NodeId v = 0; v < num_nodes(); ++v) {
     if (const int arc = via(batch, v); arc >= 0) load_[static_cast<std::size_t>(arc)] -= trees;
   }
 }
 
-std::vector<Batch> Draft::batches() const {
+std::vector<Batch> PartialPacking::batches() const {
   std::vector<int> order;
   for (int batch = 0; batch < num_batches(); ++batch) {
     if (multiplicity(batch) > 0) order.push_back(batch);

@@ -16,39 +16,39 @@ constexpr std::pair kNone{std::numeric_limits<Amount>::max(), std::numeric_limit
 
 }  // namespace
 
-Prim::Prim(Draft& draft)
-    : draft_(draft),
-      out_(static_cast<std::size_t>(draft.num_nodes())),
-      surcharge_(draft.graph().arcs.size(), 0) {
+Prim::Prim(PartialPacking& packing)
+    : packing_(packing),
+      out_(static_cast<std::size_t>(packing.num_nodes())),
+      surcharge_(packing.graph().arcs.size(), 0) {
   for (std::size_t arc = 0; arc < surcharge_.size(); ++arc) {
-    const Arc& a = draft.graph().arcs[arc];
+    const Arc& a = packing.graph().arcs[arc];
     if (a.capacity > 0) out_[static_cast<std::size_t>(a.tail)].push_back(static_cast<int>(arc));
   }
 }
 
 bool Prim::grow(int batch, int max_height) {
-  draft_.uproot(batch);
+  packing_.uproot(batch);
   if (span(batch, max_height, false)) return true;
   // The cheap arcs led too far away.
-  draft_.uproot(batch);
-  return span(batch, draft_.num_nodes(), true);
+  packing_.uproot(batch);
+  return span(batch, packing_.num_nodes(), true);
 }
 
 bool Prim::span(int batch, int max_height, bool breadth_first) {
-  const auto size = static_cast<std::size_t>(draft_.num_nodes());
+  const auto size = static_cast<std::size_t>(packing_.num_nodes());
   reached_.assign(size, 0);
   best_.assign(size, kNone);
   offers_ = {};
   std::size_t reached = 1;
-  reached_[static_cast<std::size_t>(draft_.root(batch))] = 1;
-  enter(batch, draft_.root(batch), breadth_first);
+  reached_[static_cast<std::size_t>(packing_.root(batch))] = 1;
+  enter(batch, packing_.root(batch), breadth_first);
   while (!offers_.empty()) {
     const Offer offer = offers_.top();
     offers_.pop();
-    const NodeId head = draft_.arc(offer.arc).head;
+    const NodeId head = packing_.arc(offer.arc).head;
     if (reached_[static_cast<std::size_t>(head)]) continue;
-    draft_.set_depth(batch, head, offer.depth);
-    draft_.attach(batch, offer.arc);
+    packing_.set_depth(batch, head, offer.depth);
+    packing_.attach(batch, offer.arc);
     if (offer.depth < max_height) enter(batch, head, breadth_first);
     reached_[static_cast<std::size_t>(head)] = 1;
     ++reached;
@@ -57,12 +57,12 @@ bool Prim::span(int batch, int max_height, bool breadth_first) {
 }
 
 void Prim::enter(int batch, NodeId node, bool breadth_first) {
-  const int depth = draft_.depth(batch, node) + 1;
-  draft_.spend(out_[static_cast<std::size_t>(node)].size());
+  const int depth = packing_.depth(batch, node) + 1;
+  packing_.spend(out_[static_cast<std::size_t>(node)].size());
   for (const int arc : out_[static_cast<std::size_t>(node)]) {
-    const auto head = static_cast<std::size_t>(draft_.arc(arc).head);
+    const auto head = static_cast<std::size_t>(packing_.arc(arc).head);
     if (reached_[head]) continue;
-    std::pair<Amount, Amount> rank{price(arc, draft_.multiplicity(batch)), depth};
+    std::pair<Amount, Amount> rank{price(arc, packing_.multiplicity(batch)), depth};
     if (breadth_first) std::swap(rank.first, rank.second);
     if (best_[head] <= rank) continue;
     best_[head] = rank;
@@ -71,18 +71,18 @@ void Prim::enter(int batch, NodeId node, bool breadth_first) {
 }
 
 Amount Prim::price(int arc, Amount trees) const {
-  const Amount capacity = draft_.arc(arc).capacity;
-  const Amount load = capacity - draft_.left(arc) + trees;
+  const Amount capacity = packing_.arc(arc).capacity;
+  const Amount load = capacity - packing_.left(arc) + trees;
   return load / (capacity / kSteps + 1) + (load > capacity ? kOverload : 0) +
          surcharge_[static_cast<std::size_t>(arc)];
 }
 
-bool start_with_prim(Draft& draft, std::span<const Amount> trees, Progress& progress) {
-  Prim prim(draft);
+bool start_with_prim(PartialPacking& packing, std::span<const Amount> trees, Progress& progress) {
+  Prim prim(packing);
   for (std::size_t root = 0; root < trees.size(); ++root) {
     progress(static_cast<std::int64_t>(root), static_cast<std::int64_t>(trees.size()));
     if (trees[root] == 0) continue;
-    if (!prim.grow(draft.add(static_cast<NodeId>(root), trees[root]), draft.num_nodes()))
+    if (!prim.grow(packing.add(static_cast<NodeId>(root), trees[root]), packing.num_nodes()))
       return false;
   }
   return true;

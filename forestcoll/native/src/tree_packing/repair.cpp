@@ -56,20 +56,20 @@ class Options {
 
 class NodeRepair {
  public:
-  NodeRepair(Draft& draft, NodeId node, const Rule& rule)
-      : draft_(draft),
+  NodeRepair(PartialPacking& packing, NodeId node, const Rule& rule)
+      : packing_(packing),
         node_(node),
         rule_(rule),
-        arcs_(draft.in_arcs(node)),
+        arcs_(packing.in_arcs(node)),
         on_(arcs_.size()),
         options_(arcs_.size()) {
-    for (int batch = 0; batch < draft.num_batches(); ++batch) {
-      if (const int arc = draft.via(batch, node); arc >= 0 && draft.multiplicity(batch) > 0) {
-        on_[static_cast<std::size_t>(draft.place_of(arc))].push_back(batch);
+    for (int batch = 0; batch < packing.num_batches(); ++batch) {
+      if (const int arc = packing.via(batch, node); arc >= 0 && packing.multiplicity(batch) > 0) {
+        on_[static_cast<std::size_t>(packing.place_of(arc))].push_back(batch);
       }
     }
     for (auto& batches : on_) std::ranges::sort(batches, larger());
-    draft_.spend(static_cast<std::size_t>(draft.num_batches()));
+    packing_.spend(static_cast<std::size_t>(packing.num_batches()));
   }
 
   bool run() {
@@ -92,28 +92,28 @@ class NodeRepair {
 
   // Large batches first; ties by number keep the result deterministic.
   struct Larger {
-    const Draft* draft;
+    const PartialPacking* packing;
     bool operator()(int a, int b) const {
-      return std::pair{-draft->multiplicity(a), a} < std::pair{-draft->multiplicity(b), b};
+      return std::pair{-packing->multiplicity(a), a} < std::pair{-packing->multiplicity(b), b};
     }
   };
-  Larger larger() const { return {&draft_}; }
+  Larger larger() const { return {&packing_}; }
 
-  Amount left(std::size_t place) const { return draft_.left(arcs_[place]); }
+  Amount left(std::size_t place) const { return packing_.left(arcs_[place]); }
   Amount most_room() const {
     Amount most = 0;
     for (std::size_t place = 0; place < arcs_.size(); ++place) most = std::max(most, left(place));
     return most;
   }
 
-  // Whether a batch may take an in-arc. Depends on the batch alone, so it is asked of the draft
+  // Whether a batch may take an in-arc. Depends on the batch alone, so it is asked of the packing
   // once, and again after the batch has moved.
   bool may_move(int batch, std::size_t to) { return Options::has(options(batch), to); }
 
   std::span<const std::uint64_t> options(int batch) {
     if (!options_.knows(batch)) {
-      const auto places = options_.start(batch, draft_.num_batches());
-      draft_.spend(arcs_.size());
+      const auto places = options_.start(batch, packing_.num_batches());
+      packing_.spend(arcs_.size());
       for (std::size_t to = 0; to < arcs_.size(); ++to) {
         if (allows(batch, to)) Options::add(places, to);
       }
@@ -122,18 +122,18 @@ class NodeRepair {
   }
 
   bool allows(int batch, std::size_t to) const {
-    const NodeId tail = draft_.arc(arcs_[to]).tail;
-    const int rise = draft_.depth(batch, tail) + 1 - draft_.depth(batch, node_);
+    const NodeId tail = packing_.arc(arcs_[to]).tail;
+    const int rise = packing_.depth(batch, tail) + 1 - packing_.depth(batch, node_);
     if (rise <= 0) return true;
     switch (rule_.change) {
       case Rule::Change::kNotDeeper:
         return false;
       case Rule::Change::kLeaves:
-        return draft_.depth(batch, tail) < rule_.max_height && draft_.is_leaf(batch, node_);
+        return packing_.depth(batch, tail) < rule_.max_height && packing_.is_leaf(batch, node_);
       case Rule::Change::kAny:
-        if (draft_.is_leaf(batch, node_)) return draft_.depth(batch, tail) < rule_.max_height;
-        return draft_.height(batch) + rise <= rule_.max_height &&
-               !draft_.is_below(batch, tail, node_);
+        if (packing_.is_leaf(batch, node_)) return packing_.depth(batch, tail) < rule_.max_height;
+        return packing_.height(batch) + rise <= rule_.max_height &&
+               !packing_.is_below(batch, tail, node_);
     }
     return false;
   }
@@ -144,7 +144,7 @@ class NodeRepair {
     const Amount room = most_room();
     Amount last = 0;
     for (const int batch : on_[from]) {
-      const Amount size = draft_.multiplicity(batch);
+      const Amount size = packing_.multiplicity(batch);
       if (size == last || size > room) continue;
       last = size;
       if (chain(from, size)) return true;
@@ -152,7 +152,7 @@ class NodeRepair {
     for (Amount amount = std::min(-left(from), room); amount > 0 && effort_ > 0; amount /= 2) {
       if (exchange(from, amount)) return true;
     }
-    return rule_.may_split && !draft_.is_shattered() && find_way(from) && split_steps();
+    return rule_.may_split && !packing_.is_shattered() && find_way(from) && split_steps();
   }
 
   void move(int batch, std::size_t from, std::size_t to) {
@@ -160,7 +160,7 @@ class NodeRepair {
     source.erase(std::ranges::lower_bound(source, batch, larger()));
     auto& target = on_[to];
     target.insert(std::ranges::lower_bound(target, batch, larger()), batch);
-    draft_.move(batch, arcs_[to]);
+    packing_.move(batch, arcs_[to]);
     options_.forget(batch);
   }
 
@@ -208,7 +208,7 @@ class NodeRepair {
       const int batch = nearest(source, target, amount, chosen, forth ? from.back : step.forth);
       if (batch < 0) return false;
       chosen.push_back(batch);
-      amount -= draft_.multiplicity(batch);
+      amount -= packing_.multiplicity(batch);
       if (amount < 0) {
         amount = -amount;
         forth = !forth;
@@ -226,7 +226,7 @@ class NodeRepair {
              std::ranges::find(gone, batch) == gone.end();
     };
     const auto nearby = near(from, amount);
-    draft_.spend(nearby.size());
+    packing_.spend(nearby.size());
     const auto middle = nearby.begin() + std::min(first_up_to(from, amount), kWindow);
     const auto found = std::find_if(middle, nearby.end(), usable);
     if (found != nearby.end()) return *found;
@@ -249,7 +249,7 @@ class NodeRepair {
     std::ranges::stable_partition(open, [&](std::size_t place) { return left(place) >= room; });
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       find_targets(movers(steps_[i].place));
-      draft_.spend(open.size());
+      packing_.spend(open.size());
       std::size_t kept = 0;
       for (const std::size_t to : open) {
         if (!Options::has(targets_, to)) {
@@ -272,7 +272,7 @@ class NodeRepair {
   // Where any of these batches may go.
   void find_targets(std::span<const int> batches) {
     targets_.assign(options_.words(), 0);
-    draft_.spend(batches.size() * targets_.size());
+    packing_.spend(batches.size() * targets_.size());
     for (const int batch : batches) {
       const auto places = options(batch);
       for (std::size_t word = 0; word < targets_.size(); ++word) targets_[word] |= places[word];
@@ -281,7 +281,7 @@ class NodeRepair {
 
   // The position of the first batch on an in-arc that is not larger than this.
   std::ptrdiff_t first_up_to(std::size_t place, Amount size) const {
-    const auto by_size = [this](int batch) { return -draft_.multiplicity(batch); };
+    const auto by_size = [this](int batch) { return -packing_.multiplicity(batch); };
     return std::ranges::lower_bound(on_[place], -size, {}, by_size) - on_[place].begin();
   }
 
@@ -318,11 +318,11 @@ class NodeRepair {
   bool split_steps() {
     Amount amount = std::min(-left(steps_.front().place), left(steps_.back().place));
     for (std::size_t at = steps_.size() - 1; at > 0; at = steps_[at].before) {
-      amount = std::min(amount, draft_.multiplicity(steps_[at].forth.front()));
+      amount = std::min(amount, packing_.multiplicity(steps_[at].forth.front()));
     }
     bool refined = false;
     for (std::size_t at = steps_.size() - 1; at > 0; at = steps_[at].before) {
-      if (draft_.multiplicity(steps_[at].forth.front()) == amount) continue;
+      if (packing_.multiplicity(steps_[at].forth.front()) == amount) continue;
       refine(steps_[at].forth.front(), steps_[steps_[at].before].place);
       refined = true;
     }
@@ -334,15 +334,15 @@ class NodeRepair {
     auto& batches = on_[place];
     batches.erase(std::ranges::lower_bound(batches, batch, larger()));
     std::vector<int> parts{batch};
-    for (Amount part = 1; part < draft_.multiplicity(batch); part *= 2) {
-      parts.push_back(draft_.split(batch, part));
+    for (Amount part = 1; part < packing_.multiplicity(batch); part *= 2) {
+      parts.push_back(packing_.split(batch, part));
     }
     for (const int part : parts) {
       batches.insert(std::ranges::lower_bound(batches, part, larger()), part);
     }
   }
 
-  Draft& draft_;
+  PartialPacking& packing_;
   NodeId node_;
   Rule rule_;
   std::span<const int> arcs_;
@@ -355,23 +355,23 @@ class NodeRepair {
 
 }  // namespace
 
-bool repair(Draft& draft, NodeId node, const Rule& rule) {
-  if (!draft.is_overloaded(node)) return true;
-  return NodeRepair(draft, node, rule).run();
+bool repair(PartialPacking& packing, NodeId node, const Rule& rule) {
+  if (!packing.is_overloaded(node)) return true;
+  return NodeRepair(packing, node, rule).run();
 }
 
-bool repair(Draft& draft, int max_height, Progress& progress) {
+bool repair(PartialPacking& packing, int max_height, Progress& progress) {
   using enum Rule::Change;
-  const NodeId nodes = draft.num_nodes();
+  const NodeId nodes = packing.num_nodes();
   std::vector<NodeId> unsettled;
   for (NodeId v = 0; v < nodes; ++v) {
-    if (draft.is_overloaded(v)) unsettled.push_back(v);
+    if (packing.is_overloaded(v)) unsettled.push_back(v);
   }
   for (const bool may_split : {false, true}) {
     for (const auto change : {kNotDeeper, kLeaves, kAny}) {
       std::erase_if(unsettled, [&](NodeId v) {
         progress(nodes - static_cast<NodeId>(unsettled.size()), nodes);
-        return !draft.is_overspent() && repair(draft, v, {change, max_height, may_split});
+        return !packing.is_overspent() && repair(packing, v, {change, max_height, may_split});
       });
     }
   }

@@ -14,8 +14,8 @@ namespace {
 
 // Hops from each root, over arcs that can carry a tree, become the depths; false if a node is out
 // of reach.
-bool measure_distances(Draft& draft) {
-  const Graph& graph = draft.graph();
+bool measure_distances(PartialPacking& packing) {
+  const Graph& graph = packing.graph();
   const auto size = static_cast<std::size_t>(graph.num_nodes);
   std::vector<std::vector<NodeId>> out(size);
   for (const Arc& arc : graph.arcs) {
@@ -23,10 +23,10 @@ bool measure_distances(Draft& draft) {
   }
   std::vector<int> hops(size);
   std::vector<NodeId> queue;
-  for (int batch = 0; batch < draft.num_batches(); ++batch) {
+  for (int batch = 0; batch < packing.num_batches(); ++batch) {
     std::ranges::fill(hops, -1);
-    hops[static_cast<std::size_t>(draft.root(batch))] = 0;
-    queue.assign(1, draft.root(batch));
+    hops[static_cast<std::size_t>(packing.root(batch))] = 0;
+    queue.assign(1, packing.root(batch));
     for (std::size_t i = 0; i < queue.size(); ++i) {
       const int next = hops[static_cast<std::size_t>(queue[i])] + 1;
       for (const NodeId u : out[static_cast<std::size_t>(queue[i])]) {
@@ -37,21 +37,21 @@ bool measure_distances(Draft& draft) {
     }
     if (queue.size() < size) return false;
     for (std::size_t v = 0; v < size; ++v) {
-      draft.set_depth(batch, static_cast<NodeId>(v), hops[v]);
+      packing.set_depth(batch, static_cast<NodeId>(v), hops[v]);
     }
   }
   return true;
 }
 
 // Gives each batch the emptiest in-arc from a nearer node; those with few choices go first.
-void place(Draft& draft, NodeId node) {
-  const auto arcs = draft.in_arcs(node);
+void place(PartialPacking& packing, NodeId node) {
+  const auto arcs = packing.in_arcs(node);
   const auto usable = [&](int arc, int batch) {
-    return draft.arc(arc).capacity > 0 &&
-           draft.depth(batch, draft.arc(arc).tail) < draft.depth(batch, node);
+    return packing.arc(arc).capacity > 0 &&
+           packing.depth(batch, packing.arc(arc).tail) < packing.depth(batch, node);
   };
   std::vector<std::vector<int>> by_choices(arcs.size() + 1);
-  for (int batch = 0; batch < draft.num_batches(); ++batch) {
+  for (int batch = 0; batch < packing.num_batches(); ++batch) {
     const auto choices = std::ranges::count_if(arcs, [&](int arc) { return usable(arc, batch); });
     by_choices[static_cast<std::size_t>(choices)].push_back(batch);
   }
@@ -60,24 +60,25 @@ void place(Draft& draft, NodeId node) {
     for (const int batch : batches) {
       int best = -1;
       for (const int arc : arcs) {
-        if (usable(arc, batch) && (best < 0 || draft.left(arc) > draft.left(best))) best = arc;
+        if (usable(arc, batch) && (best < 0 || packing.left(arc) > packing.left(best))) best = arc;
       }
-      draft.attach(batch, best);
+      packing.attach(batch, best);
     }
   }
 }
 
 }  // namespace
 
-bool start_on_shortest_paths(Draft& draft, std::span<const Amount> trees, Progress& progress) {
+bool start_on_shortest_paths(PartialPacking& packing, std::span<const Amount> trees,
+                             Progress& progress) {
   for (std::size_t root = 0; root < trees.size(); ++root) {
-    if (trees[root] > 0) draft.add(static_cast<NodeId>(root), trees[root]);
+    if (trees[root] > 0) packing.add(static_cast<NodeId>(root), trees[root]);
   }
-  if (!measure_distances(draft)) return false;
-  for (NodeId v = 0; v < draft.num_nodes(); ++v) {
-    progress(v, draft.num_nodes());
-    place(draft, v);
-    repair(draft, v, {Rule::Change::kNotDeeper, 0, true});
+  if (!measure_distances(packing)) return false;
+  for (NodeId v = 0; v < packing.num_nodes(); ++v) {
+    progress(v, packing.num_nodes());
+    place(packing, v);
+    repair(packing, v, {Rule::Change::kNotDeeper, 0, true});
   }
   return true;
 }

@@ -44,25 +44,26 @@ void check_feasible(const Graph& graph, std::span<const Amount> trees) {
 
 // Allows the trees more and more height; returns the height at which they fit, if they do. Gives
 // up where more height does not help by an eighth, or where it has cost too much.
-std::optional<int> negotiate_height(Draft& draft, int lowest, int highest, Progress& progress) {
+std::optional<int> negotiate_height(PartialPacking& packing, int lowest, int highest,
+                                    Progress& progress) {
   int close_tries = 0;
   Amount overload = std::numeric_limits<Amount>::max();
   for (int height = lowest; height <= highest; ++height) {
-    if (draft.is_shattered() || draft.is_overspent()) return std::nullopt;
-    if (negotiate(draft, height, kRounds, progress)) return height;
-    if (draft.is_small()) continue;
-    const Amount before = std::exchange(overload, draft.overload());
+    if (packing.is_shattered() || packing.is_overspent()) return std::nullopt;
+    if (negotiate(packing, height, kRounds, progress)) return height;
+    if (packing.is_small()) continue;
+    const Amount before = std::exchange(overload, packing.overload());
     if (overload > before - before / 8) return std::nullopt;
-    if (!is_far_off(draft) && ++close_tries == kCloseTries) return std::nullopt;
+    if (!is_far_off(packing) && ++close_tries == kCloseTries) return std::nullopt;
   }
   return std::nullopt;
 }
 
-int highest_from(const Draft& start) {
+int highest_from(const PartialPacking& start) {
   return std::min(start.height() + kMostExtraHops, start.num_nodes() - 1);
 }
 
-std::optional<std::vector<Batch>> pack_from(Draft start, Progress& progress) {
+std::optional<std::vector<Batch>> pack_from(PartialPacking start, Progress& progress) {
   const int lowest = start.height();
   if (!negotiate_height(start, lowest, highest_from(start), progress)) return std::nullopt;
   return start.batches();
@@ -99,34 +100,35 @@ std::vector<Batch> lowered(const Graph& graph, std::span<const Amount> trees,
   int lowest = highest;
   for (const Batch& tree : greedy) lowest = std::min(lowest, height_of(tree));
   if (highest <= kUneven * lowest) return greedy;
-  Draft draft(graph);
-  const bool started = start_on_shortest_paths(draft, trees, progress);
-  if (started && negotiate_height(draft, draft.height(), std::min(highest - 1, highest_from(draft)),
-                                  progress)) {
-    return draft.batches();
+  PartialPacking packing(graph);
+  const bool started = start_on_shortest_paths(packing, trees, progress);
+  if (started && negotiate_height(packing, packing.height(),
+                                  std::min(highest - 1, highest_from(packing)), progress)) {
+    return packing.batches();
   }
-  std::vector<Batch> guided = pack_guided(graph, trees, progress);
+  std::vector<Batch> guided = pack_cut_guided(graph, trees, progress);
   return height_of(guided) < highest ? guided : greedy;
 }
 
 // What the repairs leave: negotiation, from a second start too if the problem is small (it can
 // lower trees by some hops, of three MI250 boxes from 13 to 11), and the lower trees; or else what
 // fits, and the rest tree by tree; or all of it, if the parts are small or little fits.
-std::vector<Batch> pack_hard(Draft draft, int lowest, std::span<const Amount> trees,
+std::vector<Batch> pack_hard(PartialPacking packing, int lowest, std::span<const Amount> trees,
                              Progress& progress) {
-  if (is_far_off(draft)) return pack_guided(draft.graph(), trees, progress);
-  const int highest = highest_from(draft);
-  const auto height = negotiate_height(draft, lowest, highest, progress);
-  if (draft.is_small()) {
-    Draft other(draft.graph());
+  if (is_far_off(packing)) return pack_cut_guided(packing.graph(), trees, progress);
+  const int highest = highest_from(packing);
+  const auto height = negotiate_height(packing, lowest, highest, progress);
+  if (packing.is_small()) {
+    PartialPacking other(packing.graph());
     start_with_prim(other, trees, progress);
     if (negotiate_height(other, lowest, height ? *height - 1 : highest, progress)) {
       return other.batches();
     }
   }
-  if (height) return draft.batches();
-  if (draft.is_shattered() || is_far_off(draft)) return pack_guided(draft.graph(), trees, progress);
-  return complete(draft, progress);
+  if (height) return packing.batches();
+  if (packing.is_shattered() || is_far_off(packing))
+    return pack_cut_guided(packing.graph(), trees, progress);
+  return complete(packing, progress);
 }
 
 }  // namespace
@@ -134,16 +136,16 @@ std::vector<Batch> pack_hard(Draft draft, int lowest, std::span<const Amount> tr
 std::optional<std::vector<Batch>> pack_on_shortest_paths(const Graph& graph,
                                                          std::span<const Amount> trees,
                                                          Progress& progress) {
-  Draft draft(graph);
-  if (!start_on_shortest_paths(draft, trees, progress)) return std::nullopt;
-  return pack_from(std::move(draft), progress);
+  PartialPacking packing(graph);
+  if (!start_on_shortest_paths(packing, trees, progress)) return std::nullopt;
+  return pack_from(std::move(packing), progress);
 }
 
 std::optional<std::vector<Batch>> pack_with_prim(const Graph& graph, std::span<const Amount> trees,
                                                  Progress& progress) {
-  Draft draft(graph);
-  if (!start_with_prim(draft, trees, progress)) return std::nullopt;
-  return pack_from(std::move(draft), progress);
+  PartialPacking packing(graph);
+  if (!start_with_prim(packing, trees, progress)) return std::nullopt;
+  return pack_from(std::move(packing), progress);
 }
 
 std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress) {
@@ -153,13 +155,13 @@ std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progr
   if (auto batches = pack_greedily(graph, trees)) {
     return lowered(graph, trees, std::move(*batches), progress);
   }
-  Draft draft(graph);
+  PartialPacking packing(graph);
   // An unreachable node is one that lacks capacity.
-  if (!start_on_shortest_paths(draft, trees, progress)) check_feasible(graph, trees);
-  const int lowest = draft.height();
-  if (repair(draft, lowest, progress)) return draft.batches();
+  if (!start_on_shortest_paths(packing, trees, progress)) check_feasible(graph, trees);
+  const int lowest = packing.height();
+  if (repair(packing, lowest, progress)) return packing.batches();
   check_feasible(graph, trees);
-  return pack_hard(std::move(draft), lowest, trees, progress);
+  return pack_hard(std::move(packing), lowest, trees, progress);
 }
 
 std::vector<Amount> loads(const std::vector<Arc>& arcs, const std::vector<Batch>& batches) {

@@ -57,41 +57,41 @@ Problem torus(NodeId side) {
   return torus;
 }
 
-Amount overload(const Draft& draft) {
+Amount overload(const PartialPacking& packing) {
   Amount overload = 0;
-  for (NodeId v = 0; v < draft.num_nodes(); ++v) {
-    for (const int arc : draft.in_arcs(v)) overload += std::max<Amount>(0, -draft.left(arc));
+  for (NodeId v = 0; v < packing.num_nodes(); ++v) {
+    for (const int arc : packing.in_arcs(v)) overload += std::max<Amount>(0, -packing.left(arc));
   }
   return overload;
 }
 
-// What a draft keeps beside its trees is what the trees say, and they are the demand's.
-void is_consistent(const Draft& draft, const std::vector<Amount>& trees) {
+// What a partial packing keeps beside its trees is what the trees say, and they are the demand's.
+void is_consistent(const PartialPacking& packing, const std::vector<Amount>& trees) {
   std::vector<Amount> left;
-  for (const Arc& arc : draft.graph().arcs) left.push_back(arc.capacity);
+  for (const Arc& arc : packing.graph().arcs) left.push_back(arc.capacity);
   std::vector<Amount> built(trees.size(), 0);
-  for (int batch = 0; batch < draft.num_batches(); ++batch) {
-    built[static_cast<std::size_t>(draft.root(batch))] += draft.multiplicity(batch);
-    for (NodeId v = 0; v < draft.num_nodes(); ++v) {
-      CHECK((draft.via(batch, v) < 0) == (v == draft.root(batch)));
-      CHECK(draft.depth(batch, v) <= draft.height(batch));
+  for (int batch = 0; batch < packing.num_batches(); ++batch) {
+    built[static_cast<std::size_t>(packing.root(batch))] += packing.multiplicity(batch);
+    for (NodeId v = 0; v < packing.num_nodes(); ++v) {
+      CHECK((packing.via(batch, v) < 0) == (v == packing.root(batch)));
+      CHECK(packing.depth(batch, v) <= packing.height(batch));
       int hops = 0;
-      for (NodeId at = v; at != draft.root(batch) && hops <= draft.num_nodes(); ++hops) {
-        at = draft.arc(draft.via(batch, at)).tail;
+      for (NodeId at = v; at != packing.root(batch) && hops <= packing.num_nodes(); ++hops) {
+        at = packing.arc(packing.via(batch, at)).tail;
       }
-      CHECK(hops == draft.depth(batch, v));
-      if (const int arc = draft.via(batch, v); arc >= 0) {
-        left[static_cast<std::size_t>(arc)] -= draft.multiplicity(batch);
+      CHECK(hops == packing.depth(batch, v));
+      if (const int arc = packing.via(batch, v); arc >= 0) {
+        left[static_cast<std::size_t>(arc)] -= packing.multiplicity(batch);
       }
     }
   }
   CHECK(built == trees);
   for (std::size_t arc = 0; arc < left.size(); ++arc) {
-    CHECK(left[arc] == draft.left(static_cast<int>(arc)));
+    CHECK(left[arc] == packing.left(static_cast<int>(arc)));
   }
 }
 
-using Start = bool (*)(Draft&, std::span<const Amount>, Progress&);
+using Start = bool (*)(PartialPacking&, std::span<const Amount>, Progress&);
 
 void exact_packer_packs_whatever_is_feasible() {
   Random random(7);
@@ -102,18 +102,18 @@ void exact_packer_packs_whatever_is_feasible() {
 }
 
 // Known cuts forbid nothing at first, so trees have to be taken back again and again.
-void guided_packer_packs_whatever_is_feasible() {
+void cut_guided_packer_packs_whatever_is_feasible() {
   Random random(41);
   for (int round = 0; round < 600; ++round) {
     const auto [graph, trees] = random_problem(random, 4 + round % 9, round % 2);
-    const auto batches = pack_guided(graph, trees, quiet);
+    const auto batches = pack_cut_guided(graph, trees, quiet);
     is_packing(graph, trees, batches);
-    CHECK(batches == pack_guided(graph, trees, quiet));
+    CHECK(batches == pack_cut_guided(graph, trees, quiet));
   }
 }
 
 // Node 0 sends nothing, so whoever looks for nodes from there finds none of the others.
-void guided_packer_sees_nodes_that_the_first_does_not_reach() {
+void cut_guided_packer_sees_nodes_that_the_first_does_not_reach() {
   Random random(47);
   for (int round = 0; round < 600; ++round) {
     const auto nodes = static_cast<NodeId>(between(random, 4, 12));
@@ -128,7 +128,7 @@ void guided_packer_sees_nodes_that_the_first_does_not_reach() {
     const Bottleneck best = find_bottleneck(graph, weights);
     for (Arc& arc : graph.arcs) arc.capacity *= best.numerator;
     for (Amount& trees : weights.trees) trees *= best.denominator;
-    is_packing(graph, weights.trees, pack_guided(graph, weights.trees, quiet));
+    is_packing(graph, weights.trees, pack_cut_guided(graph, weights.trees, quiet));
   }
 }
 
@@ -186,21 +186,21 @@ void starts_span_and_repairs_only_relieve() {
   for (int round = 0; round < 200; ++round) {
     const auto [graph, trees] = random_problem(random, 10, round % 2);
     for (const Start start : {&start_on_shortest_paths, &start_with_prim}) {
-      Draft draft(graph);
-      CHECK(start(draft, trees, quiet));
-      is_consistent(draft, trees);
+      PartialPacking packing(graph);
+      CHECK(start(packing, trees, quiet));
+      is_consistent(packing, trees);
       for (const bool may_split : {false, true}) {
         for (const auto change : {kNotDeeper, kLeaves, kAny}) {
-          const Amount before = overload(draft);
-          const int height = draft.height();
+          const Amount before = overload(packing);
+          const int height = packing.height();
           for (NodeId v = 0; v < graph.num_nodes; ++v) {
-            const bool settled = repair(draft, v, {change, height, may_split});
-            CHECK(settled == !draft.is_overloaded(v));
+            const bool settled = repair(packing, v, {change, height, may_split});
+            CHECK(settled == !packing.is_overloaded(v));
           }
-          is_consistent(draft, trees);
-          CHECK(overload(draft) <= before);
-          CHECK(draft.height() <= height);
-          relieved += before - overload(draft);
+          is_consistent(packing, trees);
+          CHECK(overload(packing) <= before);
+          CHECK(packing.height() <= height);
+          relieved += before - overload(packing);
         }
       }
     }
@@ -213,14 +213,14 @@ void negotiation_keeps_trees_and_their_height() {
   int helped = 0;
   for (int round = 0; round < 200; ++round) {
     const auto [graph, trees] = random_problem(random, 10, 0);
-    Draft draft(graph);
-    CHECK(start_on_shortest_paths(draft, trees, quiet));
-    const int height = draft.height();
-    const bool repaired = repair(draft, height, quiet);
-    const bool fits = negotiate(draft, height, 4, quiet);
-    is_consistent(draft, trees);
-    CHECK(fits == (overload(draft) == 0));
-    for (const Batch& batch : draft.batches()) {
+    PartialPacking packing(graph);
+    CHECK(start_on_shortest_paths(packing, trees, quiet));
+    const int height = packing.height();
+    const bool repaired = repair(packing, height, quiet);
+    const bool fits = negotiate(packing, height, 4, quiet);
+    is_consistent(packing, trees);
+    CHECK(fits == (overload(packing) == 0));
+    for (const Batch& batch : packing.batches()) {
       for (NodeId v = 0; v < graph.num_nodes; ++v) {
         int hops = 0;
         for (NodeId at = v; at != batch.root; ++hops) {
@@ -243,15 +243,15 @@ void split_trees_are_far_off_sooner() {
       if (tail != head) graph.arcs.push_back({tail, head, 62});
     }
   }
-  Draft draft(graph);
-  CHECK(start_on_shortest_paths(draft, std::vector<Amount>(kNodes, 64), quiet));
-  CHECK(draft.num_batches() == kNodes && !is_far_off(draft));
-  for (int batch = 0; batch < kNodes; ++batch) draft.split(batch, 32);
-  CHECK(!draft.is_shattered() && !is_far_off(draft));
+  PartialPacking packing(graph);
+  CHECK(start_on_shortest_paths(packing, std::vector<Amount>(kNodes, 64), quiet));
+  CHECK(packing.num_batches() == kNodes && !is_far_off(packing));
+  for (int batch = 0; batch < kNodes; ++batch) packing.split(batch, 32);
+  CHECK(!packing.is_shattered() && !is_far_off(packing));
   for (int part = 0; part < 7; ++part) {
-    for (int batch = 0; batch < kNodes; ++batch) draft.split(batch, 1);
+    for (int batch = 0; batch < kNodes; ++batch) packing.split(batch, 1);
   }
-  CHECK(draft.is_shattered() && is_far_off(draft));
+  CHECK(packing.is_shattered() && is_far_off(packing));
 }
 
 void trees_without_a_choice_are_not_negotiated_over() {
@@ -262,15 +262,15 @@ void trees_without_a_choice_are_not_negotiated_over() {
       if (tail != head) graph.arcs.push_back({tail, head, (tail + head) % 3 + 1});
     }
   }
-  Draft draft(graph);
-  CHECK(start_on_shortest_paths(draft, std::vector<Amount>(40, 2), quiet));
-  const std::vector<Batch> before = draft.batches();
-  CHECK(!negotiate(draft, 1, 4, quiet));
-  CHECK(draft.batches() == before);
+  PartialPacking packing(graph);
+  CHECK(start_on_shortest_paths(packing, std::vector<Amount>(40, 2), quiet));
+  const std::vector<Batch> before = packing.batches();
+  CHECK(!negotiate(packing, 1, 4, quiet));
+  CHECK(packing.batches() == before);
 }
 
 // A complete graph of uneven arcs, on which repairs find something to do.
-void an_overspent_draft_is_left_as_it_is() {
+void an_overspent_packing_is_left_as_it_is() {
   constexpr NodeId kNodes = 40;
   Graph graph{kNodes, {}};
   for (NodeId tail = 0; tail < kNodes; ++tail) {
@@ -279,16 +279,16 @@ void an_overspent_draft_is_left_as_it_is() {
     }
   }
   const auto started = [&] {
-    Draft draft(graph);
-    CHECK(start_on_shortest_paths(draft, std::vector<Amount>(kNodes, 99), quiet));
-    return draft;
+    PartialPacking packing(graph);
+    CHECK(start_on_shortest_paths(packing, std::vector<Amount>(kNodes, 99), quiet));
+    return packing;
   };
-  Draft draft = started(), twin = started(), overspent = started();
-  const std::int64_t before = draft.spent();
-  CHECK(before > 0 && draft.overload() > 0 && !draft.is_overspent());
-  for (Draft* each : {&draft, &twin}) negotiate(*each, 2, 1, quiet);
-  CHECK(draft.spent() > before && draft.spent() == twin.spent());
-  CHECK(draft.overload() < overspent.overload());
+  PartialPacking packing = started(), twin = started(), overspent = started();
+  const std::int64_t before = packing.spent();
+  CHECK(before > 0 && packing.overload() > 0 && !packing.is_overspent());
+  for (PartialPacking* each : {&packing, &twin}) negotiate(*each, 2, 1, quiet);
+  CHECK(packing.spent() > before && packing.spent() == twin.spent());
+  CHECK(packing.overload() < overspent.overload());
 
   const std::vector<Batch> as_it_was = overspent.batches();
   overspent.spend(std::size_t{1} << 27);
@@ -300,31 +300,31 @@ void an_overspent_draft_is_left_as_it_is() {
 void prim_goes_round_full_arcs() {
   // Two ways from 0 to 2: the second tree takes the one that the first left free.
   const Graph graph{3, {{0, 1, 2}, {0, 2, 1}, {1, 2, 1}}};
-  Draft draft(graph);
-  Prim prim(draft);
-  const int first = draft.add(0, 1);
+  PartialPacking packing(graph);
+  Prim prim(packing);
+  const int first = packing.add(0, 1);
   CHECK(prim.grow(first, 2));
-  CHECK(draft.via(first, 2) == 1);
-  const int second = draft.add(0, 1);
+  CHECK(packing.via(first, 2) == 1);
+  const int second = packing.add(0, 1);
   CHECK(prim.grow(second, 2));
-  CHECK(draft.via(second, 2) == 2);
+  CHECK(packing.via(second, 2) == 2);
   // Within one hop it has to share.
   CHECK(prim.grow(second, 1));
-  CHECK(draft.via(second, 2) == 1);
-  CHECK(draft.left(1) == -1);
+  CHECK(packing.via(second, 2) == 1);
+  CHECK(packing.left(1) == -1);
 }
 
 void split_batches_stay_apart_only_if_they_differ() {
   const Graph graph{3, {{0, 1, 2}, {0, 2, 2}, {1, 2, 2}}};
-  Draft draft(graph);
+  PartialPacking packing(graph);
   const std::vector<Amount> trees{2, 0, 0};
-  CHECK(start_on_shortest_paths(draft, trees, quiet));
-  const int part = draft.split(0, 1);
-  CHECK(draft.batches().size() == 1);
-  CHECK(draft.batches().front().multiplicity == 2);
-  draft.move(part, 2);
-  is_consistent(draft, trees);
-  CHECK(draft.batches().size() == 2);
+  CHECK(start_on_shortest_paths(packing, trees, quiet));
+  const int part = packing.split(0, 1);
+  CHECK(packing.batches().size() == 1);
+  CHECK(packing.batches().front().multiplicity == 2);
+  packing.move(part, 2);
+  is_consistent(packing, trees);
+  CHECK(packing.batches().size() == 2);
 }
 
 void completion_packs_whatever_a_start_leaves() {
@@ -333,10 +333,10 @@ void completion_packs_whatever_a_start_leaves() {
   for (int round = 0; round < 300; ++round) {
     const auto [graph, trees] = random_problem(random, 9, round % 2);
     for (const Start start : {&start_on_shortest_paths, &start_with_prim}) {
-      Draft draft(graph);
-      CHECK(start(draft, trees, quiet));
-      incomplete += overload(draft) > 0 ? 1 : 0;
-      is_packing(graph, trees, complete(draft, quiet));
+      PartialPacking packing(graph);
+      CHECK(start(packing, trees, quiet));
+      incomplete += overload(packing) > 0 ? 1 : 0;
+      is_packing(graph, trees, complete(packing, quiet));
     }
   }
   CHECK(incomplete > 100);
@@ -381,10 +381,10 @@ void torus_trees_are_as_low_as_the_diameter() {
     const auto batches = pack(graph, trees, quiet);
     is_packing(graph, trees, batches);
     CHECK(batches == pack(graph, trees, quiet));
-    Draft draft(graph);
-    CHECK(start_on_shortest_paths(draft, trees, quiet));
-    CHECK(draft.height() == side / 2 * 2);
-    CHECK(overload(draft) == 0);
+    PartialPacking packing(graph);
+    CHECK(start_on_shortest_paths(packing, trees, quiet));
+    CHECK(packing.height() == side / 2 * 2);
+    CHECK(overload(packing) == 0);
   }
 }
 
@@ -413,7 +413,7 @@ void progress_can_stop_the_work() {
   struct Stop {};
   const auto [graph, trees] = torus(5);
   const Progress stop([](std::int64_t, std::int64_t) { throw Stop{}; });
-  for (const auto packer : {&pack, &pack_guided, &pack_exactly}) {
+  for (const auto packer : {&pack, &pack_cut_guided, &pack_exactly}) {
     Progress progress = stop;
     CHECK_THROWS(Stop, packer(graph, trees, progress));
   }
@@ -425,9 +425,9 @@ void refuses_demand_that_does_not_fit() {
   const std::vector<Amount> two{2, 2};
   const Graph narrow{2, {{0, 1, 1}, {1, 0, 2}}};
   CHECK_THROWS(Infeasible, pack(narrow, two, quiet));
-  Draft draft(narrow);
-  CHECK(start_with_prim(draft, two, quiet));
-  CHECK_THROWS(Infeasible, complete(draft, quiet));
+  PartialPacking packing(narrow);
+  CHECK(start_with_prim(packing, two, quiet));
+  CHECK_THROWS(Infeasible, complete(packing, quiet));
   CHECK_THROWS(Infeasible, pack({2, {{0, 1, 2}}}, two, quiet));
   const std::vector<Amount> negative{1, -1};
   CHECK_THROWS(InvalidInput, pack({2, {{0, 1, 1}, {1, 0, 1}}}, negative, quiet));
@@ -437,15 +437,15 @@ void refuses_demand_that_does_not_fit() {
 
 int main() {
   exact_packer_packs_whatever_is_feasible();
-  guided_packer_packs_whatever_is_feasible();
-  guided_packer_sees_nodes_that_the_first_does_not_reach();
+  cut_guided_packer_packs_whatever_is_feasible();
+  cut_guided_packer_sees_nodes_that_the_first_does_not_reach();
   known_cuts_keep_the_surplus_of_their_sets();
   cascade_packs_whatever_is_feasible();
   starts_span_and_repairs_only_relieve();
   negotiation_keeps_trees_and_their_height();
   split_trees_are_far_off_sooner();
   trees_without_a_choice_are_not_negotiated_over();
-  an_overspent_draft_is_left_as_it_is();
+  an_overspent_packing_is_left_as_it_is();
   prim_goes_round_full_arcs();
   split_batches_stay_apart_only_if_they_differ();
   completion_packs_whatever_a_start_leaves();

@@ -1,5 +1,5 @@
-// A packing from a draft with overloaded arcs: most of its trees stay, the rest is packed tree by
-// tree.
+// A packing from a partial packing with overloaded arcs: most of its trees stay, the rest is packed
+// tree by tree.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 namespace forestcoll {
 
 // Drops trees until what was dropped fits into the capacities that the others leave, and packs it
-// there tree by tree. The draft's trees must be spanning and its demand feasible.
-std::vector<Batch> complete(Draft& draft, Progress& progress);
+// there tree by tree. The trees so far must be spanning and the demand feasible.
+std::vector<Batch> complete(PartialPacking& packing, Progress& progress);
 
 }  // namespace forestcoll

@@ -8,12 +8,12 @@ namespace forestcoll {
 
 // Whether more than a sixteenth of the tree edges must go elsewhere, which is too much for repairs:
 // half of them as long as trees have not been split yet, a 64th once they may not be split further.
-bool is_far_off(const Draft& draft);
+bool is_far_off(const PartialPacking& packing);
 
-// Repairs the draft with trees no deeper than the limit where possible, then regrows trees on
+// Repairs the packing with trees no deeper than the limit where possible, then regrows trees on
 // overloaded arcs and repairs again, so many rounds at most, fewer if the trees are far too low to
-// be repaired or the draft is overspent; true if no arc is overloaded any more. Every tree stays a
-// spanning tree.
-bool negotiate(Draft& draft, int max_height, int rounds, Progress& progress);
+// be repaired or the packing is overspent; true if no arc is overloaded any more. Every tree stays
+// a spanning tree.
+bool negotiate(PartialPacking& packing, int max_height, int rounds, Progress& progress);
 
 }  // namespace forestcoll

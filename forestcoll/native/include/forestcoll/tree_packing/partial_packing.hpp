@@ -14,9 +14,9 @@
 
 namespace forestcoll {
 
-class Draft {
+class PartialPacking {
  public:
-  explicit Draft(const Graph& graph);
+  explicit PartialPacking(const Graph& graph);
 
   const Graph& graph() const { return *graph_; }
   NodeId num_nodes() const { return graph_->num_nodes; }

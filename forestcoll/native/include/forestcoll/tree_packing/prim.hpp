@@ -1,6 +1,6 @@
-// Grows one tree of a draft by Prim's algorithm over the congestion that the others leave: the next
-// arc is the one that the tree fills least, in coarse steps, and of those the one nearest to the
-// root.
+// Grows one tree of a partial packing by Prim's algorithm over the congestion that the others
+// leave: the next arc is the one that the tree fills least, in coarse steps, and of those the one
+// nearest to the root.
 #pragma once
 
 #include <queue>
@@ -13,7 +13,7 @@ namespace forestcoll {
 
 class Prim {
  public:
-  explicit Prim(Draft& draft);
+  explicit Prim(PartialPacking& packing);
 
   // Gives a batch a new tree, which is no deeper than the limit unless every tree is; false if some
   // node is out of reach.
@@ -33,7 +33,7 @@ class Prim {
   void enter(int batch, NodeId node, bool breadth_first);
   Amount price(int arc, Amount trees) const;
 
-  Draft& draft_;
+  PartialPacking& packing_;
   std::vector<std::vector<int>> out_;  // arcs that can carry a tree
   std::vector<Amount> surcharge_;
   std::priority_queue<Offer, std::vector<Offer>, std::greater<>> offers_;

@@ -1,4 +1,5 @@
-// Repairs of a draft: batches change their parents at one node until no in-arc is overloaded.
+// Repairs of a partial packing: batches change their parents at one node until no in-arc is
+// overloaded.
 //
 // At one node the choices of the batches do not touch each other: which in-arcs a batch may take
 // there depends on the rest of its tree only, and that does not change while the node is settled.
@@ -25,11 +26,11 @@ struct Rule {
 };
 
 // Relieves the in-arcs of a node as far as the rule allows; true if none is overloaded any more.
-bool repair(Draft& draft, NodeId node, const Rule& rule);
+bool repair(PartialPacking& packing, NodeId node, const Rule& rule);
 
 // Relieves all nodes, with the gentlest rules that will do; true if no arc is overloaded any more.
-// Nodes are left as they are once the draft is overspent.
+// Nodes are left as they are once the packing is overspent.
 // Whatever the outcome, every tree stays a spanning tree and no arc gets a greater overload.
-bool repair(Draft& draft, int max_height, Progress& progress);
+bool repair(PartialPacking& packing, int max_height, Progress& progress);
 
 }  // namespace forestcoll

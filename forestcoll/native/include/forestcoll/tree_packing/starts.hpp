@@ -1,4 +1,4 @@
-// Starts fill an empty draft with complete trees for the demand, of any load.
+// Starts fill an empty partial packing with complete trees for the demand, of any load.
 #pragma once
 
 #include <span>
@@ -9,9 +9,10 @@
 namespace forestcoll {
 
 // Every node at its distance from the root. False if a node is out of reach of a root.
-bool start_on_shortest_paths(Draft& draft, std::span<const Amount> trees, Progress& progress);
+bool start_on_shortest_paths(PartialPacking& packing, std::span<const Amount> trees,
+                             Progress& progress);
 
 // Prim's algorithm over congestion, root by root. False if a node is out of reach of a root.
-bool start_with_prim(Draft& draft, std::span<const Amount> trees, Progress& progress);
+bool start_with_prim(PartialPacking& packing, std::span<const Amount> trees, Progress& progress);
 
 }  // namespace forestcoll

@@ -46,8 +46,8 @@ std::optional<std::vector<Batch>> pack_with_prim(const Graph& graph, std::span<c
 
 // Always succeeds on feasible input: trees are grown one by one, and taken back where the rest
 // could not be packed any more.
-std::vector<Batch> pack_guided(const Graph& graph, std::span<const Amount> trees,
-                               Progress& progress);
+std::vector<Batch> pack_cut_guided(const Graph& graph, std::span<const Amount> trees,
+                                   Progress& progress);
 
 // Always succeeds on feasible input, in the end: an edge joins a tree only if the trees still to be
 // built keep enough capacity.
