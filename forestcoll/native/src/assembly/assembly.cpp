@@ -24,7 +24,7 @@ FactoredForest checked(FactoredForest forest) {
 
 }  // namespace
 
-Expander::Expander(FactoredForest forest)
+Assembler::Assembler(FactoredForest forest)
     : forest_(checked(std::move(forest))),
       nesting_(forest_.family),
       steps_(forest_.shapes.size()),
@@ -56,7 +56,7 @@ Expander::Expander(FactoredForest forest)
 }
 
 // The batches of a shape as steps, parents first.
-void Expander::prepare(const Shape& shape, std::span<const ContractedEdges::Edge> edges) {
+void Assembler::prepare(const Shape& shape, std::span<const ContractedEdges::Edge> edges) {
   const auto items = index(shape.num_items);
   std::vector<std::size_t> row(items + 1, 0);
   for (const auto& edge : edges) ++row[index(edge.from) + 1];
@@ -95,7 +95,7 @@ void Expander::prepare(const Shape& shape, std::span<const ContractedEdges::Edge
 }
 
 // What a set has to spend: its batches by root, and its links.
-void Expander::prepare(int set, const ContractedEdges& edges) {
+void Assembler::prepare(int set, const ContractedEdges& edges) {
   const Shape& shape = forest_.shapes[index(forest_.shape_of[index(set)])];
   const std::size_t base = stock_.size();
   std::vector<std::size_t> first(index(shape.num_items) + 1, 0);
@@ -128,7 +128,7 @@ void Expander::prepare(int set, const ContractedEdges& edges) {
   }
 }
 
-bool Expander::next() {
+bool Assembler::next() {
   if (at_start_) {
     at_start_ = false;
     root_ = 0;
@@ -146,7 +146,7 @@ bool Expander::next() {
   return true;
 }
 
-void Expander::assemble() {
+void Assembler::assemble() {
   multiplicity_ = of_root_;
   height_ = 0;
   parent_[index(root_)] = -1;
@@ -161,7 +161,7 @@ void Expander::assemble() {
 }
 
 // Spans a set from the item where the tree starts in it or comes in, at the node `entry`.
-void Expander::span_from(int set, int item, NodeId entry) {
+void Assembler::span_from(int set, int item, NodeId entry) {
   const std::size_t base = nesting_.first_position(set);
   const auto enter = [this, base](int into, NodeId node) {
     const int child = nesting_.child(base + index(into));
@@ -186,7 +186,7 @@ void Expander::span_from(int set, int item, NodeId entry) {
 
 // Takes a link for a contracted edge: one that carries the whole batch, from a node near the root.
 // Returns the node where it comes in.
-NodeId Expander::join(int set, std::size_t edge) {
+NodeId Assembler::join(int set, std::size_t edge) {
   const Supply* const first = supply_.data() + first_supply_[edge];
   const Supply* const end = first + num_live_[edge];
   if (first == end) fail(set, "needs more trees over a contracted edge than its links carry");
@@ -210,13 +210,13 @@ NodeId Expander::join(int set, std::size_t edge) {
   return best->head;
 }
 
-std::span<Expander::Stock> Expander::stock_of(std::size_t position) {
+std::span<Assembler::Stock> Assembler::stock_of(std::size_t position) {
   const std::size_t first = first_stock_[position];
   return std::span(stock_).subspan(first, first_stock_[position + 1] - first);
 }
 
 // Takes the finished batch off everything it used.
-void Expander::settle() {
+void Assembler::settle() {
   for (const std::size_t position : taken_stock_) {
     const auto stock = stock_of(position);
     if (stock.size() > 1) std::ranges::pop_heap(stock, less_full);
@@ -232,7 +232,7 @@ void Expander::settle() {
   }
 }
 
-void Expander::expect_nothing_left() const {
+void Assembler::expect_nothing_left() const {
   for (int set = 0; set < forest_.family.num_sets(); ++set) {
     for (std::size_t i = first_stock_[nesting_.first_position(set)];
          i < first_stock_[nesting_.first_position(set + 1)]; ++i) {
@@ -249,7 +249,7 @@ void Expander::expect_nothing_left() const {
   }
 }
 
-void Expander::fail(int set, const std::string& what) const {
+void Assembler::fail(int set, const std::string& what) const {
   const std::vector<NodeId> nodes = nesting_.nodes_inside(set);
   std::string named = "set " + std::to_string(set);
   if (!nodes.empty()) {

@@ -167,7 +167,7 @@ class ParentRows {
   NodeId* data_ = nullptr;
 };
 
-// The one object that crosses the border: an expansion under way cannot be an array.
+// The one object that crosses the border: an assembly under way cannot be an array.
 class Expansion {
  public:
   Expansion(In<Amount> trees, In<NodeId> tail, In<NodeId> head, In<Amount> load,
@@ -176,8 +176,8 @@ class Expansion {
             In<Amount> multiplicity, In<NodeId> parent)
       : all_trees_(0),
         nodes_(trees.size()),
-        expander_(factored_of(trees, tail, head, load, set_of, set_parent, shape_of, items, batches,
-                              root, multiplicity, parent)) {
+        assembler_(factored_of(trees, tail, head, load, set_of, set_parent, shape_of, items,
+                               batches, root, multiplicity, parent)) {
     for (std::size_t v = 0; v < nodes_; ++v) all_trees_ += trees(v);
   }
 
@@ -186,9 +186,9 @@ class Expansion {
     std::vector<Amount> multiplicity;
     ParentRows parents(nodes_);
     step(most, progress, [&] {
-      root.push_back(expander_.root());
-      multiplicity.push_back(expander_.multiplicity());
-      parents.append(expander_.parents());
+      root.push_back(assembler_.root());
+      multiplicity.push_back(assembler_.multiplicity());
+      parents.append(assembler_.parents());
     });
     return std::tuple(array_of(std::move(root)), array_of(std::move(multiplicity)),
                       parents.release());
@@ -198,8 +198,8 @@ class Expansion {
     std::vector<Amount> multiplicity;
     std::vector<std::int32_t> height;
     step(most, progress, [&] {
-      multiplicity.push_back(expander_.multiplicity());
-      height.push_back(expander_.height());
+      multiplicity.push_back(assembler_.multiplicity());
+      height.push_back(assembler_.height());
     });
     return std::tuple(array_of(std::move(multiplicity)), array_of(std::move(height)));
   }
@@ -208,16 +208,16 @@ class Expansion {
   template <typename Visit>
   void step(std::int64_t most, const Callback& progress, Visit visit) {
     run(progress, [&](Progress report) {
-      for (std::int64_t taken = 0; taken < most && expander_.next(); ++taken) {
+      for (std::int64_t taken = 0; taken < most && assembler_.next(); ++taken) {
         visit();
-        report(expander_.trees_built(), all_trees_);
+        report(assembler_.trees_built(), all_trees_);
       }
     });
   }
 
   Amount all_trees_;
   std::size_t nodes_;
-  Expander expander_;
+  Assembler assembler_;
 };
 
 auto route_loads(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
@@ -230,7 +230,7 @@ auto route_loads(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capa
   }
   std::vector<Split> splits(amount.size());
   for (std::size_t i = 0; i < splits.size(); ++i) splits[i] = {via(i), from(i), to(i), amount(i)};
-  Routes routes = run(std::nullopt, [&](Progress) { return route(graph, splits, loads); });
+  Routes routes = run(std::nullopt, [&](Progress) { return recover_paths(graph, splits, loads); });
   return std::tuple(array_of(std::move(routes.first_path)),
                     array_of(std::move(routes.multiplicity)), array_of(std::move(routes.first_hop)),
                     array_of(std::move(routes.hop)));

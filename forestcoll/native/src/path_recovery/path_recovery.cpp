@@ -191,8 +191,8 @@ class PathTable {
 
 }  // namespace
 
-Routes route(const Graph& physical, const std::vector<Split>& splits,
-             const std::vector<Arc>& loads) {
+Routes recover_paths(const Graph& physical, const std::vector<Split>& splits,
+                     const std::vector<Arc>& loads) {
   PathTable table(physical, splits);
   Routes routes;
   routes.first_path.reserve(loads.size() + 1);

@@ -36,7 +36,7 @@ void assembled_trees_are_a_packing() {
     const std::vector<Amount> trees(static_cast<std::size_t>(targets), best.denominator);
     Progress progress;
     for (const Family& sets : {family, no_tight_sets(targets)}) {
-      is_packing(logical, trees, expanded(pack_sets(logical, trees, sets, progress)));
+      is_packing(logical, trees, assembled(pack_sets(logical, trees, sets, progress)));
     }
   }
   CHECK(nested > 100);
@@ -68,11 +68,11 @@ void what_does_not_match_is_refused() {
       [](FactoredForest& f) { f.family.parent[0] = 1; },
       [](FactoredForest& f) { f.family.parent[0] = 0; },
   };
-  CHECK(expanded(right).size() == 6);
+  CHECK(assembled(right).size() == 6);
   for (const Change& change : changes) {
     FactoredForest wrong = right;
     change(wrong);
-    CHECK_THROWS(InvalidInput, expanded(wrong));
+    CHECK_THROWS(InvalidInput, assembled(wrong));
   }
 }
 
@@ -81,7 +81,7 @@ void the_refusal_names_the_set() {
   wrong.shapes[0].multiplicity[0] += 5;
   std::string message;
   try {
-    expanded(wrong);
+    assembled(wrong);
   } catch (const InvalidInput& error) {
     message = error.what();
   }

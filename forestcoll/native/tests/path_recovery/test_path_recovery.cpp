@@ -39,7 +39,7 @@ void full_load_fits_the_physical_links() {
     const SwitchRemoval removal = remove_switches(graph, demand, find_tight_sets(graph, demand));
     std::map<std::pair<NodeId, NodeId>, Amount> left;
     for (const Arc& arc : graph.arcs) left[{arc.tail, arc.head}] += arc.capacity;
-    const Routes routes = route(graph, removal.splits, removal.logical);
+    const Routes routes = recover_paths(graph, removal.splits, removal.logical);
     for (std::size_t i = 0; i < removal.logical.size(); ++i) {
       const Arc& link = removal.logical[i];
       Amount carried = 0;
@@ -61,8 +61,8 @@ void full_load_fits_the_physical_links() {
 void loops_through_a_switch_are_cut_short() {
   // 0 -> 2 -> 3 -> 2 -> 1: switch 3 hangs off switch 2.
   const Graph graph{4, {{0, 2, 1}, {2, 3, 1}, {3, 2, 1}, {2, 1, 1}}};
-  CHECK_THROWS(InvalidInput, route(graph, {{2, 0, 1, 2}}, {{0, 1, 2}}));
-  const auto routes = route(graph, {{2, 0, 3, 1}, {3, 0, 2, 1}, {2, 0, 1, 1}}, {{0, 1, 1}});
+  CHECK_THROWS(InvalidInput, recover_paths(graph, {{2, 0, 1, 2}}, {{0, 1, 2}}));
+  const auto routes = recover_paths(graph, {{2, 0, 3, 1}, {3, 0, 2, 1}, {2, 0, 1, 1}}, {{0, 1, 1}});
   CHECK((routes.first_path == std::vector<std::int64_t>{0, 1}));
   CHECK((nodes_of(routes, 0) == std::vector<NodeId>{0, 2, 1}));
 }

@@ -50,9 +50,9 @@ inline int tallest(const std::vector<Batch>& batches) {
   return most;
 }
 
-inline std::vector<Batch> expanded(const FactoredForest& forest) {
+inline std::vector<Batch> assembled(const FactoredForest& forest) {
   std::vector<Batch> batches;
-  for (Expander trees(forest); trees.next();) {
+  for (Assembler trees(forest); trees.next();) {
     batches.push_back(
         {trees.root(), trees.multiplicity(), {trees.parents().begin(), trees.parents().end()}});
   }

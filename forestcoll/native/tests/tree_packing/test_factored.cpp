@@ -1,4 +1,4 @@
-// The numbers of a factored forest match, and its expansion spends them exactly.
+// The numbers of a factored forest match, and assembly spends them exactly.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -99,13 +99,13 @@ void numbers_match_and_are_spent() {
     const std::vector<Amount> trees(at(targets), best.denominator);
     const FactoredForest forest = pack_sets(logical, trees, family, progress);
     check_numbers(forest);
-    const std::vector<Batch> batches = expanded(forest);
+    const std::vector<Batch> batches = assembled(forest);
     is_packing(logical, trees, batches);
     CHECK(loads(forest.links, batches).size() == forest.links.size());
     const std::vector<Amount> used = loads(forest.links, batches);
     for (std::size_t i = 0; i < used.size(); ++i) CHECK(used[i] == forest.links[i].capacity);
     std::size_t batch = 0;
-    for (Expander again(forest); again.next(); ++batch) {
+    for (Assembler again(forest); again.next(); ++batch) {
       CHECK(again.height() == height(batches[batch]));
     }
     CHECK(batch == batches.size());
@@ -117,7 +117,7 @@ void equal_boxes_share_a_shape() {
   const FactoredForest forest = packed_boxes(4, 3);
   CHECK(forest.shapes.size() == 2);
   CHECK((forest.shape_of == std::vector<int>{0, 0, 0, 0, 1}));
-  for (const Batch& batch : expanded(forest)) CHECK(height(batch) == 2);
+  for (const Batch& batch : assembled(forest)) CHECK(height(batch) == 2);
 }
 
 void a_set_that_is_not_tight_is_refused() {

@@ -20,12 +20,12 @@ namespace forestcoll {
 
 // Trees come root by root. Each takes the fullest batch of every set, and links that carry the
 // whole of it from nodes near the root.
-class Expander {
+class Assembler {
  public:
   // Throws InvalidInput if the parts of the forest do not fit together.
-  explicit Expander(FactoredForest forest);
-  Expander(const Expander&) = delete;
-  Expander& operator=(const Expander&) = delete;
+  explicit Assembler(FactoredForest forest);
+  Assembler(const Assembler&) = delete;
+  Assembler& operator=(const Assembler&) = delete;
 
   // Moves on to the next batch; false after the last one. Throws InvalidInput, naming the set, if
   // a set has no batch left, a contracted edge no load, or the last tree leaves any unspent.

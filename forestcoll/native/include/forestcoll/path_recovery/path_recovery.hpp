@@ -24,7 +24,7 @@ struct Routes {
 // Shortest paths are used first, and a path that passes a switch twice is cut short.
 //
 // Throws InvalidInput if a load exceeds its logical link.
-Routes route(const Graph& physical, const std::vector<Split>& splits,
-             const std::vector<Arc>& loads);
+Routes recover_paths(const Graph& physical, const std::vector<Split>& splits,
+                     const std::vector<Arc>& loads);
 
 }  // namespace forestcoll

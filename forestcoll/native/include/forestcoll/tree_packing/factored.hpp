@@ -8,7 +8,7 @@
 // Invariant: a link's capacity is its load, the trees that use it, exactly. For every set, the
 // trees of its packing that use a contracted edge number the loads of the links behind that edge,
 // and those rooted at an item number q(item) plus the loads that enter the item from outside the
-// set. Then every expansion works out and spends every tree and every load (by induction from the
+// set. Then every assembly works out and spends every tree and every load (by induction from the
 // whole graph inwards: a tree starts in a set or enters it over exactly one link).
 #pragma once
 
@@ -53,7 +53,7 @@ FactoredForest pack_sets(const Graph& graph, std::span<const Amount> trees, cons
                          Progress& progress);
 
 // Throws InvalidInput unless the parts fit together and every batch is a spanning out-tree. The
-// invariant is left to the expansion.
+// invariant is left to the assembly.
 void check(const FactoredForest& forest);
 
 }  // namespace forestcoll
