@@ -33,18 +33,6 @@ std::vector<NodeId> Demand::targets() const {
   return nodes;
 }
 
-std::vector<Amount> content(const Problem& problem) {
-  const Demand& demand = problem.demand;
-  std::vector<Amount> content{problem.graph.num_nodes, problem.outside};
-  content.reserve(2 + 3 * problem.graph.arcs.size() + 2 * demand.trees.size());
-  for (const Arc& arc : problem.graph.arcs) {
-    content.insert(content.end(), {arc.tail, arc.head, arc.capacity});
-  }
-  content.insert(content.end(), demand.trees.begin(), demand.trees.end());
-  content.insert(content.end(), demand.is_target.begin(), demand.is_target.end());
-  return content;
-}
-
 std::vector<Arc> merged(std::vector<Arc> arcs) {
   std::ranges::sort(arcs, {}, [](const Arc& arc) { return std::pair{arc.tail, arc.head}; });
   std::size_t last = 0;

@@ -37,11 +37,14 @@ class Links {
   // A switch disappears with all of its links.
   void remove(NodeId node) { removed_[static_cast<std::size_t>(node)] = 1; }
 
-  // Calls visit for every link out of the node or into it.
+  // Every link there ever was.
+  const std::vector<Arc>& all() const { return links_; }
+
+  // Calls visit with the place of every link out of the node or into it.
   template <typename Visit>
-  void each_at(NodeId node, Visit visit) const {
+  void each_at(NodeId node, const Visit& visit) const {
     for (const std::size_t index : at_[static_cast<std::size_t>(node)]) {
-      if (is_there(links_[index])) visit(links_[index]);
+      if (is_there(links_[index])) visit(index);
     }
   }
 
@@ -50,8 +53,8 @@ class Links {
     std::vector<Arc> all;
     for (NodeId tail = 0; tail < static_cast<NodeId>(at_.size()); ++tail) {
       std::vector<Arc> row;
-      each_at(tail, [&](const Arc& link) {
-        if (link.tail == tail) row.push_back(link);
+      each_at(tail, [&](std::size_t index) {
+        if (links_[index].tail == tail) row.push_back(links_[index]);
       });
       row = forestcoll::merged(std::move(row));
       all.insert(all.end(), row.begin(), row.end());
@@ -148,7 +151,8 @@ class Lift {
     in_.resize(static_cast<std::size_t>(items.num_items()) + 1);
     out_.resize(in_.size());
     std::vector<std::pair<NodeId, Amount>> in, out;
-    links.each_at(via, [&](const Arc& link) {
+    links.each_at(via, [&](std::size_t index) {
+      const Arc& link = links.all()[index];
       if (link.head == via) in.emplace_back(link.tail, link.capacity);
       if (link.tail == via) out.emplace_back(link.head, link.capacity);
     });
@@ -234,7 +238,7 @@ class FamilyRemover {
                 const RemovalOptions& options)
       : links_(graph),
         demand_(demand),
-        all_trees_(demand.total()),
+        contractor_(demand),
         all_targets_(static_cast<int>(demand.targets().size())),
         nesting_(family),
         progress_(progress),
@@ -260,7 +264,7 @@ class FamilyRemover {
  private:
   void remove_from(int set) {
     const Contraction items(nesting_, set);
-    const Problem problem = contracted(items);
+    const Subproblem problem = contracted(items);
     const SwitchRemoval& solution = solved(problem);
     const std::vector<int> targets_of = count_targets(items);
     for (std::size_t s = 0; s < solution.splits.size();) {
@@ -297,49 +301,26 @@ class FamilyRemover {
     return items.child[at] < 0 && !demand_.is_target[static_cast<std::size_t>(items.first[at])];
   }
 
-  Problem contracted(const Contraction& items) const {
-    const bool whole = items.is_whole();
-    Problem problem;
-    problem.graph.num_nodes = items.num_items() + (whole ? 0 : 1);
-    problem.outside = whole ? -1 : items.outside();
-    problem.graph.arcs = arcs_between(items);
-    const auto size = static_cast<std::size_t>(problem.graph.num_nodes);
-    problem.demand = {std::vector<Amount>(size, 0), std::vector<std::uint8_t>(size, 0)};
-    for (const NodeId v : items.nodes) {
-      const auto item = static_cast<std::size_t>(items.item_of(v));
-      problem.demand.trees[item] += demand_.trees[static_cast<std::size_t>(v)];
-      problem.demand.is_target[item] |= demand_.is_target[static_cast<std::size_t>(v)];
-    }
-    if (!whole) {
-      problem.demand.trees.back() = all_trees_ - problem.demand.total();
-    }
-    return problem;
-  }
-
-  std::vector<Arc> arcs_between(const Contraction& items) const {
-    std::vector<Arc> arcs;
-    for (const NodeId v : items.nodes) {
-      links_.each_at(v, [&](const Arc& link) {
-        const int tail = items.item_of(link.tail), head = items.item_of(link.head);
-        // Links between two items are met at both ends.
-        if (tail == head || (tail != items.outside() && v != link.tail)) return;
-        arcs.push_back({tail, head, link.capacity});
-      });
-    }
-    return merged(std::move(arcs));
+  Subproblem contracted(const Contraction& items) const {
+    const auto item_of = [&](NodeId node) { return items.item_of(node); };
+    const auto each_at = [&](NodeId node, const auto& visit) { links_.each_at(node, visit); };
+    return contractor_
+        .contract(items.nodes, items.num_items(), items.is_whole(), links_.all(), item_of, each_at)
+        .problem;
   }
 
   // Equal boxes are equal problems, solved once.
-  const SwitchRemoval& solved(const Problem& problem) {
+  const SwitchRemoval& solved(const Subproblem& problem) {
     std::vector<Amount> key = content(problem);
     const auto known = solutions_.find(key);
     if (known != solutions_.end()) return known->second;
-    return solutions_.emplace(std::move(key), solve(problem, options_, progress_)).first->second;
+    return solutions_.emplace(std::move(key), remove_switches(problem, options_, progress_))
+        .first->second;
   }
 
   Links links_;
   const Demand& demand_;
-  Amount all_trees_;
+  Contractor contractor_;
   int all_targets_;
   Nesting nesting_;
   Progress& progress_;

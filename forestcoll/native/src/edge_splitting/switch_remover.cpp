@@ -15,9 +15,9 @@ namespace forestcoll {
 namespace {
 
 // The graph while it loses its switches, and the flow that proves it still carries the demand.
-class Remover {
+class SwitchRemover {
  public:
-  Remover(const Problem& problem, const RemovalOptions& options, Progress& progress)
+  SwitchRemover(const Subproblem& problem, const RemovalOptions& options, Progress& progress)
       : options_(options),
         progress_(progress),
         network_(problem.graph),
@@ -33,7 +33,7 @@ class Remover {
 
  private:
   // The fewest trees that start at a target, be it as their root or on their way in.
-  static Amount smallest_root(const Problem& problem) {
+  static Amount smallest_root(const Subproblem& problem) {
     std::vector<Amount> starting = problem.demand.trees;
     for (const Arc& arc : problem.graph.arcs) {
       if (arc.tail == problem.outside) starting[static_cast<std::size_t>(arc.head)] += arc.capacity;
@@ -96,7 +96,7 @@ class Remover {
   SwitchRemoval result_;
 };
 
-SwitchRemoval Remover::run() {
+SwitchRemoval SwitchRemover::run() {
   if (!carries_demand()) throw Infeasible("the capacities cannot carry the trees asked for");
   const std::vector<NodeId> order = removal_order();
   for (std::size_t first = 0, last; first < order.size(); first = last) {
@@ -111,12 +111,12 @@ SwitchRemoval Remover::run() {
   return std::move(result_);
 }
 
-bool Remover::carries_demand() {
+bool SwitchRemover::carries_demand() {
   return std::ranges::all_of(targets_, [this](NodeId v) { return flow_.settle(v) == 0; });
 }
 
 // Hops to the nearest target.
-std::vector<int> Remover::tiers() const {
+std::vector<int> SwitchRemover::tiers() const {
   std::vector<int> tier(stays_.size(), -1);
   std::vector<NodeId> queue = targets_;
   for (const NodeId v : queue) tier[static_cast<std::size_t>(v)] = 0;
@@ -133,7 +133,7 @@ std::vector<int> Remover::tiers() const {
 
 // From the top of the network down, big switches first: what is below a switch then still tells
 // which of its ports belong together.
-std::vector<NodeId> Remover::removal_order() {
+std::vector<NodeId> SwitchRemover::removal_order() {
   const std::vector<int> tier = tiers();
   class_.resize(stays_.size());
   std::vector<NodeId> order;
@@ -149,7 +149,7 @@ std::vector<NodeId> Remover::removal_order() {
   return order;
 }
 
-std::vector<Port> Remover::ports_of(NodeId via) const {
+std::vector<Port> SwitchRemover::ports_of(NodeId via) const {
   std::vector<Port> ports;
   for (const int arc : network_.arcs_of(via)) {
     const Amount out = network_.capacity(arc);
@@ -163,7 +163,7 @@ std::vector<Port> Remover::ports_of(NodeId via) const {
 
 // Ports that stay connected without the switch are one group, if that tells any apart; else those
 // that stay connected without all switches of its class, which are a group of their own.
-void Remover::group(std::vector<Port>& ports, NodeId via) const {
+void SwitchRemover::group(std::vector<Port>& ports, NodeId via) const {
   std::vector<std::uint8_t> removed(stays_.size(), 0);
   const auto group_by = [&] {
     const std::vector<int> component = components_without(removed);
@@ -181,7 +181,7 @@ void Remover::group(std::vector<Port>& ports, NodeId via) const {
 }
 
 // A number for each node's component; removed nodes have -1.
-std::vector<int> Remover::components_without(const std::vector<std::uint8_t>& removed) const {
+std::vector<int> SwitchRemover::components_without(const std::vector<std::uint8_t>& removed) const {
   std::vector<int> component(stays_.size(), -1);
   std::vector<NodeId> queue;
   for (NodeId start = 0; start < network_.num_nodes(); ++start) {
@@ -209,7 +209,7 @@ std::vector<int> Remover::components_without(const std::vector<std::uint8_t>& re
 
 // Switches of one tier are all guessed before the first test: mostly one pass of flows does for
 // all. If it fails they are taken back and go in two halves.
-void Remover::remove_tier(std::span<const NodeId> switches) {
+void SwitchRemover::remove_tier(std::span<const NodeId> switches) {
   if (switches.size() == 1 || options_.most_exchanges < 0) {
     for (const NodeId via : switches) remove(via);
     return;
@@ -228,7 +228,7 @@ void Remover::remove_tier(std::span<const NodeId> switches) {
   remove_tier(switches.subspan(switches.size() / 2));
 }
 
-void Remover::check_balance(NodeId via, const std::vector<Port>& ports) {
+void SwitchRemover::check_balance(NodeId via, const std::vector<Port>& ports) {
   Amount in = 0, out = 0;
   for (const Port& port : ports) {
     in += port.in;
@@ -241,7 +241,7 @@ void Remover::check_balance(NodeId via, const std::vector<Port>& ports) {
 }
 
 // What a switch receives beyond what it sends serves nobody.
-void Remover::retire(NodeId via, const std::vector<Port>& ports) {
+void SwitchRemover::retire(NodeId via, const std::vector<Port>& ports) {
   for (const Port& port : ports) {
     const int arc = network_.find(port.node, via);
     network_.set_capacity(arc, 0);
@@ -249,7 +249,7 @@ void Remover::retire(NodeId via, const std::vector<Port>& ports) {
   }
 }
 
-Remover::Guess Remover::guess(NodeId via) {
+SwitchRemover::Guess SwitchRemover::guess(NodeId via) {
   std::vector<Port> ports = ports_of(via);
   check_balance(via, ports);
   SplitMatrix matrix = guess_split_matrix(ports, quantum_);
@@ -258,14 +258,15 @@ Remover::Guess Remover::guess(NodeId via) {
   return {via, std::move(ports), std::move(matrix)};
 }
 
-void Remover::take_back(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix) {
+void SwitchRemover::take_back(NodeId via, const std::vector<Port>& ports,
+                              const SplitMatrix& matrix) {
   split_all(via, ports, matrix, -1);
   for (const Port& port : ports) {
     network_.set_capacity(network_.find(port.node, via), port.in);  // also what nobody used
   }
 }
 
-void Remover::remove(NodeId via) {
+void SwitchRemover::remove(NodeId via) {
   const std::vector<Port> ports = ports_of(via);
   check_balance(via, ports);
   if (!remove_by_guess(via, ports)) {
@@ -275,8 +276,8 @@ void Remover::remove(NodeId via) {
   retire(via, ports);
 }
 
-void Remover::split_all(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix,
-                        int sign) {
+void SwitchRemover::split_all(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix,
+                              int sign) {
   for (std::size_t i = 0; i < ports.size(); ++i) {
     for (std::size_t j = 0; j < ports.size(); ++j) {
       if (matrix.at(i, j) != 0) split(via, ports[i].node, ports[j].node, sign * matrix.at(i, j));
@@ -284,7 +285,7 @@ void Remover::split_all(NodeId via, const std::vector<Port>& ports, const SplitM
   }
 }
 
-void Remover::log(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix) {
+void SwitchRemover::log(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix) {
   for (std::size_t i = 0; i < ports.size(); ++i) {
     for (std::size_t j = 0; j < ports.size(); ++j) {
       if (i == j || matrix.at(i, j) == 0) continue;
@@ -293,7 +294,7 @@ void Remover::log(NodeId via, const std::vector<Port>& ports, const SplitMatrix&
   }
 }
 
-bool Remover::remove_by_guess(NodeId via, const std::vector<Port>& ports) {
+bool SwitchRemover::remove_by_guess(NodeId via, const std::vector<Port>& ports) {
   if (options_.most_exchanges < 0) return false;
   SplitMatrix matrix = guess_split_matrix(ports, quantum_);
   split_all(via, ports, matrix, 1);
@@ -306,7 +307,7 @@ bool Remover::remove_by_guess(NodeId via, const std::vector<Port>& ports) {
 }
 
 // Tests every target in turn and exchanges pairs wherever a cut falls short.
-bool Remover::repair(const std::vector<Port>& ports, SplitMatrix& matrix) {
+bool SwitchRemover::repair(const std::vector<Port>& ports, SplitMatrix& matrix) {
   std::size_t at = 0;
   int exchanges = 0;
   for (std::size_t passed = 0; passed < targets_.size();) {
@@ -327,7 +328,7 @@ bool Remover::repair(const std::vector<Port>& ports, SplitMatrix& matrix) {
 // The violated cut lost capacity to pairs with both ports on one side of it. Crossing a pair
 // inside with a pair outside, (u, t), (u', t') -> (u, t'), (u', t), gives it back unit for unit
 // and keeps every port's total. Unused input outside serves as well as a pair.
-bool Remover::exchange(const std::vector<Port>& ports, SplitMatrix& matrix, Amount shortage) {
+bool SwitchRemover::exchange(const std::vector<Port>& ports, SplitMatrix& matrix, Amount shortage) {
   const std::vector<std::uint8_t> side = flow_.source_side();
   const std::size_t count = ports.size();
   const auto outside = [&](std::size_t port) {
@@ -381,7 +382,7 @@ bool Remover::exchange(const std::vector<Port>& ports, SplitMatrix& matrix, Amou
 }
 
 // Theorem 5: each out-link is used up by splitting it with every in-link as far as that goes.
-void Remover::remove_exactly(NodeId via, const std::vector<Port>& ports) {
+void SwitchRemover::remove_exactly(NodeId via, const std::vector<Port>& ports) {
   SplitMatrix matrix(ports.size());
   const std::size_t count = ports.size();
   for (std::size_t j = 0; j < count; ++j) {
@@ -400,7 +401,7 @@ void Remover::remove_exactly(NodeId via, const std::vector<Port>& ports) {
 
 // Splits as much of from -> via -> to as the demand can spare and returns how much. Cuts that the
 // split touches fall one for one with it, so every shortage found is exactly what must go back.
-Amount Remover::largest_split(NodeId via, NodeId from, NodeId to) {
+Amount SwitchRemover::largest_split(NodeId via, NodeId from, NodeId to) {
   const auto left = [this](NodeId tail, NodeId head) {
     const int arc = network_.find(tail, head);
     return arc < 0 ? Amount{0} : network_.capacity(arc);
@@ -423,8 +424,9 @@ Amount Remover::largest_split(NodeId via, NodeId from, NodeId to) {
 
 }  // namespace
 
-SwitchRemoval solve(const Problem& problem, const RemovalOptions& options, Progress& progress) {
-  return Remover(problem, options, progress).run();
+SwitchRemoval remove_switches(const Subproblem& problem, const RemovalOptions& options,
+                              Progress& progress) {
+  return SwitchRemover(problem, options, progress).run();
 }
 
 }  // namespace forestcoll

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 #include <utility>
 
+#include "forestcoll/tight_sets/subproblem.hpp"
 #include "forestcoll/tight_sets/trimming.hpp"
 
 namespace forestcoll {
@@ -23,20 +23,12 @@ struct Found {
   std::vector<Amount> capacity;
 };
 
-// A set as a problem, and the arcs of the graph behind each arc of it: behind arc i those from
-// first[i] to first[i + 1].
-struct View {
-  Problem problem;
-  std::vector<std::size_t> first;
-  std::vector<std::size_t> behind;
-};
-
 class Decomposer {
  public:
   Decomposer(const Graph& graph, const Demand& demand, Progress& progress, int threads, bool trims)
       : graph_(graph),
         demand_(demand),
-        all_trees_(demand.total()),
+        contractor_(demand),
         progress_(progress),
         threads_(threads),
         trims_(trims),
@@ -62,7 +54,7 @@ class Decomposer {
   // Groups what a set holds into tight sets, and those again, until there are no more.
   void nest(std::size_t set) {
     while (set == 0 || sets_[set].size() > 2) {  // the whole at least is tested
-      View view = viewed(set);
+      Contracted view = contracted(set);
       const Found& found = search(view.problem);
       if (found.sets.empty()) return;
       lower(view, found.capacity);
@@ -71,7 +63,7 @@ class Decomposer {
   }
 
   // Equal boxes are equal problems, searched once.
-  const Found& search(Problem& problem) {
+  const Found& search(Subproblem& problem) {
     std::vector<Amount> key = content(problem);
     const auto known = searched_.find(key);
     if (known != searched_.end()) return known->second;
@@ -104,7 +96,7 @@ class Decomposer {
   }
 
   // Takes what an arc has lost from the arcs behind it.
-  void lower(const View& view, const std::vector<Amount>& capacity) {
+  void lower(const Contracted& view, const std::vector<Amount>& capacity) {
     for (std::size_t i = 0; i < capacity.size(); ++i) {
       Amount lost = -capacity[i];
       for (std::size_t j = view.first[i]; j < view.first[i + 1]; ++j) {
@@ -119,7 +111,7 @@ class Decomposer {
     }
   }
 
-  View viewed(std::size_t set) {
+  Contracted contracted(std::size_t set) {
     const std::vector<Item>& items = sets_[set];
     const auto outside = static_cast<NodeId>(items.size());
     std::vector<NodeId> inside;
@@ -130,12 +122,14 @@ class Decomposer {
         item_of_[static_cast<std::size_t>(inside[j])] = static_cast<NodeId>(i);
       }
     }
-    const bool whole = set == 0;
-    View view;
-    view.problem.outside = whole ? -1 : outside;
-    view.problem.graph.num_nodes = outside + (whole ? 0 : 1);
-    set_demand(inside, view.problem);
-    merge_arcs(inside, outside, view);
+    const auto item = [&](NodeId v) {
+      const NodeId inner = item_of_[static_cast<std::size_t>(v)];
+      return inner < 0 ? outside : inner;
+    };
+    const auto each_at = [&](NodeId v, const auto& visit) {
+      for (const std::size_t arc : arcs_at_[static_cast<std::size_t>(v)]) visit(arc);
+    };
+    Contracted view = contractor_.contract(inside, outside, set == 0, graph_.arcs, item, each_at);
     for (const NodeId v : inside) item_of_[static_cast<std::size_t>(v)] = -1;
     return view;
   }
@@ -146,45 +140,6 @@ class Decomposer {
       return;
     }
     for (const Item& inner : sets_[static_cast<std::size_t>(item.set)]) collect(inner, nodes);
-  }
-
-  void set_demand(const std::vector<NodeId>& inside, Problem& problem) const {
-    const auto size = static_cast<std::size_t>(problem.graph.num_nodes);
-    Demand& demand = problem.demand;
-    demand = {std::vector<Amount>(size, 0), std::vector<std::uint8_t>(size, 0)};
-    for (const NodeId v : inside) {
-      const auto item = static_cast<std::size_t>(item_of_[static_cast<std::size_t>(v)]);
-      demand.trees[item] += demand_.trees[static_cast<std::size_t>(v)];
-      demand.is_target[item] |= demand_.is_target[static_cast<std::size_t>(v)];
-    }
-    if (problem.outside >= 0) demand.trees.back() = all_trees_ - demand.total();
-  }
-
-  void merge_arcs(const std::vector<NodeId>& inside, NodeId outside, View& view) const {
-    const auto item = [&](NodeId v) {
-      const NodeId inner = item_of_[static_cast<std::size_t>(v)];
-      return inner < 0 ? outside : inner;
-    };
-    std::vector<std::tuple<NodeId, NodeId, std::size_t>> arcs;
-    for (const NodeId v : inside) {
-      for (const std::size_t arc : arcs_at_[static_cast<std::size_t>(v)]) {
-        const NodeId tail = item(graph_.arcs[arc].tail), head = item(graph_.arcs[arc].head);
-        // Arcs between two items are met at both ends.
-        if (tail == head || (tail != outside && v != graph_.arcs[arc].tail)) continue;
-        arcs.emplace_back(tail, head, arc);
-      }
-    }
-    std::ranges::sort(arcs);
-    auto& merged = view.problem.graph.arcs;
-    for (const auto& [tail, head, index] : arcs) {
-      if (merged.empty() || merged.back().tail != tail || merged.back().head != head) {
-        merged.push_back({tail, head, 0});
-        view.first.push_back(view.behind.size());
-      }
-      merged.back().capacity += graph_.arcs[index].capacity;
-      view.behind.push_back(index);
-    }
-    view.first.push_back(view.behind.size());
   }
 
   // Children before their parents.
@@ -210,12 +165,12 @@ class Decomposer {
 
   Graph graph_;
   const Demand& demand_;
-  Amount all_trees_;
+  Contractor contractor_;
   Progress& progress_;
   int threads_;
   bool trims_;
   std::vector<std::vector<std::size_t>> arcs_at_;
-  std::vector<NodeId> item_of_;          // scratch of view(): -1 everywhere else
+  std::vector<NodeId> item_of_;          // scratch of contracted(): -1 everywhere else
   std::vector<std::vector<Item>> sets_;  // the first is the whole graph
   std::map<std::vector<Amount>, Found> searched_;
 };

@@ -14,7 +14,7 @@ Amount rounded(Amount amount, int bits) {
 }
 
 // How many bits to drop so that the sum of all capacities times the number of trees fits.
-int excess_bits(const Problem& problem) {
+int excess_bits(const Subproblem& problem) {
   Wide sum = problem.demand.total();
   for (const Arc& arc : problem.graph.arcs) sum += arc.capacity;
   int bits = 0;
@@ -24,7 +24,7 @@ int excess_bits(const Problem& problem) {
 
 }  // namespace
 
-NarrowestSets::NarrowestSets(const Problem& problem)
+NarrowestSets::NarrowestSets(const Subproblem& problem)
     : graph_(problem.graph), trees_(problem.demand.trees), network_(problem.graph.num_nodes) {
   const int bits = excess_bits(problem);
   for (Amount& trees : trees_) trees = rounded(trees, bits);

@@ -15,7 +15,7 @@ namespace {
 // the graph alone, not on the flow that they are read off.
 class Search {
  public:
-  explicit Search(const Problem& problem)
+  explicit Search(const Subproblem& problem)
       : problem_(problem), network_(problem.graph), flow_(network_, problem.demand.trees) {}
 
   // The smallest tight set of two or more items around v; nothing if there is none but the whole.
@@ -48,7 +48,7 @@ class Search {
     return best;
   }
 
-  const Problem& problem_;
+  const Subproblem& problem_;
   FlowNetwork network_;
   WarmFlow flow_;
 };
@@ -90,7 +90,7 @@ void check(const Family& family, NodeId num_nodes) {
   }
 }
 
-std::vector<std::vector<NodeId>> minimal_tight_sets(const Problem& problem, Progress& progress,
+std::vector<std::vector<NodeId>> minimal_tight_sets(const Subproblem& problem, Progress& progress,
                                                     int threads) {
   const std::vector<NodeId> targets = problem.demand.targets();
   std::vector<std::vector<NodeId>> found(targets.size());

@@ -24,7 +24,7 @@ using Cuts = std::vector<Cut>;
 
 class Trimmer {
  public:
-  Trimmer(Problem& problem, Progress& progress)
+  Trimmer(Subproblem& problem, Progress& progress)
       : problem_(problem),
         progress_(progress),
         in_(problem.demand.trees.size()),
@@ -268,7 +268,7 @@ class Trimmer {
   // Networks tend to be symmetric: after so many sets in a row that are no use, the rest is none.
   static constexpr int kMostFailures = 64;
 
-  Problem& problem_;
+  Subproblem& problem_;
   Progress& progress_;
   std::vector<std::vector<std::size_t>> in_, out_;
   std::vector<Amount> room_;           // h({v}) of targets
@@ -279,7 +279,7 @@ class Trimmer {
 
 }  // namespace
 
-std::vector<std::vector<NodeId>> trim(Problem& problem, Progress& progress) {
+std::vector<std::vector<NodeId>> trim(Subproblem& problem, Progress& progress) {
   return Trimmer(problem, progress).run();
 }
 

@@ -65,7 +65,7 @@ void trimming_keeps_every_cut_and_makes_its_sets_tight() {
   for (int round = 0; round < 600; ++round) {
     auto [graph, demand] = random_network(random);
     graph = merged(graph);
-    Problem problem{graph, demand, -1};
+    Subproblem problem{graph, demand, -1};
     const auto sets = trim(problem, progress);
     for (std::size_t i = 0; i < graph.arcs.size(); ++i) {
       CHECK(problem.graph.arcs[i].capacity >= 0);

@@ -32,18 +32,6 @@ struct Demand {
   std::vector<NodeId> targets() const;
 };
 
-// One set of a network seen by itself: what it holds are the items, children contracted, and all
-// around it is one more item, `outside` (-1 if there is nothing). The outside roots the trees of
-// all other nodes; no tree has to reach it.
-struct Problem {
-  Graph graph;
-  Demand demand;
-  NodeId outside = -1;
-};
-
-// All that a problem says, as numbers: equal boxes have equal ones.
-std::vector<Amount> content(const Problem& problem);
-
 // Sorts arcs by (tail, head) and adds parallel ones up.
 std::vector<Arc> merged(std::vector<Arc> arcs);
 

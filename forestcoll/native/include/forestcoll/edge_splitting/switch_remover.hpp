@@ -8,6 +8,7 @@
 #include "forestcoll/common/progress.hpp"
 #include "forestcoll/common/types.hpp"
 #include "forestcoll/edge_splitting/edge_splitting.hpp"
+#include "forestcoll/tight_sets/subproblem.hpp"
 
 namespace forestcoll {
 
@@ -15,6 +16,7 @@ namespace forestcoll {
 //
 // Throws Infeasible if the graph cannot carry the demand, or a removed node sends more than it
 // receives.
-SwitchRemoval solve(const Problem& problem, const RemovalOptions& options, Progress& progress);
+SwitchRemoval remove_switches(const Subproblem& problem, const RemovalOptions& options,
+                              Progress& progress);
 
 }  // namespace forestcoll

@@ -9,12 +9,13 @@
 
 #include "forestcoll/common/flow.hpp"
 #include "forestcoll/common/types.hpp"
+#include "forestcoll/tight_sets/subproblem.hpp"
 
 namespace forestcoll {
 
 class NarrowestSets {
  public:
-  explicit NarrowestSets(const Problem& problem);
+  explicit NarrowestSets(const Subproblem& problem);
 
   // The smallest maximiser that holds all of `core`, ascending; nothing if no root is outside.
   std::vector<NodeId> around(const std::vector<NodeId>& core);

@@ -10,6 +10,7 @@
 
 #include "forestcoll/common/progress.hpp"
 #include "forestcoll/common/types.hpp"
+#include "forestcoll/tight_sets/subproblem.hpp"
 
 namespace forestcoll {
 
@@ -34,7 +35,7 @@ void check(const Family& family, NodeId num_nodes);
 // among the threads; what is found does not depend on their number.
 //
 // Throws Infeasible if the graph cannot carry the demand.
-std::vector<std::vector<NodeId>> minimal_tight_sets(const Problem& problem, Progress& progress,
+std::vector<std::vector<NodeId>> minimal_tight_sets(const Subproblem& problem, Progress& progress,
                                                     int threads = 1);
 
 }  // namespace forestcoll

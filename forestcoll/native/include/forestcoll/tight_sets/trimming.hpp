@@ -11,6 +11,7 @@
 
 #include "forestcoll/common/progress.hpp"
 #include "forestcoll/common/types.hpp"
+#include "forestcoll/tight_sets/subproblem.hpp"
 
 namespace forestcoll {
 
@@ -20,6 +21,6 @@ namespace forestcoll {
 //
 // Precondition: the problem carries its demand. Afterwards it does, too, and no switch sends more
 // than it receives if that was so before.
-std::vector<std::vector<NodeId>> trim(Problem& problem, Progress& progress);
+std::vector<std::vector<NodeId>> trim(Subproblem& problem, Progress& progress);
 
 }  // namespace forestcoll
