@@ -31,19 +31,19 @@ Assembler::Assembler(FactoredForest forest)
       parent_(forest_.trees.size(), -1),
       depth_(forest_.trees.size(), 0) {
   const ContractedEdges edges(nesting_, forest_.links);
-  std::vector<int> first_with(forest_.shapes.size(), -1);
+  IndexedVector<int> first_with(forest_.shapes.size(), -1);
   for (int set = 0; set < forest_.family.num_sets(); ++set) {
-    const int shape = forest_.shape_of[index(set)];
+    const int shape = forest_.shape_of[set];
     const auto of_set = edges.of(set);
-    if (nesting_.num_items(set) != forest_.shapes[index(shape)].num_items) {
+    if (nesting_.num_items(set) != forest_.shapes[shape].num_items) {
       fail(set, "has " + std::to_string(nesting_.num_items(set)) + " items, but shape " +
                     std::to_string(shape) + " is of " +
-                    std::to_string(forest_.shapes[index(shape)].num_items));
+                    std::to_string(forest_.shapes[shape].num_items));
     }
-    int& known = first_with[index(shape)];
+    int& known = first_with[shape];
     if (known < 0) {
       known = set;
-      prepare(forest_.shapes[index(shape)], of_set);
+      prepare(forest_.shapes[shape], of_set);
     } else if (!std::ranges::equal(of_set, edges.of(known),
                                    [](const auto& a, const auto& b) { return a.same_ends(b); })) {
       fail(set, "has other links than set " + std::to_string(known) + " of the same shape");
@@ -58,26 +58,26 @@ Assembler::Assembler(FactoredForest forest)
 // The batches of a shape as steps, parents first.
 void Assembler::prepare(const Shape& shape, std::span<const ContractedEdges::Edge> edges) {
   const auto items = index(shape.num_items);
-  std::vector<std::size_t> row(items + 1, 0);
-  for (const auto& edge : edges) ++row[index(edge.from) + 1];
+  IndexedVector<std::size_t> row(items + 1, 0);
+  for (const auto& edge : edges) ++row[edge.from + 1];
   for (std::size_t item = 0; item < items; ++item) row[item + 1] += row[item];
-  std::vector<Step>& steps = steps_[static_cast<std::size_t>(&shape - forest_.shapes.data())];
+  std::vector<Step>& steps = steps_[&shape - forest_.shapes.data()];
   steps.reserve(shape.num_batches() * (items - 1));
-  std::vector<int> next(items), first_child(items), queue;
+  IndexedVector<int> next(items), first_child(items), queue;
   for (std::size_t batch = 0; batch < shape.num_batches(); ++batch) {
     const auto parent = shape.parents(batch);
     std::ranges::fill(first_child, -1);
     for (std::size_t item = items; item-- > 0;) {
       if (parent[item] < 0) continue;
-      next[item] = first_child[index(parent[item])];
-      first_child[index(parent[item])] = static_cast<int>(item);
+      next[item] = first_child[parent[item]];
+      first_child[parent[item]] = static_cast<int>(item);
     }
     queue.assign(1, shape.root[batch]);
     for (std::size_t i = 0; i < queue.size(); ++i) {
-      const auto from = index(queue[i]);
+      const int from = queue[i];
       const auto of_item = edges.subspan(row[from], row[from + 1] - row[from]);
       auto edge = of_item.begin();
-      for (int to = first_child[from]; to >= 0; to = next[index(to)]) {
+      for (int to = first_child[from]; to >= 0; to = next[to]) {
         edge = std::ranges::lower_bound(edge, of_item.end(), to, {}, &ContractedEdges::Edge::to);
         if (edge == of_item.end() || edge->to != to) {
           throw InvalidInput("shape " + std::to_string(&shape - forest_.shapes.data()) +
@@ -96,18 +96,18 @@ void Assembler::prepare(const Shape& shape, std::span<const ContractedEdges::Edg
 
 // What a set has to spend: its batches by root, and its links.
 void Assembler::prepare(int set, const ContractedEdges& edges) {
-  const Shape& shape = forest_.shapes[index(forest_.shape_of[index(set)])];
+  const Shape& shape = forest_.shapes[forest_.shape_of[set]];
   const std::size_t base = stock_.size();
-  std::vector<std::size_t> first(index(shape.num_items) + 1, 0);
-  for (const NodeId root : shape.root) ++first[index(root) + 1];
+  IndexedVector<std::size_t> first(index(shape.num_items) + 1, 0);
+  for (const NodeId root : shape.root) ++first[root + 1];
   for (std::size_t i = 0; i < index(shape.num_items); ++i) {
     first[i + 1] += first[i];
     first_stock_.push_back(base + first[i]);
   }
   stock_.resize(base + shape.num_batches());
   for (std::size_t batch = 0; batch < shape.num_batches(); ++batch) {
-    stock_[base + first[index(shape.root[batch])]++] = {shape.multiplicity[batch],
-                                                        static_cast<int>(batch)};
+    stock_[base + first[shape.root[batch]]++] = {shape.multiplicity[batch],
+                                                 static_cast<int>(batch)};
   }
   for (std::size_t i = 0; i < index(shape.num_items); ++i) {
     const std::size_t begin = first_stock_[nesting_.first_position(set) + i];
@@ -122,7 +122,7 @@ void Assembler::prepare(int set, const ContractedEdges& edges) {
     const auto links = edges.links_of(edge);
     num_live_.push_back(static_cast<int>(links.size()));
     for (const int link : links) {
-      const Arc& arc = forest_.links[index(link)];
+      const Arc& arc = forest_.links[link];
       supply_.push_back({arc.capacity, arc.tail, arc.head});
     }
   }
@@ -135,12 +135,12 @@ bool Assembler::next() {
     of_root_ = forest_.trees[0];
   }
   while (of_root_ == 0) {
-    if (index(++root_) >= forest_.trees.size()) {
+    if (++root_ >= forest_.trees.count()) {
       expect_nothing_left();
-      root_ = static_cast<NodeId>(forest_.trees.size()) - 1;
+      root_ = forest_.trees.count() - 1;
       return false;
     }
-    of_root_ = forest_.trees[index(root_)];
+    of_root_ = forest_.trees[root_];
   }
   assemble();
   return true;
@@ -149,8 +149,8 @@ bool Assembler::next() {
 void Assembler::assemble() {
   multiplicity_ = of_root_;
   height_ = 0;
-  parent_[index(root_)] = -1;
-  depth_[index(root_)] = 0;
+  parent_[root_] = -1;
+  depth_[root_] = 0;
   taken_stock_.clear();
   taken_links_.clear();
   const int whole = forest_.family.num_sets() - 1;
@@ -176,11 +176,11 @@ void Assembler::span_from(int set, int item, NodeId entry) {
   multiplicity_ = std::min(multiplicity_, stock.front().left);
   taken_stock_.push_back(position);
   enter(item, entry);
-  const int shape = forest_.shape_of[index(set)];
-  const std::size_t edges = index(forest_.shapes[index(shape)].num_items) - 1;
-  const Step* step = steps_[index(shape)].data() + index(stock.front().batch) * edges;
+  const int shape = forest_.shape_of[set];
+  const std::size_t edges = index(forest_.shapes[shape].num_items) - 1;
+  const Step* step = steps_[shape].data() + index(stock.front().batch) * edges;
   for (const Step* end = step + edges; step < end; ++step) {
-    enter(step->to, join(set, first_edge_[index(set)] + index(step->edge)));
+    enter(step->to, join(set, first_edge_[set] + index(step->edge)));
   }
 }
 
@@ -192,19 +192,19 @@ NodeId Assembler::join(int set, std::size_t edge) {
   if (first == end) fail(set, "needs more trees over a contracted edge than its links carry");
   const Supply* best = first;
   Amount most = std::min(best->left, multiplicity_);
-  int depth = depth_[index(best->tail)];
+  int depth = depth_[best->tail];
   for (const Supply* link = first + 1; link < end; ++link) {
     const Amount amount = std::min(link->left, multiplicity_);
     if (amount < most) continue;
-    const int depth_here = depth_[index(link->tail)];
+    const int depth_here = depth_[link->tail];
     if (amount == most && depth_here >= depth) continue;
     best = link;
     most = amount;
     depth = depth_here;
   }
   multiplicity_ = most;
-  parent_[index(best->head)] = best->tail;
-  depth_[index(best->head)] = depth + 1;
+  parent_[best->head] = best->tail;
+  depth_[best->head] = depth + 1;
   height_ = std::max(height_, depth + 1);
   taken_links_.push_back({edge, static_cast<std::size_t>(best - supply_.data())});
   return best->head;
@@ -238,7 +238,7 @@ void Assembler::expect_nothing_left() const {
          i < first_stock_[nesting_.first_position(set + 1)]; ++i) {
       if (stock_[i].left > 0) fail(set, "has more trees than start in it or enter it");
     }
-    for (std::size_t edge = first_edge_[index(set)]; edge < first_edge_[index(set) + 1]; ++edge) {
+    for (std::size_t edge = first_edge_[set]; edge < first_edge_[set + 1]; ++edge) {
       if (num_live_[edge] > 0) {
         const Supply& link = supply_[first_supply_[edge]];
         fail(set, "leaves " + std::to_string(link.left) + " trees of the link " +

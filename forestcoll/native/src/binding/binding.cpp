@@ -78,7 +78,7 @@ auto pack_each_set(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> ca
                    In<Amount> trees, In<std::int32_t> set_of, In<std::int32_t> set_parent,
                    Callback progress) {
   const Graph graph{nodes, arcs_of(tail, head, capacity)};
-  const std::vector<Amount> demand = vector_of(trees);
+  const NodeMap<Amount> demand = vector_of(trees);
   const Family family = family_of(set_of, set_parent);
   FactoredForest forest =
       run(progress, [&](Progress p) { return pack_sets(graph, demand, family, p); });

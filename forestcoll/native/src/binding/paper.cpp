@@ -16,7 +16,7 @@ namespace {
 auto paper_optimality(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
                       In<std::uint8_t> is_compute, Callback progress) {
   const Graph graph{nodes, arcs_of(tail, head, capacity)};
-  const std::vector<std::uint8_t> compute = vector_of(is_compute);
+  const NodeMap<std::uint8_t> compute = vector_of(is_compute);
   paper::Optimality found = run(
       progress, [&](Progress p) { return paper::find_optimality(graph, compute, std::move(p)); });
   return std::tuple(found.numerator, found.denominator, array_of(std::move(found.cut)),
@@ -35,7 +35,7 @@ auto paper_split_off_switches(NodeId nodes, In<NodeId> tail, In<NodeId> head, In
 auto paper_pack_trees(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
                       In<Amount> trees, Callback progress) {
   const Graph graph{nodes, arcs_of(tail, head, capacity)};
-  const std::vector<Amount> demand = vector_of(trees);
+  const NodeMap<Amount> demand = vector_of(trees);
   const std::vector<Batch> batches =
       run(progress, [&](Progress p) { return paper::pack_trees(graph, demand, std::move(p)); });
   return packing_arrays(graph, batches);

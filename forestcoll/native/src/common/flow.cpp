@@ -56,14 +56,14 @@ int FlowNetwork::add(NodeId tail, NodeId head, Amount capacity) {
     arc = num_arcs();
     head_.insert(head_.end(), {head, tail});
     capacity_.insert(capacity_.end(), {0, 0});
-    out_[static_cast<std::size_t>(tail)].push_back(arc);
-    out_[static_cast<std::size_t>(head)].push_back(arc ^ 1);
-    neighbours_[static_cast<std::size_t>(tail)].push_back(head);
-    neighbours_[static_cast<std::size_t>(head)].push_back(tail);
+    out_[tail].push_back(arc);
+    out_[head].push_back(arc ^ 1);
+    neighbours_[tail].push_back(head);
+    neighbours_[head].push_back(tail);
     index_.insert(tail, head, arc);
     index_.insert(head, tail, arc ^ 1);
   }
-  capacity_[static_cast<std::size_t>(arc)] += capacity;
+  capacity_[arc] += capacity;
   return arc;
 }
 
@@ -90,27 +90,26 @@ WarmFlow::WarmFlow(const FlowNetwork& network, std::span<const Amount> supply)
   }
 }
 
-void WarmFlow::sync_arcs() { flow_.resize(static_cast<std::size_t>(network_->num_arcs()), 0); }
+void WarmFlow::sync_arcs() { flow_.resize(network_->num_arcs(), 0); }
 
 void WarmFlow::set_supply(NodeId node, Amount supply) {
-  Amount& present = supply_[static_cast<std::size_t>(node)];
+  Amount& present = supply_[node];
   if (present == supply) return;
   change_excess(node, supply - present);
   present = supply;
 }
 
 void WarmFlow::change_excess(NodeId node, Amount by) {
-  const auto v = static_cast<std::size_t>(node);
-  excess_[v] += by;
-  if (!is_active_[v]) {
-    is_active_[v] = 1;
+  excess_[node] += by;
+  if (!is_active_[node]) {
+    is_active_[node] = 1;
     active_.push_back(node);
   }
 }
 
 void WarmFlow::push(int arc, Amount amount) {
-  flow_[static_cast<std::size_t>(arc)] += amount;
-  flow_[static_cast<std::size_t>(arc ^ 1)] -= amount;
+  flow_[arc] += amount;
+  flow_[arc ^ 1] -= amount;
 }
 
 void WarmFlow::clip(int arc) {
@@ -140,36 +139,33 @@ Amount WarmFlow::settle(NodeId sink) {
 void WarmFlow::cover_deficits(NodeId sink) {
   for (std::size_t i = 0; i < active_.size(); ++i) {
     const NodeId node = active_[i];
-    while (excess_[static_cast<std::size_t>(node)] < 0 && node != sink) cover_deficit(node, sink);
+    while (excess_[node] < 0 && node != sink) cover_deficit(node, sink);
   }
 }
 
 void WarmFlow::cover_deficit(NodeId node, NodeId sink) {
   // Breadth first against the arcs, until a node that has excess to give.
-  level_[static_cast<std::size_t>(node)] = 0;
+  level_[node] = 0;
   reached_.assign(1, node);
   NodeId giver = -1;
   for (std::size_t i = 0; i < reached_.size() && giver < 0; ++i) {
     const NodeId v = reached_[i];
     for (const int out : network_->arcs_of(v)) {
       const NodeId u = network_->head(out);
-      const auto at = static_cast<std::size_t>(u);
-      if (level_[at] >= 0 || residual(out ^ 1) <= 0) continue;
-      level_[at] = 0;
-      next_[at] = static_cast<std::uint32_t>(out ^ 1);  // the arc towards the node
+      if (level_[u] >= 0 || residual(out ^ 1) <= 0) continue;
+      level_[u] = 0;
+      next_[u] = static_cast<std::uint32_t>(out ^ 1);  // the arc towards the node
       reached_.push_back(u);
-      if (u == sink || excess_[at] > 0) {
+      if (u == sink || excess_[u] > 0) {
         giver = u;
         break;
       }
     }
   }
   if (giver < 0) throw InternalError("a flow has a deficit that nothing can cover");
-  Amount amount = -excess_[static_cast<std::size_t>(node)];
-  if (giver != sink) amount = std::min(amount, excess_[static_cast<std::size_t>(giver)]);
-  const auto arc_from = [&](NodeId v) {
-    return static_cast<int>(next_[static_cast<std::size_t>(v)]);
-  };
+  Amount amount = -excess_[node];
+  if (giver != sink) amount = std::min(amount, excess_[giver]);
+  const auto arc_from = [&](NodeId v) { return static_cast<int>(next_[v]); };
   for (NodeId v = giver; v != node; v = network_->head(arc_from(v))) {
     amount = std::min(amount, residual(arc_from(v)));
   }
@@ -181,9 +177,8 @@ void WarmFlow::cover_deficit(NodeId node, NodeId sink) {
 
 Amount WarmFlow::drain(NodeId sink) {
   const auto settled = [&](NodeId v) {
-    const auto at = static_cast<std::size_t>(v);
-    if (v != sink && excess_[at] > 0) return false;
-    is_active_[at] = 0;
+    if (v != sink && excess_[v] > 0) return false;
+    is_active_[v] = 0;
     return true;
   };
   for (;;) {
@@ -197,27 +192,27 @@ Amount WarmFlow::drain(NodeId sink) {
     if (!any) break;
   }
   Amount left = 0;
-  for (const NodeId v : active_) left += excess_[static_cast<std::size_t>(v)];
+  for (const NodeId v : active_) left += excess_[v];
   return left;
 }
 
 // Distances to the sink over residual arcs, until every node with excess has one. Returns whether
 // any has.
 bool WarmFlow::label_towards(NodeId sink) {
-  level_[static_cast<std::size_t>(sink)] = 0;
+  level_[sink] = 0;
   reached_.assign(1, sink);
   std::size_t waiting = active_.size();
   for (std::size_t i = 0; i < reached_.size(); ++i) {
     const NodeId v = reached_[i];
-    const int level = level_[static_cast<std::size_t>(v)] + 1;
+    const int level = level_[v] + 1;
     const auto arcs = network_->arcs_of(v);
     const auto neighbours = network_->neighbours(v);
     for (std::size_t place = 0; place < arcs.size(); ++place) {
-      const auto u = static_cast<std::size_t>(neighbours[place]);
+      const NodeId u = neighbours[place];
       if (level_[u] >= 0 || residual(arcs[place] ^ 1) <= 0) continue;
       level_[u] = level;
       next_[u] = 0;
-      reached_.push_back(neighbours[place]);
+      reached_.push_back(u);
       if (is_active_[u] && --waiting == 0) return true;
     }
   }
@@ -226,16 +221,15 @@ bool WarmFlow::label_towards(NodeId sink) {
 
 // Blocking flow from one node along arcs that come one step nearer to the sink.
 void WarmFlow::augment_from(NodeId source, NodeId sink) {
-  const auto from = static_cast<std::size_t>(source);
   path_.clear();
   NodeId v = source;
-  while (excess_[from] > 0 && level_[from] > 0) {
+  while (excess_[source] > 0 && level_[source] > 0) {
     if (v == sink) {
-      Amount amount = excess_[from];
+      Amount amount = excess_[source];
       for (const int arc : path_) amount = std::min(amount, residual(arc));
       for (const int arc : path_) push(arc, amount);
       change_excess(source, -amount);
-      excess_[static_cast<std::size_t>(sink)] += amount;
+      excess_[sink] += amount;
       // Go on from the first arc that is now full.
       const auto full = std::ranges::find_if(path_, [&](int arc) { return residual(arc) == 0; });
       if (full != path_.end()) {
@@ -247,19 +241,18 @@ void WarmFlow::augment_from(NodeId source, NodeId sink) {
       }
       continue;
     }
-    const auto at = static_cast<std::size_t>(v);
     const auto arcs = network_->arcs_of(v);
     const auto neighbours = network_->neighbours(v);
-    while (next_[at] < arcs.size()) {
-      const auto u = static_cast<std::size_t>(neighbours[next_[at]]);
-      if (level_[u] == level_[at] - 1 && residual(arcs[next_[at]]) > 0) break;
-      ++next_[at];
+    while (next_[v] < arcs.size()) {
+      const NodeId u = neighbours[next_[v]];
+      if (level_[u] == level_[v] - 1 && residual(arcs[next_[v]]) > 0) break;
+      ++next_[v];
     }
-    if (next_[at] < arcs.size()) {
-      path_.push_back(arcs[next_[at]]);
+    if (next_[v] < arcs.size()) {
+      path_.push_back(arcs[next_[v]]);
       v = network_->head(path_.back());
     } else {
-      level_[at] = network_->num_nodes() + 1;  // a dead end for the rest of this phase
+      level_[v] = network_->num_nodes() + 1;  // a dead end for the rest of this phase
       if (path_.empty()) return;
       v = network_->tail(path_.back());
       path_.pop_back();
@@ -268,21 +261,21 @@ void WarmFlow::augment_from(NodeId source, NodeId sink) {
 }
 
 void WarmFlow::forget_labels() {
-  for (const NodeId v : reached_) level_[static_cast<std::size_t>(v)] = -1;
+  for (const NodeId v : reached_) level_[v] = -1;
 }
 
-std::vector<std::uint8_t> WarmFlow::source_side() const {
-  std::vector<std::uint8_t> side(excess_.size(), 0);
+NodeMap<std::uint8_t> WarmFlow::source_side() const {
+  NodeMap<std::uint8_t> side(excess_.size(), 0);
   std::vector<NodeId> queue;
   for (const NodeId v : active_) {
-    if (v != sink_ && excess_[static_cast<std::size_t>(v)] > 0) queue.push_back(v);
+    if (v != sink_ && excess_[v] > 0) queue.push_back(v);
   }
-  for (const NodeId v : queue) side[static_cast<std::size_t>(v)] = 1;
+  for (const NodeId v : queue) side[v] = 1;
   for (std::size_t i = 0; i < queue.size(); ++i) {
     for (const int arc : network_->arcs_of(queue[i])) {
       const NodeId u = network_->head(arc);
-      if (side[static_cast<std::size_t>(u)] || residual(arc) <= 0) continue;
-      side[static_cast<std::size_t>(u)] = 1;
+      if (side[u] || residual(arc) <= 0) continue;
+      side[u] = 1;
       queue.push_back(u);
     }
   }
@@ -290,14 +283,14 @@ std::vector<std::uint8_t> WarmFlow::source_side() const {
 }
 
 std::vector<NodeId> WarmFlow::reaching(NodeId node) const {
-  std::vector<std::uint8_t> seen(excess_.size(), 0);
+  NodeMap<std::uint8_t> seen(excess_.size(), 0);
   std::vector<NodeId> found{node};
-  seen[static_cast<std::size_t>(node)] = 1;
+  seen[node] = 1;
   for (std::size_t i = 0; i < found.size(); ++i) {
     for (const int out : network_->arcs_of(found[i])) {
       const NodeId u = network_->head(out);
-      if (seen[static_cast<std::size_t>(u)] || residual(out ^ 1) <= 0) continue;
-      seen[static_cast<std::size_t>(u)] = 1;
+      if (seen[u] || residual(out ^ 1) <= 0) continue;
+      seen[u] = 1;
       found.push_back(u);
     }
   }
@@ -308,54 +301,51 @@ std::vector<NodeId> WarmFlow::reaching(NodeId node) const {
 // Tarjan's algorithm against the arcs: a component that is complete when the search leaves it is
 // a source if none of its nodes is entered from an earlier component.
 std::vector<std::vector<NodeId>> WarmFlow::source_components(NodeId without) const {
-  const std::size_t count = excess_.size();
-  std::vector<int> order(count, -1), low(count, 0), component(count, -1);
-  std::vector<std::size_t> next(count, 0);
+  const NodeId count = excess_.count();
+  NodeMap<int> order(count, -1), low(count, 0), component(count, -1);
+  NodeMap<std::size_t> next(count, 0);
   std::vector<NodeId> stack, path;
   std::vector<std::vector<NodeId>> sources;
   int time = 0, components = 0;
-  for (NodeId start = 0; start < static_cast<NodeId>(count); ++start) {
-    if (start == without || order[static_cast<std::size_t>(start)] >= 0) continue;
+  for (NodeId start = 0; start < count; ++start) {
+    if (start == without || order[start] >= 0) continue;
     path.assign(1, start);
     while (!path.empty()) {
       const NodeId v = path.back();
-      const auto at = static_cast<std::size_t>(v);
-      if (order[at] < 0) {
-        order[at] = low[at] = time++;
+      if (order[v] < 0) {
+        order[v] = low[v] = time++;
         stack.push_back(v);
       }
       const auto arcs = network_->arcs_of(v);
       bool descended = false;
-      while (next[at] < arcs.size()) {
-        const int out = arcs[next[at]++];
+      while (next[v] < arcs.size()) {
+        const int out = arcs[next[v]++];
         const NodeId u = network_->head(out);
-        const auto to = static_cast<std::size_t>(u);
         if (u == without || residual(out ^ 1) <= 0) continue;
-        if (order[to] < 0) {
+        if (order[u] < 0) {
           path.push_back(u);
           descended = true;
           break;
         }
-        if (component[to] < 0) low[at] = std::min(low[at], order[to]);
+        if (component[u] < 0) low[v] = std::min(low[v], order[u]);
       }
       if (descended) continue;
       path.pop_back();
       if (!path.empty()) {
-        auto& above = low[static_cast<std::size_t>(path.back())];
-        above = std::min(above, low[at]);
+        auto& above = low[path.back()];
+        above = std::min(above, low[v]);
       }
-      if (low[at] != order[at]) continue;
+      if (low[v] != order[v]) continue;
       std::vector<NodeId> members;
       do {
         members.push_back(stack.back());
-        component[static_cast<std::size_t>(members.back())] = components;
+        component[members.back()] = components;
         stack.pop_back();
       } while (members.back() != v);
       const bool entered = std::ranges::any_of(members, [&](NodeId w) {
         return std::ranges::any_of(network_->arcs_of(w), [&](int out) {
           const NodeId u = network_->head(out);
-          return u != without && residual(out ^ 1) > 0 &&
-                 component[static_cast<std::size_t>(u)] != components;
+          return u != without && residual(out ^ 1) > 0 && component[u] != components;
         });
       });
       if (!entered) sources.push_back(std::move(members));

@@ -27,8 +27,8 @@ Amount Demand::total() const { return std::accumulate(trees.begin(), trees.end()
 
 std::vector<NodeId> Demand::targets() const {
   std::vector<NodeId> nodes;
-  for (std::size_t v = 0; v < is_target.size(); ++v) {
-    if (is_target[v]) nodes.push_back(static_cast<NodeId>(v));
+  for (NodeId v = 0; v < is_target.count(); ++v) {
+    if (is_target[v]) nodes.push_back(v);
   }
   return nodes;
 }
@@ -48,21 +48,21 @@ std::vector<Arc> merged(std::vector<Arc> arcs) {
 }
 
 void check(const Graph& graph, const Demand& demand, Roots roots) {
-  const auto size = static_cast<std::size_t>(graph.num_nodes);
-  if (demand.trees.size() != size || demand.is_target.size() != size) {
+  const NodeId nodes = graph.num_nodes;
+  if (demand.trees.count() != nodes || demand.is_target.count() != nodes) {
     throw InvalidInput("trees and targets must have one entry a node");
   }
   Amount capacities = 0;
   for (const Arc& arc : graph.arcs) {
-    if (arc.tail < 0 || arc.tail >= graph.num_nodes || arc.head < 0 ||
-        arc.head >= graph.num_nodes || arc.tail == arc.head) {
+    if (arc.tail < 0 || arc.tail >= nodes || arc.head < 0 || arc.head >= nodes ||
+        arc.tail == arc.head) {
       throw InvalidInput("an arc must join two different nodes of the graph");
     }
     if (arc.capacity < 0) throw InvalidInput("a capacity is negative");
     add_checked(capacities, arc.capacity);
   }
   Amount trees = 0;
-  for (std::size_t v = 0; v < size; ++v) {
+  for (NodeId v = 0; v < nodes; ++v) {
     if (demand.trees[v] < 0) throw InvalidInput("a number of trees is negative");
     if (roots == Roots::targets && demand.trees[v] > 0 && !demand.is_target[v]) {
       throw InvalidInput("a root of trees must be a target itself");

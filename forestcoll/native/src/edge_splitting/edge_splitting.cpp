@@ -27,15 +27,15 @@ class FamilyRemover {
 
   SwitchRemoval run() {
     const int sets = nesting_.family().num_sets();
-    std::vector<std::uint8_t> has_switch(static_cast<std::size_t>(sets), 0);
+    IndexedVector<std::uint8_t> has_switch(sets, 0);
     for (std::size_t v = 0; v < demand_.is_target.size(); ++v) {
       if (!demand_.is_target[v]) {
-        has_switch[static_cast<std::size_t>(nesting_.family().set_of[v])] = 1;
+        has_switch[nesting_.family().set_of[v]] = 1;
       }
     }
     // Parents come after their children, and go first.
     for (int set = sets - 1; set >= 0; --set) {
-      if (has_switch[static_cast<std::size_t>(set)]) remove_from(set);
+      if (has_switch[set]) remove_from(set);
       progress_(sets - set, sets);
     }
     result_.logical = links_.merged();
@@ -47,39 +47,38 @@ class FamilyRemover {
     const Contraction items(nesting_, set);
     const Subproblem problem = contracted(items);
     const SwitchRemoval& solution = solved(problem);
-    const std::vector<int> targets_of = count_targets(items);
+    const IndexedVector<int> targets_of = count_targets(items);
     for (std::size_t s = 0; s < solution.splits.size();) {
       std::vector<Split> of_switch;
       const NodeId via = solution.splits[s].via;
       for (; s < solution.splits.size() && solution.splits[s].via == via; ++s) {
         of_switch.push_back(solution.splits[s]);
       }
-      const NodeId real = items.first[static_cast<std::size_t>(via)];
+      const NodeId real = items.first[via];
       lift(of_switch, real, items, targets_of, links_, result_.splits);
       links_.remove(real);
     }
     for (int item = 0; item < items.num_items(); ++item) {
-      if (is_switch(items, item)) links_.remove(items.first[static_cast<std::size_t>(item)]);
+      if (is_switch(items, item)) links_.remove(items.first[item]);
     }
     result_.exchanges += solution.exchanges;
     result_.exact_switches += solution.exact_switches;
   }
 
   // Of each item, and of all that is outside.
-  std::vector<int> count_targets(const Contraction& items) const {
-    std::vector<int> count(static_cast<std::size_t>(items.num_items()) + 1, 0);
+  IndexedVector<int> count_targets(const Contraction& items) const {
+    IndexedVector<int> count(items.num_items() + 1, 0);
     count.back() = all_targets_;
     for (const NodeId v : items.nodes) {
-      if (!demand_.is_target[static_cast<std::size_t>(v)]) continue;
-      ++count[static_cast<std::size_t>(items.item_of(v))];
+      if (!demand_.is_target[v]) continue;
+      ++count[items.item_of(v)];
       --count.back();
     }
     return count;
   }
 
   bool is_switch(const Contraction& items, int item) const {
-    const auto at = static_cast<std::size_t>(item);
-    return items.child[at] < 0 && !demand_.is_target[static_cast<std::size_t>(items.first[at])];
+    return items.child[item] < 0 && !demand_.is_target[items.first[item]];
   }
 
   Subproblem contracted(const Contraction& items) const {

@@ -85,9 +85,9 @@ Shares share_out(Ports& ports, const std::vector<Amount>& amounts) {
 
 class Lift {
  public:
-  Lift(Links& links, const Contraction& items, const std::vector<int>& targets_of, NodeId via)
+  Lift(Links& links, const Contraction& items, const IndexedVector<int>& targets_of, NodeId via)
       : links_(links), targets_of_(targets_of), via_(via) {
-    in_.resize(static_cast<std::size_t>(items.num_items()) + 1);
+    in_.resize(items.num_items() + 1);
     out_.resize(in_.size());
     std::vector<std::pair<NodeId, Amount>> in, out;
     links.each_at(via, [&](std::size_t index) {
@@ -114,18 +114,18 @@ class Lift {
   };
 
   static void sort_in(std::vector<std::pair<NodeId, Amount>> links, const Contraction& items,
-                      std::vector<Ports>& by_item) {
+                      IndexedVector<Ports>& by_item) {
     std::ranges::sort(links);
     for (const auto& [node, capacity] : links) {
-      by_item[static_cast<std::size_t>(items.item_of(node))].add(node, capacity);
+      by_item[items.item_of(node)].add(node, capacity);
     }
   }
 
-  std::vector<Row> shared_out(const std::vector<Split>& splits, std::vector<Ports>& ports,
+  std::vector<Row> shared_out(const std::vector<Split>& splits, IndexedVector<Ports>& ports,
                               NodeId Split::* end) {
-    std::vector<std::vector<std::size_t>> of_item(ports.size());
+    IndexedVector<std::vector<std::size_t>> of_item(ports.size());
     for (std::size_t s = 0; s < splits.size(); ++s) {
-      of_item[static_cast<std::size_t>(splits[s].*end)].push_back(s);
+      of_item[splits[s].*end].push_back(s);
     }
     std::vector<Row> rows(splits.size());
     for (std::size_t item = 0; item < ports.size(); ++item) {
@@ -133,7 +133,7 @@ class Lift {
       for (const std::size_t s : of_item[item]) amounts.push_back(splits[s].amount);
       // Proportions make rails of targets line up. Where there are more ports than targets, as of
       // a box whose GPUs mostly forward, they would only make many small splits.
-      const bool many = ports[item].node.size() > static_cast<std::size_t>(targets_of_[item]);
+      const bool many = std::ssize(ports[item].node) > targets_of_[item];
       Shares& shares = shares_.emplace_back(many ? fill_up(ports[item], amounts)
                                                  : share_out(ports[item], amounts));
       for (std::size_t i = 0; i < amounts.size(); ++i) {
@@ -165,16 +165,16 @@ class Lift {
   }
 
   Links& links_;
-  const std::vector<int>& targets_of_;  // by item
+  const IndexedVector<int>& targets_of_;  // by item
   NodeId via_;
-  std::vector<Ports> in_, out_;  // by item
-  std::deque<Shares> shares_;    // rows point into it
+  IndexedVector<Ports> in_, out_;  // by item
+  std::deque<Shares> shares_;      // rows point into it
 };
 
 }  // namespace
 
 void lift(const std::vector<Split>& splits, NodeId via, const Contraction& items,
-          const std::vector<int>& targets_of, Links& links, std::vector<Split>& log) {
+          const IndexedVector<int>& targets_of, Links& links, std::vector<Split>& log) {
   Lift(links, items, targets_of, via).make(splits, log);
 }
 

@@ -50,8 +50,8 @@ std::vector<Amount> shares(Amount amount, std::size_t parts, Amount quantum) {
   const auto count = static_cast<Amount>(parts);
   if (amount / quantum < count) quantum = 1;
   const Amount units = amount / quantum;
-  std::vector<Amount> shares(parts, units / count * quantum);
-  for (Amount i = 0; i < units % count; ++i) shares[static_cast<std::size_t>(i)] += quantum;
+  IndexedVector<Amount> shares(parts, units / count * quantum);
+  for (Amount i = 0; i < units % count; ++i) shares[i] += quantum;
   shares.back() += amount % quantum;
   return shares;
 }

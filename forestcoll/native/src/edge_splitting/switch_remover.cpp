@@ -26,7 +26,7 @@ class SwitchRemover {
         stays_(problem.demand.is_target),
         outside_(problem.outside),
         quantum_(smallest_root(problem)) {
-    if (outside_ >= 0) stays_[static_cast<std::size_t>(outside_)] = 1;
+    if (outside_ >= 0) stays_[outside_] = 1;
   }
 
   SwitchRemoval run();
@@ -34,23 +34,23 @@ class SwitchRemover {
  private:
   // The fewest trees that start at a target, be it as their root or on their way in.
   static Amount smallest_root(const Subproblem& problem) {
-    std::vector<Amount> starting = problem.demand.trees;
+    NodeMap<Amount> starting = problem.demand.trees;
     for (const Arc& arc : problem.graph.arcs) {
-      if (arc.tail == problem.outside) starting[static_cast<std::size_t>(arc.head)] += arc.capacity;
+      if (arc.tail == problem.outside) starting[arc.head] += arc.capacity;
     }
     Amount smallest = 0;
     for (const NodeId v : problem.demand.targets()) {
-      const Amount trees = starting[static_cast<std::size_t>(v)];
+      const Amount trees = starting[v];
       if (trees > 0 && (smallest == 0 || trees < smallest)) smallest = trees;
     }
     return std::max<Amount>(smallest, 1);
   }
 
   std::vector<NodeId> removal_order();
-  std::vector<int> tiers() const;
+  NodeMap<int> tiers() const;
   std::vector<Port> ports_of(NodeId via) const;
   void group(std::vector<Port>& ports, NodeId via) const;
-  std::vector<int> components_without(const std::vector<std::uint8_t>& removed) const;
+  NodeMap<int> components_without(const NodeMap<std::uint8_t>& removed) const;
 
   // The matrix of a switch that has been split by it.
   struct Guess {
@@ -89,10 +89,10 @@ class SwitchRemover {
   FlowNetwork network_;
   WarmFlow flow_;
   std::vector<NodeId> targets_;
-  std::vector<std::uint8_t> stays_;  // targets and the outside
+  NodeMap<std::uint8_t> stays_;  // targets and the outside
   NodeId outside_;
   Amount quantum_;
-  std::vector<std::pair<int, int>> class_;  // tier and number of ports, of the nodes to remove
+  NodeMap<std::pair<int, int>> class_;  // tier and number of ports, of the nodes to remove
   SwitchRemoval result_;
 };
 
@@ -100,7 +100,7 @@ SwitchRemoval SwitchRemover::run() {
   if (!carries_demand()) throw Infeasible("the capacities cannot carry the trees asked for");
   const std::vector<NodeId> order = removal_order();
   for (std::size_t first = 0, last; first < order.size(); first = last) {
-    const auto tier_of = [this](NodeId v) { return class_[static_cast<std::size_t>(v)].first; };
+    const auto tier_of = [this](NodeId v) { return class_[v].first; };
     for (last = first; last < order.size() && tier_of(order[last]) == tier_of(order[first]);) {
       ++last;
     }
@@ -116,15 +116,15 @@ bool SwitchRemover::carries_demand() {
 }
 
 // Hops to the nearest target.
-std::vector<int> SwitchRemover::tiers() const {
-  std::vector<int> tier(stays_.size(), -1);
+NodeMap<int> SwitchRemover::tiers() const {
+  NodeMap<int> tier(stays_.size(), -1);
   std::vector<NodeId> queue = targets_;
-  for (const NodeId v : queue) tier[static_cast<std::size_t>(v)] = 0;
+  for (const NodeId v : queue) tier[v] = 0;
   for (std::size_t i = 0; i < queue.size(); ++i) {
     for (const int arc : network_.arcs_of(queue[i])) {
-      int& there = tier[static_cast<std::size_t>(network_.head(arc))];
+      int& there = tier[network_.head(arc)];
       if (there >= 0) continue;
-      there = tier[static_cast<std::size_t>(queue[i])] + 1;
+      there = tier[queue[i]] + 1;
       queue.push_back(network_.head(arc));
     }
   }
@@ -134,18 +134,15 @@ std::vector<int> SwitchRemover::tiers() const {
 // From the top of the network down, big switches first: what is below a switch then still tells
 // which of its ports belong together.
 std::vector<NodeId> SwitchRemover::removal_order() {
-  const std::vector<int> tier = tiers();
+  const NodeMap<int> tier = tiers();
   class_.resize(stays_.size());
   std::vector<NodeId> order;
   for (NodeId v = 0; v < network_.num_nodes(); ++v) {
-    const auto at = static_cast<std::size_t>(v);
-    if (stays_[at]) continue;
-    class_[at] = {tier[at], static_cast<int>(network_.arcs_of(v).size())};
+    if (stays_[v]) continue;
+    class_[v] = {tier[v], static_cast<int>(network_.arcs_of(v).size())};
     order.push_back(v);
   }
-  std::ranges::stable_sort(order, [this](NodeId a, NodeId b) {
-    return class_[static_cast<std::size_t>(a)] > class_[static_cast<std::size_t>(b)];
-  });
+  std::ranges::stable_sort(order, [this](NodeId a, NodeId b) { return class_[a] > class_[b]; });
   return order;
 }
 
@@ -164,37 +161,36 @@ std::vector<Port> SwitchRemover::ports_of(NodeId via) const {
 // Ports that stay connected without the switch are one group, if that tells any apart; else those
 // that stay connected without all switches of its class, which are a group of their own.
 void SwitchRemover::group(std::vector<Port>& ports, NodeId via) const {
-  std::vector<std::uint8_t> removed(stays_.size(), 0);
+  NodeMap<std::uint8_t> removed(stays_.size(), 0);
   const auto group_by = [&] {
-    const std::vector<int> component = components_without(removed);
-    for (Port& port : ports) port.group = component[static_cast<std::size_t>(port.node)];
+    const NodeMap<int> component = components_without(removed);
+    for (Port& port : ports) port.group = component[port.node];
     return std::ranges::any_of(ports,
                                [&](const Port& port) { return port.group != ports[0].group; });
   };
-  removed[static_cast<std::size_t>(via)] = 1;
+  removed[via] = 1;
   if (group_by()) return;
   for (std::size_t v = 0; v < removed.size(); ++v) {
-    if (!stays_[v] && class_[v] == class_[static_cast<std::size_t>(via)]) removed[v] = 1;
+    if (!stays_[v] && class_[v] == class_[via]) removed[v] = 1;
   }
   if (group_by()) return;
   for (std::size_t i = 0; i < ports.size(); ++i) ports[i].group = static_cast<int>(i);
 }
 
 // A number for each node's component; removed nodes have -1.
-std::vector<int> SwitchRemover::components_without(const std::vector<std::uint8_t>& removed) const {
-  std::vector<int> component(stays_.size(), -1);
+NodeMap<int> SwitchRemover::components_without(const NodeMap<std::uint8_t>& removed) const {
+  NodeMap<int> component(stays_.size(), -1);
   std::vector<NodeId> queue;
   for (NodeId start = 0; start < network_.num_nodes(); ++start) {
-    if (component[static_cast<std::size_t>(start)] >= 0 ||
-        removed[static_cast<std::size_t>(start)]) {
+    if (component[start] >= 0 || removed[start]) {
       continue;
     }
-    component[static_cast<std::size_t>(start)] = start;
+    component[start] = start;
     if (start == outside_) continue;  // what is connected outside is a matter of the outside
     queue.assign(1, start);
     for (std::size_t i = 0; i < queue.size(); ++i) {
       for (const int arc : network_.arcs_of(queue[i])) {
-        const auto head = static_cast<std::size_t>(network_.head(arc));
+        const NodeId head = network_.head(arc);
         const bool joined = network_.capacity(arc) > 0 || network_.capacity(arc ^ 1) > 0;
         if (!joined || removed[head] || component[head] >= 0 || network_.head(arc) == outside_) {
           continue;
@@ -329,11 +325,9 @@ bool SwitchRemover::repair(const std::vector<Port>& ports, SplitMatrix& matrix) 
 // inside with a pair outside, (u, t), (u', t') -> (u, t'), (u', t), gives it back unit for unit
 // and keeps every port's total. Unused input outside serves as well as a pair.
 bool SwitchRemover::exchange(const std::vector<Port>& ports, SplitMatrix& matrix, Amount shortage) {
-  const std::vector<std::uint8_t> side = flow_.source_side();
+  const NodeMap<std::uint8_t> side = flow_.source_side();
   const std::size_t count = ports.size();
-  const auto outside = [&](std::size_t port) {
-    return side[static_cast<std::size_t>(ports[port].node)] != 0;
-  };
+  const auto outside = [&](std::size_t port) { return side[ports[port].node] != 0; };
   struct Pair {
     std::size_t from, to;
   };

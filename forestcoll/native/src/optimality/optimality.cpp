@@ -30,13 +30,12 @@ Ratio reduced(Amount over, Amount under) {
   return {over / divisor, under / divisor};
 }
 
-Ratio ratio_of(const Graph& graph, const Demand& weights, const std::vector<std::uint8_t>& cut) {
+Ratio ratio_of(const Graph& graph, const Demand& weights, const NodeMap<std::uint8_t>& cut) {
   Amount inside = 0;
   for (std::size_t v = 0; v < cut.size(); ++v) inside += cut[v] ? weights.trees[v] : 0;
   Amount exit = 0;
   for (const Arc& arc : graph.arcs) {
-    const bool leaves = cut[static_cast<std::size_t>(arc.tail)] != 0 &&
-                        cut[static_cast<std::size_t>(arc.head)] == 0;
+    const bool leaves = cut[arc.tail] != 0 && cut[arc.head] == 0;
     if (leaves) exit += arc.capacity;
   }
   if (exit == 0) throw Disconnected("a cut that holds data has no exit links");
@@ -57,17 +56,16 @@ void refuse_overflow(const Graph& graph, const Demand& weights) {
 
 // The cut around a single target: the first candidate, and often the last.
 Bottleneck weakest_ingress(const Graph& graph, const Demand& weights) {
-  std::vector<Amount> ingress(weights.trees.size(), 0);
-  for (const Arc& arc : graph.arcs) ingress[static_cast<std::size_t>(arc.head)] += arc.capacity;
+  NodeMap<Amount> ingress(weights.trees.size(), 0);
+  for (const Arc& arc : graph.arcs) ingress[arc.head] += arc.capacity;
   Ratio worst;
   NodeId weakest = -1;
   for (const NodeId v : weights.targets()) {
-    const auto at = static_cast<std::size_t>(v);
-    const Amount needed = weights.total() - weights.trees[at];
-    if (needed > 0 && ingress[at] == 0) {
+    const Amount needed = weights.total() - weights.trees[v];
+    if (needed > 0 && ingress[v] == 0) {
       throw Disconnected("node " + std::to_string(v) + " receives nothing");
     }
-    const Ratio ratio{needed, ingress[at] == 0 ? 1 : ingress[at]};
+    const Ratio ratio{needed, ingress[v] == 0 ? 1 : ingress[v]};
     if (weakest < 0 || worst < ratio) {
       worst = ratio;
       weakest = v;
@@ -76,7 +74,7 @@ Bottleneck weakest_ingress(const Graph& graph, const Demand& weights) {
   if (weakest < 0) throw InvalidInput("there is no target");
   Bottleneck bottleneck;
   bottleneck.cut.assign(weights.trees.size(), 1);
-  bottleneck.cut[static_cast<std::size_t>(weakest)] = 0;
+  bottleneck.cut[weakest] = 0;
   const Ratio lowest = reduced(worst.over, worst.under);
   bottleneck.numerator = lowest.over;
   bottleneck.denominator = lowest.under;

@@ -80,13 +80,13 @@ class PathTable {
   void append_paths(const Arc& load, Routes& routes) {
     used_.clear();
     const int link = numbers_.find(load.tail, load.head);
-    for (int at = link < 0 ? -1 : top_[index(link)]; at >= 0; at = bundles_[index(at)].below) {
-      used_.push_back(bundles_[index(at)]);
+    for (int at = link < 0 ? -1 : top_[link]; at >= 0; at = bundles_[at].below) {
+      used_.push_back(bundles_[at]);
     }
     std::ranges::reverse(used_);
     if (used_.size() > 1) {
-      std::ranges::stable_sort(
-          used_, {}, [this](const Bundle& bundle) { return walks_[index(bundle.walk)].hops; });
+      std::ranges::stable_sort(used_, {},
+                               [this](const Bundle& bundle) { return walks_[bundle.walk].hops; });
     }
     keep(load);
     const std::size_t first = routes.multiplicity.size();
@@ -108,13 +108,12 @@ class PathTable {
   }
 
  private:
-  static std::size_t index(int value) { return static_cast<std::size_t>(value); }
-  int last_walk() const { return static_cast<int>(walks_.size()) - 1; }
+  int last_walk() const { return walks_.count() - 1; }
 
   void push(int link, int walk, Amount amount) {
-    if (index(link) >= top_.size()) top_.resize(index(link) + 1, -1);
-    bundles_.push_back({walk, top_[index(link)], amount});
-    top_[index(link)] = static_cast<int>(bundles_.size()) - 1;
+    if (link >= top_.count()) top_.resize(link + 1, -1);
+    bundles_.push_back({walk, top_[link], amount});
+    top_[link] = bundles_.count() - 1;
   }
 
   void replay(const Split& split) {
@@ -124,7 +123,7 @@ class PathTable {
     for (Amount left = split.amount; left > 0;) {
       const Bundle &first = top(in), &second = top(out);
       const Amount amount = std::min({left, first.amount, second.amount});
-      const Walk &a = walks_[index(first.walk)], &b = walks_[index(second.walk)];
+      const Walk &a = walks_[first.walk], &b = walks_[second.walk];
       walks_.push_back({first.walk, second.walk, a.tail, b.head, a.hops + b.hops});
       take(in, amount);
       take(out, amount);
@@ -134,16 +133,16 @@ class PathTable {
   }
 
   const Bundle& top(int link) const {
-    if (link < 0 || index(link) >= top_.size() || top_[index(link)] < 0) {
+    if (link < 0 || link >= top_.count() || top_[link] < 0) {
       throw InvalidInput("a split takes more than its links have");
     }
-    return bundles_[index(top_[index(link)])];
+    return bundles_[top_[link]];
   }
 
   void take(int link, Amount amount) {
-    Bundle& bundle = bundles_[index(top_[index(link)])];
+    Bundle& bundle = bundles_[top_[link]];
     bundle.amount -= amount;
-    if (bundle.amount == 0) top_[index(link)] = bundle.below;
+    if (bundle.amount == 0) top_[link] = bundle.below;
   }
 
   // Leaves in used_ what the load needs of it.
@@ -166,7 +165,7 @@ class PathTable {
     nodes_.clear();
     stack_.assign(1, walk);
     while (!stack_.empty()) {
-      const Walk& top = walks_[index(stack_.back())];
+      const Walk& top = walks_[stack_.back()];
       stack_.pop_back();
       if (top.first >= 0) {
         stack_.push_back(top.second);
@@ -180,9 +179,9 @@ class PathTable {
   }
 
   LinkNumbers numbers_;
-  std::vector<int> top_;  // of the stack of each link; -1 if it is empty
-  std::vector<Bundle> bundles_;
-  std::vector<Walk> walks_;
+  IndexedVector<int> top_;  // of the stack of each link; -1 if it is empty
+  IndexedVector<Bundle> bundles_;
+  IndexedVector<Walk> walks_;
 
   std::vector<Bundle> used_;
   std::vector<NodeId> nodes_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace forestcoll {
@@ -11,14 +12,14 @@ namespace {
 constexpr NodeId kNoNode = std::numeric_limits<NodeId>::max();
 
 // One pass of a stable counting sort: the places of `order` sorted by key[place].
-std::vector<int> sorted_by(const std::vector<std::uint32_t>& key, const std::vector<int>& order,
+std::vector<int> sorted_by(const IndexedVector<std::uint32_t>& key, const std::vector<int>& order,
                            std::size_t num_keys) {
   std::vector<std::size_t> next(num_keys + 1, 0);
   for (const std::uint32_t value : key) ++next[value + 1];
   for (std::size_t value = 0; value < num_keys; ++value) next[value + 1] += next[value];
   std::vector<int> sorted(order.size());
   for (const int place : order) {
-    sorted[next[key[static_cast<std::size_t>(place)]]++] = place;
+    sorted[next[key[place]]++] = place;
   }
   return sorted;
 }
@@ -31,37 +32,37 @@ Nesting::Nesting(const Family& family)
       item_of_node_(family.set_of.size()),
       item_of_set_(family.parent.size(), -1) {
   const int sets = family.num_sets();
-  const auto nodes = static_cast<NodeId>(family.set_of.size());
-  std::vector<NodeId> least(family.parent.size(), kNoNode);
-  std::vector<int> items(family.parent.size(), 0);
+  const NodeId nodes = family.set_of.count();
+  IndexedVector<NodeId> least(family.parent.size(), kNoNode);
+  IndexedVector<std::size_t> items(family.parent.size(), 0);
   for (NodeId v = 0; v < nodes; ++v) {
-    NodeId& known = least[at(family.set_of[at(v)])];
+    NodeId& known = least[family.set_of[v]];
     known = std::min(known, v);
-    ++items[at(family.set_of[at(v)])];
+    ++items[family.set_of[v]];
   }
   for (int set = 0; set + 1 < sets; ++set) {
-    if (least[at(set)] == kNoNode) continue;
-    NodeId& around = least[at(family.parent[at(set)])];
-    around = std::min(around, least[at(set)]);
-    ++items[at(family.parent[at(set)])];
+    if (least[set] == kNoNode) continue;
+    NodeId& around = least[family.parent[set]];
+    around = std::min(around, least[set]);
+    ++items[family.parent[set]];
   }
-  for (int set = 0; set < sets; ++set) first_[at(set) + 1] = first_[at(set)] + at(items[at(set)]);
+  for (int set = 0; set < sets; ++set) first_[set + 1] = first_[set] + items[set];
   child_.resize(first_.back());
   smallest_.resize(first_.back());
 
-  std::vector<int> filled(family.parent.size(), 0);
+  IndexedVector<int> filled(family.parent.size(), 0);
   const auto append = [&](int set, int child, NodeId smallest) {
-    const std::size_t position = first_[at(set)] + at(filled[at(set)]);
+    const std::size_t position = first_[set] + static_cast<std::size_t>(filled[set]);
     child_[position] = child;
     smallest_[position] = smallest;
-    return filled[at(set)]++;
+    return filled[set]++;
   };
   // Node by node, and with each the sets that begin with it: items come in order.
   for (NodeId v = 0; v < nodes; ++v) {
-    int set = family.set_of[at(v)];
-    item_of_node_[at(v)] = append(set, -1, v);
-    for (; set + 1 < sets && least[at(set)] == v; set = family.parent[at(set)]) {
-      item_of_set_[at(set)] = append(family.parent[at(set)], set, v);
+    int set = family.set_of[v];
+    item_of_node_[v] = append(set, -1, v);
+    for (; set + 1 < sets && least[set] == v; set = family.parent[set]) {
+      item_of_set_[set] = append(family.parent[set], set, v);
     }
   }
 }
@@ -70,7 +71,7 @@ std::vector<NodeId> Nesting::nodes_inside(int set) const {
   std::vector<NodeId> nodes;
   std::vector<int> sets{set};
   for (std::size_t i = 0; i < sets.size(); ++i) {
-    for (std::size_t item = first_[at(sets[i])]; item < first_[at(sets[i]) + 1]; ++item) {
+    for (std::size_t item = first_[sets[i]]; item < first_[sets[i] + 1]; ++item) {
       if (child_[item] < 0) {
         nodes.push_back(smallest_[item]);
       } else {
@@ -83,12 +84,12 @@ std::vector<NodeId> Nesting::nodes_inside(int set) const {
 }
 
 int Nesting::item_of(NodeId node, int set) const {
-  int around = family_->set_of[at(node)];
-  if (around == set) return item_of_node_[at(node)];
+  int around = family_->set_of[node];
+  if (around == set) return item_of_node_[node];
   // Parents have larger numbers: beyond `set` there is no way back to it.
   while (around < set) {
-    const int next = family_->parent[at(around)];
-    if (next == set) return item_of_set_[at(around)];
+    const int next = family_->parent[around];
+    if (next == set) return item_of_set_[around];
     around = next;
   }
   return num_items(set);
@@ -111,8 +112,7 @@ ContractedEdges::ContractedEdges(const Nesting& nesting, const std::vector<Arc>&
     int set;
     std::size_t position;
 
-    Climb(const Nesting& inside, NodeId node)
-        : nesting(inside), set(inside.family().set_of[static_cast<std::size_t>(node)]) {
+    Climb(const Nesting& inside, NodeId node) : nesting(inside), set(inside.family().set_of[node]) {
       stand(inside.item_of_node(node));
     }
     void stand(int item) {
@@ -120,12 +120,13 @@ ContractedEdges::ContractedEdges(const Nesting& nesting, const std::vector<Arc>&
     }
     void rise() {
       const int item = nesting.item_of_set(set);
-      set = nesting.family().parent[static_cast<std::size_t>(set)];
+      set = nesting.family().parent[set];
       stand(item);
     }
   };
-  std::vector<std::uint32_t> from(links.size()), to(links.size());
+  IndexedVector<std::uint32_t> from(links.size()), to(links.size());
   std::vector<int> order(links.size());
+  std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = 0; i < links.size(); ++i) {
     Climb tail(nesting, links[i].tail), head(nesting, links[i].head);
     while (tail.set != head.set) {
@@ -138,7 +139,6 @@ ContractedEdges::ContractedEdges(const Nesting& nesting, const std::vector<Arc>&
     }
     from[i] = static_cast<std::uint32_t>(tail.position);
     to[i] = static_cast<std::uint32_t>(head.position);
-    order[i] = static_cast<int>(i);
   }
   order = sorted_by(to, order, nesting.num_positions());
   link = sorted_by(from, order, nesting.num_positions());
@@ -146,18 +146,18 @@ ContractedEdges::ContractedEdges(const Nesting& nesting, const std::vector<Arc>&
   first_edge.assign(family.parent.size() + 1, 0);
   int set = 0;
   for (std::size_t place = 0; place < link.size(); ++place) {
-    const auto i = static_cast<std::size_t>(link[place]);
+    const int i = link[place];
     if (place > 0) {
-      const auto before = static_cast<std::size_t>(link[place - 1]);
+      const int before = link[place - 1];
       if (from[before] == from[i] && to[before] == to[i]) continue;
     }
     while (from[i] >= nesting.first_position(set + 1)) {
-      first_edge[static_cast<std::size_t>(++set)] = edges.size();
+      first_edge[++set] = edges.size();
     }
     const std::size_t base = nesting.first_position(set);
     edges.push_back({static_cast<int>(from[i] - base), static_cast<int>(to[i] - base), place});
   }
-  while (set < family.num_sets()) first_edge[static_cast<std::size_t>(++set)] = edges.size();
+  while (set < family.num_sets()) first_edge[++set] = edges.size();
   edges.push_back({-1, -1, link.size()});
 }
 

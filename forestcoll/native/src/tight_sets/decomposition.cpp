@@ -35,8 +35,8 @@ class Decomposer {
         arcs_at_(demand.trees.size()),
         item_of_(demand.trees.size(), -1) {
     for (std::size_t arc = 0; arc < graph.arcs.size(); ++arc) {
-      arcs_at_[static_cast<std::size_t>(graph.arcs[arc].tail)].push_back(arc);
-      arcs_at_[static_cast<std::size_t>(graph.arcs[arc].head)].push_back(arc);
+      arcs_at_[graph.arcs[arc].tail].push_back(arc);
+      arcs_at_[graph.arcs[arc].head].push_back(arc);
     }
   }
 
@@ -44,7 +44,7 @@ class Decomposer {
     std::vector<Item> nodes;
     for (NodeId v = 0; v < graph_.num_nodes; ++v) nodes.push_back({v, -1});
     sets_.push_back(std::move(nodes));
-    for (std::size_t set = 0; set < sets_.size(); ++set) nest(set);
+    for (int set = 0; set < sets_.count(); ++set) nest(set);
     Decomposition result{numbered(), {}};
     for (const Arc& arc : graph_.arcs) result.capacity.push_back(arc.capacity);
     return result;
@@ -52,7 +52,7 @@ class Decomposer {
 
  private:
   // Groups what a set holds into tight sets, and those again, until there are no more.
-  void nest(std::size_t set) {
+  void nest(int set) {
     while (set == 0 || sets_[set].size() > 2) {  // the whole at least is tested
       Contracted view = contracted(set);
       const Found& found = search(view.problem);
@@ -73,23 +73,23 @@ class Decomposer {
     return searched_.emplace(std::move(key), std::move(found)).first->second;
   }
 
-  void group(std::size_t set, const std::vector<std::vector<NodeId>>& groups) {
-    const std::vector<Item> items = std::exchange(sets_[set], {});
-    std::vector<int> into(items.size(), -1);
+  void group(int set, const std::vector<std::vector<NodeId>>& groups) {
+    const IndexedVector<Item> items = std::exchange(sets_[set], {});
+    IndexedVector<int> into(items.size(), -1);
     for (const std::vector<NodeId>& group : groups) {
-      const auto number = static_cast<int>(sets_.size());
+      const int number = sets_.count();
       auto& members = sets_.emplace_back();
       for (const NodeId item : group) {
-        into[static_cast<std::size_t>(item)] = number;
-        members.push_back(items[static_cast<std::size_t>(item)]);
+        into[item] = number;
+        members.push_back(items[item]);
       }
     }
     // In the order of their first items, so that equal sets look equal.
-    std::vector<std::uint8_t> placed(sets_.size(), 0);
+    IndexedVector<std::uint8_t> placed(sets_.size(), 0);
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (into[i] < 0) {
         sets_[set].push_back(items[i]);
-      } else if (!std::exchange(placed[static_cast<std::size_t>(into[i])], 1)) {
+      } else if (!std::exchange(placed[into[i]], 1)) {
         sets_[set].push_back({-1, into[i]});
       }
     }
@@ -111,26 +111,26 @@ class Decomposer {
     }
   }
 
-  Contracted contracted(std::size_t set) {
-    const std::vector<Item>& items = sets_[set];
-    const auto outside = static_cast<NodeId>(items.size());
+  Contracted contracted(int set) {
+    const IndexedVector<Item>& items = sets_[set];
+    const NodeId outside = items.count();
     std::vector<NodeId> inside;
-    for (std::size_t i = 0; i < items.size(); ++i) {
+    for (int i = 0; i < items.count(); ++i) {
       const std::size_t first = inside.size();
       collect(items[i], inside);
       for (std::size_t j = first; j < inside.size(); ++j) {
-        item_of_[static_cast<std::size_t>(inside[j])] = static_cast<NodeId>(i);
+        item_of_[inside[j]] = i;
       }
     }
     const auto item = [&](NodeId v) {
-      const NodeId inner = item_of_[static_cast<std::size_t>(v)];
+      const NodeId inner = item_of_[v];
       return inner < 0 ? outside : inner;
     };
     const auto each_at = [&](NodeId v, const auto& visit) {
-      for (const std::size_t arc : arcs_at_[static_cast<std::size_t>(v)]) visit(arc);
+      for (const std::size_t arc : arcs_at_[v]) visit(arc);
     };
     Contracted view = contractor_.contract(inside, outside, set == 0, graph_.arcs, item, each_at);
-    for (const NodeId v : inside) item_of_[static_cast<std::size_t>(v)] = -1;
+    for (const NodeId v : inside) item_of_[v] = -1;
     return view;
   }
 
@@ -139,7 +139,7 @@ class Decomposer {
       nodes.push_back(item.node);
       return;
     }
-    for (const Item& inner : sets_[static_cast<std::size_t>(item.set)]) collect(inner, nodes);
+    for (const Item& inner : sets_[item.set]) collect(inner, nodes);
   }
 
   // Children before their parents.
@@ -149,16 +149,16 @@ class Decomposer {
     return family;
   }
 
-  int number(std::size_t set, Family& family) const {
+  int number(int set, Family& family) const {
     std::vector<int> children;
     for (const Item& item : sets_[set]) {
-      if (item.set >= 0) children.push_back(number(static_cast<std::size_t>(item.set), family));
+      if (item.set >= 0) children.push_back(number(item.set, family));
     }
     const int own = family.num_sets();
     family.parent.push_back(-1);
-    for (const int child : children) family.parent[static_cast<std::size_t>(child)] = own;
+    for (const int child : children) family.parent[child] = own;
     for (const Item& item : sets_[set]) {
-      if (item.set < 0) family.set_of[static_cast<std::size_t>(item.node)] = own;
+      if (item.set < 0) family.set_of[item.node] = own;
     }
     return own;
   }
@@ -169,9 +169,9 @@ class Decomposer {
   Progress& progress_;
   int threads_;
   bool trims_;
-  std::vector<std::vector<std::size_t>> arcs_at_;
-  std::vector<NodeId> item_of_;          // scratch of contracted(): -1 everywhere else
-  std::vector<std::vector<Item>> sets_;  // the first is the whole graph
+  NodeMap<std::vector<std::size_t>> arcs_at_;
+  NodeMap<NodeId> item_of_;                // scratch of contracted(): -1 everywhere else
+  IndexedVector<std::vector<Item>> sets_;  // the first is the whole graph
   std::map<std::vector<Amount>, Found> searched_;
 };
 

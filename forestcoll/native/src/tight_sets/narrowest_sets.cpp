@@ -37,8 +37,8 @@ NarrowestSets::NarrowestSets(const Subproblem& problem)
 }
 
 std::vector<NodeId> NarrowestSets::around(const std::vector<NodeId>& core) {
-  std::vector<std::uint8_t> inside(trees_.size(), 0);
-  for (const NodeId v : core) inside[static_cast<std::size_t>(v)] = 1;
+  NodeMap<std::uint8_t> inside(trees_.size(), 0);
+  for (const NodeId v : core) inside[v] = 1;
   for (;;) {
     const auto [wanted, entering] = ratio(inside);
     if (wanted == 0 || entering == 0) return {};
@@ -58,12 +58,11 @@ std::vector<NodeId> NarrowestSets::around(const std::vector<NodeId>& core) {
 }
 
 // Trees rooted outside a set, and capacity into it.
-std::pair<Amount, Amount> NarrowestSets::ratio(const std::vector<std::uint8_t>& inside) const {
+std::pair<Amount, Amount> NarrowestSets::ratio(const NodeMap<std::uint8_t>& inside) const {
   Amount wanted = 0, entering = 0;
   for (std::size_t v = 0; v < inside.size(); ++v) wanted += inside[v] ? 0 : trees_[v];
   for (const Arc& arc : graph_.arcs) {
-    const bool enters =
-        !inside[static_cast<std::size_t>(arc.tail)] && inside[static_cast<std::size_t>(arc.head)];
+    const bool enters = !inside[arc.tail] && inside[arc.head];
     entering += enters ? arc.capacity : 0;
   }
   return {wanted, entering};
@@ -72,8 +71,8 @@ std::pair<Amount, Amount> NarrowestSets::ratio(const std::vector<std::uint8_t>& 
 // Capacities times p, trees times q. Nodes of the core are tied to its first: no cut comes between
 // them.
 WarmFlow NarrowestSets::scaled_flow(Amount p, Amount q, const std::vector<NodeId>& core) {
-  for (std::size_t arc = 0; arc < base_.size(); ++arc) {
-    network_.set_capacity(static_cast<int>(arc), base_[arc] * p);
+  for (int arc = 0; arc < base_.count(); ++arc) {
+    network_.set_capacity(arc, base_[arc] * p);
   }
   for (const NodeId v : core) {
     if (v != core.front()) network_.add(v, core.front(), all_trees_ * q);
@@ -84,11 +83,11 @@ WarmFlow NarrowestSets::scaled_flow(Amount p, Amount q, const std::vector<NodeId
 }
 
 void NarrowestSets::untie(const std::vector<NodeId>& core) {
-  base_.resize(static_cast<std::size_t>(network_.num_arcs()), 0);  // ties that are new arcs
+  base_.resize(network_.num_arcs(), 0);  // ties that are new arcs
   for (const NodeId v : core) {
     if (v == core.front()) continue;
     const int arc = network_.find(v, core.front());
-    network_.set_capacity(arc, base_[static_cast<std::size_t>(arc)]);
+    network_.set_capacity(arc, base_[arc]);
   }
 }
 

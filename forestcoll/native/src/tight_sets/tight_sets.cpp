@@ -56,12 +56,12 @@ class Search {
 // Smaller sets first; of those that meet, the first.
 std::vector<std::vector<NodeId>> disjoint(std::vector<std::vector<NodeId>> sets, NodeId nodes) {
   std::ranges::stable_sort(sets, {}, &std::vector<NodeId>::size);
-  std::vector<std::uint8_t> is_taken(static_cast<std::size_t>(nodes), 0);
+  NodeMap<std::uint8_t> is_taken(nodes, 0);
   std::vector<std::vector<NodeId>> chosen;
   for (std::vector<NodeId>& set : sets) {
-    const auto taken = [&](NodeId v) { return is_taken[static_cast<std::size_t>(v)] != 0; };
+    const auto taken = [&](NodeId v) { return is_taken[v] != 0; };
     if (std::ranges::any_of(set, taken)) continue;
-    for (const NodeId v : set) is_taken[static_cast<std::size_t>(v)] = 1;
+    for (const NodeId v : set) is_taken[v] = 1;
     chosen.push_back(std::move(set));
   }
   return chosen;
@@ -69,20 +69,18 @@ std::vector<std::vector<NodeId>> disjoint(std::vector<std::vector<NodeId>> sets,
 
 }  // namespace
 
-Family no_tight_sets(NodeId num_nodes) {
-  return {std::vector<int>(static_cast<std::size_t>(num_nodes), 0), {-1}};
-}
+Family no_tight_sets(NodeId num_nodes) { return {NodeMap<int>(num_nodes, 0), {-1}}; }
 
 void check(const Family& family, NodeId num_nodes) {
   const int sets = family.num_sets();
-  if (family.set_of.size() != static_cast<std::size_t>(num_nodes) || sets == 0) {
+  if (family.set_of.count() != num_nodes || sets == 0) {
     throw InvalidInput("a family must name a set for every node");
   }
   for (const int set : family.set_of) {
     if (set < 0 || set >= sets) throw InvalidInput("a node is in a set that does not exist");
   }
   for (int set = 0; set < sets; ++set) {
-    const int parent = family.parent[static_cast<std::size_t>(set)];
+    const int parent = family.parent[set];
     const bool last = set == sets - 1;
     if (last ? parent != -1 : (parent <= set || parent >= sets)) {
       throw InvalidInput("sets must come before their parents, the whole graph last");

@@ -12,8 +12,6 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-std::size_t at(NodeId node) { return static_cast<std::size_t>(node); }
-
 // So much off an arc.
 struct Cut {
   std::size_t arc;
@@ -36,9 +34,9 @@ class Trimmer {
     const Amount all = problem.demand.total();
     for (Amount& room : room_) room -= all;
     for (std::size_t arc = 0; arc < arcs().size(); ++arc) {
-      in_[at(arcs()[arc].head)].push_back(arc);
-      out_[at(arcs()[arc].tail)].push_back(arc);
-      room_[at(arcs()[arc].head)] += arcs()[arc].capacity;
+      in_[arcs()[arc].head].push_back(arc);
+      out_[arcs()[arc].tail].push_back(arc);
+      room_[arcs()[arc].head] += arcs()[arc].capacity;
     }
   }
 
@@ -64,11 +62,11 @@ class Trimmer {
 
  private:
   std::vector<Arc>& arcs() { return problem_.graph.arcs; }
-  bool is_target(NodeId v) const { return problem_.demand.is_target[at(v)] != 0; }
+  bool is_target(NodeId v) const { return problem_.demand.is_target[v] != 0; }
   bool is_switch(NodeId v) const { return !is_target(v) && v != problem_.outside; }
   // Whether what enters a node must stay as it is.
   bool is_fixed(NodeId v) const {
-    return v == problem_.outside || trimmed_[at(v)] || (is_target(v) && room_[at(v)] <= 0);
+    return v == problem_.outside || trimmed_[v] || (is_target(v) && room_[v] <= 0);
   }
 
   bool has_switch() const {
@@ -88,16 +86,16 @@ class Trimmer {
     for (std::size_t i = 0; i < targets.size() && failures < kMostFailures; ++i) {
       const NodeId v = targets[i];
       progress_(static_cast<std::int64_t>(i), static_cast<std::int64_t>(targets.size()));
-      if (taken_[at(v)]) continue;
+      if (taken_[v]) continue;
       std::vector<NodeId> set{v};
-      if (room_[at(v)] > 0) set = narrowest.around({v});
+      if (room_[v] > 0) set = narrowest.around({v});
       if (set.size() == 1) {
         const std::vector<NodeId> core = siblings(v);
         if (core.size() > 1) set = narrowest.around(core);
       }
       ++failures;
       if (!is_candidate(set) || !plan(set)) continue;
-      for (const NodeId u : set) taken_[at(u)] = 1;
+      for (const NodeId u : set) taken_[u] = 1;
       candidates.push_back(std::move(set));
       failures = 0;
     }
@@ -107,14 +105,14 @@ class Trimmer {
   // The smallest switch next to v with the targets on it, v first; v alone if those are all.
   std::vector<NodeId> siblings(NodeId v) const {
     NodeId smallest = -1;
-    for (const std::size_t arc : in_[at(v)]) {
+    for (const std::size_t arc : in_[v]) {
       const NodeId w = problem_.graph.arcs[arc].tail;
       if (!is_switch(w)) continue;
-      if (smallest < 0 || out_[at(w)].size() < out_[at(smallest)].size()) smallest = w;
+      if (smallest < 0 || out_[w].size() < out_[smallest].size()) smallest = w;
     }
     std::vector<NodeId> core{v};
     if (smallest < 0) return core;
-    for (const std::size_t arc : out_[at(smallest)]) {
+    for (const std::size_t arc : out_[smallest]) {
       const NodeId u = problem_.graph.arcs[arc].head;
       if (u != v && is_target(u)) core.push_back(u);
     }
@@ -127,12 +125,12 @@ class Trimmer {
     const std::size_t items = taken_.size() - (problem_.outside < 0 ? 0 : 1);
     return set.size() > 1 && set.size() < items &&
            std::ranges::none_of(
-               set, [this](NodeId v) { return v == problem_.outside || taken_[at(v)]; });
+               set, [this](NodeId v) { return v == problem_.outside || taken_[v]; });
   }
 
   void mark(const std::vector<NodeId>& set) {
     std::ranges::fill(inside_, std::uint8_t{0});
-    for (const NodeId v : set) inside_[at(v)] = 1;
+    for (const NodeId v : set) inside_[v] = 1;
   }
 
   // h(X).
@@ -143,8 +141,8 @@ class Trimmer {
       surplus -= inside_[v] ? 0 : problem_.demand.trees[v];
     }
     for (const NodeId v : set) {
-      for (const std::size_t arc : in_[at(v)]) {
-        if (!inside_[at(arcs()[arc].tail)]) surplus += arcs()[arc].capacity;
+      for (const std::size_t arc : in_[v]) {
+        if (!inside_[arcs()[arc].tail]) surplus += arcs()[arc].capacity;
       }
     }
     return surplus;
@@ -156,8 +154,8 @@ class Trimmer {
     Cuts spare;
     Amount all_spare = 0;
     for (const NodeId head : set) {
-      for (const std::size_t arc : in_[at(head)]) {
-        if (inside_[at(arcs()[arc].tail)]) continue;
+      for (const std::size_t arc : in_[head]) {
+        if (inside_[arcs()[arc].tail]) continue;
         spare.push_back({arc, can_spare(arc)});
         all_spare += spare.back().amount;
       }
@@ -171,14 +169,14 @@ class Trimmer {
   Amount can_spare(std::size_t index) {
     const Arc& arc = arcs()[index];
     if (arc.tail == problem_.outside || is_fixed(arc.head)) return 0;
-    if (is_target(arc.head)) return std::min(arc.capacity, room_[at(arc.head)]);
+    if (is_target(arc.head)) return std::min(arc.capacity, room_[arc.head]);
     const std::optional<std::size_t> back = opposite(index);
     return back && !is_fixed(arc.tail) ? std::min(arc.capacity, arcs()[*back].capacity) : 0;
   }
 
   std::optional<std::size_t> opposite(std::size_t index) {
     const Arc& arc = arcs()[index];
-    for (const std::size_t back : out_[at(arc.head)]) {
+    for (const std::size_t back : out_[arc.head]) {
       if (arcs()[back].head == arc.tail) return back;
     }
     return std::nullopt;
@@ -209,7 +207,7 @@ class Trimmer {
     if (!planned) return {};
     const Cuts cuts = both_ways(*planned);
     for (const Cut& cut : cuts) lower(cut.arc, cut.amount);
-    for (const NodeId v : set) trimmed_[at(v)] = 1;
+    for (const NodeId v : set) trimmed_[v] = 1;
     return cuts;
   }
 
@@ -227,7 +225,7 @@ class Trimmer {
   void lower(std::size_t index, Amount amount) {
     Arc& arc = arcs()[index];
     arc.capacity -= amount;
-    room_[at(arc.head)] -= amount;
+    room_[arc.head] -= amount;
   }
 
   // Wherever a cut is violated now, whoever took most across it returns everything. Returns whether
@@ -254,12 +252,12 @@ class Trimmer {
   }
 
   // Before anything was taken no cut was violated, so somebody took across this one.
-  Cuts& to_blame(std::vector<Cuts>& lost, const std::vector<std::uint8_t>& source_side) {
+  Cuts& to_blame(std::vector<Cuts>& lost, const NodeMap<std::uint8_t>& source_side) {
     return *std::ranges::max_element(lost, {}, [&](const Cuts& cuts) {
       Amount across = 0;
       for (const Cut& cut : cuts) {
         const Arc& arc = arcs()[cut.arc];
-        if (source_side[at(arc.tail)] && !source_side[at(arc.head)]) across += cut.amount;
+        if (source_side[arc.tail] && !source_side[arc.head]) across += cut.amount;
       }
       return across;
     });
@@ -270,11 +268,11 @@ class Trimmer {
 
   Subproblem& problem_;
   Progress& progress_;
-  std::vector<std::vector<std::size_t>> in_, out_;
-  std::vector<Amount> room_;           // h({v}) of targets
-  std::vector<std::uint8_t> taken_;    // in a candidate
-  std::vector<std::uint8_t> trimmed_;  // in a set that was made tight
-  std::vector<std::uint8_t> inside_;   // the set that surplus() looked at last
+  NodeMap<std::vector<std::size_t>> in_, out_;
+  NodeMap<Amount> room_;           // h({v}) of targets
+  NodeMap<std::uint8_t> taken_;    // in a candidate
+  NodeMap<std::uint8_t> trimmed_;  // in a set that was made tight
+  NodeMap<std::uint8_t> inside_;   // the set that surplus() looked at last
 };
 
 }  // namespace

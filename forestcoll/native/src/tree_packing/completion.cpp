@@ -27,7 +27,7 @@ class Completion {
       : packing_(packing),
         progress_(progress),
         network_(packing.num_nodes()),
-        dropped_(static_cast<std::size_t>(packing.num_nodes()), 0) {}
+        dropped_(packing.num_nodes(), 0) {}
 
   std::vector<Batch> run() {
     relieve_overload();
@@ -46,11 +46,11 @@ class Completion {
  private:
   void drop(int batch, Amount trees) {
     packing_.drop(batch, trees);
-    dropped_[static_cast<std::size_t>(packing_.root(batch))] += trees;
+    dropped_[packing_.root(batch)] += trees;
   }
 
   void relieve_overload() {
-    for (int arc = 0; arc < static_cast<int>(packing_.graph().arcs.size()); ++arc) {
+    for (int arc = 0; arc < packing_.graph().arcs.count(); ++arc) {
       const NodeId head = packing_.arc(arc).head;
       for (int batch = 0; batch < packing_.num_batches() && packing_.left(arc) < 0; ++batch) {
         if (packing_.via(batch, head) != arc) continue;
@@ -62,8 +62,8 @@ class Completion {
   // Arcs between the same nodes share one of the network.
   void update_network() {
     for (const int arc : arc_in_) network_.set_capacity(arc, 0);
-    for (std::size_t arc = 0; arc < arc_in_.size(); ++arc) {
-      const Amount left = packing_.left(static_cast<int>(arc));
+    for (int arc = 0; arc < arc_in_.count(); ++arc) {
+      const Amount left = packing_.left(arc);
       network_.set_capacity(arc_in_[arc], network_.capacity(arc_in_[arc]) + left);
     }
   }
@@ -74,14 +74,14 @@ class Completion {
       progress_(v, packing_.num_nodes());
       while (const Amount shortage = flow.settle(v)) {
         const NodeId root = cover(flow.source_side(), shortage);
-        flow.set_supply(root, dropped_[static_cast<std::size_t>(root)]);
+        flow.set_supply(root, dropped_[root]);
         update_network();
       }
     }
   }
 
   // Drops of the tree that gains most for the sink side of the cut; returns its root.
-  NodeId cover(const std::vector<std::uint8_t>& source_side, Amount shortage) {
+  NodeId cover(const NodeMap<std::uint8_t>& source_side, Amount shortage) {
     const auto [gain, batch] = best_gain(source_side);
     if (gain <= 0) throw Infeasible("a set of nodes receives less than the trees rooted outside");
     drop(batch, std::min(packing_.multiplicity(batch), (shortage + gain - 1) / gain));
@@ -89,34 +89,32 @@ class Completion {
   }
 
   // What one tree of the batch gains, where multiplicity x gain is largest.
-  std::pair<Amount, int> best_gain(const std::vector<std::uint8_t>& source_side) const {
-    const auto outside = [&](NodeId v) { return source_side[static_cast<std::size_t>(v)] != 0; };
-    std::vector<Amount> gain(static_cast<std::size_t>(packing_.num_batches()), 0);
+  std::pair<Amount, int> best_gain(const NodeMap<std::uint8_t>& source_side) const {
+    const auto outside = [&](NodeId v) { return source_side[v] != 0; };
+    IndexedVector<Amount> gain(packing_.num_batches(), 0);
     for (int batch = 0; batch < packing_.num_batches(); ++batch) {
-      if (outside(packing_.root(batch))) --gain[static_cast<std::size_t>(batch)];
+      if (outside(packing_.root(batch))) --gain[batch];
     }
     for (NodeId v = 0; v < packing_.num_nodes(); ++v) {
       if (outside(v)) continue;
       for (int batch = 0; batch < packing_.num_batches(); ++batch) {
         const int arc = packing_.via(batch, v);
-        if (arc >= 0 && outside(packing_.arc(arc).tail)) ++gain[static_cast<std::size_t>(batch)];
+        if (arc >= 0 && outside(packing_.arc(arc).tail)) ++gain[batch];
       }
     }
     int best = 0;
-    const auto worth = [&](int batch) {
-      return Wide{gain[static_cast<std::size_t>(batch)]} * packing_.multiplicity(batch);
-    };
+    const auto worth = [&](int batch) { return Wide{gain[batch]} * packing_.multiplicity(batch); };
     for (int batch = 1; batch < packing_.num_batches(); ++batch) {
       if (worth(batch) > worth(best)) best = batch;
     }
-    return {worth(best) > 0 ? gain[static_cast<std::size_t>(best)] : 0, best};
+    return {worth(best) > 0 ? gain[best] : 0, best};
   }
 
   PartialPacking& packing_;
   Progress& progress_;
-  FlowNetwork network_;      // what the kept trees leave
-  std::vector<int> arc_in_;  // the network
-  std::vector<Amount> dropped_;
+  FlowNetwork network_;        // what the kept trees leave
+  IndexedVector<int> arc_in_;  // the network
+  NodeMap<Amount> dropped_;
 };
 
 }  // namespace

@@ -60,10 +60,10 @@ constexpr Edge kNoEdge{0, 0, 0, 0, -1};
 
 // Entries of a tree into a set that it need not make.
 Amount further_entries(const Batch& tree, const NodeSet& set) {
-  Amount entries = set[static_cast<std::size_t>(tree.root)] ? 0 : -1;
+  Amount entries = set[tree.root] ? 0 : -1;
   for (std::size_t v = 0; v < tree.parent.size(); ++v) {
     const NodeId parent = tree.parent[v];
-    if (parent >= 0 && set[v] && !set[static_cast<std::size_t>(parent)]) ++entries;
+    if (parent >= 0 && set[v] && !set[parent]) ++entries;
   }
   return entries;
 }
@@ -71,29 +71,28 @@ Amount further_entries(const Batch& tree, const NodeSet& set) {
 // An order of the nodes in which each is, where possible, next to one before it over a wide arc, so
 // that a flow to one has not far to go to the next: depth first in widest spanning trees.
 std::vector<NodeId> along_wide_arcs(NodeId num_nodes, const std::vector<Arc>& arcs) {
-  const auto size = static_cast<std::size_t>(num_nodes);
-  std::vector<std::vector<Arc>> out(size);
-  for (const Arc& arc : arcs) out[static_cast<std::size_t>(arc.tail)].push_back(arc);
-  std::vector<std::uint8_t> spanned(size, 0);
-  std::vector<std::vector<NodeId>> children(size);
+  NodeMap<std::vector<Arc>> out(num_nodes);
+  for (const Arc& arc : arcs) out[arc.tail].push_back(arc);
+  NodeMap<std::uint8_t> spanned(num_nodes, 0);
+  NodeMap<std::vector<NodeId>> children(num_nodes);
   const auto narrower = [](const Arc& a, const Arc& b) {
     return std::tuple{a.capacity, -a.head, -a.tail} < std::tuple{b.capacity, -b.head, -b.tail};
   };
   std::priority_queue<Arc, std::vector<Arc>, decltype(narrower)> open(narrower);
   const auto span = [&](NodeId node) {
-    spanned[static_cast<std::size_t>(node)] = 1;
-    for (const Arc& arc : out[static_cast<std::size_t>(node)]) open.push(arc);
+    spanned[node] = 1;
+    for (const Arc& arc : out[node]) open.push(arc);
   };
   std::vector<NodeId> starts;  // a node may reach none of the others
   for (NodeId start = 0; start < num_nodes; ++start) {
-    if (spanned[static_cast<std::size_t>(start)]) continue;
+    if (spanned[start]) continue;
     starts.push_back(start);
     span(start);
     while (!open.empty()) {
       const Arc widest = open.top();
       open.pop();
-      if (spanned[static_cast<std::size_t>(widest.head)]) continue;
-      children[static_cast<std::size_t>(widest.tail)].push_back(widest.head);
+      if (spanned[widest.head]) continue;
+      children[widest.tail].push_back(widest.head);
       span(widest.head);
     }
   }
@@ -102,7 +101,7 @@ std::vector<NodeId> along_wide_arcs(NodeId num_nodes, const std::vector<Arc>& ar
     const NodeId node = stack.back();
     stack.pop_back();
     order.push_back(node);
-    const auto& below = children[static_cast<std::size_t>(node)];
+    const auto& below = children[node];
     stack.insert(stack.end(), below.rbegin(), below.rend());
   }
   return order;
@@ -120,9 +119,9 @@ class CutGuidedPacker {
         cuts_(graph.num_nodes),
         window_(trees.size()),
         sinks_(along_wide_arcs(graph.num_nodes, arcs_)) {
-    for (std::size_t arc = 0; arc < arcs_.size(); ++arc) {
-      ++first_out_[static_cast<std::size_t>(arcs_[arc].tail) + 1];
-      in_[static_cast<std::size_t>(arcs_[arc].head)].push_back(static_cast<int>(arc));
+    for (int arc = 0; arc < arcs_.count(); ++arc) {
+      ++first_out_[arcs_[arc].tail + 1];
+      in_[arcs_[arc].head].push_back(arc);
     }
     std::partial_sum(first_out_.begin(), first_out_.end(), first_out_.begin());
   }
@@ -157,17 +156,16 @@ class CutGuidedPacker {
     }
   }
 
-  NodeId num_nodes() const { return static_cast<NodeId>(unstarted_.size()); }
+  NodeId num_nodes() const { return unstarted_.count(); }
   bool is_partial() const { return edges_.size() + 1 < unstarted_.size(); }
-  bool is_outside(NodeId node) const { return depth_[static_cast<std::size_t>(node)] < 0; }
-  Arc& arc(int index) { return arcs_[static_cast<std::size_t>(index)]; }
+  bool is_outside(NodeId node) const { return depth_[node] < 0; }
+  Arc& arc(int index) { return arcs_[index]; }
 
   // --- growing a tree ---
 
   // False if no known cut lets the tree span; it stays partial then.
   bool grow(NodeId root) {
-    tree_ = {root, unstarted_[static_cast<std::size_t>(root)],
-             std::vector<NodeId>(unstarted_.size(), -1)};
+    tree_ = {root, unstarted_[root], NodeMap<NodeId>(unstarted_.size(), -1)};
     start(root, tree_.multiplicity);
     depth_.assign(unstarted_.size(), -1);
     edges_.clear();
@@ -186,17 +184,16 @@ class CutGuidedPacker {
   }
 
   void start(NodeId root, Amount trees) {
-    unstarted_[static_cast<std::size_t>(root)] -= trees;
+    unstarted_[root] -= trees;
     waiting_ -= trees;
   }
 
   void enter(NodeId node, int depth) {
-    depth_[static_cast<std::size_t>(node)] = depth;
-    const auto at = static_cast<std::size_t>(node);
-    for (std::size_t i = first_out_[at]; i < first_out_[at + 1]; ++i) {
+    depth_[node] = depth;
+    for (std::size_t i = first_out_[node]; i < first_out_[node + 1]; ++i) {
       const auto& [_, head, capacity] = arcs_[i];
       if (!is_outside(head) || capacity == 0) continue;
-      Edge& best = best_[static_cast<std::size_t>(head)];
+      Edge& best = best_[head];
       best = std::max(clipped(best), clipped(edge(capacity, depth + 1, static_cast<int>(i))));
     }
   }
@@ -204,8 +201,7 @@ class CutGuidedPacker {
   // Two children for every node would be enough to reach all of them within the free depth.
   Edge edge(Amount whole, int depth, int index) const {
     const int free = static_cast<int>(std::bit_width(unstarted_.size()));
-    return {whole, depth, std::max(0, depth - free),
-            arcs_[static_cast<std::size_t>(index)].capacity, index};
+    return {whole, depth, std::max(0, depth - free), arcs_[index].capacity, index};
   }
 
   Edge clipped(Edge edge) const {
@@ -220,7 +216,7 @@ class CutGuidedPacker {
       std::size_t place = 0;
       Edge best = kNoEdge;
       for (std::size_t i = 0; i < outside_.size(); ++i) {
-        const Edge edge = clipped(best_[static_cast<std::size_t>(outside_[i])]);
+        const Edge edge = clipped(best_[outside_[i]]);
         if (!(best < edge)) continue;
         best = edge;
         place = i;
@@ -233,22 +229,22 @@ class CutGuidedPacker {
         add(best);
         return true;
       }
-      best_[static_cast<std::size_t>(head)] = best_into(head);
+      best_[head] = best_into(head);
     }
   }
 
   // The most of the partial tree that the known cuts let an arc carry.
   Amount safe(int index) const {
-    const auto& [tail, head, capacity] = arcs_[static_cast<std::size_t>(index)];
+    const auto& [tail, head, capacity] = arcs_[index];
     return cuts_.safe(tail, head, std::min(tree_.multiplicity, capacity));
   }
 
   Edge best_into(NodeId head) {
     Edge best = kNoEdge;
-    for (const int index : in_[static_cast<std::size_t>(head)]) {
+    for (const int index : in_[head]) {
       const NodeId tail = arc(index).tail;
       if (is_outside(tail)) continue;
-      const int depth = depth_[static_cast<std::size_t>(tail)] + 1;
+      const int depth = depth_[tail] + 1;
       Edge found = clipped(edge(arc(index).capacity, depth, index));
       if (found < best) continue;  // cuts can only make it worse
       found.whole = safe(index);
@@ -262,7 +258,7 @@ class CutGuidedPacker {
     auto& [tail, head, capacity] = arc(edge.arc);
     capacity -= edge.whole;
     cuts_.enter(tail, head, edge.whole);
-    tree_.parent[static_cast<std::size_t>(head)] = tail;
+    tree_.parent[head] = tail;
     edges_.push_back(edge.arc);
     enter(head, edge.depth);
   }
@@ -320,7 +316,7 @@ class CutGuidedPacker {
       for (auto& in : largest) in = in == 0;
       found(std::move(largest));
       NodeSet smallest(supply.size(), 0);
-      for (const NodeId u : flow.reaching(v)) smallest[static_cast<std::size_t>(u)] = 1;
+      for (const NodeId u : flow.reaching(v)) smallest[u] = 1;
       found(std::move(smallest));
     }
     return sets;
@@ -332,7 +328,7 @@ class CutGuidedPacker {
       if (!set[v]) surplus -= unstarted_[v];
     }
     for (const auto& [tail, head, capacity] : arcs_) {
-      if (set[static_cast<std::size_t>(head)] && !set[static_cast<std::size_t>(tail)]) {
+      if (set[head] && !set[tail]) {
         surplus += capacity;
       }
     }
@@ -343,14 +339,14 @@ class CutGuidedPacker {
     const Batch tree = std::move(trees_.back());
     trees_.pop_back();
     cuts_.begin(tree.root);
-    std::vector<std::vector<NodeId>> children(tree.parent.size());
+    NodeMap<std::vector<NodeId>> children(tree.parent.size());
     for (NodeId v = 0; v < num_nodes(); ++v) {
-      const NodeId parent = tree.parent[static_cast<std::size_t>(v)];
-      if (parent >= 0) children[static_cast<std::size_t>(parent)].push_back(v);
+      const NodeId parent = tree.parent[v];
+      if (parent >= 0) children[parent].push_back(v);
     }
     std::vector<NodeId> order{tree.root};
     for (std::size_t i = 0; i < order.size(); ++i) {
-      for (const NodeId child : children[static_cast<std::size_t>(order[i])]) {
+      for (const NodeId child : children[order[i]]) {
         arc_between(order[i], child).capacity += tree.multiplicity;
         cuts_.enter(order[i], child, -tree.multiplicity);
         order.push_back(child);
@@ -360,17 +356,17 @@ class CutGuidedPacker {
   }
 
   Arc& arc_between(NodeId tail, NodeId head) {
-    const auto at = static_cast<std::size_t>(tail);
-    const auto row = std::span(arcs_).subspan(first_out_[at], first_out_[at + 1] - first_out_[at]);
+    const auto row =
+        std::span(arcs_).subspan(first_out_[tail], first_out_[tail + 1] - first_out_[tail]);
     return *std::ranges::lower_bound(row, head, {}, &Arc::head);
   }
 
   Progress& progress_;
-  std::vector<Arc> arcs_;  // by tail and head, with what is left of the capacities
-  std::vector<std::size_t> first_out_;
-  std::vector<std::vector<int>> in_;
-  std::vector<Amount> unstarted_;  // trees to be started, by root
-  Amount waiting_;                 // the sum of these
+  IndexedVector<Arc> arcs_;  // by tail and head, with what is left of the capacities
+  IndexedVector<std::size_t> first_out_;
+  NodeMap<std::vector<int>> in_;
+  NodeMap<Amount> unstarted_;  // trees to be started, by root
+  Amount waiting_;             // the sum of these
   std::vector<Batch> trees_;
   std::size_t checked_ = 0;  // trees after which the rest is known to be feasible
   KnownCuts cuts_;
@@ -379,10 +375,10 @@ class CutGuidedPacker {
   std::vector<NodeId> sinks_;  // in the order of a pass
 
   Batch tree_;                   // the partial tree
-  std::vector<int> depth_;       // of its nodes; -1 outside
+  NodeMap<int> depth_;           // of its nodes; -1 outside
   std::vector<NodeId> outside_;  // the others
   std::vector<int> edges_;
-  std::vector<Edge> best_;  // into each node outside
+  NodeMap<Edge> best_;  // into each node outside
 };
 
 }  // namespace

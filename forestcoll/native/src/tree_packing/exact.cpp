@@ -65,8 +65,7 @@ class ExactPacker {
 
  private:
   void grow(NodeId root, Amount all) {
-    tree_ = {root, unstarted_[static_cast<std::size_t>(root)],
-             std::vector<NodeId>(unstarted_.size(), -1)};
+    tree_ = {root, unstarted_[root], NodeMap<NodeId>(unstarted_.size(), -1)};
     change_unstarted(root, -tree_.multiplicity);
     depth_.assign(unstarted_.size(), -1);
     edges_.clear();
@@ -85,7 +84,7 @@ class ExactPacker {
   }
 
   void enter(NodeId node, int depth) {
-    depth_[static_cast<std::size_t>(node)] = depth;
+    depth_[node] = depth;
     for (const int arc : network_.arcs_of(node)) consider(arc, depth + 1);
   }
 
@@ -93,7 +92,7 @@ class ExactPacker {
     if (is_outside(network_.head(arc))) offer(arc, depth, network_.capacity(arc));
   }
 
-  bool is_outside(NodeId node) const { return depth_[static_cast<std::size_t>(node)] < 0; }
+  bool is_outside(NodeId node) const { return depth_[node] < 0; }
 
   void offer(int arc, int depth, Amount bound) {
     const Amount capacity = network_.capacity(arc);
@@ -104,8 +103,8 @@ class ExactPacker {
 
   void reconsider() {
     candidates_ = {};
-    for (std::size_t v = 0; v < depth_.size(); ++v) {
-      if (depth_[v] >= 0) enter(static_cast<NodeId>(v), depth_[v]);
+    for (NodeId v = 0; v < depth_.count(); ++v) {
+      if (depth_[v] >= 0) enter(v, depth_[v]);
     }
   }
 
@@ -144,8 +143,8 @@ class ExactPacker {
 
   // The flow to a node, told of what has changed since its last use.
   WarmFlow& current_flow(NodeId node) {
-    auto& flow = flow_to_[static_cast<std::size_t>(node)];
-    std::size_t& seen = seen_[static_cast<std::size_t>(node)];
+    auto& flow = flow_to_[node];
+    std::size_t& seen = seen_[node];
     if (!flow) {
       flow = std::make_unique<WarmFlow>(network_, unstarted_);
       seen = log_.size();
@@ -155,7 +154,7 @@ class ExactPacker {
       if (is_arc) {
         flow->clip(index);
       } else {
-        flow->set_supply(index, unstarted_[static_cast<std::size_t>(index)]);
+        flow->set_supply(index, unstarted_[index]);
       }
     }
     return *flow;
@@ -166,7 +165,7 @@ class ExactPacker {
     network_.set_capacity(arc, network_.capacity(arc) - amount);
     log_.push_back({true, arc});
     const NodeId head = network_.head(arc);
-    tree_.parent[static_cast<std::size_t>(head)] = network_.tail(arc);
+    tree_.parent[head] = network_.tail(arc);
     edges_.push_back(arc);
     enter(head, depth);
   }
@@ -178,20 +177,20 @@ class ExactPacker {
   }
 
   void change_unstarted(NodeId root, Amount by) {
-    unstarted_[static_cast<std::size_t>(root)] += by;
+    unstarted_[root] += by;
     waiting_ += by;
     log_.push_back({false, root});
   }
 
   Progress& progress_;
-  FlowNetwork network_;            // what is left of the capacities
-  std::vector<Amount> unstarted_;  // trees to be started, by root
-  std::vector<std::unique_ptr<WarmFlow>> flow_to_;
+  FlowNetwork network_;        // what is left of the capacities
+  NodeMap<Amount> unstarted_;  // trees to be started, by root
+  NodeMap<std::unique_ptr<WarmFlow>> flow_to_;
   std::vector<Change> log_;
-  std::vector<std::size_t> seen_;  // of the log, by the flow to each node
+  NodeMap<std::size_t> seen_;  // of the log, by the flow to each node
   Amount waiting_ = 0;
-  Batch tree_;              // the partial tree
-  std::vector<int> depth_;  // of its nodes; -1 outside
+  Batch tree_;          // the partial tree
+  NodeMap<int> depth_;  // of its nodes; -1 outside
   std::vector<int> edges_;
   std::priority_queue<Candidate> candidates_;
   std::vector<Batch> batches_;

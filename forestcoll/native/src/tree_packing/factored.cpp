@@ -61,7 +61,7 @@ class SetPacker {
                          " are to pass");
       }
       forest_.shape_of.push_back(shape_of(std::move(problem)));
-      const auto shape = static_cast<std::size_t>(forest_.shape_of.back());
+      const int shape = forest_.shape_of.back();
       spend(edges, edges.of(set), uses_[shape]);
       progress_(set + 1, forest_.family.num_sets());
     }
@@ -71,7 +71,7 @@ class SetPacker {
 
  private:
   void merge_links(const Graph& graph) {
-    std::vector<Arc>& links = forest_.links;
+    IndexedVector<Arc>& links = forest_.links;
     links = graph.arcs;
     const auto ends = [](const Arc& link) { return std::pair(link.tail, link.head); };
     if (!std::ranges::is_sorted(links, {}, ends)) std::ranges::stable_sort(links, {}, ends);
@@ -96,12 +96,12 @@ class SetPacker {
       Amount inside = 0;
       for (std::size_t i = first; i < nesting.first_position(set + 1); ++i) {
         if (nesting.child(i) < 0) {
-          starting[i] = forest_.trees[static_cast<std::size_t>(nesting.smallest(i))];
+          starting[i] = forest_.trees[nesting.smallest(i)];
         }
         inside += starting[i];
       }
       if (nesting.item_of_set(set) >= 0) {
-        const int around = parent[static_cast<std::size_t>(set)];
+        const int around = parent[set];
         starting[nesting.first_position(around) +
                  static_cast<std::size_t>(nesting.item_of_set(set))] = inside;
       }
@@ -115,7 +115,7 @@ class SetPacker {
     for (const auto& edge : edges.of(set)) {
       Amount capacity = 0;
       for (const int link : edges.links_of(edge)) {
-        capacity += forest_.links[static_cast<std::size_t>(link)].capacity;
+        capacity += forest_.links[link].capacity;
       }
       problem.inside.arcs.push_back({edge.from, edge.to, capacity});
     }
@@ -128,9 +128,9 @@ class SetPacker {
   int shape_of(SetProblem problem) {
     std::vector<int>& candidates = known_[problem.hash()];
     for (const int shape : candidates) {
-      if (problems_[static_cast<std::size_t>(shape)] == problem) return shape;
+      if (problems_[shape] == problem) return shape;
     }
-    candidates.push_back(static_cast<int>(problems_.size()));
+    candidates.push_back(problems_.count());
     Shape shape{problem.inside.num_nodes, {}, {}, {}};
     std::vector<Batch> batches = pack(problem.inside, problem.rooted, progress_);
     uses_.push_back(loads(problem.inside.arcs, batches));
@@ -153,7 +153,7 @@ class SetPacker {
     for (std::size_t e = 0; e < of_set.size(); ++e) {
       Amount left = uses[e];
       for (const int link : edges.links_of(of_set[e])) {
-        Amount& capacity = forest_.links[static_cast<std::size_t>(link)].capacity;
+        Amount& capacity = forest_.links[link].capacity;
         capacity = std::min(capacity, left);
         left -= capacity;
       }
@@ -163,29 +163,29 @@ class SetPacker {
   Progress& progress_;
   FactoredForest forest_;
   Amount all_trees_ = 0;
-  std::vector<SetProblem> problems_;       // by shape
-  std::vector<std::vector<Amount>> uses_;  // of each contracted edge, by shape
+  IndexedVector<SetProblem> problems_;       // by shape
+  IndexedVector<std::vector<Amount>> uses_;  // of each contracted edge, by shape
   std::unordered_map<std::uint64_t, std::vector<int>> known_;
 };
 
 // Every item's ancestors end at the root: marks what is known to, walk by walk.
-bool is_tree(std::span<const NodeId> parent, NodeId root, std::vector<int>& mark, int stamp) {
+bool is_tree(std::span<const NodeId> parent, NodeId root, IndexedVector<int>& mark, int stamp) {
   for (std::size_t item = 0; item < parent.size(); ++item) {
     if ((parent[item] < 0) != (static_cast<NodeId>(item) == root)) return false;
   }
   // Two marks a tree: on the present walk, and known to lead to the root.
   const int good = 2 * stamp + 1, walking = 2 * stamp;
-  mark[static_cast<std::size_t>(root)] = good;
+  mark[root] = good;
   for (std::size_t item = 0; item < parent.size(); ++item) {
     auto at = static_cast<NodeId>(item);
-    while (mark[static_cast<std::size_t>(at)] < walking) {
-      mark[static_cast<std::size_t>(at)] = walking;
+    while (mark[at] < walking) {
+      mark[at] = walking;
       at = parent[static_cast<std::size_t>(at)];
     }
-    if (mark[static_cast<std::size_t>(at)] != good) return false;
-    for (auto back = static_cast<NodeId>(item); mark[static_cast<std::size_t>(back)] != good;
+    if (mark[at] != good) return false;
+    for (auto back = static_cast<NodeId>(item); mark[back] != good;
          back = parent[static_cast<std::size_t>(back)]) {
-      mark[static_cast<std::size_t>(back)] = good;
+      mark[back] = good;
     }
   }
   return true;
@@ -200,7 +200,7 @@ void check(const Shape& shape, int number) {
       shape.parent.size() != shape.num_batches() * items) {
     fail("roots, multiplicities and parents do not fit together");
   }
-  std::vector<int> mark(items, -1);
+  IndexedVector<int> mark(items, -1);
   for (std::size_t batch = 0; batch < shape.num_batches(); ++batch) {
     const auto outside = [&shape](NodeId item) { return item < -1 || item >= shape.num_items; };
     if (shape.root[batch] < 0 || outside(shape.root[batch]) ||
@@ -218,16 +218,14 @@ void check(const Shape& shape, int number) {
 
 FactoredForest pack_sets(const Graph& graph, std::span<const Amount> trees, const Family& family,
                          Progress& progress) {
-  check(graph, {{trees.begin(), trees.end()},
-                std::vector<std::uint8_t>(static_cast<std::size_t>(graph.num_nodes), 1)});
+  check(graph, {{trees.begin(), trees.end()}, NodeMap<std::uint8_t>(graph.num_nodes, 1)});
   check(family, graph.num_nodes);
   return SetPacker(graph, trees, family, progress).run();
 }
 
 void check(const FactoredForest& forest) {
-  const auto nodes = static_cast<NodeId>(forest.trees.size());
-  check(Graph{nodes, forest.links},
-        {forest.trees, std::vector<std::uint8_t>(forest.trees.size(), 1)});
+  const NodeId nodes = forest.trees.count();
+  check(Graph{nodes, forest.links}, {forest.trees, NodeMap<std::uint8_t>(nodes, 1)});
   check(forest.family, nodes);
   const auto ends = [](const Arc& link) { return std::pair(link.tail, link.head); };
   if (std::ranges::adjacent_find(forest.links, std::ranges::greater_equal{}, ends) !=
@@ -237,18 +235,18 @@ void check(const FactoredForest& forest) {
   if (std::ranges::any_of(forest.links, [](const Arc& link) { return link.capacity == 0; })) {
     throw InvalidInput("a link carries no tree");
   }
-  for (std::size_t shape = 0; shape < forest.shapes.size(); ++shape) {
-    check(forest.shapes[shape], static_cast<int>(shape));
+  for (int shape = 0; shape < forest.shapes.count(); ++shape) {
+    check(forest.shapes[shape], shape);
   }
-  std::vector<std::uint8_t> is_used(forest.shapes.size(), 0);
+  IndexedVector<std::uint8_t> is_used(forest.shapes.size(), 0);
   if (forest.shape_of.size() != forest.family.parent.size()) {
     throw InvalidInput("every set must have a shape");
   }
   for (const int shape : forest.shape_of) {
-    if (shape < 0 || shape >= static_cast<int>(is_used.size())) {
+    if (shape < 0 || shape >= is_used.count()) {
       throw InvalidInput("a set has a shape that does not exist");
     }
-    is_used[static_cast<std::size_t>(shape)] = 1;
+    is_used[shape] = 1;
   }
   if (const auto unused = std::ranges::find(is_used, 0); unused != is_used.end()) {
     throw InvalidInput("shape " + std::to_string(unused - is_used.begin()) + " is that of no set");

@@ -40,7 +40,7 @@ std::vector<int> arcs_of(const PartialPacking& packing, int batch) {
 
 // Grows the trees on overloaded arcs anew; false if they come out as they were.
 bool regrow(PartialPacking& packing, Prim& prim, int max_height, Progress& progress) {
-  for (int arc = 0; arc < static_cast<int>(packing.graph().arcs.size()); ++arc) {
+  for (int arc = 0; arc < packing.graph().arcs.count(); ++arc) {
     if (packing.left(arc) < 0) prim.add_surcharge(arc);
   }
   bool differs = false;
@@ -59,7 +59,7 @@ bool regrow(PartialPacking& packing, Prim& prim, int max_height, Progress& progr
 bool is_far_off(const PartialPacking& packing) {
   if (packing.is_small()) return false;
   Amount edges = 0;
-  for (int arc = 0; arc < static_cast<int>(packing.graph().arcs.size()); ++arc) {
+  for (int arc = 0; arc < packing.graph().arcs.count(); ++arc) {
     edges += packing.arc(arc).capacity - packing.left(arc);
   }
   return packing.overload() > repairable(packing, edges);

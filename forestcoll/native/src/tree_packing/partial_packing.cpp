@@ -38,16 +38,16 @@ std::vector<Batch> merged(std::vector<Batch> batches) {
 
 PartialPacking::PartialPacking(const Graph& graph)
     : graph_(&graph),
-      in_(static_cast<std::size_t>(graph.num_nodes)),
+      in_(graph.num_nodes),
       out_(in_.size()),
       place_(graph.arcs.size()),
       load_(graph.arcs.size(), 0),
       trees_(in_.size()) {
-  for (std::size_t i = 0; i < graph.arcs.size(); ++i) {
-    auto& in = in_[static_cast<std::size_t>(graph.arcs[i].head)];
+  for (int i = 0; i < graph.arcs.count(); ++i) {
+    auto& in = in_[graph.arcs[i].head];
     place_[i] = static_cast<int>(in.size());
-    in.push_back(static_cast<int>(i));
-    out_[static_cast<std::size_t>(graph.arcs[i].tail)].push_back(static_cast<int>(i));
+    in.push_back(i);
+    out_[graph.arcs[i].tail].push_back(i);
   }
 }
 
@@ -68,7 +68,7 @@ bool PartialPacking::is_overloaded(NodeId node) const {
 
 Amount PartialPacking::overload() const {
   Amount overload = 0;
-  for (int arc = 0; arc < static_cast<int>(load_.size()); ++arc) {
+  for (int arc = 0; arc < load_.count(); ++arc) {
     overload += std::max<Amount>(0, -left(arc));
   }
   return overload;
@@ -92,23 +92,23 @@ int PartialPacking::add(NodeId root, Amount multiplicity) {
 }
 
 void PartialPacking::set_depth(int batch, NodeId node, int depth) {
-  trees_[static_cast<std::size_t>(node)].depth[static_cast<std::size_t>(batch)] = depth;
-  int& height = heights_[static_cast<std::size_t>(batch)];
+  trees_[node].depth[batch] = depth;
+  int& height = heights_[batch];
   height = std::max(height, depth);
 }
 
 void PartialPacking::attach(int batch, int index) {
   const Arc& chosen = arc(index);
-  trees_[static_cast<std::size_t>(chosen.head)].via[static_cast<std::size_t>(batch)] = index;
+  trees_[chosen.head].via[batch] = index;
   ++children(batch, chosen.tail);
-  load_[static_cast<std::size_t>(index)] += multiplicity(batch);
+  load_[index] += multiplicity(batch);
 }
 
 void PartialPacking::move(int batch, int to) {
   const NodeId head = arc(to).head;
   const int from = via(batch, head);
   --children(batch, arc(from).tail);
-  load_[static_cast<std::size_t>(from)] -= multiplicity(batch);
+  load_[from] -= multiplicity(batch);
   attach(batch, to);
   const int by = depth(batch, arc(to).tail) + 1 - depth(batch, head);
   if (by != 0) shift_subtree(batch, head, by);
@@ -120,7 +120,7 @@ void PartialPacking::shift_subtree(int batch, NodeId top, int by) {
     const NodeId node = below[i];
     set_depth(batch, node, depth(batch, node) + by);
     if (is_leaf(batch, node)) continue;
-    for (const int out : out_[static_cast<std::size_t>(node)]) {
+    for (const int out : out_[node]) {
       if (via(batch, arc(out).head) == out) below.push_back(arc(out).head);
     }
   }
@@ -129,35 +129,34 @@ void PartialPacking::shift_subtree(int batch, NodeId top, int by) {
 void PartialPacking::uproot(int batch) {
   unload(batch, multiplicity(batch));
   for (NodeTrees& node : trees_) {
-    node.via[static_cast<std::size_t>(batch)] = -1;
-    node.depth[static_cast<std::size_t>(batch)] = 0;
-    node.children[static_cast<std::size_t>(batch)] = 0;
+    node.via[batch] = -1;
+    node.depth[batch] = 0;
+    node.children[batch] = 0;
   }
-  heights_[static_cast<std::size_t>(batch)] = 0;
+  heights_[batch] = 0;
 }
 
 int PartialPacking::split(int batch, Amount part) {
-  const auto from = static_cast<std::size_t>(batch);
-  roots_.push_back(roots_[from]);
+  roots_.push_back(roots_[batch]);
   multiplicity_.push_back(part);
-  multiplicity_[from] -= part;
-  heights_.push_back(heights_[from]);
+  multiplicity_[batch] -= part;
+  heights_.push_back(heights_[batch]);
   for (NodeTrees& node : trees_) {
-    node.via.push_back(node.via[from]);
-    node.depth.push_back(node.depth[from]);
-    node.children.push_back(node.children[from]);
+    node.via.push_back(node.via[batch]);
+    node.depth.push_back(node.depth[batch]);
+    node.children.push_back(node.children[batch]);
   }
   return num_batches() - 1;
 }
 
 void PartialPacking::drop(int batch, Amount trees) {
   unload(batch, trees);
-  multiplicity_[static_cast<std::size_t>(batch)] -= trees;
+  multiplicity_[batch] -= trees;
 }
 
 void PartialPacking::unload(int batch, Amount trees) {
   for (NodeId v = 0; v < num_nodes(); ++v) {
-    if (const int arc = via(batch, v); arc >= 0) load_[static_cast<std::size_t>(arc)] -= trees;
+    if (const int arc = via(batch, v); arc >= 0) load_[arc] -= trees;
   }
 }
 
@@ -170,11 +169,11 @@ std::vector<Batch> PartialPacking::batches() const {
   std::vector<Batch> batches;
   batches.reserve(order.size());
   for (const int batch : order) {
-    batches.push_back({root(batch), multiplicity(batch), std::vector<NodeId>(trees_.size(), -1)});
+    batches.push_back({root(batch), multiplicity(batch), NodeMap<NodeId>(trees_.size(), -1)});
   }
   for (std::size_t v = 0; v < trees_.size(); ++v) {
     for (std::size_t i = 0; i < order.size(); ++i) {
-      const int arc_of = trees_[v].via[static_cast<std::size_t>(order[i])];
+      const int arc_of = trees_[v].via[order[i]];
       if (arc_of >= 0) batches[i].parent[v] = arc(arc_of).tail;
     }
   }

@@ -17,12 +17,10 @@ constexpr std::pair kNone{std::numeric_limits<Amount>::max(), std::numeric_limit
 }  // namespace
 
 Prim::Prim(PartialPacking& packing)
-    : packing_(packing),
-      out_(static_cast<std::size_t>(packing.num_nodes())),
-      surcharge_(packing.graph().arcs.size(), 0) {
-  for (std::size_t arc = 0; arc < surcharge_.size(); ++arc) {
+    : packing_(packing), out_(packing.num_nodes()), surcharge_(packing.graph().arcs.size(), 0) {
+  for (int arc = 0; arc < surcharge_.count(); ++arc) {
     const Arc& a = packing.graph().arcs[arc];
-    if (a.capacity > 0) out_[static_cast<std::size_t>(a.tail)].push_back(static_cast<int>(arc));
+    if (a.capacity > 0) out_[a.tail].push_back(arc);
   }
 }
 
@@ -35,32 +33,32 @@ bool Prim::grow(int batch, int max_height) {
 }
 
 bool Prim::span(int batch, int max_height, bool breadth_first) {
-  const auto size = static_cast<std::size_t>(packing_.num_nodes());
-  reached_.assign(size, 0);
-  best_.assign(size, kNone);
+  const NodeId nodes = packing_.num_nodes();
+  reached_.assign(nodes, 0);
+  best_.assign(nodes, kNone);
   offers_ = {};
-  std::size_t reached = 1;
-  reached_[static_cast<std::size_t>(packing_.root(batch))] = 1;
+  NodeId reached = 1;
+  reached_[packing_.root(batch)] = 1;
   enter(batch, packing_.root(batch), breadth_first);
   while (!offers_.empty()) {
     const Offer offer = offers_.top();
     offers_.pop();
     const NodeId head = packing_.arc(offer.arc).head;
-    if (reached_[static_cast<std::size_t>(head)]) continue;
+    if (reached_[head]) continue;
     packing_.set_depth(batch, head, offer.depth);
     packing_.attach(batch, offer.arc);
     if (offer.depth < max_height) enter(batch, head, breadth_first);
-    reached_[static_cast<std::size_t>(head)] = 1;
+    reached_[head] = 1;
     ++reached;
   }
-  return reached == size;
+  return reached == nodes;
 }
 
 void Prim::enter(int batch, NodeId node, bool breadth_first) {
   const int depth = packing_.depth(batch, node) + 1;
-  packing_.spend(out_[static_cast<std::size_t>(node)].size());
-  for (const int arc : out_[static_cast<std::size_t>(node)]) {
-    const auto head = static_cast<std::size_t>(packing_.arc(arc).head);
+  packing_.spend(out_[node].size());
+  for (const int arc : out_[node]) {
+    const NodeId head = packing_.arc(arc).head;
     if (reached_[head]) continue;
     std::pair<Amount, Amount> rank{price(arc, packing_.multiplicity(batch)), depth};
     if (breadth_first) std::swap(rank.first, rank.second);
@@ -73,8 +71,7 @@ void Prim::enter(int batch, NodeId node, bool breadth_first) {
 Amount Prim::price(int arc, Amount trees) const {
   const Amount capacity = packing_.arc(arc).capacity;
   const Amount load = capacity - packing_.left(arc) + trees;
-  return load / (capacity / kSteps + 1) + (load > capacity ? kOverload : 0) +
-         surcharge_[static_cast<std::size_t>(arc)];
+  return load / (capacity / kSteps + 1) + (load > capacity ? kOverload : 0) + surcharge_[arc];
 }
 
 bool start_with_prim(PartialPacking& packing, std::span<const Amount> trees, Progress& progress) {

@@ -28,21 +28,18 @@ class Options {
   }
 
   std::size_t words() const { return words_; }
-  bool knows(int batch) const {
-    return static_cast<std::size_t>(batch) < known_.size() &&
-           known_[static_cast<std::size_t>(batch)];
-  }
+  bool knows(int batch) const { return batch < known_.count() && known_[batch]; }
   void forget(int batch) {
-    if (knows(batch)) known_[static_cast<std::size_t>(batch)] = 0;
+    if (knows(batch)) known_[batch] = 0;
   }
   std::span<const std::uint64_t> of(int batch) const {
     return std::span(bits_).subspan(static_cast<std::size_t>(batch) * words_, words_);
   }
   // The batch is known from now on, with no place yet.
   std::span<std::uint64_t> start(int batch, int num_batches) {
-    known_.resize(static_cast<std::size_t>(num_batches), 0);
+    known_.resize(num_batches, 0);
     bits_.resize(known_.size() * words_);
-    known_[static_cast<std::size_t>(batch)] = 1;
+    known_[batch] = 1;
     const auto places = std::span(bits_).subspan(static_cast<std::size_t>(batch) * words_, words_);
     std::ranges::fill(places, 0);
     return places;
@@ -51,7 +48,7 @@ class Options {
  private:
   std::size_t words_;
   std::vector<std::uint64_t> bits_;
-  std::vector<std::uint8_t> known_;
+  IndexedVector<std::uint8_t> known_;
 };
 
 class NodeRepair {
@@ -65,7 +62,7 @@ class NodeRepair {
         options_(arcs_.size()) {
     for (int batch = 0; batch < packing.num_batches(); ++batch) {
       if (const int arc = packing.via(batch, node); arc >= 0 && packing.multiplicity(batch) > 0) {
-        on_[static_cast<std::size_t>(packing.place_of(arc))].push_back(batch);
+        on_[packing.place_of(arc)].push_back(batch);
       }
     }
     for (auto& batches : on_) std::ranges::sort(batches, larger());
@@ -346,7 +343,7 @@ class NodeRepair {
   NodeId node_;
   Rule rule_;
   std::span<const int> arcs_;
-  std::vector<std::vector<int>> on_;  // the batches on each in-arc, large ones first
+  IndexedVector<std::vector<int>> on_;  // the batches on each in-arc, large ones first
   std::vector<Step> steps_;
   int effort_ = kEffort;  // exchanges that may still be tried
   Options options_;

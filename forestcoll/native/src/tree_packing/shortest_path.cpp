@@ -16,28 +16,28 @@ namespace {
 // of reach.
 bool measure_distances(PartialPacking& packing) {
   const Graph& graph = packing.graph();
-  const auto size = static_cast<std::size_t>(graph.num_nodes);
-  std::vector<std::vector<NodeId>> out(size);
+  const NodeId nodes = graph.num_nodes;
+  NodeMap<std::vector<NodeId>> out(nodes);
   for (const Arc& arc : graph.arcs) {
-    if (arc.capacity > 0) out[static_cast<std::size_t>(arc.tail)].push_back(arc.head);
+    if (arc.capacity > 0) out[arc.tail].push_back(arc.head);
   }
-  std::vector<int> hops(size);
+  NodeMap<int> hops(nodes);
   std::vector<NodeId> queue;
   for (int batch = 0; batch < packing.num_batches(); ++batch) {
     std::ranges::fill(hops, -1);
-    hops[static_cast<std::size_t>(packing.root(batch))] = 0;
+    hops[packing.root(batch)] = 0;
     queue.assign(1, packing.root(batch));
     for (std::size_t i = 0; i < queue.size(); ++i) {
-      const int next = hops[static_cast<std::size_t>(queue[i])] + 1;
-      for (const NodeId u : out[static_cast<std::size_t>(queue[i])]) {
-        if (hops[static_cast<std::size_t>(u)] >= 0) continue;
-        hops[static_cast<std::size_t>(u)] = next;
+      const int next = hops[queue[i]] + 1;
+      for (const NodeId u : out[queue[i]]) {
+        if (hops[u] >= 0) continue;
+        hops[u] = next;
         queue.push_back(u);
       }
     }
-    if (queue.size() < size) return false;
-    for (std::size_t v = 0; v < size; ++v) {
-      packing.set_depth(batch, static_cast<NodeId>(v), hops[v]);
+    if (std::ssize(queue) < nodes) return false;
+    for (NodeId v = 0; v < nodes; ++v) {
+      packing.set_depth(batch, v, hops[v]);
     }
   }
   return true;
@@ -50,10 +50,10 @@ void place(PartialPacking& packing, NodeId node) {
     return packing.arc(arc).capacity > 0 &&
            packing.depth(batch, packing.arc(arc).tail) < packing.depth(batch, node);
   };
-  std::vector<std::vector<int>> by_choices(arcs.size() + 1);
+  IndexedVector<std::vector<int>> by_choices(arcs.size() + 1);
   for (int batch = 0; batch < packing.num_batches(); ++batch) {
     const auto choices = std::ranges::count_if(arcs, [&](int arc) { return usable(arc, batch); });
-    by_choices[static_cast<std::size_t>(choices)].push_back(batch);
+    by_choices[choices].push_back(batch);
   }
   by_choices[0].clear();  // the batches rooted here
   for (const auto& batches : by_choices) {

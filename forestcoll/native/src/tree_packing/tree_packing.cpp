@@ -70,17 +70,17 @@ std::optional<std::vector<Batch>> pack_from(PartialPacking start, Progress& prog
 }
 
 int height_of(const Batch& tree) {
-  std::vector<int> depth(tree.parent.size(), -1);
-  depth[static_cast<std::size_t>(tree.root)] = 0;
+  NodeMap<int> depth(tree.parent.size(), -1);
+  depth[tree.root] = 0;
   std::vector<NodeId> path;
-  for (NodeId v = 0; v < static_cast<NodeId>(depth.size()); ++v) {
-    for (NodeId u = v; depth[static_cast<std::size_t>(u)] < 0;) {
+  for (NodeId v = 0; v < depth.count(); ++v) {
+    for (NodeId u = v; depth[u] < 0;) {
       path.push_back(u);
-      u = tree.parent[static_cast<std::size_t>(u)];
+      u = tree.parent[u];
     }
     for (; !path.empty(); path.pop_back()) {
-      const auto node = static_cast<std::size_t>(path.back());
-      depth[node] = depth[static_cast<std::size_t>(tree.parent[node])] + 1;
+      const NodeId node = path.back();
+      depth[node] = depth[tree.parent[node]] + 1;
     }
   }
   return *std::ranges::max_element(depth);
@@ -149,8 +149,7 @@ std::optional<std::vector<Batch>> pack_with_prim(const Graph& graph, std::span<c
 }
 
 std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress) {
-  check(graph, {{trees.begin(), trees.end()},
-                std::vector<std::uint8_t>(static_cast<std::size_t>(graph.num_nodes), 1)});
+  check(graph, {{trees.begin(), trees.end()}, NodeMap<std::uint8_t>(graph.num_nodes, 1)});
   if (auto batches = pack_by_turning(graph, trees)) return std::move(*batches);
   if (auto batches = pack_greedily(graph, trees)) {
     return lowered(graph, trees, std::move(*batches), progress);
@@ -166,26 +165,25 @@ std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progr
 
 std::vector<Amount> loads(const std::vector<Arc>& arcs, const std::vector<Batch>& batches) {
   // Where the arcs of each tail begin.
-  std::vector<std::size_t> first;
+  IndexedVector<std::size_t> first;
   for (std::size_t arc = 0; arc < arcs.size(); ++arc) {
-    while (first.size() <= static_cast<std::size_t>(arcs[arc].tail)) first.push_back(arc);
+    while (first.count() <= arcs[arc].tail) first.push_back(arc);
   }
-  const auto row_end = [&](std::size_t tail) {
-    return tail + 1 < first.size() ? first[tail + 1] : arcs.size();
+  const auto row_end = [&](NodeId tail) {
+    return tail + 1 < first.count() ? first[tail + 1] : arcs.size();
   };
   std::vector<Amount> loads(arcs.size(), 0);
   for (const Batch& batch : batches) {
-    for (std::size_t v = 0; v < batch.parent.size(); ++v) {
+    for (NodeId v = 0; v < batch.parent.count(); ++v) {
       const NodeId parent = batch.parent[v];
       if (parent < 0) continue;
-      const auto tail = static_cast<std::size_t>(parent);
-      if (tail >= first.size()) throw InvalidInput("a tree edge is no arc");
-      const auto row = std::span(arcs).subspan(first[tail], row_end(tail) - first[tail]);
-      const auto arc = std::ranges::lower_bound(row, static_cast<NodeId>(v), {}, &Arc::head);
-      if (arc == row.end() || arc->head != static_cast<NodeId>(v) || arc->tail != parent) {
+      if (parent >= first.count()) throw InvalidInput("a tree edge is no arc");
+      const auto row = std::span(arcs).subspan(first[parent], row_end(parent) - first[parent]);
+      const auto arc = std::ranges::lower_bound(row, v, {}, &Arc::head);
+      if (arc == row.end() || arc->head != v || arc->tail != parent) {
         throw InvalidInput("a tree edge is no arc");
       }
-      loads[first[tail] + static_cast<std::size_t>(arc - row.begin())] += batch.multiplicity;
+      loads[first[parent] + static_cast<std::size_t>(arc - row.begin())] += batch.multiplicity;
     }
   }
   return loads;

@@ -32,7 +32,7 @@ void assembled_trees_are_a_packing() {
     Family family = find_tight_sets(graph, demand);
     nested += family.num_sets() > 1 ? 1 : 0;
     const Graph logical{targets, remove_switches(graph, demand, family).logical};
-    family.set_of.resize(static_cast<std::size_t>(targets));
+    family.set_of.resize(targets);
     const std::vector<Amount> trees(static_cast<std::size_t>(targets), best.denominator);
     Progress progress;
     for (const Family& sets : {family, no_tight_sets(targets)}) {

@@ -8,15 +8,15 @@ using namespace forestcoll::testing;
 
 namespace {
 
-Amount fresh_shortage(const FlowNetwork& network, const std::vector<Amount>& supply, NodeId sink) {
+Amount fresh_shortage(const FlowNetwork& network, const NodeMap<Amount>& supply, NodeId sink) {
   WarmFlow flow(network, supply);
   return flow.settle(sink);
 }
 
 // max over X that hold the sink of (supply outside X - ingress of X).
-Amount worst_cut(const Graph& graph, const std::vector<Amount>& supply, NodeId sink) {
+Amount worst_cut(const Graph& graph, const NodeMap<Amount>& supply, NodeId sink) {
   Demand demand{supply, std::vector<std::uint8_t>(supply.size(), 0)};
-  demand.is_target[static_cast<std::size_t>(sink)] = 1;
+  demand.is_target[sink] = 1;
   Amount worst = 0;
   each_cut(graph, demand,
            [&](Amount ingress, Amount outside) { worst = std::max(worst, outside - ingress); });
@@ -29,7 +29,7 @@ void shortage_equals_the_worst_cut_and_source_side_is_one() {
     const auto nodes = static_cast<NodeId>(between(random, 2, 7));
     const Graph graph = random_graph(random, nodes, 0, 9);
     const FlowNetwork network(graph);
-    std::vector<Amount> supply(static_cast<std::size_t>(nodes));
+    NodeMap<Amount> supply(nodes);
     for (Amount& amount : supply) amount = between(random, 0, 9);
     const auto sink = static_cast<NodeId>(between(random, 0, nodes - 1));
     WarmFlow flow(network, supply);
@@ -40,12 +40,11 @@ void shortage_equals_the_worst_cut_and_source_side_is_one() {
     Amount gap = 0;
     for (std::size_t v = 0; v < side.size(); ++v) gap += side[v] ? supply[v] : 0;
     for (const Arc& arc : graph.arcs) {
-      const bool crosses = side[static_cast<std::size_t>(arc.tail)] != 0 &&
-                           side[static_cast<std::size_t>(arc.head)] == 0;
+      const bool crosses = side[arc.tail] != 0 && side[arc.head] == 0;
       gap -= crosses ? arc.capacity : 0;
     }
     CHECK(gap == shortage);
-    CHECK(side[static_cast<std::size_t>(sink)] == 0);
+    CHECK(side[sink] == 0);
   }
 }
 
@@ -54,7 +53,7 @@ void warm_flow_equals_fresh_flow_whatever_changes() {
   for (int round = 0; round < 200; ++round) {
     const auto nodes = static_cast<NodeId>(between(random, 3, 9));
     FlowNetwork network(random_graph(random, nodes, 0, 6));
-    std::vector<Amount> supply(static_cast<std::size_t>(nodes), 2);
+    NodeMap<Amount> supply(nodes, 2);
     WarmFlow flow(network, supply);
     for (int step = 0; step < 20; ++step) {
       const auto node = static_cast<NodeId>(between(random, 0, nodes - 1));
@@ -66,8 +65,8 @@ void warm_flow_equals_fresh_flow_whatever_changes() {
           break;
         }
         case 1:
-          supply[static_cast<std::size_t>(node)] = between(random, 0, 5);
-          flow.set_supply(node, supply[static_cast<std::size_t>(node)]);
+          supply[node] = between(random, 0, 5);
+          flow.set_supply(node, supply[node]);
           break;
         default:
           flow.clip(network.add(node, (node + 1) % nodes, between(random, 0, 3)));

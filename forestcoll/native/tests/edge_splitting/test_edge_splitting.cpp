@@ -71,8 +71,8 @@ void removal_keeps_condition_c_and_the_physical_capacities(RemovalOptions option
     exact += removal.exact_switches;
     const Graph logical{nodes, removal.logical};
     for (const Arc& arc : logical.arcs) {
-      CHECK(demand.is_target[static_cast<std::size_t>(arc.tail)] != 0);
-      CHECK(demand.is_target[static_cast<std::size_t>(arc.head)] != 0);
+      CHECK(demand.is_target[arc.tail] != 0);
+      CHECK(demand.is_target[arc.head] != 0);
       CHECK(arc.capacity > 0);
     }
     CHECK(carries(logical, demand));
@@ -161,14 +161,14 @@ void guess_crosses_groups_as_far_as_possible() {
     const Amount count = round < 396 ? between(random, 2, 9) : 300;
     const Amount groups = between(random, 2, 4);
     std::vector<Port> ports;
-    std::vector<Amount> of_group(static_cast<std::size_t>(groups), 0);
+    IndexedVector<Amount> of_group(static_cast<int>(groups), 0);
     Amount total = 0;
     for (NodeId i = 0; i < count; ++i) {
       // One group holds most of the ports, or most of what passes through few.
       const Amount group = std::max<Amount>(0, between(random, -4, groups - 1));
       const Amount capacity = between(random, 0, group == 0 ? 60 : 20);
       ports.push_back({i, capacity, capacity, static_cast<int>(group)});
-      of_group[static_cast<std::size_t>(group)] += capacity;
+      of_group[group] += capacity;
       total += capacity;
     }
     const SplitMatrix matrix = guess_split_matrix(ports, 1);

@@ -36,11 +36,10 @@ void max_flow_equals_the_least_cut() {
     for (const Arc& arc : graph.arcs) network.add(arc.tail, arc.head, arc.capacity);
     const Amount least = least_cut(graph, 0, nodes - 1);
     CHECK(network.run(0, nodes - 1, 1000) == least);
-    const std::vector<std::uint8_t> side = network.source_side(0);
+    const NodeMap<std::uint8_t> side = network.source_side(0);
     Amount exit = 0;
     for (const Arc& arc : graph.arcs) {
-      const bool leaves = side[static_cast<std::size_t>(arc.tail)] != 0 &&
-                          side[static_cast<std::size_t>(arc.head)] == 0;
+      const bool leaves = side[arc.tail] != 0 && side[arc.head] == 0;
       exit += leaves ? arc.capacity : 0;
     }
     CHECK(exit == least);
@@ -76,10 +75,9 @@ void algorithm_1_finds_the_optimum_of_the_core() {
     CHECK(found.numerator == best.numerator);
     CHECK(found.denominator == best.denominator);
     Amount inside = 0, exit = 0;
-    for (NodeId v = 0; v < nodes - switches; ++v) inside += found.cut[static_cast<std::size_t>(v)];
+    for (NodeId v = 0; v < nodes - switches; ++v) inside += found.cut[v];
     for (const Arc& arc : graph.arcs) {
-      const bool leaves = found.cut[static_cast<std::size_t>(arc.tail)] != 0 &&
-                          found.cut[static_cast<std::size_t>(arc.head)] == 0;
+      const bool leaves = found.cut[arc.tail] != 0 && found.cut[arc.head] == 0;
       exit += leaves ? arc.capacity : 0;
     }
     CHECK(inside * best.denominator == exit * best.numerator);

@@ -17,18 +17,18 @@ inline void is_packing(const Graph& graph, const std::vector<Amount>& trees,
                        const std::vector<Batch>& batches) {
   std::map<std::pair<NodeId, NodeId>, Amount> left;
   for (const Arc& arc : graph.arcs) left[{arc.tail, arc.head}] += arc.capacity;
-  std::vector<Amount> built(trees.size(), 0);
+  NodeMap<Amount> built(trees.size(), 0);
   for (const Batch& batch : batches) {
     CHECK(batch.multiplicity > 0);
-    built[static_cast<std::size_t>(batch.root)] += batch.multiplicity;
+    built[batch.root] += batch.multiplicity;
     for (NodeId v = 0; v < graph.num_nodes; ++v) {
       NodeId at = v;
       for (NodeId hops = 0; at != batch.root && hops <= graph.num_nodes; ++hops) {
-        at = batch.parent[static_cast<std::size_t>(at)];
+        at = batch.parent[at];
         if (at < 0) break;
       }
       CHECK(at == batch.root);
-      const NodeId parent = batch.parent[static_cast<std::size_t>(v)];
+      const NodeId parent = batch.parent[v];
       CHECK((parent < 0) == (v == batch.root));
       if (parent >= 0) left[{parent, v}] -= batch.multiplicity;
     }
@@ -43,7 +43,7 @@ inline int tallest(const std::vector<Batch>& batches) {
   for (const Batch& batch : batches) {
     for (NodeId at : batch.parent) {
       int hops = 0;
-      for (; at >= 0; at = batch.parent[static_cast<std::size_t>(at)]) ++hops;
+      for (; at >= 0; at = batch.parent[at]) ++hops;
       most = std::max(most, hops);
     }
   }

@@ -21,11 +21,11 @@ inline Amount between(Random& random, Amount low, Amount high) {
 // forward; each of them receives at least as much as it sends.
 inline Graph random_graph(Random& random, NodeId nodes, NodeId switches, Amount largest) {
   Graph graph{nodes, {}};
-  std::vector<Amount> surplus(static_cast<std::size_t>(nodes), 0);
+  NodeMap<Amount> surplus(nodes, 0);
   const auto add = [&](NodeId tail, NodeId head, Amount capacity) {
     graph.arcs.push_back({tail, head, capacity});
-    surplus[static_cast<std::size_t>(head)] += capacity;
-    surplus[static_cast<std::size_t>(tail)] -= capacity;
+    surplus[head] += capacity;
+    surplus[tail] -= capacity;
   };
   for (NodeId v = 0; v < nodes; ++v) add(v, (v + 1) % nodes, between(random, 1, largest));
   for (Amount chords = between(random, 0, 3 * nodes); chords > 0; --chords) {
@@ -35,7 +35,7 @@ inline Graph random_graph(Random& random, NodeId nodes, NodeId switches, Amount 
   }
   // From the first switch on, what one lacks comes from a compute node.
   for (NodeId w = nodes - switches; w < nodes; ++w) {
-    const Amount lack = -surplus[static_cast<std::size_t>(w)];
+    const Amount lack = -surplus[w];
     if (lack > 0) add(static_cast<NodeId>(between(random, 0, nodes - switches - 1)), w, lack);
   }
   return graph;
@@ -59,11 +59,10 @@ void each_cut(const Graph& graph, const Demand& demand, Visit visit) {
     bool has_target = false;
     Amount outside = 0;
     for (NodeId v = 0; v < graph.num_nodes; ++v) {
-      const auto at = static_cast<std::size_t>(v);
       if (holds(v)) {
-        has_target = has_target || demand.is_target[at] != 0;
+        has_target = has_target || demand.is_target[v] != 0;
       } else {
-        outside += demand.trees[at];
+        outside += demand.trees[v];
       }
     }
     if (!has_target) continue;
@@ -77,12 +76,11 @@ void each_cut(const Graph& graph, const Demand& demand, Visit visit) {
 
 // h(X): the capacity into X less the trees rooted outside it.
 inline Amount surplus(const Graph& graph, const Demand& demand, const std::vector<NodeId>& set) {
-  std::vector<std::uint8_t> inside(static_cast<std::size_t>(graph.num_nodes), 0);
-  for (const NodeId v : set) inside[static_cast<std::size_t>(v)] = 1;
+  NodeMap<std::uint8_t> inside(graph.num_nodes, 0);
+  for (const NodeId v : set) inside[v] = 1;
   Amount surplus = 0;
   for (const Arc& arc : graph.arcs) {
-    const bool enters = inside[static_cast<std::size_t>(arc.tail)] == 0 &&
-                        inside[static_cast<std::size_t>(arc.head)] != 0;
+    const bool enters = inside[arc.tail] == 0 && inside[arc.head] != 0;
     surplus += enters ? arc.capacity : 0;
   }
   for (std::size_t v = 0; v < inside.size(); ++v) surplus -= inside[v] ? 0 : demand.trees[v];

@@ -12,10 +12,10 @@ using namespace forestcoll::testing;
 namespace {
 
 bool a_switch_sends_too_much(const Graph& graph, const Demand& demand) {
-  std::vector<Amount> kept(demand.trees.size(), 0);
+  NodeMap<Amount> kept(demand.trees.size(), 0);
   for (const Arc& arc : graph.arcs) {
-    kept[static_cast<std::size_t>(arc.head)] += arc.capacity;
-    kept[static_cast<std::size_t>(arc.tail)] -= arc.capacity;
+    kept[arc.head] += arc.capacity;
+    kept[arc.tail] -= arc.capacity;
   }
   for (std::size_t v = 0; v < kept.size(); ++v) {
     if (demand.is_target[v] == 0 && kept[v] < 0) return true;

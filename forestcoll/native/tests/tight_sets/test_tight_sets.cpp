@@ -28,8 +28,7 @@ void every_set_is_tight_and_holds_a_target() {
     for (int set = 0; set < family.num_sets(); ++set) {
       const std::vector<NodeId> inside = nesting.nodes_inside(set);
       CHECK(surplus(graph, demand, inside) == 0);
-      CHECK(std::ranges::any_of(
-          inside, [&](NodeId v) { return demand.is_target[static_cast<std::size_t>(v)] != 0; }));
+      CHECK(std::ranges::any_of(inside, [&](NodeId v) { return demand.is_target[v] != 0; }));
       CHECK(set + 1 < family.num_sets() || inside.size() == static_cast<std::size_t>(nodes));
       found += set + 1 < family.num_sets() ? 1 : 0;
     }

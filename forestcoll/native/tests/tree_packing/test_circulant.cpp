@@ -26,7 +26,7 @@ NodeId height(const Batch& batch) {
   for (std::size_t v = 0; v < batch.parent.size(); ++v) {
     NodeId hops = 0;
     for (auto at = static_cast<NodeId>(v); at != batch.root; ++hops) {
-      at = batch.parent[static_cast<std::size_t>(at)];
+      at = batch.parent[at];
     }
     height = std::max(height, hops);
   }

@@ -25,7 +25,7 @@ int height(const Batch& batch) {
   int height = 0;
   for (NodeId v = 0; at(v) < batch.parent.size(); ++v) {
     int depth = 0;
-    for (NodeId up = v; batch.parent[at(up)] >= 0; up = batch.parent[at(up)]) ++depth;
+    for (NodeId up = v; batch.parent[up] >= 0; up = batch.parent[up]) ++depth;
     height = std::max(height, depth);
   }
   return height;
@@ -56,11 +56,11 @@ void check_numbers(const FactoredForest& forest) {
   const Nesting nesting(forest.family);
   const ContractedEdges edges(nesting, forest.links);
   for (int set = 0; set < forest.family.num_sets(); ++set) {
-    const Shape& shape = forest.shapes[at(forest.shape_of[at(set)])];
+    const Shape& shape = forest.shapes[forest.shape_of[set]];
     std::map<std::pair<int, int>, Amount> uses;
-    std::vector<Amount> rooted(at(shape.num_items), 0);
+    IndexedVector<Amount> rooted(shape.num_items, 0);
     for (std::size_t batch = 0; batch < shape.num_batches(); ++batch) {
-      rooted[at(shape.root[batch])] += shape.multiplicity[batch];
+      rooted[shape.root[batch]] += shape.multiplicity[batch];
       for (int item = 0; item < shape.num_items; ++item) {
         const int parent = shape.parents(batch)[at(item)];
         if (parent >= 0) uses[{parent, item}] += shape.multiplicity[batch];
@@ -69,14 +69,14 @@ void check_numbers(const FactoredForest& forest) {
     CHECK(uses.size() == edges.of(set).size());
     for (const auto& edge : edges.of(set)) {
       Amount load = 0;
-      for (const int link : edges.links_of(edge)) load += forest.links[at(link)].capacity;
+      for (const int link : edges.links_of(edge)) load += forest.links[link].capacity;
       CHECK((uses[{edge.from, edge.to}] == load));
     }
     for (const NodeId v : nesting.nodes_inside(set)) {
-      rooted[at(nesting.item_of(v, set))] -= forest.trees[at(v)];
+      rooted[nesting.item_of(v, set)] -= forest.trees[v];
     }
     for (int item = 0; item < shape.num_items; ++item) {
-      CHECK(rooted[at(item)] == edges.entering[nesting.first_position(set) + at(item)]);
+      CHECK(rooted[item] == edges.entering[nesting.first_position(set) + at(item)]);
     }
   }
 }
@@ -96,7 +96,7 @@ void numbers_match_and_are_spent() {
     const Graph logical{targets, remove_switches(graph, demand, family).logical};
     family.set_of.resize(at(targets));
     Progress progress;
-    const std::vector<Amount> trees(at(targets), best.denominator);
+    const NodeMap<Amount> trees(targets, best.denominator);
     const FactoredForest forest = pack_sets(logical, trees, family, progress);
     check_numbers(forest);
     const std::vector<Batch> batches = assembled(forest);
@@ -124,7 +124,7 @@ void a_set_that_is_not_tight_is_refused() {
   Graph graph = boxes(3, 2);
   graph.arcs.push_back({0, 2, 1});
   Progress progress;
-  const std::vector<Amount> trees(6, 1);
+  const NodeMap<Amount> trees(6, 1);
   CHECK_THROWS(Infeasible, pack_sets(graph, trees, family_of_boxes(3, 2), progress));
 }
 

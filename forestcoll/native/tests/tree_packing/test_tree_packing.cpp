@@ -67,11 +67,11 @@ Amount overload(const PartialPacking& packing) {
 
 // What a partial packing keeps beside its trees is what the trees say, and they are the demand's.
 void is_consistent(const PartialPacking& packing, const std::vector<Amount>& trees) {
-  std::vector<Amount> left;
+  IndexedVector<Amount> left;
   for (const Arc& arc : packing.graph().arcs) left.push_back(arc.capacity);
-  std::vector<Amount> built(trees.size(), 0);
+  NodeMap<Amount> built(trees.size(), 0);
   for (int batch = 0; batch < packing.num_batches(); ++batch) {
-    built[static_cast<std::size_t>(packing.root(batch))] += packing.multiplicity(batch);
+    built[packing.root(batch)] += packing.multiplicity(batch);
     for (NodeId v = 0; v < packing.num_nodes(); ++v) {
       CHECK((packing.via(batch, v) < 0) == (v == packing.root(batch)));
       CHECK(packing.depth(batch, v) <= packing.height(batch));
@@ -81,7 +81,7 @@ void is_consistent(const PartialPacking& packing, const std::vector<Amount>& tre
       }
       CHECK(hops == packing.depth(batch, v));
       if (const int arc = packing.via(batch, v); arc >= 0) {
-        left[static_cast<std::size_t>(arc)] -= packing.multiplicity(batch);
+        left[arc] -= packing.multiplicity(batch);
       }
     }
   }
@@ -141,7 +141,7 @@ void known_cuts_keep_the_surplus_of_their_sets() {
     NodeSet set(trees.size());
     for (auto& in : set) in = between(random, 0, 1) == 1;
     set[0] = 1;
-    const auto in = [&](NodeId v) { return set[static_cast<std::size_t>(v)] != 0; };
+    const auto in = [&](NodeId v) { return set[v] != 0; };
     Amount surplus = 0;
     for (std::size_t v = 0; v < trees.size(); ++v) surplus -= set[v] ? 0 : trees[v];
     for (const Arc& arc : graph.arcs) surplus += in(arc.head) && !in(arc.tail) ? arc.capacity : 0;
@@ -153,7 +153,7 @@ void known_cuts_keep_the_surplus_of_their_sets() {
       std::vector<NodeId> order{batch.root};
       for (std::size_t i = 0; i < order.size(); ++i) {
         for (NodeId v = 0; v < graph.num_nodes; ++v) {
-          if (batch.parent[static_cast<std::size_t>(v)] != order[i]) continue;
+          if (batch.parent[v] != order[i]) continue;
           const bool enters = in(v) && !in(order[i]);
           const bool again = enters && (entries > 0 || in(batch.root));
           constexpr Amount kAny = 1000000;
@@ -224,7 +224,7 @@ void negotiation_keeps_trees_and_their_height() {
       for (NodeId v = 0; v < graph.num_nodes; ++v) {
         int hops = 0;
         for (NodeId at = v; at != batch.root; ++hops) {
-          at = batch.parent[static_cast<std::size_t>(at)];
+          at = batch.parent[at];
         }
         CHECK(hops <= height);
       }
@@ -355,7 +355,7 @@ void greedy_trees_are_breadth_first_where_they_fit() {
   is_packing(complete, trees, *batches);
   for (const Batch& batch : *batches) {
     for (NodeId v = 0; v < 5; ++v) {
-      CHECK(v == batch.root || batch.parent[static_cast<std::size_t>(v)] == batch.root);
+      CHECK(v == batch.root || batch.parent[v] == batch.root);
     }
   }
 }

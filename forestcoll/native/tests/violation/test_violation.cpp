@@ -19,11 +19,10 @@ Amount least_surplus(const Graph& graph, const Demand& demand) {
 }
 
 // Surplus of what lies beyond the cut.
-Amount surplus_beyond(const Graph& graph, const Demand& demand,
-                      const std::vector<std::uint8_t>& cut) {
+Amount surplus_beyond(const Graph& graph, const Demand& demand, const NodeMap<std::uint8_t>& cut) {
   std::vector<NodeId> beyond;
   for (NodeId v = 0; v < graph.num_nodes; ++v) {
-    if (cut[static_cast<std::size_t>(v)] == 0) beyond.push_back(v);
+    if (cut[v] == 0) beyond.push_back(v);
   }
   return surplus(graph, demand, beyond);
 }
@@ -35,10 +34,10 @@ bool agrees_with_all_cuts(const Graph& graph, const Demand& demand) {
   if (!found) return false;
   CHECK(surplus_beyond(graph, demand, found->cut) < 0);
   const std::vector<NodeId> targets = demand.targets();
-  CHECK(found->cut[static_cast<std::size_t>(targets[found->targets_before])] == 0);
+  CHECK(found->cut[targets[found->targets_before]] == 0);
   Demand front = demand;  // with the targets before it, which are reached
   for (std::size_t i = found->targets_before; i < targets.size(); ++i) {
-    front.is_target[static_cast<std::size_t>(targets[i])] = 0;
+    front.is_target[targets[i]] = 0;
   }
   CHECK(least_surplus(graph, front) == 0);
   const auto again = find_violation(graph, demand, found->targets_before);

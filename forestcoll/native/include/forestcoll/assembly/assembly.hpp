@@ -72,13 +72,13 @@ class Assembler {
   FactoredForest forest_;  // without its links, which are in supply_
   Nesting nesting_;
 
-  std::vector<std::vector<Step>> steps_;  // by shape: num_items - 1 a batch, parents first
+  IndexedVector<std::vector<Step>> steps_;  // by shape: num_items - 1 a batch, parents first
   // Batches by the position of the item they are rooted at: heaps, the fullest on top.
-  std::vector<Stock> stock_;
+  IndexedVector<Stock> stock_;
   std::vector<std::size_t> first_stock_;
   // Links by contracted edge, set after set; those with load left come first.
   std::vector<Supply> supply_;
-  std::vector<std::size_t> first_edge_, first_supply_;
+  IndexedVector<std::size_t> first_edge_, first_supply_;
   std::vector<int> num_live_;
 
   NodeId root_ = 0;
@@ -87,8 +87,8 @@ class Assembler {
   Amount multiplicity_ = 0;
   int height_ = 0;
   bool at_start_ = true;
-  std::vector<NodeId> parent_;
-  std::vector<int> depth_;
+  NodeMap<NodeId> parent_;
+  NodeMap<int> depth_;
   std::vector<std::size_t> taken_stock_;  // positions
   std::vector<Taken> taken_links_;
 };

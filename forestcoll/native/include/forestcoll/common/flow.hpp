@@ -39,8 +39,7 @@ class PairIndex {
 // serves both directions; a missing direction has capacity 0.
 class FlowNetwork {
  public:
-  explicit FlowNetwork(NodeId num_nodes)
-      : out_(static_cast<std::size_t>(num_nodes)), neighbours_(out_.size()) {}
+  explicit FlowNetwork(NodeId num_nodes) : out_(num_nodes), neighbours_(out_.size()) {}
   explicit FlowNetwork(const Graph& graph);
 
   // Adds to the capacity from tail to head, making the pair of arcs if it is not there.
@@ -48,28 +47,24 @@ class FlowNetwork {
   // The arc from tail to head, or -1.
   int find(NodeId tail, NodeId head) const;
 
-  NodeId num_nodes() const { return static_cast<NodeId>(out_.size()); }
-  int num_arcs() const { return static_cast<int>(head_.size()); }
-  NodeId head(int arc) const { return head_[static_cast<std::size_t>(arc)]; }
+  NodeId num_nodes() const { return out_.count(); }
+  int num_arcs() const { return head_.count(); }
+  NodeId head(int arc) const { return head_[arc]; }
   NodeId tail(int arc) const { return head(arc ^ 1); }
-  Amount capacity(int arc) const { return capacity_[static_cast<std::size_t>(arc)]; }
-  void set_capacity(int arc, Amount capacity) {
-    capacity_[static_cast<std::size_t>(arc)] = capacity;
-  }
+  Amount capacity(int arc) const { return capacity_[arc]; }
+  void set_capacity(int arc, Amount capacity) { capacity_[arc] = capacity; }
   // Arcs that leave the node, with those of capacity 0 that oppose an incoming one.
-  std::span<const int> arcs_of(NodeId node) const { return out_[static_cast<std::size_t>(node)]; }
+  std::span<const int> arcs_of(NodeId node) const { return out_[node]; }
   // The heads of these arcs: searches pass most of them by, as they lead to nodes already reached.
-  std::span<const NodeId> neighbours(NodeId node) const {
-    return neighbours_[static_cast<std::size_t>(node)];
-  }
+  std::span<const NodeId> neighbours(NodeId node) const { return neighbours_[node]; }
   // The arcs with capacity left, as a graph.
   std::vector<Arc> arcs() const;
 
  private:
-  std::vector<NodeId> head_;
-  std::vector<Amount> capacity_;
-  std::vector<std::vector<int>> out_;
-  std::vector<std::vector<NodeId>> neighbours_;
+  IndexedVector<NodeId> head_;
+  IndexedVector<Amount> capacity_;
+  NodeMap<std::vector<int>> out_;
+  NodeMap<std::vector<NodeId>> neighbours_;
   PairIndex index_;
 };
 
@@ -91,9 +86,9 @@ class WarmFlow {
   // positive, source_side() is a minimum cut: it lacks that much capacity towards the sink.
   Amount settle(NodeId sink);
   // What flows over an arc, negative if it flows the other way.
-  Amount flow(int arc) const { return flow_[static_cast<std::size_t>(arc)]; }
+  Amount flow(int arc) const { return flow_[arc]; }
   // Nodes that unrouted supply can still reach, after a settle that fell short.
-  std::vector<std::uint8_t> source_side() const;
+  NodeMap<std::uint8_t> source_side() const;
 
   // Of a settled flow: the nodes from which residual arcs lead to the given one, itself included,
   // sorted. They form the smallest set around it that receives exactly the supply outside it.
@@ -103,9 +98,7 @@ class WarmFlow {
   std::vector<std::vector<NodeId>> source_components(NodeId without) const;
 
  private:
-  Amount residual(int arc) const {
-    return network_->capacity(arc) - flow_[static_cast<std::size_t>(arc)];
-  }
+  Amount residual(int arc) const { return network_->capacity(arc) - flow_[arc]; }
   void push(int arc, Amount amount);
   void change_excess(NodeId node, Amount by);
   void sync_arcs();
@@ -117,16 +110,16 @@ class WarmFlow {
   void forget_labels();
 
   const FlowNetwork* network_;
-  std::vector<Amount> supply_;
-  std::vector<Amount> flow_;
-  std::vector<Amount> excess_;
+  NodeMap<Amount> supply_;
+  IndexedVector<Amount> flow_;
+  NodeMap<Amount> excess_;
   std::vector<NodeId> active_;  // a superset of the nodes with excess, the sink left out
-  std::vector<std::uint8_t> is_active_;
+  NodeMap<std::uint8_t> is_active_;
   NodeId sink_ = -1;
 
   // Scratch of the searches: distance to the sink (-1: not reached), next arc to try.
-  std::vector<int> level_;
-  std::vector<std::uint32_t> next_;
+  NodeMap<int> level_;
+  NodeMap<std::uint32_t> next_;
   std::vector<NodeId> reached_;
   std::vector<int> path_;
 };

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "forestcoll/common/indexed_vector.hpp"
+
 namespace forestcoll {
 
 using NodeId = std::int32_t;
@@ -19,14 +21,14 @@ struct Arc {
 
 struct Graph {
   NodeId num_nodes = 0;
-  std::vector<Arc> arcs;
+  IndexedVector<Arc> arcs;
 };
 
 // Trees rooted at each node, and the nodes that every tree must reach. Nodes that are no targets
 // only forward; they root no tree.
 struct Demand {
-  std::vector<Amount> trees;
-  std::vector<std::uint8_t> is_target;
+  NodeMap<Amount> trees;
+  NodeMap<std::uint8_t> is_target;
 
   Amount total() const;
   std::vector<NodeId> targets() const;

@@ -14,6 +14,6 @@ namespace forestcoll {
 // logical links and logs the real splits. `targets_of` counts the targets in each item, and
 // outside.
 void lift(const std::vector<Split>& splits, NodeId via, const Contraction& items,
-          const std::vector<int>& targets_of, Links& links, std::vector<Split>& log);
+          const IndexedVector<int>& targets_of, Links& links, std::vector<Split>& log);
 
 }  // namespace forestcoll

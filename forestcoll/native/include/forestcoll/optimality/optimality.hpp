@@ -13,7 +13,7 @@ namespace forestcoll {
 struct Bottleneck {
   Amount numerator = 0;
   Amount denominator = 1;
-  std::vector<std::uint8_t> cut;  // the nodes S* whose data must leave over too few links
+  NodeMap<std::uint8_t> cut;  // the nodes S* whose data must leave over too few links
   int newton_steps = 0;
 };
 

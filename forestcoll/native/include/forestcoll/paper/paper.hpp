@@ -28,34 +28,32 @@ class MaxFlow {
 
   NodeId add_node();
   int add(NodeId tail, NodeId head, Amount capacity);
-  Mark mark() const { return {num_nodes_, static_cast<int>(capacity_.size())}; }
+  Mark mark() const { return {num_nodes_, capacity_.count()}; }
   // Takes back all nodes and arcs added since the mark.
   void rewind(const Mark& mark);
 
-  Amount capacity(int arc) const { return capacity_[static_cast<std::size_t>(arc)]; }
-  void set_capacity(int arc, Amount capacity) {
-    capacity_[static_cast<std::size_t>(arc)] = capacity;
-  }
+  Amount capacity(int arc) const { return capacity_[arc]; }
+  void set_capacity(int arc, Amount capacity) { capacity_[arc] = capacity; }
 
   // The value of a maximum flow, or `limit` if that is less: the search ends there, so capacities
   // of `limit` and more are as good as infinite.
   Amount run(NodeId source, NodeId sink, Amount limit);
   // After a run that stayed below its limit: the nodes on the source's side of a minimum cut.
-  std::vector<std::uint8_t> source_side(NodeId source) const;
+  NodeMap<std::uint8_t> source_side(NodeId source) const;
 
  private:
   bool label(NodeId source, NodeId sink);
   Amount push(NodeId from, NodeId sink, Amount amount);
 
   NodeId num_nodes_;
-  std::vector<NodeId> head_;      // arcs a and a ^ 1 are opposite
-  std::vector<Amount> capacity_;  // 0 for the opposite of an arc that was added
-  std::vector<std::vector<int>> out_;
+  IndexedVector<NodeId> head_;      // arcs a and a ^ 1 are opposite
+  IndexedVector<Amount> capacity_;  // 0 for the opposite of an arc that was added
+  NodeMap<std::vector<int>> out_;
 
   // Of the run.
-  std::vector<Amount> residual_;
-  std::vector<int> level_;           // distance to the sink, -1 where it is out of reach
-  std::vector<std::uint32_t> next_;  // the arc to try next
+  IndexedVector<Amount> residual_;
+  NodeMap<int> level_;           // distance to the sink, -1 where it is out of reach
+  NodeMap<std::uint32_t> next_;  // the arc to try next
   std::vector<NodeId> queue_;
 };
 
@@ -63,8 +61,8 @@ class MaxFlow {
 struct Optimality {
   Amount numerator = 0;
   Amount denominator = 1;
-  std::vector<std::uint8_t> cut;  // S*, a cut of this ratio
-  int probes = 0;                 // steps of the bisection
+  NodeMap<std::uint8_t> cut;  // S*, a cut of this ratio
+  int probes = 0;             // steps of the bisection
 };
 
 // Algorithm 1: bisection, each probe a max-flow to every compute node until one falls short; then
@@ -74,7 +72,7 @@ struct Optimality {
 // Throws InvalidInput for fewer than two compute nodes, Disconnected where one cannot be reached,
 // CapacityOverflow if the probes could leave 64 bits: (nodes) x (least ingress)^2 x (sum of
 // capacities) must stay below 2^62.
-Optimality find_optimality(const Graph& graph, const std::vector<std::uint8_t>& is_compute,
+Optimality find_optimality(const Graph& graph, const NodeMap<std::uint8_t>& is_compute,
                            Progress progress = {});
 
 struct Removal {
@@ -92,12 +90,12 @@ Removal remove_switches(const Graph& graph, const Demand& demand, Progress progr
 // sorted by root.
 //
 // Throws Infeasible if the graph cannot carry the trees (Theorem 7).
-std::vector<Batch> pack_trees(const Graph& graph, const std::vector<Amount>& trees,
+std::vector<Batch> pack_trees(const Graph& graph, const NodeMap<Amount>& trees,
                               Progress progress = {});
 
 // The network D with a source s, the last node, and an arc (s, v) of capacity supply[v] for every
 // v; other capacities times `scale`. Arc i of the graph is arc 2 i of the network.
-MaxFlow with_source(const Graph& graph, const std::vector<Amount>& supply, Amount scale = 1);
+MaxFlow with_source(const Graph& graph, const NodeMap<Amount>& supply, Amount scale = 1);
 
 // Throws Infeasible unless every target receives all trees: min F(s, v) >= N k, the hypothesis of
 // Theorems 3 to 8.

@@ -22,9 +22,9 @@ class Nesting {
   explicit Nesting(const Family& family);
 
   const Family& family() const { return *family_; }
-  int num_items(int set) const { return static_cast<int>(first_[at(set) + 1] - first_[at(set)]); }
+  int num_items(int set) const { return static_cast<int>(first_[set + 1] - first_[set]); }
   // Of item 0 of a set; that of the set after the last one is their number.
-  std::size_t first_position(int set) const { return first_[at(set)]; }
+  std::size_t first_position(int set) const { return first_[set]; }
   std::size_t num_positions() const { return first_.back(); }
   // The set that the item at a position stands for, or -1 for a node.
   int child(std::size_t position) const { return child_[position]; }
@@ -36,33 +36,32 @@ class Nesting {
   // The item of `set` that is or holds a node; num_items(set) beyond the set.
   int item_of(NodeId node, int set) const;
   // The number of an item among those of its set, by what it is.
-  int item_of_node(NodeId node) const { return item_of_node_[at(node)]; }
-  int item_of_set(int set) const { return item_of_set_[at(set)]; }
+  int item_of_node(NodeId node) const { return item_of_node_[node]; }
+  int item_of_set(int set) const { return item_of_set_[set]; }
 
  private:
-  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
   const Family* family_;
-  std::vector<std::size_t> first_;
+  IndexedVector<std::size_t> first_;
   std::vector<int> child_;
   std::vector<NodeId> smallest_;
-  std::vector<int> item_of_node_, item_of_set_;
+  NodeMap<int> item_of_node_;
+  IndexedVector<int> item_of_set_;
 };
 
 // One set by itself.
 struct Contraction {
   Contraction(const Nesting& nesting, int set);
 
-  int num_items() const { return static_cast<int>(child.size()); }
+  int num_items() const { return child.count(); }
   int outside() const { return num_items(); }
   int item_of(NodeId node) const { return nesting->item_of(node, set); }
   bool is_whole() const { return set + 1 == nesting->family().num_sets(); }
 
   const Nesting* nesting;
   int set;
-  std::vector<NodeId> nodes;  // inside the set, ascending
-  std::vector<int> child;     // the set that each item stands for, or -1 for a node
-  std::vector<NodeId> first;  // the smallest node of each item
+  std::vector<NodeId> nodes;    // inside the set, ascending
+  IndexedVector<int> child;     // the set that each item stands for, or -1 for a node
+  IndexedVector<NodeId> first;  // the smallest node of each item
 };
 
 // Contracted edges of all sets, and the links behind them. A link belongs to the smallest set that
@@ -80,16 +79,15 @@ struct ContractedEdges {
 
   // The edges of a set, sorted by (from, to).
   std::span<const Edge> of(int set) const {
-    const auto at = static_cast<std::size_t>(set);
-    return std::span(edges).subspan(first_edge[at], first_edge[at + 1] - first_edge[at]);
+    return std::span(edges).subspan(first_edge[set], first_edge[set + 1] - first_edge[set]);
   }
   // The links behind an edge, as places in the list of links.
   std::span<const int> links_of(const Edge& edge) const {
     return std::span(link).subspan(edge.first, (&edge)[1].first - edge.first);
   }
 
-  std::vector<Edge> edges;              // set by set; one past the last closes the rows
-  std::vector<std::size_t> first_edge;  // of each set, and one past the last
+  std::vector<Edge> edges;                // set by set; one past the last closes the rows
+  IndexedVector<std::size_t> first_edge;  // of each set, and one past the last
   std::vector<int> link;
   // What enters each item, by position, over links from outside its set.
   std::vector<Amount> entering;

@@ -21,7 +21,7 @@ class NarrowestSets {
   std::vector<NodeId> around(const std::vector<NodeId>& core);
 
  private:
-  std::pair<Amount, Amount> ratio(const std::vector<std::uint8_t>& inside) const;
+  std::pair<Amount, Amount> ratio(const NodeMap<std::uint8_t>& inside) const;
   WarmFlow scaled_flow(Amount p, Amount q, const std::vector<NodeId>& core);
   void untie(const std::vector<NodeId>& core);
 
@@ -29,7 +29,7 @@ class NarrowestSets {
   std::vector<Amount> trees_;
   Amount all_trees_ = 0;
   FlowNetwork network_;
-  std::vector<Amount> base_;  // capacities before scaling
+  IndexedVector<Amount> base_;  // capacities before scaling
 };
 
 }  // namespace forestcoll

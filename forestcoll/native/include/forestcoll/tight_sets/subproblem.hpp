@@ -63,13 +63,13 @@ class Contractor {
   template <typename ItemOf>
   void add_demand(const std::vector<NodeId>& inside, const ItemOf& item_of,
                   Subproblem& problem) const {
-    const auto size = static_cast<std::size_t>(problem.graph.num_nodes);
     Demand& demand = problem.demand;
-    demand = {std::vector<Amount>(size, 0), std::vector<std::uint8_t>(size, 0)};
+    demand = {NodeMap<Amount>(problem.graph.num_nodes, 0),
+              NodeMap<std::uint8_t>(problem.graph.num_nodes, 0)};
     for (const NodeId node : inside) {
-      const auto item = static_cast<std::size_t>(item_of(node));
-      demand.trees[item] += demand_->trees[static_cast<std::size_t>(node)];
-      demand.is_target[item] |= demand_->is_target[static_cast<std::size_t>(node)];
+      const int item = item_of(node);
+      demand.trees[item] += demand_->trees[node];
+      demand.is_target[item] |= demand_->is_target[node];
     }
     if (problem.outside >= 0) demand.trees.back() = all_trees_ - demand.total();
   }

@@ -17,10 +17,10 @@ namespace forestcoll {
 // A laminar family: two sets are disjoint or one holds the other. Sets are numbered so that
 // children come before their parents; the last one is the whole graph.
 struct Family {
-  std::vector<int> set_of;  // the smallest set that holds each node
-  std::vector<int> parent;  // the smallest set around each set; -1 for the whole graph
+  NodeMap<int> set_of;        // the smallest set that holds each node
+  IndexedVector<int> parent;  // the smallest set around each set; -1 for the whole graph
 
-  int num_sets() const { return static_cast<int>(parent.size()); }
+  int num_sets() const { return parent.count(); }
   bool operator==(const Family&) const = default;
 };
 

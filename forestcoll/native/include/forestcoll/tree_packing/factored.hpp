@@ -27,7 +27,7 @@ struct Shape {
   int num_items = 0;
   std::vector<NodeId> root;
   std::vector<Amount> multiplicity;
-  std::vector<NodeId> parent;
+  IndexedVector<NodeId> parent;
 
   std::size_t num_batches() const { return root.size(); }
   std::span<const NodeId> parents(std::size_t batch) const {
@@ -39,11 +39,11 @@ struct Shape {
 // The items of a set and the links behind its contracted edges follow from the family, see
 // contraction.hpp.
 struct FactoredForest {
-  std::vector<Amount> trees;  // rooted at each node
-  std::vector<Arc> links;     // sorted by (tail, head), none twice; the capacity is the load
+  NodeMap<Amount> trees;     // rooted at each node
+  IndexedVector<Arc> links;  // sorted by (tail, head), none twice; the capacity is the load
   Family family;
-  std::vector<int> shape_of;  // of each set
-  std::vector<Shape> shapes;
+  IndexedVector<int> shape_of;  // of each set
+  IndexedVector<Shape> shapes;
 };
 
 // Packs trees[v] spanning out-trees rooted at every node v, set by set.

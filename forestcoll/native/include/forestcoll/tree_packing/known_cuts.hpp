@@ -15,11 +15,11 @@
 
 namespace forestcoll {
 
-using NodeSet = std::vector<std::uint8_t>;  // 1: in the set
+using NodeSet = NodeMap<std::uint8_t>;  // 1: in the set
 
 class KnownCuts {
  public:
-  explicit KnownCuts(NodeId num_nodes) : in_(static_cast<std::size_t>(num_nodes)) {}
+  explicit KnownCuts(NodeId num_nodes) : in_(num_nodes) {}
 
   void add(const NodeSet& set, Amount surplus);
 
@@ -40,7 +40,7 @@ class KnownCuts {
   using Word = std::uint64_t;
   static constexpr std::size_t kWord = 64;
 
-  const std::vector<Word>& row(NodeId node) const { return in_[static_cast<std::size_t>(node)]; }
+  const std::vector<Word>& row(NodeId node) const { return in_[node]; }
 
   // Visits the sets that the edge enters and the tree already touches.
   template <typename Visit>
@@ -53,8 +53,8 @@ class KnownCuts {
     }
   }
 
-  std::vector<std::vector<Word>> in_;  // by node, a bit for each set
-  std::vector<Word> touched_;          // the sets that have a node of the tree
+  NodeMap<std::vector<Word>> in_;  // by node, a bit for each set
+  std::vector<Word> touched_;      // the sets that have a node of the tree
   std::vector<Amount> surplus_;
   std::vector<Amount> further_;  // entries of the tree after its first
 };

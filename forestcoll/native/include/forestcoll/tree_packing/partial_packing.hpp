@@ -20,33 +20,23 @@ class PartialPacking {
 
   const Graph& graph() const { return *graph_; }
   NodeId num_nodes() const { return graph_->num_nodes; }
-  int num_batches() const { return static_cast<int>(roots_.size()); }
-  const Arc& arc(int index) const { return graph_->arcs[static_cast<std::size_t>(index)]; }
-  std::span<const int> in_arcs(NodeId node) const { return in_[static_cast<std::size_t>(node)]; }
+  int num_batches() const { return roots_.count(); }
+  const Arc& arc(int index) const { return graph_->arcs[index]; }
+  std::span<const int> in_arcs(NodeId node) const { return in_[node]; }
   // The place of an arc among the in-arcs of its head.
-  int place_of(int arc) const { return place_[static_cast<std::size_t>(arc)]; }
-  Amount left(int index) const {
-    return arc(index).capacity - load_[static_cast<std::size_t>(index)];
-  }
+  int place_of(int arc) const { return place_[arc]; }
+  Amount left(int index) const { return arc(index).capacity - load_[index]; }
 
-  NodeId root(int batch) const { return roots_[static_cast<std::size_t>(batch)]; }
-  Amount multiplicity(int batch) const { return multiplicity_[static_cast<std::size_t>(batch)]; }
+  NodeId root(int batch) const { return roots_[batch]; }
+  Amount multiplicity(int batch) const { return multiplicity_[batch]; }
   // The in-arc of a node in a tree; -1 at the root, and where none is chosen yet.
-  int via(int batch, NodeId node) const {
-    return trees_[static_cast<std::size_t>(node)].via[static_cast<std::size_t>(batch)];
-  }
-  int depth(int batch, NodeId node) const {
-    return trees_[static_cast<std::size_t>(node)].depth[static_cast<std::size_t>(batch)];
-  }
+  int via(int batch, NodeId node) const { return trees_[node].via[batch]; }
+  int depth(int batch, NodeId node) const { return trees_[node].depth[batch]; }
   // The depth of a node in every tree.
-  std::span<const int> depths(NodeId node) const {
-    return trees_[static_cast<std::size_t>(node)].depth;
-  }
-  bool is_leaf(int batch, NodeId node) const {
-    return trees_[static_cast<std::size_t>(node)].children[static_cast<std::size_t>(batch)] == 0;
-  }
+  std::span<const int> depths(NodeId node) const { return trees_[node].depth; }
+  bool is_leaf(int batch, NodeId node) const { return trees_[node].children[batch] == 0; }
   // No node of the tree is deeper than this.
-  int height(int batch) const { return heights_[static_cast<std::size_t>(batch)]; }
+  int height(int batch) const { return heights_[batch]; }
   int height() const;
   // Whether the path from the root to `node` passes `ancestor`.
   bool is_below(int batch, NodeId node, NodeId ancestor) const;
@@ -88,22 +78,20 @@ class PartialPacking {
  private:
   // By node first, because nodes are settled one by one; each vector has an entry for each batch.
   struct NodeTrees {
-    std::vector<int> via, depth, children;
+    IndexedVector<int> via, depth, children;
   };
-  int& children(int batch, NodeId node) {
-    return trees_[static_cast<std::size_t>(node)].children[static_cast<std::size_t>(batch)];
-  }
+  int& children(int batch, NodeId node) { return trees_[node].children[batch]; }
   void unload(int batch, Amount trees);
   void shift_subtree(int batch, NodeId top, int by);
 
   const Graph* graph_;
-  std::vector<std::vector<int>> in_, out_;
-  std::vector<int> place_;
-  std::vector<Amount> load_;
-  std::vector<NodeId> roots_;
-  std::vector<Amount> multiplicity_;
-  std::vector<int> heights_;
-  std::vector<NodeTrees> trees_;
+  NodeMap<std::vector<int>> in_, out_;
+  IndexedVector<int> place_;
+  IndexedVector<Amount> load_;
+  IndexedVector<NodeId> roots_;
+  IndexedVector<Amount> multiplicity_;
+  IndexedVector<int> heights_;
+  NodeMap<NodeTrees> trees_;
   std::int64_t spent_ = 0;
 };
 

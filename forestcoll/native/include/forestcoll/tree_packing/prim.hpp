@@ -19,7 +19,7 @@ class Prim {
   // node is out of reach.
   bool grow(int batch, int max_height);
   // Makes an arc dearer from now on.
-  void add_surcharge(int arc) { ++surcharge_[static_cast<std::size_t>(arc)]; }
+  void add_surcharge(int arc) { ++surcharge_[arc]; }
 
  private:
   struct Offer {
@@ -34,11 +34,11 @@ class Prim {
   Amount price(int arc, Amount trees) const;
 
   PartialPacking& packing_;
-  std::vector<std::vector<int>> out_;  // arcs that can carry a tree
-  std::vector<Amount> surcharge_;
+  NodeMap<std::vector<int>> out_;  // arcs that can carry a tree
+  IndexedVector<Amount> surcharge_;
   std::priority_queue<Offer, std::vector<Offer>, std::greater<>> offers_;
-  std::vector<std::uint8_t> reached_;
-  std::vector<std::pair<Amount, Amount>> best_;  // rank of the offers for each node
+  NodeMap<std::uint8_t> reached_;
+  NodeMap<std::pair<Amount, Amount>> best_;  // rank of the offers for each node
 };
 
 }  // namespace forestcoll

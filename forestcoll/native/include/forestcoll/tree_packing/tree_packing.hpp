@@ -14,7 +14,7 @@ namespace forestcoll {
 struct Batch {
   NodeId root;
   Amount multiplicity;
-  std::vector<NodeId> parent;
+  NodeMap<NodeId> parent;
 
   bool operator==(const Batch&) const = default;
 };

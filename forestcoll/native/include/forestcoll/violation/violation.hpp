@@ -15,8 +15,8 @@
 namespace forestcoll {
 
 struct Violation {
-  std::size_t targets_before;     // those in front, which all trees can reach
-  std::vector<std::uint8_t> cut;  // the nodes S whose trees exceed the capacity that leaves S
+  std::size_t targets_before;  // those in front, which all trees can reach
+  NodeMap<std::uint8_t> cut;   // the nodes S whose trees exceed the capacity that leaves S
 };
 
 // The first of the targets that the supplies cannot reach in full, with the smallest cut that says
