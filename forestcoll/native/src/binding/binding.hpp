@@ -16,7 +16,7 @@
 #include "forestcoll/common/progress.hpp"
 #include "forestcoll/common/types.hpp"
 #include "forestcoll/edge_splitting/edge_splitting.hpp"
-#include "forestcoll/tree_packing/tree_packing.hpp"
+#include "forestcoll/tight_sets/tight_sets.hpp"
 
 namespace forestcoll {
 
@@ -94,20 +94,18 @@ inline auto removal_arrays(const std::vector<Arc>& logical, const std::vector<Sp
                     column(splits, [](const Split& s) { return s.amount; }));
 }
 
-// Batches (root, multiplicity, parents in rows) and the load of each link.
-inline auto packing_arrays(const Graph& graph, const std::vector<Batch>& batches) {
-  const auto nodes = static_cast<std::size_t>(graph.num_nodes);
-  std::vector<NodeId> parents;
-  parents.reserve(batches.size() * nodes);
-  for (const Batch& batch : batches) {
-    parents.insert(parents.end(), batch.parent.begin(), batch.parent.end());
-  }
-  return std::tuple(column(batches, [](const Batch& b) { return b.root; }),
-                    column(batches, [](const Batch& b) { return b.multiplicity; }),
-                    rows_of(std::move(parents), nodes), array_of(loads(graph.arcs, batches)));
+inline Family family_of(const In<std::int32_t>& set_of, const In<std::int32_t>& set_parent) {
+  return {vector_of(set_of), vector_of(set_parent)};
 }
 
-// The functions of src/binding/paper.cpp.
+// The functions of each stage, in the file of its name.
+void bind_optimality(nb::module_& m);
+void bind_violation(nb::module_& m);
+void bind_tight_sets(nb::module_& m);
+void bind_edge_splitting(nb::module_& m);
+void bind_tree_packing(nb::module_& m);
+void bind_assembly(nb::module_& m);
+void bind_path_recovery(nb::module_& m);
 void bind_paper(nb::module_& m);
 
 }  // namespace forestcoll

@@ -32,6 +32,19 @@ auto paper_split_off_switches(NodeId nodes, In<NodeId> tail, In<NodeId> head, In
   return removal_arrays(removal.logical, removal.splits);
 }
 
+// Batches (root, multiplicity, parents in rows) and the load of each link.
+auto packing_arrays(const Graph& graph, const std::vector<Batch>& batches) {
+  const auto nodes = static_cast<std::size_t>(graph.num_nodes);
+  std::vector<NodeId> parents;
+  parents.reserve(batches.size() * nodes);
+  for (const Batch& batch : batches) {
+    parents.insert(parents.end(), batch.parent.begin(), batch.parent.end());
+  }
+  return std::tuple(column(batches, [](const Batch& b) { return b.root; }),
+                    column(batches, [](const Batch& b) { return b.multiplicity; }),
+                    rows_of(std::move(parents), nodes), array_of(loads(graph.arcs, batches)));
+}
+
 auto paper_pack_trees(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
                       In<Amount> trees, Callback progress) {
   const Graph graph{nodes, arcs_of(tail, head, capacity)};
