@@ -59,6 +59,16 @@ class SwitchRemover {
     SplitMatrix matrix;
   };
 
+  struct Pair {
+    std::size_t from, to;  // ports
+  };
+  // A violated cut: pairs within what receives too little, pairs beyond, and the input of each port
+  // beyond that goes into no pair.
+  struct Sides {
+    std::vector<Pair> within, beyond;
+    std::vector<Amount> unused_beyond;
+  };
+
   void remove_tier(std::span<const NodeId> switches);
   Guess guess(NodeId via);
   void take_back(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix);
@@ -67,6 +77,7 @@ class SwitchRemover {
   void remove(NodeId via);
   bool remove_by_guess(NodeId via, const std::vector<Port>& ports);
   bool repair(const std::vector<Port>& ports, SplitMatrix& matrix);
+  Sides sides_of_cut(const std::vector<Port>& ports, const SplitMatrix& matrix) const;
   bool exchange(const std::vector<Port>& ports, SplitMatrix& matrix, Amount shortage);
   void remove_exactly(NodeId via, const std::vector<Port>& ports);
   Amount largest_split(NodeId via, NodeId from, NodeId to);
@@ -321,31 +332,33 @@ bool SwitchRemover::repair(const std::vector<Port>& ports, SplitMatrix& matrix) 
   return true;
 }
 
+// Pairs with both ports on one side of the violated cut, those between groups last: pairs inside a
+// group are the likeliest to be wrong in other cuts too.
+SwitchRemover::Sides SwitchRemover::sides_of_cut(const std::vector<Port>& ports,
+                                                 const SplitMatrix& matrix) const {
+  const NodeMap<std::uint8_t> side = flow_.source_side();
+  const auto outside = [&](std::size_t port) { return side[ports[port].node] != 0; };
+  Sides sides;
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    Amount unused = ports[i].in;
+    for (std::size_t j = 0; j < ports.size(); ++j) {
+      unused -= matrix.at(i, j);
+      if (matrix.at(i, j) == 0 || outside(i) != outside(j)) continue;
+      (outside(i) ? sides.beyond : sides.within).push_back({i, j});
+    }
+    sides.unused_beyond.push_back(outside(i) ? unused : 0);
+  }
+  const auto across = [&](const Pair& p) { return ports[p.from].group != ports[p.to].group; };
+  std::ranges::stable_sort(sides.within, {}, across);
+  std::ranges::stable_sort(sides.beyond, {}, across);
+  return sides;
+}
+
 // The violated cut lost capacity to pairs with both ports on one side of it. Crossing a pair
 // inside with a pair outside, (u, t), (u', t') -> (u, t'), (u', t), gives it back unit for unit
 // and keeps every port's total. Unused input outside serves as well as a pair.
 bool SwitchRemover::exchange(const std::vector<Port>& ports, SplitMatrix& matrix, Amount shortage) {
-  const NodeMap<std::uint8_t> side = flow_.source_side();
-  const std::size_t count = ports.size();
-  const auto outside = [&](std::size_t port) { return side[ports[port].node] != 0; };
-  struct Pair {
-    std::size_t from, to;
-  };
-  std::vector<Pair> within, beyond;
-  std::vector<Amount> unused(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    unused[i] = ports[i].in;
-    for (std::size_t j = 0; j < count; ++j) {
-      unused[i] -= matrix.at(i, j);
-      if (matrix.at(i, j) == 0 || outside(i) != outside(j)) continue;
-      (outside(i) ? beyond : within).push_back({i, j});
-    }
-  }
-  // Pairs inside a group are the likeliest to be wrong in other cuts too.
-  const auto across = [&](const Pair& p) { return ports[p.from].group != ports[p.to].group; };
-  std::ranges::stable_sort(within, {}, across);
-  std::ranges::stable_sort(beyond, {}, across);
-
+  auto [within, beyond, unused] = sides_of_cut(ports, matrix);
   const auto move = [&](std::size_t from, std::size_t to, Amount amount) {
     matrix.at(from, to) += amount;
     change(ports[from].node, ports[to].node, amount);
@@ -354,14 +367,14 @@ bool SwitchRemover::exchange(const std::vector<Port>& ports, SplitMatrix& matrix
   for (const Pair& a : within) {
     while (shortage > 0 && matrix.at(a.from, a.to) > 0) {
       while (b < beyond.size() && matrix.at(beyond[b].from, beyond[b].to) == 0) ++b;
-      while (spare < count && (!outside(spare) || unused[spare] == 0)) ++spare;
+      while (spare < unused.size() && unused[spare] == 0) ++spare;
       Amount amount = std::min(shortage, matrix.at(a.from, a.to));
       if (b < beyond.size()) {
         amount = std::min(amount, matrix.at(beyond[b].from, beyond[b].to));
         move(beyond[b].from, beyond[b].to, -amount);
         move(a.from, beyond[b].to, amount);
         move(beyond[b].from, a.to, amount);
-      } else if (spare < count) {
+      } else if (spare < unused.size()) {
         amount = std::min(amount, unused[spare]);
         unused[spare] -= amount;
         move(spare, a.to, amount);
