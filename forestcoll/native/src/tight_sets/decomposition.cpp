@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "forestcoll/tight_sets/subproblem.hpp"
@@ -96,12 +97,15 @@ class Decomposer {
   }
 
   // Takes what an arc has lost from the arcs behind it.
-  void lower(const Contracted& view, const std::vector<Amount>& capacity) {
+  void lower(Contracted& view, const std::vector<Amount>& capacity) {
     for (std::size_t i = 0; i < capacity.size(); ++i) {
       Amount lost = -capacity[i];
       for (std::size_t j = view.first[i]; j < view.first[i + 1]; ++j) {
         lost += graph_.arcs[view.behind[j]].capacity;
       }
+      if (lost == 0) continue;
+      const std::size_t count = view.first[i + 1] - view.first[i];
+      std::ranges::sort(std::span(view.behind).subspan(view.first[i], count));
       for (std::size_t j = view.first[i]; lost > 0; ++j) {
         Amount& behind = graph_.arcs[view.behind[j]].capacity;
         const Amount part = std::min(lost, behind);

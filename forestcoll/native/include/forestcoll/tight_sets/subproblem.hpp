@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstddef>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "forestcoll/common/types.hpp"
@@ -22,7 +22,7 @@ struct Subproblem {
 std::vector<Amount> content(const Subproblem& problem);
 
 // A set as a problem, and the arcs of the network behind each arc of it: behind arc i those from
-// first[i] to first[i + 1].
+// first[i] to first[i + 1], in no order.
 struct Contracted {
   Subproblem problem;
   std::vector<std::size_t> first;
@@ -50,7 +50,7 @@ class Contractor {
         const NodeId tail = item_of(arcs[arc].tail), head = item_of(arcs[arc].head);
         // Arcs between two items are met at both ends.
         if (tail == head || (tail != num_items && node != arcs[arc].tail)) return;
-        crossings.emplace_back(tail, head, arc);
+        crossings.push_back({tail, head, arc});
       });
     }
     add_arcs(std::move(crossings), arcs, set);
@@ -58,7 +58,10 @@ class Contractor {
   }
 
  private:
-  using Crossing = std::tuple<NodeId, NodeId, std::size_t>;  // two items, and an arc between them
+  struct Crossing {
+    NodeId tail, head;  // items
+    std::size_t arc;    // between them
+  };
 
   template <typename ItemOf>
   void add_demand(const std::vector<NodeId>& inside, const ItemOf& item_of,
