@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "forestcoll/errors.hpp"
-#include "forestcoll/paper.hpp"
+#include "forestcoll/common/errors.hpp"
+#include "forestcoll/paper/paper.hpp"
 
 namespace forestcoll::paper {
 
@@ -34,7 +34,7 @@ class Splitting {
   Removal run() {
     std::vector<NodeId> switches;
     for (NodeId w = 0; w < source_; ++w) {
-      if (!demand_.is_target[static_cast<std::size_t>(w)]) switches.push_back(w);
+      if (!demand_.is_target[w]) switches.push_back(w);
     }
     switches_ = std::ssize(switches);
     for (const NodeId w : switches) {
@@ -55,7 +55,7 @@ class Splitting {
     arcs_.clear();
     for (const auto& [ends, amount] : capacity) {
       if (amount == 0) continue;
-      arcs_[ends] = static_cast<int>(2 * graph.arcs.size());
+      arcs_[ends] = 2 * graph.arcs.count();
       graph.arcs.push_back({ends.first, ends.second, amount});
     }
     network_ = with_source(graph, demand_.trees);

@@ -4,33 +4,32 @@
 #include <algorithm>
 #include <string>
 
-#include "forestcoll/errors.hpp"
-#include "forestcoll/paper.hpp"
+#include "forestcoll/common/errors.hpp"
+#include "forestcoll/paper/paper.hpp"
 
 namespace forestcoll::paper {
 
-MaxFlow::MaxFlow(NodeId num_nodes)
-    : num_nodes_(num_nodes), out_(static_cast<std::size_t>(num_nodes)) {}
+MaxFlow::MaxFlow(NodeId num_nodes) : num_nodes_(num_nodes), out_(num_nodes) {}
 
 NodeId MaxFlow::add_node() {
-  if (static_cast<std::size_t>(num_nodes_) == out_.size()) out_.emplace_back();
+  if (num_nodes_ == out_.count()) out_.emplace_back();
   return num_nodes_++;
 }
 
 int MaxFlow::add(NodeId tail, NodeId head, Amount capacity) {
-  const auto arc = static_cast<int>(head_.size());
+  const int arc = head_.count();
   head_.insert(head_.end(), {head, tail});
   capacity_.insert(capacity_.end(), {capacity, 0});
-  out_[static_cast<std::size_t>(tail)].push_back(arc);
-  out_[static_cast<std::size_t>(head)].push_back(arc + 1);
+  out_[tail].push_back(arc);
+  out_[head].push_back(arc + 1);
   return arc;
 }
 
 void MaxFlow::rewind(const Mark& mark) {
-  while (static_cast<int>(head_.size()) > mark.arcs) {
+  while (head_.count() > mark.arcs) {
     // Each list ends in its newest arc; an arc's opposite is listed at the head of the arc.
-    out_[static_cast<std::size_t>(head_[head_.size() - 2])].pop_back();
-    out_[static_cast<std::size_t>(head_.back())].pop_back();
+    out_[head_[head_.size() - 2]].pop_back();
+    out_[head_.back()].pop_back();
     head_.resize(head_.size() - 2);
     capacity_.resize(capacity_.size() - 2);
   }
@@ -41,7 +40,7 @@ Amount MaxFlow::run(NodeId source, NodeId sink, Amount limit) {
   residual_ = capacity_;
   Amount value = 0;
   while (value < limit && label(source, sink)) {
-    next_.assign(static_cast<std::size_t>(num_nodes_), 0);
+    next_.assign(num_nodes_, 0);
     value += push(source, sink, limit - value);
   }
   return value;
@@ -49,15 +48,15 @@ Amount MaxFlow::run(NodeId source, NodeId sink, Amount limit) {
 
 // Breadth first against the arcs, until the source has its distance.
 bool MaxFlow::label(NodeId source, NodeId sink) {
-  level_.assign(static_cast<std::size_t>(num_nodes_), -1);
-  level_[static_cast<std::size_t>(sink)] = 0;
+  level_.assign(num_nodes_, -1);
+  level_[sink] = 0;
   queue_.assign(1, sink);
   for (std::size_t i = 0; i < queue_.size(); ++i) {
-    const auto v = static_cast<std::size_t>(queue_[i]);
+    const NodeId v = queue_[i];
     for (const int out : out_[v]) {
-      const NodeId u = head_[static_cast<std::size_t>(out)];
-      auto& level = level_[static_cast<std::size_t>(u)];
-      if (level >= 0 || residual_[static_cast<std::size_t>(out ^ 1)] == 0) continue;
+      const NodeId u = head_[out];
+      auto& level = level_[u];
+      if (level >= 0 || residual_[out ^ 1] == 0) continue;
       level = level_[v] + 1;
       if (u == source) return true;
       queue_.push_back(u);
@@ -69,12 +68,11 @@ bool MaxFlow::label(NodeId source, NodeId sink) {
 // A blocking flow of at most `amount` along arcs that come one step nearer to the sink.
 Amount MaxFlow::push(NodeId from, NodeId sink, Amount amount) {
   if (from == sink) return amount;
-  const auto v = static_cast<std::size_t>(from);
   Amount pushed = 0;
-  for (auto& i = next_[v]; i < out_[v].size(); ++i) {
-    const auto arc = static_cast<std::size_t>(out_[v][i]);
+  for (auto& i = next_[from]; i < out_[from].size(); ++i) {
+    const int arc = out_[from][i];
     const NodeId to = head_[arc];
-    if (residual_[arc] == 0 || level_[static_cast<std::size_t>(to)] != level_[v] - 1) continue;
+    if (residual_[arc] == 0 || level_[to] != level_[from] - 1) continue;
     const Amount sent = push(to, sink, std::min(amount - pushed, residual_[arc]));
     residual_[arc] -= sent;
     residual_[arc ^ 1] += sent;
@@ -84,29 +82,29 @@ Amount MaxFlow::push(NodeId from, NodeId sink, Amount amount) {
   return pushed;
 }
 
-std::vector<std::uint8_t> MaxFlow::source_side(NodeId source) const {
-  std::vector<std::uint8_t> side(static_cast<std::size_t>(num_nodes_), 0);
-  side[static_cast<std::size_t>(source)] = 1;
+NodeMap<std::uint8_t> MaxFlow::source_side(NodeId source) const {
+  NodeMap<std::uint8_t> side(num_nodes_, 0);
+  side[source] = 1;
   std::vector<NodeId> queue{source};
   for (std::size_t i = 0; i < queue.size(); ++i) {
-    for (const int arc : out_[static_cast<std::size_t>(queue[i])]) {
-      const NodeId u = head_[static_cast<std::size_t>(arc)];
-      if (side[static_cast<std::size_t>(u)] || residual_[static_cast<std::size_t>(arc)] == 0) {
+    for (const int arc : out_[queue[i]]) {
+      const NodeId u = head_[arc];
+      if (side[u] || residual_[arc] == 0) {
         continue;
       }
-      side[static_cast<std::size_t>(u)] = 1;
+      side[u] = 1;
       queue.push_back(u);
     }
   }
   return side;
 }
 
-MaxFlow with_source(const Graph& graph, const std::vector<Amount>& supply, Amount scale) {
+MaxFlow with_source(const Graph& graph, const NodeMap<Amount>& supply, Amount scale) {
   const NodeId source = graph.num_nodes;
   MaxFlow network(source + 1);
   for (const Arc& arc : graph.arcs) network.add(arc.tail, arc.head, arc.capacity * scale);
   for (NodeId v = 0; v < source; ++v) {
-    const Amount amount = supply[static_cast<std::size_t>(v)];
+    const Amount amount = supply[v];
     if (amount > 0) network.add(source, v, amount);
   }
   return network;

@@ -11,8 +11,8 @@
 #include <optional>
 #include <string>
 
-#include "forestcoll/errors.hpp"
-#include "forestcoll/paper.hpp"
+#include "forestcoll/common/errors.hpp"
+#include "forestcoll/paper/paper.hpp"
 
 namespace forestcoll::paper {
 
@@ -37,10 +37,10 @@ Ratio simplest(Ratio low, Ratio high) {
 
 class Bisection {
  public:
-  Bisection(const Graph& graph, const std::vector<std::uint8_t>& is_compute, Progress& progress)
+  Bisection(const Graph& graph, const NodeMap<std::uint8_t>& is_compute, Progress& progress)
       : graph_(graph), is_compute_(is_compute), progress_(progress) {
-    for (std::size_t v = 0; v < is_compute.size(); ++v) {
-      if (is_compute[v]) compute_.push_back(static_cast<NodeId>(v));
+    for (NodeId v = 0; v < is_compute.count(); ++v) {
+      if (is_compute[v]) compute_.push_back(v);
     }
     if (compute_.size() < 2) throw InvalidInput("there are fewer than two compute nodes");
   }
@@ -72,13 +72,13 @@ class Bisection {
  private:
   // The least ingress of a compute node. All nodes but the weakest are the first cut.
   Amount find_weakest() {
-    std::vector<Amount> ingress(is_compute_.size(), 0);
-    for (const Arc& arc : graph_.arcs) ingress[static_cast<std::size_t>(arc.head)] += arc.capacity;
-    const NodeId weakest = *std::ranges::min_element(
-        compute_, {}, [&](NodeId v) { return ingress[static_cast<std::size_t>(v)]; });
+    NodeMap<Amount> ingress(is_compute_.size(), 0);
+    for (const Arc& arc : graph_.arcs) ingress[arc.head] += arc.capacity;
+    const NodeId weakest =
+        *std::ranges::min_element(compute_, {}, [&](NodeId v) { return ingress[v]; });
     found_.cut.assign(is_compute_.size(), 1);
-    found_.cut[static_cast<std::size_t>(weakest)] = 0;
-    const Amount least = ingress[static_cast<std::size_t>(weakest)];
+    found_.cut[weakest] = 0;
+    const Amount least = ingress[weakest];
     if (least == 0) {
       throw Disconnected("node " + std::to_string(weakest) + " receives nothing");
     }
@@ -102,8 +102,8 @@ class Bisection {
 
   // Whether 1/x = over / grid is at least 1/x*: does every compute node get all N x?
   bool holds(Amount over, int steps) {
-    std::vector<Amount> supply(is_compute_.size(), 0);
-    for (const NodeId v : compute_) supply[static_cast<std::size_t>(v)] = grid_;
+    NodeMap<Amount> supply(is_compute_.size(), 0);
+    for (const NodeId v : compute_) supply[v] = grid_;
     MaxFlow network = with_source(graph_, supply, over);
     const NodeId source = graph_.num_nodes;
     const Amount needed = grid_ * static_cast<Amount>(compute_.size());
@@ -119,10 +119,9 @@ class Bisection {
 
   void prove() const {
     Amount inside = 0, exit = 0;
-    for (const NodeId v : compute_) inside += found_.cut[static_cast<std::size_t>(v)];
+    for (const NodeId v : compute_) inside += found_.cut[v];
     for (const Arc& arc : graph_.arcs) {
-      const bool leaves = found_.cut[static_cast<std::size_t>(arc.tail)] != 0 &&
-                          found_.cut[static_cast<std::size_t>(arc.head)] == 0;
+      const bool leaves = found_.cut[arc.tail] != 0 && found_.cut[arc.head] == 0;
       if (leaves) exit += arc.capacity;
     }
     if (Wide{inside} * found_.denominator != Wide{found_.numerator} * exit) {
@@ -131,7 +130,7 @@ class Bisection {
   }
 
   const Graph& graph_;
-  const std::vector<std::uint8_t>& is_compute_;
+  const NodeMap<std::uint8_t>& is_compute_;
   Progress& progress_;
   std::vector<NodeId> compute_;
   Amount grid_ = 1;
@@ -140,9 +139,9 @@ class Bisection {
 
 }  // namespace
 
-Optimality find_optimality(const Graph& graph, const std::vector<std::uint8_t>& is_compute,
+Optimality find_optimality(const Graph& graph, const NodeMap<std::uint8_t>& is_compute,
                            Progress progress) {
-  check(graph, {std::vector<Amount>(is_compute.size(), 0), is_compute});
+  check(graph, {NodeMap<Amount>(is_compute.size(), 0), is_compute});
   return Bisection(graph, is_compute, progress).run();
 }
 

@@ -10,8 +10,8 @@
 #include <numeric>
 #include <utility>
 
-#include "forestcoll/errors.hpp"
-#include "forestcoll/paper.hpp"
+#include "forestcoll/common/errors.hpp"
+#include "forestcoll/paper/paper.hpp"
 
 namespace forestcoll::paper {
 
@@ -21,30 +21,28 @@ namespace {
 struct Growing {
   Batch batch;
   std::vector<NodeId> reached;  // R in the order of joining, the root first
-  std::vector<std::uint8_t> holds;
+  NodeMap<std::uint8_t> holds;
   std::size_t at = 0;
   std::size_t next = 0;
 };
 
 class Packing {
  public:
-  Packing(const Graph& graph, const std::vector<Amount>& trees, Progress& progress)
+  Packing(const Graph& graph, const NodeMap<Amount>& trees, Progress& progress)
       : heads_(trees.size()),
         network_(graph.num_nodes),
         all_(std::accumulate(trees.begin(), trees.end(), Amount{0})),
         progress_(progress) {
     for (const Arc& arc : graph.arcs) {
-      heads_[static_cast<std::size_t>(arc.tail)].push_back(
-          {arc.head, network_.add(arc.tail, arc.head, arc.capacity)});
+      heads_[arc.tail].push_back({arc.head, network_.add(arc.tail, arc.head, arc.capacity)});
     }
     // The last is grown first.
     for (NodeId root = graph.num_nodes; root-- > 0;) {
-      const auto r = static_cast<std::size_t>(root);
-      if (trees[r] == 0) continue;
-      Growing tree{{root, trees[r], std::vector<NodeId>(trees.size(), -1)},
+      if (trees[root] == 0) continue;
+      Growing tree{{root, trees[root], NodeMap<NodeId>(trees.size(), -1)},
                    {root},
                    std::vector<std::uint8_t>(trees.size(), 0)};
-      tree.holds[r] = 1;
+      tree.holds[root] = 1;
       unfinished_.push_back(std::move(tree));
     }
   }
@@ -72,14 +70,14 @@ class Packing {
     while (tree.reached.size() < heads_.size()) {
       if (tree.at == tree.reached.size()) throw InternalError("no edge can extend a tree");
       const NodeId x = tree.reached[tree.at];
-      const auto& edges = heads_[static_cast<std::size_t>(x)];
+      const auto& edges = heads_[x];
       if (tree.next == edges.size()) {
         ++tree.at;
         tree.next = 0;
         continue;
       }
       const Edge edge = edges[tree.next++];
-      if (tree.holds[static_cast<std::size_t>(edge.head)]) continue;
+      if (tree.holds[edge.head]) continue;
       const Amount amount = addable(tree, x, edge);
       if (amount > 0) add(tree, x, edge, amount);
     }
@@ -95,7 +93,7 @@ class Packing {
     const MaxFlow::Mark mark = network_.mark();
     Amount rooted = 0;
     for (const Growing& other : unfinished_) {
-      if (other.holds[static_cast<std::size_t>(edge.head)]) continue;
+      if (other.holds[edge.head]) continue;
       rooted += other.batch.multiplicity;
       const NodeId node = network_.add_node();
       network_.add(x, node, other.batch.multiplicity);
@@ -112,13 +110,13 @@ class Packing {
       unfinished_.back().batch.multiplicity -= amount;
       tree.batch.multiplicity = amount;
     }
-    tree.batch.parent[static_cast<std::size_t>(edge.head)] = x;
+    tree.batch.parent[edge.head] = x;
     tree.reached.push_back(edge.head);
-    tree.holds[static_cast<std::size_t>(edge.head)] = 1;
+    tree.holds[edge.head] = 1;
     network_.set_capacity(edge.arc, network_.capacity(edge.arc) - amount);
   }
 
-  std::vector<std::vector<Edge>> heads_;
+  NodeMap<std::vector<Edge>> heads_;
   MaxFlow network_;  // g, what is left of the capacities
   Amount all_;
   Progress& progress_;
@@ -129,8 +127,7 @@ class Packing {
 
 }  // namespace
 
-std::vector<Batch> pack_trees(const Graph& graph, const std::vector<Amount>& trees,
-                              Progress progress) {
+std::vector<Batch> pack_trees(const Graph& graph, const NodeMap<Amount>& trees, Progress progress) {
   const Demand demand{trees, std::vector<std::uint8_t>(trees.size(), 1)};
   check(graph, demand);
   require_carries(graph, demand);

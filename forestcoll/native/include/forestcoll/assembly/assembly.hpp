@@ -1,0 +1,96 @@
+// Trees of the whole graph out of a factored forest, one batch after the other.
+//
+// A tree is put together from the whole graph inwards: in each set it takes a batch of the set's
+// packing rooted at the item where it starts or comes in, and for each contracted edge of that
+// batch a link with load left, behind which it enters the next set. Its multiplicity is the least
+// that is left of anything it takes. Whatever is taken is taken off, so that in the end every
+// batch and every load is spent exactly; a factored forest whose numbers do not match is refused.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "forestcoll/common/types.hpp"
+#include "forestcoll/tight_sets/contraction.hpp"
+#include "forestcoll/tree_packing/factored.hpp"
+
+namespace forestcoll {
+
+// Trees come root by root. Each takes the fullest batch of every set, and links that carry the
+// whole of it from nodes near the root.
+class Assembler {
+ public:
+  // Throws InvalidInput if the parts of the forest do not fit together.
+  explicit Assembler(FactoredForest forest);
+  Assembler(const Assembler&) = delete;
+  Assembler& operator=(const Assembler&) = delete;
+
+  // Moves on to the next batch; false after the last one. Throws InvalidInput, naming the set, if
+  // a set has no batch left, a contracted edge no load, or the last tree leaves any unspent.
+  bool next();
+
+  NodeId root() const { return root_; }
+  Amount multiplicity() const { return multiplicity_; }
+  std::span<const NodeId> parents() const { return parent_; }  // -1 at the root
+  int height() const { return height_; }
+  Amount trees_built() const { return built_; }
+
+ private:
+  // A tree edge of a set's batch: which contracted edge, and the item it leads to.
+  struct Step {
+    int edge;
+    int to;
+  };
+  // A batch and what is left of it in one set.
+  struct Stock {
+    Amount left;
+    int batch;
+  };
+  // A link and what is left of its load.
+  struct Supply {
+    Amount left;
+    NodeId tail, head;
+  };
+
+  // A place in supply_, and the contracted edge it is of.
+  struct Taken {
+    std::size_t edge, place;
+  };
+
+  void prepare(const Shape& shape, std::span<const ContractedEdges::Edge> edges);
+  void prepare(int set, const ContractedEdges& edges);
+  void assemble();
+  void span_from(int set, int item, NodeId entry);
+  NodeId join(int set, std::size_t edge);
+  std::span<Stock> stock_of(std::size_t position);
+  void settle();
+  void expect_nothing_left() const;
+  [[noreturn]] void fail(int set, const std::string& what) const;
+
+  FactoredForest forest_;  // without its links, which are in supply_
+  Nesting nesting_;
+
+  IndexedVector<std::vector<Step>> steps_;  // by shape: num_items - 1 a batch, parents first
+  // Batches by the position of the item they are rooted at: heaps, the fullest on top.
+  IndexedVector<Stock> stock_;
+  std::vector<std::size_t> first_stock_;
+  // Links by contracted edge, set after set; those with load left come first.
+  std::vector<Supply> supply_;
+  IndexedVector<std::size_t> first_edge_, first_supply_;
+  std::vector<int> num_live_;
+
+  NodeId root_ = 0;
+  Amount of_root_ = 0;  // trees of the present root not yet built
+  Amount built_ = 0;
+  Amount multiplicity_ = 0;
+  int height_ = 0;
+  bool at_start_ = true;
+  NodeMap<NodeId> parent_;
+  NodeMap<int> depth_;
+  std::vector<std::size_t> taken_stock_;  // positions
+  std::vector<Taken> taken_links_;
+};
+
+}  // namespace forestcoll

@@ -1,0 +1,127 @@
+// Max-flow with warm starts: the one primitive behind optimality, switch removal and packing.
+//
+// Every test of the core asks the same question: can the trees of all roots reach one given node?
+// That is a flow from fixed supplies to one sink. Consecutive questions differ by a moved sink, a
+// few changed capacities or supplies, so the flow is kept and repaired instead of recomputed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "forestcoll/common/types.hpp"
+
+namespace forestcoll {
+
+// Numbers by pairs of nodes: open addressing with linear probing, since every network begins with
+// a lookup per arc. Nothing is ever taken out.
+class PairIndex {
+ public:
+  // The number of a pair, or -1.
+  int find(NodeId tail, NodeId head) const;
+  // The pair must be new.
+  void insert(NodeId tail, NodeId head, int number);
+  void reserve(std::size_t pairs);
+
+ private:
+  struct Slot {
+    std::uint64_t key;
+    int number;  // -1: free
+  };
+
+  std::size_t place(std::uint64_t key) const;
+
+  std::vector<Slot> slots_;  // a power of two of them, at most half full
+  std::size_t used_ = 0;
+};
+
+// Capacities between nodes. Arcs come in opposite pairs, a and a ^ 1, so that one residual entry
+// serves both directions; a missing direction has capacity 0.
+class FlowNetwork {
+ public:
+  explicit FlowNetwork(NodeId num_nodes) : out_(num_nodes), neighbours_(out_.size()) {}
+  explicit FlowNetwork(const Graph& graph);
+
+  // Adds to the capacity from tail to head, making the pair of arcs if it is not there.
+  int add(NodeId tail, NodeId head, Amount capacity);
+  // The arc from tail to head, or -1.
+  int find(NodeId tail, NodeId head) const;
+
+  NodeId num_nodes() const { return out_.count(); }
+  int num_arcs() const { return head_.count(); }
+  NodeId head(int arc) const { return head_[arc]; }
+  NodeId tail(int arc) const { return head(arc ^ 1); }
+  Amount capacity(int arc) const { return capacity_[arc]; }
+  void set_capacity(int arc, Amount capacity) { capacity_[arc] = capacity; }
+  // Arcs that leave the node, with those of capacity 0 that oppose an incoming one.
+  std::span<const int> arcs_of(NodeId node) const { return out_[node]; }
+  // The heads of these arcs: searches pass most of them by, as they lead to nodes already reached.
+  std::span<const NodeId> neighbours(NodeId node) const { return neighbours_[node]; }
+  // The arcs with capacity left, as a graph.
+  std::vector<Arc> arcs() const;
+
+ private:
+  IndexedVector<NodeId> head_;
+  IndexedVector<Amount> capacity_;
+  NodeMap<std::vector<int>> out_;
+  NodeMap<std::vector<NodeId>> neighbours_;
+  PairIndex index_;
+};
+
+// A flow of supplies towards a sink. The sink may move, and capacities and supplies may change
+// between calls of settle; what is still valid of the old flow is kept.
+//
+// Invariant: flow(a) = -flow(a ^ 1), and inflow + supply - outflow = excess at every node. A
+// settled flow has excess at the sink only.
+class WarmFlow {
+ public:
+  WarmFlow(const FlowNetwork& network, std::span<const Amount> supply);
+
+  void set_supply(NodeId node, Amount supply);
+  // Takes note that the capacity of an arc has fallen (or of any arc).
+  void clip(int arc);
+  void clip_all();
+
+  // Routes all supply to the sink and returns the amount that cannot reach it. Where that is
+  // positive, source_side() is a minimum cut: it lacks that much capacity towards the sink.
+  Amount settle(NodeId sink);
+  // What flows over an arc, negative if it flows the other way.
+  Amount flow(int arc) const { return flow_[arc]; }
+  // Nodes that unrouted supply can still reach, after a settle that fell short.
+  NodeMap<std::uint8_t> source_side() const;
+
+  // Of a settled flow: the nodes from which residual arcs lead to the given one, itself included,
+  // sorted. They form the smallest set around it that receives exactly the supply outside it.
+  std::vector<NodeId> reaching(NodeId node) const;
+  // The strongly connected components of the residual graph without the node into which no
+  // residual arc leads, in no order.
+  std::vector<std::vector<NodeId>> source_components(NodeId without) const;
+
+ private:
+  Amount residual(int arc) const { return network_->capacity(arc) - flow_[arc]; }
+  void push(int arc, Amount amount);
+  void change_excess(NodeId node, Amount by);
+  void sync_arcs();
+  void cover_deficits(NodeId sink);
+  void cover_deficit(NodeId node, NodeId sink);
+  Amount drain(NodeId sink);
+  bool label_towards(NodeId sink);
+  void augment_from(NodeId source, NodeId sink);
+  void forget_labels();
+
+  const FlowNetwork* network_;
+  NodeMap<Amount> supply_;
+  IndexedVector<Amount> flow_;
+  NodeMap<Amount> excess_;
+  std::vector<NodeId> active_;  // a superset of the nodes with excess, the sink left out
+  NodeMap<std::uint8_t> is_active_;
+  NodeId sink_ = -1;
+
+  // Scratch of the searches: distance to the sink (-1: not reached), next arc to try.
+  NodeMap<int> level_;
+  NodeMap<std::uint32_t> next_;
+  std::vector<NodeId> reached_;
+  std::vector<int> path_;
+};
+
+}  // namespace forestcoll

@@ -1,0 +1,46 @@
+// Vectors by number. Nodes, arcs, sets, items and batches are numbered from 0 by `int`s, with -1
+// for none, and std::vector asks for an unsigned index: here the conversion is written once.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace forestcoll {
+
+// The sanitized build checks every index (_GLIBCXX_ASSERTIONS); the released one makes of it what
+// it makes of a cast.
+template <typename T>
+class IndexedVector : public std::vector<T> {
+  using Base = std::vector<T>;
+
+ public:
+  using Base::assign;
+  using Base::Base;
+  using Base::resize;
+  IndexedVector() = default;
+  IndexedVector(Base values) : Base(std::move(values)) {}
+  explicit IndexedVector(int count) : Base(static_cast<std::size_t>(count)) {}
+  IndexedVector(int count, const T& value) : Base(static_cast<std::size_t>(count), value) {}
+
+  // As an index: all that is numbered fits an `int`.
+  int count() const { return static_cast<int>(Base::size()); }
+  void assign(int count, const T& value) { Base::assign(static_cast<std::size_t>(count), value); }
+  void resize(int count, const T& value = T()) {
+    Base::resize(static_cast<std::size_t>(count), value);
+  }
+
+  T& operator[](std::integral auto index) {
+    return Base::operator[](static_cast<std::size_t>(index));
+  }
+  const T& operator[](std::integral auto index) const {
+    return Base::operator[](static_cast<std::size_t>(index));
+  }
+};
+
+// By node.
+template <typename T>
+using NodeMap = IndexedVector<T>;
+
+}  // namespace forestcoll

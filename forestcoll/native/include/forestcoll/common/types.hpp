@@ -1,0 +1,46 @@
+// The vocabulary of the core: directed capacitated graphs, and who must send how much to whom.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "forestcoll/common/indexed_vector.hpp"
+
+namespace forestcoll {
+
+using NodeId = std::int32_t;
+using Amount = std::int64_t;  // capacities, trees and flows, all whole numbers
+
+struct Arc {
+  NodeId tail;
+  NodeId head;
+  Amount capacity;
+
+  bool operator==(const Arc&) const = default;
+};
+
+struct Graph {
+  NodeId num_nodes = 0;
+  IndexedVector<Arc> arcs;
+};
+
+// Trees rooted at each node, and the nodes that every tree must reach. Nodes that are no targets
+// only forward; they root no tree.
+struct Demand {
+  NodeMap<Amount> trees;
+  NodeMap<std::uint8_t> is_target;
+
+  Amount total() const;
+  std::vector<NodeId> targets() const;
+};
+
+// Sorts arcs by (tail, head) and adds parallel ones up.
+std::vector<Arc> merged(std::vector<Arc> arcs);
+
+// Which nodes may root trees.
+enum class Roots { targets, any };
+
+// Throws InvalidInput unless arcs, capacities and demand make sense together.
+void check(const Graph& graph, const Demand& demand, Roots roots = Roots::targets);
+
+}  // namespace forestcoll

@@ -1,0 +1,19 @@
+// The splits of a contracted set, made on the real links behind its contracted links.
+#pragma once
+
+#include <vector>
+
+#include "forestcoll/common/types.hpp"
+#include "forestcoll/edge_splitting/edge_splitting.hpp"
+#include "forestcoll/edge_splitting/links.hpp"
+#include "forestcoll/tight_sets/contraction.hpp"
+
+namespace forestcoll {
+
+// Makes the splits of the switch `via`, which go from item to item of a set, on its links: adds the
+// logical links and logs the real splits. `targets_of` counts the targets in each item, and
+// outside.
+void lift(const std::vector<Split>& splits, NodeId via, const Contraction& items,
+          const IndexedVector<int>& targets_of, Links& links, std::vector<Split>& log);
+
+}  // namespace forestcoll

@@ -1,0 +1,22 @@
+// Edge splitting of whole switches at once, in one set with its children contracted.
+//
+// All splits of a switch form a matrix with its in-ports as rows and its out-ports as columns. The
+// matrix is guessed, tested by one pass of flows to every target, and repaired where a cut falls
+// short; only if that does not end is it built pair by pair from exact largest splits.
+#pragma once
+
+#include "forestcoll/common/progress.hpp"
+#include "forestcoll/common/types.hpp"
+#include "forestcoll/edge_splitting/edge_splitting.hpp"
+#include "forestcoll/tight_sets/subproblem.hpp"
+
+namespace forestcoll {
+
+// Removes the nodes that are neither targets nor the outside.
+//
+// Throws Infeasible if the graph cannot carry the demand, or a removed node sends more than it
+// receives.
+SwitchRemoval remove_switches(const Subproblem& problem, const RemovalOptions& options,
+                              Progress& progress);
+
+}  // namespace forestcoll

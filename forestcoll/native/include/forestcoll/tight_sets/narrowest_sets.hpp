@@ -1,0 +1,35 @@
+// The sets around given nodes that come nearest to being a bottleneck: Newton's method as for the
+// optimum, with one sink and sets that need not be violated, maximising (Q - q(X)) / d(X). Numbers
+// too large for products of two are rounded first; then the sets are only nearly the narrowest,
+// which is all that a candidate for trimming has to be.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "forestcoll/common/flow.hpp"
+#include "forestcoll/common/types.hpp"
+#include "forestcoll/tight_sets/subproblem.hpp"
+
+namespace forestcoll {
+
+class NarrowestSets {
+ public:
+  explicit NarrowestSets(const Subproblem& problem);
+
+  // The smallest maximiser that holds all of `core`, ascending; nothing if no root is outside.
+  std::vector<NodeId> around(const std::vector<NodeId>& core);
+
+ private:
+  std::pair<Amount, Amount> ratio(const NodeMap<std::uint8_t>& inside) const;
+  WarmFlow scaled_flow(Amount p, Amount q, const std::vector<NodeId>& core);
+  void untie(const std::vector<NodeId>& core);
+
+  Graph graph_;
+  std::vector<Amount> trees_;
+  Amount all_trees_ = 0;
+  FlowNetwork network_;
+  IndexedVector<Amount> base_;  // capacities before scaling
+};
+
+}  // namespace forestcoll

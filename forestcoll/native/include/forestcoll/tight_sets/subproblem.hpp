@@ -1,0 +1,87 @@
+// One set of a network seen by itself, which is all that a stage needs to look at: what it holds
+// are the items, children contracted, and all around it is one more item.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "forestcoll/common/types.hpp"
+
+namespace forestcoll {
+
+// `outside` is the item around the set (-1 if there is nothing). It roots the trees of all other
+// nodes; no tree has to reach it.
+struct Subproblem {
+  Graph graph;
+  Demand demand;
+  NodeId outside = -1;
+};
+
+// All that a problem says, as numbers: equal boxes have equal ones.
+std::vector<Amount> content(const Subproblem& problem);
+
+// A set as a problem, and the arcs of the network behind each arc of it: behind arc i those from
+// first[i] to first[i + 1], in no order.
+struct Contracted {
+  Subproblem problem;
+  std::vector<std::size_t> first;
+  std::vector<std::size_t> behind;
+};
+
+// Contracts one set after the other of a network with this demand.
+class Contractor {
+ public:
+  explicit Contractor(const Demand& demand) : demand_(&demand), all_trees_(demand.total()) {}
+
+  // The set that holds the nodes `inside`. item_of(node) is the item of a node, and num_items for
+  // one outside; each_at(node, visit) calls visit for every arc of the node, out of it or into it.
+  template <typename ItemOf, typename EachAt>
+  Contracted contract(const std::vector<NodeId>& inside, NodeId num_items, bool is_whole,
+                      const std::vector<Arc>& arcs, const ItemOf& item_of,
+                      const EachAt& each_at) const {
+    Contracted set;
+    set.problem.outside = is_whole ? -1 : num_items;
+    set.problem.graph.num_nodes = num_items + (is_whole ? 0 : 1);
+    add_demand(inside, item_of, set.problem);
+    std::vector<Crossing> crossings;
+    for (const NodeId node : inside) {
+      each_at(node, [&](std::size_t arc) {
+        const NodeId tail = item_of(arcs[arc].tail), head = item_of(arcs[arc].head);
+        // Arcs between two items are met at both ends.
+        if (tail == head || (tail != num_items && node != arcs[arc].tail)) return;
+        crossings.push_back({tail, head, arc});
+      });
+    }
+    add_arcs(std::move(crossings), arcs, set);
+    return set;
+  }
+
+ private:
+  struct Crossing {
+    NodeId tail, head;  // items
+    std::size_t arc;    // between them
+  };
+
+  template <typename ItemOf>
+  void add_demand(const std::vector<NodeId>& inside, const ItemOf& item_of,
+                  Subproblem& problem) const {
+    Demand& demand = problem.demand;
+    demand = {NodeMap<Amount>(problem.graph.num_nodes, 0),
+              NodeMap<std::uint8_t>(problem.graph.num_nodes, 0)};
+    for (const NodeId node : inside) {
+      const int item = item_of(node);
+      demand.trees[item] += demand_->trees[node];
+      demand.is_target[item] |= demand_->is_target[node];
+    }
+    if (problem.outside >= 0) demand.trees.back() = all_trees_ - demand.total();
+  }
+
+  static void add_arcs(std::vector<Crossing> crossings, const std::vector<Arc>& arcs,
+                       Contracted& set);
+
+  const Demand* demand_;
+  Amount all_trees_;
+};
+
+}  // namespace forestcoll

@@ -1,0 +1,98 @@
+// A packing in the making: batches of equal trees and the load they put on the arcs, which may
+// exceed the capacities. A start fills it, repairs take the overload away.
+//
+// Invariants: depth(b, v) is the number of hops from the root to v in tree b, load is the sum of
+// the multiplicities of the batches on an arc. They hold for every tree that is complete; a start
+// that fills node by node sets all depths first and keeps them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "forestcoll/tree_packing/tree_packing.hpp"
+
+namespace forestcoll {
+
+class PartialPacking {
+ public:
+  explicit PartialPacking(const Graph& graph);
+
+  const Graph& graph() const { return *graph_; }
+  NodeId num_nodes() const { return graph_->num_nodes; }
+  int num_batches() const { return roots_.count(); }
+  const Arc& arc(int index) const { return graph_->arcs[index]; }
+  std::span<const int> in_arcs(NodeId node) const { return in_[node]; }
+  // The place of an arc among the in-arcs of its head.
+  int place_of(int arc) const { return place_[arc]; }
+  Amount left(int index) const { return arc(index).capacity - load_[index]; }
+
+  NodeId root(int batch) const { return roots_[batch]; }
+  Amount multiplicity(int batch) const { return multiplicity_[batch]; }
+  // The in-arc of a node in a tree; -1 at the root, and where none is chosen yet.
+  int via(int batch, NodeId node) const { return trees_[node].via[batch]; }
+  int depth(int batch, NodeId node) const { return trees_[node].depth[batch]; }
+  // The depth of a node in every tree.
+  std::span<const int> depths(NodeId node) const { return trees_[node].depth; }
+  bool is_leaf(int batch, NodeId node) const { return trees_[node].children[batch] == 0; }
+  // No node of the tree is deeper than this.
+  int height(int batch) const { return heights_[batch]; }
+  int height() const;
+  // Whether the path from the root to `node` passes `ancestor`.
+  bool is_below(int batch, NodeId node, NodeId ancestor) const;
+  bool is_overloaded(NodeId node) const;
+  // What must go elsewhere, over all arcs.
+  Amount overload() const;
+
+  // Problems of so few nodes are worth every try.
+  bool is_small() const { return num_nodes() <= 32; }
+
+  // Whether batches have been split into so many parts for each node that low trees are too dear:
+  // trees packed one by one are taller, of fewer batches.
+  bool is_shattered() const { return num_batches() > 8 * num_nodes(); }
+
+  // What repairs and regrowth have looked at, batches and arcs, some 10 ns each. Unlike time it
+  // is the same on every machine, and so are the trees of whoever stops by it.
+  void spend(std::size_t steps) { spent_ += static_cast<std::int64_t>(steps); }
+  std::int64_t spent() const { return spent_; }
+  // Whether that is so much that the rest had better be packed one by one.
+  bool is_overspent() const;
+
+  // A new batch, with no edges yet.
+  int add(NodeId root, Amount multiplicity);
+  void set_depth(int batch, NodeId node, int depth);
+  // Chooses the in-arc of a node that has none.
+  void attach(int batch, int arc);
+  // Exchanges the in-arc of a node for another; its tail must not be below the node.
+  void move(int batch, int to);
+  // Takes all edges out of a tree; depths are to be set anew.
+  void uproot(int batch);
+  // Makes `part` of the batch a batch of its own, which is the same tree.
+  int split(int batch, Amount part);
+  // Takes trees out of a batch.
+  void drop(int batch, Amount trees);
+
+  // The batches that still hold trees, by root.
+  std::vector<Batch> batches() const;
+
+ private:
+  // By node first, because nodes are settled one by one; each vector has an entry for each batch.
+  struct NodeTrees {
+    IndexedVector<int> via, depth, children;
+  };
+  int& children(int batch, NodeId node) { return trees_[node].children[batch]; }
+  void unload(int batch, Amount trees);
+  void shift_subtree(int batch, NodeId top, int by);
+
+  const Graph* graph_;
+  NodeMap<std::vector<int>> in_, out_;
+  IndexedVector<int> place_;
+  IndexedVector<Amount> load_;
+  IndexedVector<NodeId> roots_;
+  IndexedVector<Amount> multiplicity_;
+  IndexedVector<int> heights_;
+  NodeMap<NodeTrees> trees_;
+  std::int64_t spent_ = 0;
+};
+
+}  // namespace forestcoll

@@ -1,0 +1,60 @@
+// Spanning out-trees in a graph without switches (ForestColl 5.4, E.3).
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "forestcoll/common/progress.hpp"
+#include "forestcoll/common/types.hpp"
+
+namespace forestcoll {
+
+// `multiplicity` equal out-trees that span all nodes from the root; parent[root] is -1.
+struct Batch {
+  NodeId root;
+  Amount multiplicity;
+  NodeMap<NodeId> parent;
+
+  bool operator==(const Batch&) const = default;
+};
+
+// Packs trees[v] spanning out-trees rooted at every node v so that no arc carries more trees than
+// its capacity. Batches come sorted by root.
+//
+// Such a packing exists if every node set receives at least the trees rooted outside it
+// (Theorem 7); throws Infeasible where it does not.
+std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress);
+
+// One tree of least depth, turned to every root; nothing if the graph is no circulant, the roots
+// differ in their trees, or no such tree fits unsplit.
+std::optional<std::vector<Batch>> pack_by_turning(const Graph& graph,
+                                                  std::span<const Amount> trees);
+
+// Breadth-first trees, one batch a root; nothing if that does not work out. Complete results are
+// valid by construction, so this needs no connectivity test.
+std::optional<std::vector<Batch>> pack_greedily(const Graph& graph, std::span<const Amount> trees);
+
+// Shortest-path trees, repaired and negotiated as low as they will fit; nothing if they do not.
+std::optional<std::vector<Batch>> pack_on_shortest_paths(const Graph& graph,
+                                                         std::span<const Amount> trees,
+                                                         Progress& progress);
+
+// The same from trees grown by Prim's algorithm over congestion.
+std::optional<std::vector<Batch>> pack_with_prim(const Graph& graph, std::span<const Amount> trees,
+                                                 Progress& progress);
+
+// Always succeeds on feasible input: trees are grown one by one, and taken back where the rest
+// could not be packed any more.
+std::vector<Batch> pack_cut_guided(const Graph& graph, std::span<const Amount> trees,
+                                   Progress& progress);
+
+// Always succeeds on feasible input, in the end: an edge joins a tree only if the trees still to be
+// built keep enough capacity.
+std::vector<Batch> pack_exactly(const Graph& graph, std::span<const Amount> trees,
+                                Progress& progress);
+
+// The trees that each arc carries. Arcs must be sorted by (tail, head) and hold every tree edge.
+std::vector<Amount> loads(const std::vector<Arc>& arcs, const std::vector<Batch>& batches);
+
+}  // namespace forestcoll

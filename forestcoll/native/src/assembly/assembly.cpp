@@ -1,0 +1,262 @@
+#include "forestcoll/assembly/assembly.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "forestcoll/common/errors.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+// Less full, or as full and later.
+constexpr auto less_full = [](const auto& one, const auto& other) {
+  return one.left != other.left ? one.left < other.left : one.batch > other.batch;
+};
+
+std::size_t index(int value) { return static_cast<std::size_t>(value); }
+
+FactoredForest checked(FactoredForest forest) {
+  check(forest);
+  return forest;
+}
+
+}  // namespace
+
+Assembler::Assembler(FactoredForest forest)
+    : forest_(checked(std::move(forest))),
+      nesting_(forest_.family),
+      steps_(forest_.shapes.size()),
+      parent_(forest_.trees.size(), -1),
+      depth_(forest_.trees.size(), 0) {
+  const ContractedEdges edges(nesting_, forest_.links);
+  IndexedVector<int> first_with(forest_.shapes.size(), -1);
+  for (int set = 0; set < forest_.family.num_sets(); ++set) {
+    const int shape = forest_.shape_of[set];
+    const auto of_set = edges.of(set);
+    if (nesting_.num_items(set) != forest_.shapes[shape].num_items) {
+      fail(set, "has " + std::to_string(nesting_.num_items(set)) + " items, but shape " +
+                    std::to_string(shape) + " is of " +
+                    std::to_string(forest_.shapes[shape].num_items));
+    }
+    int& known = first_with[shape];
+    if (known < 0) {
+      known = set;
+      prepare(forest_.shapes[shape], of_set);
+    } else if (!std::ranges::equal(of_set, edges.of(known),
+                                   [](const auto& a, const auto& b) { return a.same_ends(b); })) {
+      fail(set, "has other links than set " + std::to_string(known) + " of the same shape");
+    }
+    prepare(set, edges);
+  }
+  first_stock_.push_back(stock_.size());
+  first_edge_.push_back(num_live_.size());
+  forest_.links = {};
+}
+
+// The batches of a shape as steps, parents first.
+void Assembler::prepare(const Shape& shape, std::span<const ContractedEdges::Edge> edges) {
+  const auto items = index(shape.num_items);
+  IndexedVector<std::size_t> row(items + 1, 0);
+  for (const auto& edge : edges) ++row[edge.from + 1];
+  for (std::size_t item = 0; item < items; ++item) row[item + 1] += row[item];
+  std::vector<Step>& steps = steps_[&shape - forest_.shapes.data()];
+  steps.reserve(shape.num_batches() * (items - 1));
+  IndexedVector<int> next(items), first_child(items), queue;
+  for (std::size_t batch = 0; batch < shape.num_batches(); ++batch) {
+    const auto parent = shape.parents(batch);
+    std::ranges::fill(first_child, -1);
+    for (std::size_t item = items; item-- > 0;) {
+      if (parent[item] < 0) continue;
+      next[item] = first_child[parent[item]];
+      first_child[parent[item]] = static_cast<int>(item);
+    }
+    queue.assign(1, shape.root[batch]);
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      const int from = queue[i];
+      const auto of_item = edges.subspan(row[from], row[from + 1] - row[from]);
+      auto edge = of_item.begin();
+      for (int to = first_child[from]; to >= 0; to = next[to]) {
+        edge = std::ranges::lower_bound(edge, of_item.end(), to, {}, &ContractedEdges::Edge::to);
+        if (edge == of_item.end() || edge->to != to) {
+          throw InvalidInput("shape " + std::to_string(&shape - forest_.shapes.data()) +
+                             ": batch " + std::to_string(batch) + " uses the edge " +
+                             std::to_string(from) + " -> " + std::to_string(to) +
+                             ", behind which there is no link");
+        }
+        steps.push_back(
+            {static_cast<int>(edge - of_item.begin() + static_cast<std::ptrdiff_t>(row[from])),
+             to});
+        queue.push_back(to);
+      }
+    }
+  }
+}
+
+// What a set has to spend: its batches by root, and its links.
+void Assembler::prepare(int set, const ContractedEdges& edges) {
+  const Shape& shape = forest_.shapes[forest_.shape_of[set]];
+  const std::size_t base = stock_.size();
+  IndexedVector<std::size_t> first(index(shape.num_items) + 1, 0);
+  for (const NodeId root : shape.root) ++first[root + 1];
+  for (std::size_t i = 0; i < index(shape.num_items); ++i) {
+    first[i + 1] += first[i];
+    first_stock_.push_back(base + first[i]);
+  }
+  stock_.resize(base + shape.num_batches());
+  for (std::size_t batch = 0; batch < shape.num_batches(); ++batch) {
+    stock_[base + first[shape.root[batch]]++] = {shape.multiplicity[batch],
+                                                 static_cast<int>(batch)};
+  }
+  for (std::size_t i = 0; i < index(shape.num_items); ++i) {
+    const std::size_t begin = first_stock_[nesting_.first_position(set) + i];
+    std::ranges::make_heap(stock_.begin() + static_cast<std::ptrdiff_t>(begin),
+                           stock_.begin() + static_cast<std::ptrdiff_t>(base + first[i]),
+                           less_full);
+  }
+
+  first_edge_.push_back(num_live_.size());
+  for (const auto& edge : edges.of(set)) {
+    first_supply_.push_back(supply_.size());
+    const auto links = edges.links_of(edge);
+    num_live_.push_back(static_cast<int>(links.size()));
+    for (const int link : links) {
+      const Arc& arc = forest_.links[link];
+      supply_.push_back({arc.capacity, arc.tail, arc.head});
+    }
+  }
+}
+
+bool Assembler::next() {
+  if (at_start_) {
+    at_start_ = false;
+    root_ = 0;
+    of_root_ = forest_.trees[0];
+  }
+  while (of_root_ == 0) {
+    if (++root_ >= forest_.trees.count()) {
+      expect_nothing_left();
+      root_ = forest_.trees.count() - 1;
+      return false;
+    }
+    of_root_ = forest_.trees[root_];
+  }
+  assemble();
+  return true;
+}
+
+void Assembler::assemble() {
+  multiplicity_ = of_root_;
+  height_ = 0;
+  parent_[root_] = -1;
+  depth_[root_] = 0;
+  taken_stock_.clear();
+  taken_links_.clear();
+  const int whole = forest_.family.num_sets() - 1;
+  span_from(whole, nesting_.item_of(root_, whole), root_);
+  settle();
+  of_root_ -= multiplicity_;
+  built_ += multiplicity_;
+}
+
+// Spans a set from the item where the tree starts in it or comes in, at the node `entry`.
+void Assembler::span_from(int set, int item, NodeId entry) {
+  const std::size_t base = nesting_.first_position(set);
+  const auto enter = [this, base](int into, NodeId node) {
+    const int child = nesting_.child(base + index(into));
+    if (child >= 0) span_from(child, nesting_.item_of(node, child), node);
+  };
+  const std::size_t position = base + index(item);
+  const auto stock = stock_of(position);
+  if (stock.empty() || stock.front().left == 0) {
+    fail(set, "has fewer trees rooted at its item " + std::to_string(item) +
+                  " than start in it or enter it");
+  }
+  multiplicity_ = std::min(multiplicity_, stock.front().left);
+  taken_stock_.push_back(position);
+  enter(item, entry);
+  const int shape = forest_.shape_of[set];
+  const std::size_t edges = index(forest_.shapes[shape].num_items) - 1;
+  const Step* step = steps_[shape].data() + index(stock.front().batch) * edges;
+  for (const Step* end = step + edges; step < end; ++step) {
+    enter(step->to, join(set, first_edge_[set] + index(step->edge)));
+  }
+}
+
+// Takes a link for a contracted edge: one that carries the whole batch, from a node near the root.
+// Returns the node where it comes in.
+NodeId Assembler::join(int set, std::size_t edge) {
+  const Supply* const first = supply_.data() + first_supply_[edge];
+  const Supply* const end = first + num_live_[edge];
+  if (first == end) fail(set, "needs more trees over a contracted edge than its links carry");
+  const Supply* best = first;
+  Amount most = std::min(best->left, multiplicity_);
+  int depth = depth_[best->tail];
+  for (const Supply* link = first + 1; link < end; ++link) {
+    const Amount amount = std::min(link->left, multiplicity_);
+    if (amount < most) continue;
+    const int depth_here = depth_[link->tail];
+    if (amount == most && depth_here >= depth) continue;
+    best = link;
+    most = amount;
+    depth = depth_here;
+  }
+  multiplicity_ = most;
+  parent_[best->head] = best->tail;
+  depth_[best->head] = depth + 1;
+  height_ = std::max(height_, depth + 1);
+  taken_links_.push_back({edge, static_cast<std::size_t>(best - supply_.data())});
+  return best->head;
+}
+
+std::span<Assembler::Stock> Assembler::stock_of(std::size_t position) {
+  const std::size_t first = first_stock_[position];
+  return std::span(stock_).subspan(first, first_stock_[position + 1] - first);
+}
+
+// Takes the finished batch off everything it used.
+void Assembler::settle() {
+  for (const std::size_t position : taken_stock_) {
+    const auto stock = stock_of(position);
+    if (stock.size() > 1) std::ranges::pop_heap(stock, less_full);
+    stock.back().left -= multiplicity_;
+    if (stock.size() > 1) std::ranges::push_heap(stock, less_full);
+  }
+  for (const auto& [edge, place] : taken_links_) {
+    if ((supply_[place].left -= multiplicity_) > 0) continue;
+    const std::size_t end = first_supply_[edge] + index(num_live_[edge]--);
+    std::move(supply_.begin() + static_cast<std::ptrdiff_t>(place + 1),
+              supply_.begin() + static_cast<std::ptrdiff_t>(end),
+              supply_.begin() + static_cast<std::ptrdiff_t>(place));
+  }
+}
+
+void Assembler::expect_nothing_left() const {
+  for (int set = 0; set < forest_.family.num_sets(); ++set) {
+    for (std::size_t i = first_stock_[nesting_.first_position(set)];
+         i < first_stock_[nesting_.first_position(set + 1)]; ++i) {
+      if (stock_[i].left > 0) fail(set, "has more trees than start in it or enter it");
+    }
+    for (std::size_t edge = first_edge_[set]; edge < first_edge_[set + 1]; ++edge) {
+      if (num_live_[edge] > 0) {
+        const Supply& link = supply_[first_supply_[edge]];
+        fail(set, "leaves " + std::to_string(link.left) + " trees of the link " +
+                      std::to_string(link.tail) + " -> " + std::to_string(link.head) +
+                      " without use");
+      }
+    }
+  }
+}
+
+void Assembler::fail(int set, const std::string& what) const {
+  const std::vector<NodeId> nodes = nesting_.nodes_inside(set);
+  std::string named = "set " + std::to_string(set);
+  if (!nodes.empty()) {
+    named +=
+        " (" + std::to_string(nodes.size()) + " nodes from " + std::to_string(nodes[0]) + " on)";
+  }
+  throw InvalidInput(named + " " + what);
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,156 @@
+// The Python face of assembly: trees of a factored forest, as many at a time as are asked for.
+#include "forestcoll/assembly/assembly.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "binding.hpp"
+#include "forestcoll/tree_packing/factored.hpp"
+
+using namespace nanobind::literals;
+
+namespace forestcoll {
+namespace {
+
+FactoredForest factored_of(const In<Amount>& trees, const In<NodeId>& tail, const In<NodeId>& head,
+                           const In<Amount>& load, const In<std::int32_t>& set_of,
+                           const In<std::int32_t>& set_parent, const In<std::int32_t>& shape_of,
+                           const In<std::int32_t>& items, const In<std::int64_t>& batches,
+                           const In<NodeId>& root, const In<Amount>& multiplicity,
+                           const In<NodeId>& parent) {
+  FactoredForest forest{vector_of(trees),
+                        arcs_of(tail, head, load),
+                        family_of(set_of, set_parent),
+                        vector_of(shape_of),
+                        {}};
+  if (items.size() != batches.size() || root.size() != multiplicity.size()) {
+    throw InvalidInput("the arrays of the shapes differ in length");
+  }
+  std::size_t batch = 0, entry = 0;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const auto rows = static_cast<std::size_t>(batches(i)),
+               columns = static_cast<std::size_t>(items(i));
+    if (items(i) < 1 || batches(i) < 0 || rows > root.size() - batch ||
+        rows > (parent.size() - entry) / columns) {
+      throw InvalidInput("shape " + std::to_string(i) + " has more batches than are given");
+    }
+    forest.shapes.push_back({items(i),
+                             {root.data() + batch, root.data() + batch + rows},
+                             {multiplicity.data() + batch, multiplicity.data() + batch + rows},
+                             {parent.data() + entry, parent.data() + entry + rows * columns}});
+    batch += rows;
+    entry += rows * columns;
+  }
+  if (batch != root.size() || entry != parent.size()) {
+    throw InvalidInput("more batches are given than the shapes have");
+  }
+  return forest;
+}
+
+// Rows of parents, as many as there turn out to be. Large blocks grow in place (mremap), so there
+// is never a second copy of what may be gigabytes.
+class ParentRows {
+ public:
+  explicit ParentRows(std::size_t columns) : columns_(columns) {}
+  ~ParentRows() { std::free(data_); }
+  ParentRows(const ParentRows&) = delete;
+  ParentRows& operator=(const ParentRows&) = delete;
+
+  void append(std::span<const NodeId> row) {
+    if (rows_ == room_) grow();
+    std::ranges::copy(row, data_ + rows_++ * columns_);
+  }
+  OutRows<NodeId> release() {
+    NodeId* data = std::exchange(data_, nullptr);
+    const nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+    return OutRows<NodeId>(data, {rows_, columns_}, owner);
+  }
+
+ private:
+  void grow() {
+    room_ += room_ / 8 + columns_;  // a tree a node is the least there can be
+    void* larger = std::realloc(data_, room_ * columns_ * sizeof(NodeId));
+    if (larger == nullptr) throw std::bad_alloc();
+    data_ = static_cast<NodeId*>(larger);
+  }
+
+  std::size_t columns_, rows_ = 0, room_ = 0;
+  NodeId* data_ = nullptr;
+};
+
+// The one object that crosses the border: an assembly under way cannot be an array.
+class Expansion {
+ public:
+  Expansion(In<Amount> trees, In<NodeId> tail, In<NodeId> head, In<Amount> load,
+            In<std::int32_t> set_of, In<std::int32_t> set_parent, In<std::int32_t> shape_of,
+            In<std::int32_t> items, In<std::int64_t> batches, In<NodeId> root,
+            In<Amount> multiplicity, In<NodeId> parent)
+      : all_trees_(0),
+        nodes_(trees.size()),
+        assembler_(factored_of(trees, tail, head, load, set_of, set_parent, shape_of, items,
+                               batches, root, multiplicity, parent)) {
+    for (std::size_t v = 0; v < nodes_; ++v) all_trees_ += trees(v);
+  }
+
+  auto take(std::int64_t most, Callback progress) {
+    std::vector<NodeId> root;
+    std::vector<Amount> multiplicity;
+    ParentRows parents(nodes_);
+    step(most, progress, [&] {
+      root.push_back(assembler_.root());
+      multiplicity.push_back(assembler_.multiplicity());
+      parents.append(assembler_.parents());
+    });
+    return std::tuple(array_of(std::move(root)), array_of(std::move(multiplicity)),
+                      parents.release());
+  }
+
+  auto take_heights(std::int64_t most, Callback progress) {
+    std::vector<Amount> multiplicity;
+    std::vector<std::int32_t> height;
+    step(most, progress, [&] {
+      multiplicity.push_back(assembler_.multiplicity());
+      height.push_back(assembler_.height());
+    });
+    return std::tuple(array_of(std::move(multiplicity)), array_of(std::move(height)));
+  }
+
+ private:
+  template <typename Visit>
+  void step(std::int64_t most, const Callback& progress, Visit visit) {
+    run(progress, [&](Progress report) {
+      for (std::int64_t taken = 0; taken < most && assembler_.next(); ++taken) {
+        visit();
+        report(assembler_.trees_built(), all_trees_);
+      }
+    });
+  }
+
+  Amount all_trees_;
+  std::size_t nodes_;
+  Assembler assembler_;
+};
+
+}  // namespace
+
+void bind_assembly(nb::module_& m) {
+  nb::class_<Expansion>(m, "Expansion", "Trees of a factored forest, one batch after the other.")
+      .def(nb::init<In<Amount>, In<NodeId>, In<NodeId>, In<Amount>, In<std::int32_t>,
+                    In<std::int32_t>, In<std::int32_t>, In<std::int32_t>, In<std::int64_t>,
+                    In<NodeId>, In<Amount>, In<NodeId>>(),
+           "trees"_a, "tail"_a, "head"_a, "load"_a, "set_of"_a, "set_parent"_a, "shape_of"_a,
+           "items"_a, "batches"_a, "root"_a, "multiplicity"_a, "parent"_a)
+      .def("take", &Expansion::take, "most"_a, "progress"_a = nb::none(),
+           "Return up to so many of the next batches: root, multiplicity and rows of parents.")
+      .def("take_heights", &Expansion::take_heights, "most"_a, "progress"_a = nb::none(),
+           "Return up to so many of the next batches: multiplicity and height.");
+}
+
+}  // namespace forestcoll

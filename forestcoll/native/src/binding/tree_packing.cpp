@@ -1,0 +1,51 @@
+// The Python face of tree packing: every tight set by itself.
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "binding.hpp"
+#include "forestcoll/tree_packing/factored.hpp"
+
+using namespace nanobind::literals;
+
+namespace forestcoll {
+namespace {
+
+auto pack_each_set(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
+                   In<Amount> trees, In<std::int32_t> set_of, In<std::int32_t> set_parent,
+                   Callback progress) {
+  const Graph graph{nodes, arcs_of(tail, head, capacity)};
+  const NodeMap<Amount> demand = vector_of(trees);
+  const Family family = family_of(set_of, set_parent);
+  FactoredForest forest =
+      run(progress, [&](Progress p) { return pack_sets(graph, demand, family, p); });
+  std::vector<NodeId> root, parent;
+  std::vector<Amount> multiplicity;
+  for (Shape& shape : forest.shapes) {
+    root.insert(root.end(), shape.root.begin(), shape.root.end());
+    multiplicity.insert(multiplicity.end(), shape.multiplicity.begin(), shape.multiplicity.end());
+    parent.insert(parent.end(), shape.parent.begin(), shape.parent.end());
+    shape.parent = {};
+  }
+  return std::tuple(
+      column(forest.links, [](const Arc& a) { return a.tail; }),
+      column(forest.links, [](const Arc& a) { return a.head; }),
+      column(forest.links, [](const Arc& a) { return a.capacity; }),
+      array_of(std::move(forest.shape_of)),
+      column(forest.shapes, [](const Shape& s) { return static_cast<std::int32_t>(s.num_items); }),
+      column(forest.shapes,
+             [](const Shape& s) { return static_cast<std::int64_t>(s.root.size()); }),
+      array_of(std::move(root)), array_of(std::move(multiplicity)), array_of(std::move(parent)));
+}
+
+}  // namespace
+
+void bind_tree_packing(nb::module_& m) {
+  m.def("pack_sets", &pack_each_set, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a, "trees"_a,
+        "set_of"_a, "set_parent"_a, "progress"_a = nb::none(),
+        "Return the factored forest: links (tail, head, load), the shape of each set, items and "
+        "batches of each shape, and root, multiplicity and parents of the batches.");
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,358 @@
+#include "forestcoll/common/flow.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "forestcoll/common/errors.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+std::uint64_t key(NodeId tail, NodeId head) {
+  return (static_cast<std::uint64_t>(tail) << 32) | static_cast<std::uint32_t>(head);
+}
+
+}  // namespace
+
+// The slot of a key, or the free one where it would go.
+std::size_t PairIndex::place(std::uint64_t key) const {
+  const std::size_t mask = slots_.size() - 1;
+  // The upper half of a product depends on all bits of the key.
+  std::size_t at = static_cast<std::size_t>((key * 0x9E3779B97F4A7C15U) >> 32) & mask;
+  while (slots_[at].number >= 0 && slots_[at].key != key) at = (at + 1) & mask;
+  return at;
+}
+
+int PairIndex::find(NodeId tail, NodeId head) const {
+  return slots_.empty() ? -1 : slots_[place(key(tail, head))].number;
+}
+
+void PairIndex::insert(NodeId tail, NodeId head, int number) {
+  reserve(used_ + 1);
+  const std::uint64_t pair = key(tail, head);
+  slots_[place(pair)] = {pair, number};
+  ++used_;
+}
+
+void PairIndex::reserve(std::size_t pairs) {
+  if (2 * pairs <= slots_.size()) return;
+  const std::vector<Slot> old = std::move(slots_);
+  slots_.assign(std::bit_ceil(std::max<std::size_t>(4 * pairs, 16)), {0, -1});
+  for (const Slot& slot : old) {
+    if (slot.number >= 0) slots_[place(slot.key)] = slot;
+  }
+}
+
+FlowNetwork::FlowNetwork(const Graph& graph) : FlowNetwork(graph.num_nodes) {
+  index_.reserve(2 * graph.arcs.size());
+  for (const Arc& arc : graph.arcs) add(arc.tail, arc.head, arc.capacity);
+}
+
+int FlowNetwork::add(NodeId tail, NodeId head, Amount capacity) {
+  int arc = find(tail, head);
+  if (arc < 0) {
+    arc = num_arcs();
+    head_.insert(head_.end(), {head, tail});
+    capacity_.insert(capacity_.end(), {0, 0});
+    out_[tail].push_back(arc);
+    out_[head].push_back(arc ^ 1);
+    neighbours_[tail].push_back(head);
+    neighbours_[head].push_back(tail);
+    index_.insert(tail, head, arc);
+    index_.insert(head, tail, arc ^ 1);
+  }
+  capacity_[arc] += capacity;
+  return arc;
+}
+
+int FlowNetwork::find(NodeId tail, NodeId head) const { return index_.find(tail, head); }
+
+std::vector<Arc> FlowNetwork::arcs() const {
+  std::vector<Arc> arcs;
+  for (int a = 0; a < num_arcs(); ++a) {
+    if (capacity(a) > 0) arcs.push_back({tail(a), head(a), capacity(a)});
+  }
+  return merged(std::move(arcs));
+}
+
+WarmFlow::WarmFlow(const FlowNetwork& network, std::span<const Amount> supply)
+    : network_(&network),
+      supply_(supply.size(), 0),
+      excess_(supply.size(), 0),
+      is_active_(supply.size(), 0),
+      level_(supply.size(), -1),
+      next_(supply.size(), 0) {
+  sync_arcs();
+  for (std::size_t v = 0; v < supply.size(); ++v) {
+    set_supply(static_cast<NodeId>(v), supply[v]);
+  }
+}
+
+void WarmFlow::sync_arcs() { flow_.resize(network_->num_arcs(), 0); }
+
+void WarmFlow::set_supply(NodeId node, Amount supply) {
+  Amount& present = supply_[node];
+  if (present == supply) return;
+  change_excess(node, supply - present);
+  present = supply;
+}
+
+void WarmFlow::change_excess(NodeId node, Amount by) {
+  excess_[node] += by;
+  if (!is_active_[node]) {
+    is_active_[node] = 1;
+    active_.push_back(node);
+  }
+}
+
+void WarmFlow::push(int arc, Amount amount) {
+  flow_[arc] += amount;
+  flow_[arc ^ 1] -= amount;
+}
+
+void WarmFlow::clip(int arc) {
+  sync_arcs();
+  const Amount over = -residual(arc);
+  if (over <= 0) return;
+  push(arc ^ 1, over);
+  change_excess(network_->tail(arc), over);
+  change_excess(network_->head(arc), -over);
+}
+
+void WarmFlow::clip_all() {
+  sync_arcs();
+  for (int arc = 0; arc < network_->num_arcs(); ++arc) clip(arc);
+}
+
+Amount WarmFlow::settle(NodeId sink) {
+  sync_arcs();
+  if (sink_ >= 0 && sink_ != sink) change_excess(sink_, 0);
+  sink_ = sink;
+  cover_deficits(sink);
+  return drain(sink);
+}
+
+// A node that lost inflow takes it back from where the flow went: the flow that left it ends at
+// the sink or at a node with excess, so the residual network has a path back.
+void WarmFlow::cover_deficits(NodeId sink) {
+  for (std::size_t i = 0; i < active_.size(); ++i) {
+    const NodeId node = active_[i];
+    while (excess_[node] < 0 && node != sink) cover_deficit(node, sink);
+  }
+}
+
+void WarmFlow::cover_deficit(NodeId node, NodeId sink) {
+  // Breadth first against the arcs, until a node that has excess to give.
+  level_[node] = 0;
+  reached_.assign(1, node);
+  NodeId giver = -1;
+  for (std::size_t i = 0; i < reached_.size() && giver < 0; ++i) {
+    const NodeId v = reached_[i];
+    for (const int out : network_->arcs_of(v)) {
+      const NodeId u = network_->head(out);
+      if (level_[u] >= 0 || residual(out ^ 1) <= 0) continue;
+      level_[u] = 0;
+      next_[u] = static_cast<std::uint32_t>(out ^ 1);  // the arc towards the node
+      reached_.push_back(u);
+      if (u == sink || excess_[u] > 0) {
+        giver = u;
+        break;
+      }
+    }
+  }
+  if (giver < 0) throw InternalError("a flow has a deficit that nothing can cover");
+  Amount amount = -excess_[node];
+  if (giver != sink) amount = std::min(amount, excess_[giver]);
+  const auto arc_from = [&](NodeId v) { return static_cast<int>(next_[v]); };
+  for (NodeId v = giver; v != node; v = network_->head(arc_from(v))) {
+    amount = std::min(amount, residual(arc_from(v)));
+  }
+  for (NodeId v = giver; v != node; v = network_->head(arc_from(v))) push(arc_from(v), amount);
+  change_excess(giver, -amount);
+  change_excess(node, amount);
+  forget_labels();
+}
+
+Amount WarmFlow::drain(NodeId sink) {
+  const auto settled = [&](NodeId v) {
+    if (v != sink && excess_[v] > 0) return false;
+    is_active_[v] = 0;
+    return true;
+  };
+  for (;;) {
+    std::erase_if(active_, settled);
+    if (active_.empty()) return 0;
+    const bool any = label_towards(sink);
+    if (any) {
+      for (const NodeId v : active_) augment_from(v, sink);
+    }
+    forget_labels();
+    if (!any) break;
+  }
+  Amount left = 0;
+  for (const NodeId v : active_) left += excess_[v];
+  return left;
+}
+
+// Distances to the sink over residual arcs, until every node with excess has one. Returns whether
+// any has.
+bool WarmFlow::label_towards(NodeId sink) {
+  level_[sink] = 0;
+  reached_.assign(1, sink);
+  std::size_t waiting = active_.size();
+  for (std::size_t i = 0; i < reached_.size(); ++i) {
+    const NodeId v = reached_[i];
+    const int level = level_[v] + 1;
+    const auto arcs = network_->arcs_of(v);
+    const auto neighbours = network_->neighbours(v);
+    for (std::size_t place = 0; place < arcs.size(); ++place) {
+      const NodeId u = neighbours[place];
+      if (level_[u] >= 0 || residual(arcs[place] ^ 1) <= 0) continue;
+      level_[u] = level;
+      next_[u] = 0;
+      reached_.push_back(u);
+      if (is_active_[u] && --waiting == 0) return true;
+    }
+  }
+  return waiting < active_.size();
+}
+
+// Blocking flow from one node along arcs that come one step nearer to the sink.
+void WarmFlow::augment_from(NodeId source, NodeId sink) {
+  path_.clear();
+  NodeId v = source;
+  while (excess_[source] > 0 && level_[source] > 0) {
+    if (v == sink) {
+      Amount amount = excess_[source];
+      for (const int arc : path_) amount = std::min(amount, residual(arc));
+      for (const int arc : path_) push(arc, amount);
+      change_excess(source, -amount);
+      excess_[sink] += amount;
+      // Go on from the first arc that is now full.
+      const auto full = std::ranges::find_if(path_, [&](int arc) { return residual(arc) == 0; });
+      if (full != path_.end()) {
+        v = network_->tail(*full);
+        path_.erase(full, path_.end());
+      } else {
+        v = source;
+        path_.clear();
+      }
+      continue;
+    }
+    const auto arcs = network_->arcs_of(v);
+    const auto neighbours = network_->neighbours(v);
+    while (next_[v] < arcs.size()) {
+      const NodeId u = neighbours[next_[v]];
+      if (level_[u] == level_[v] - 1 && residual(arcs[next_[v]]) > 0) break;
+      ++next_[v];
+    }
+    if (next_[v] < arcs.size()) {
+      path_.push_back(arcs[next_[v]]);
+      v = network_->head(path_.back());
+    } else {
+      level_[v] = network_->num_nodes() + 1;  // a dead end for the rest of this phase
+      if (path_.empty()) return;
+      v = network_->tail(path_.back());
+      path_.pop_back();
+    }
+  }
+}
+
+void WarmFlow::forget_labels() {
+  for (const NodeId v : reached_) level_[v] = -1;
+}
+
+NodeMap<std::uint8_t> WarmFlow::source_side() const {
+  NodeMap<std::uint8_t> side(excess_.size(), 0);
+  std::vector<NodeId> queue;
+  for (const NodeId v : active_) {
+    if (v != sink_ && excess_[v] > 0) queue.push_back(v);
+  }
+  for (const NodeId v : queue) side[v] = 1;
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    for (const int arc : network_->arcs_of(queue[i])) {
+      const NodeId u = network_->head(arc);
+      if (side[u] || residual(arc) <= 0) continue;
+      side[u] = 1;
+      queue.push_back(u);
+    }
+  }
+  return side;
+}
+
+std::vector<NodeId> WarmFlow::reaching(NodeId node) const {
+  NodeMap<std::uint8_t> seen(excess_.size(), 0);
+  std::vector<NodeId> found{node};
+  seen[node] = 1;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    for (const int out : network_->arcs_of(found[i])) {
+      const NodeId u = network_->head(out);
+      if (seen[u] || residual(out ^ 1) <= 0) continue;
+      seen[u] = 1;
+      found.push_back(u);
+    }
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+// Tarjan's algorithm against the arcs: a component that is complete when the search leaves it is
+// a source if none of its nodes is entered from an earlier component.
+std::vector<std::vector<NodeId>> WarmFlow::source_components(NodeId without) const {
+  const NodeId count = excess_.count();
+  NodeMap<int> order(count, -1), low(count, 0), component(count, -1);
+  NodeMap<std::size_t> next(count, 0);
+  std::vector<NodeId> stack, path;
+  std::vector<std::vector<NodeId>> sources;
+  int time = 0, components = 0;
+  for (NodeId start = 0; start < count; ++start) {
+    if (start == without || order[start] >= 0) continue;
+    path.assign(1, start);
+    while (!path.empty()) {
+      const NodeId v = path.back();
+      if (order[v] < 0) {
+        order[v] = low[v] = time++;
+        stack.push_back(v);
+      }
+      const auto arcs = network_->arcs_of(v);
+      bool descended = false;
+      while (next[v] < arcs.size()) {
+        const int out = arcs[next[v]++];
+        const NodeId u = network_->head(out);
+        if (u == without || residual(out ^ 1) <= 0) continue;
+        if (order[u] < 0) {
+          path.push_back(u);
+          descended = true;
+          break;
+        }
+        if (component[u] < 0) low[v] = std::min(low[v], order[u]);
+      }
+      if (descended) continue;
+      path.pop_back();
+      if (!path.empty()) {
+        auto& above = low[path.back()];
+        above = std::min(above, low[v]);
+      }
+      if (low[v] != order[v]) continue;
+      std::vector<NodeId> members;
+      do {
+        members.push_back(stack.back());
+        component[members.back()] = components;
+        stack.pop_back();
+      } while (members.back() != v);
+      const bool entered = std::ranges::any_of(members, [&](NodeId w) {
+        return std::ranges::any_of(network_->arcs_of(w), [&](int out) {
+          const NodeId u = network_->head(out);
+          return u != without && residual(out ^ 1) > 0 && component[u] != components;
+        });
+      });
+      if (!entered) sources.push_back(std::move(members));
+      ++components;
+    }
+  }
+  return sources;
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,74 @@
+#include "forestcoll/common/types.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "forestcoll/common/errors.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+// Sums of capacities and of trees stay below this, so that no flow can overflow.
+constexpr Amount kLargestSum = std::numeric_limits<Amount>::max() / 2;
+
+void add_checked(Amount& sum, Amount value) {
+  if (value > kLargestSum - sum) {
+    throw CapacityOverflow("capacities or trees add up to more than 2^62");
+  }
+  sum += value;
+}
+
+}  // namespace
+
+Amount Demand::total() const { return std::accumulate(trees.begin(), trees.end(), Amount{0}); }
+
+std::vector<NodeId> Demand::targets() const {
+  std::vector<NodeId> nodes;
+  for (NodeId v = 0; v < is_target.count(); ++v) {
+    if (is_target[v]) nodes.push_back(v);
+  }
+  return nodes;
+}
+
+std::vector<Arc> merged(std::vector<Arc> arcs) {
+  std::ranges::sort(arcs, {}, [](const Arc& arc) { return std::pair{arc.tail, arc.head}; });
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < arcs.size(); ++i) {
+    if (arcs[i].tail == arcs[last].tail && arcs[i].head == arcs[last].head) {
+      arcs[last].capacity += arcs[i].capacity;
+    } else {
+      arcs[++last] = arcs[i];
+    }
+  }
+  if (!arcs.empty()) arcs.resize(last + 1);
+  return arcs;
+}
+
+void check(const Graph& graph, const Demand& demand, Roots roots) {
+  const NodeId nodes = graph.num_nodes;
+  if (demand.trees.count() != nodes || demand.is_target.count() != nodes) {
+    throw InvalidInput("trees and targets must have one entry a node");
+  }
+  Amount capacities = 0;
+  for (const Arc& arc : graph.arcs) {
+    if (arc.tail < 0 || arc.tail >= nodes || arc.head < 0 || arc.head >= nodes ||
+        arc.tail == arc.head) {
+      throw InvalidInput("an arc must join two different nodes of the graph");
+    }
+    if (arc.capacity < 0) throw InvalidInput("a capacity is negative");
+    add_checked(capacities, arc.capacity);
+  }
+  Amount trees = 0;
+  for (NodeId v = 0; v < nodes; ++v) {
+    if (demand.trees[v] < 0) throw InvalidInput("a number of trees is negative");
+    if (roots == Roots::targets && demand.trees[v] > 0 && !demand.is_target[v]) {
+      throw InvalidInput("a root of trees must be a target itself");
+    }
+    add_checked(trees, demand.trees[v]);
+  }
+}
+
+}  // namespace forestcoll

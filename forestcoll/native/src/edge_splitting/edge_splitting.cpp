@@ -1,0 +1,121 @@
+#include "forestcoll/edge_splitting/edge_splitting.hpp"
+
+#include <map>
+#include <utility>
+
+#include "forestcoll/edge_splitting/lifting.hpp"
+#include "forestcoll/edge_splitting/links.hpp"
+#include "forestcoll/edge_splitting/switch_remover.hpp"
+#include "forestcoll/tight_sets/contraction.hpp"
+#include "forestcoll/tight_sets/subproblem.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+class FamilyRemover {
+ public:
+  FamilyRemover(const Graph& graph, const Demand& demand, const Family& family, Progress& progress,
+                const RemovalOptions& options)
+      : links_(graph),
+        demand_(demand),
+        contractor_(demand),
+        all_targets_(static_cast<int>(demand.targets().size())),
+        nesting_(family),
+        progress_(progress),
+        options_(options) {}
+
+  SwitchRemoval run() {
+    const int sets = nesting_.family().num_sets();
+    IndexedVector<std::uint8_t> has_switch(sets, 0);
+    for (std::size_t v = 0; v < demand_.is_target.size(); ++v) {
+      if (!demand_.is_target[v]) {
+        has_switch[nesting_.family().set_of[v]] = 1;
+      }
+    }
+    // Parents come after their children, and go first.
+    for (int set = sets - 1; set >= 0; --set) {
+      if (has_switch[set]) remove_from(set);
+      progress_(sets - set, sets);
+    }
+    result_.logical = links_.merged();
+    return std::move(result_);
+  }
+
+ private:
+  void remove_from(int set) {
+    const Contraction items(nesting_, set);
+    const Subproblem problem = contracted(items);
+    const SwitchRemoval& solution = solved(problem);
+    const IndexedVector<int> targets_of = count_targets(items);
+    for (std::size_t s = 0; s < solution.splits.size();) {
+      std::vector<Split> of_switch;
+      const NodeId via = solution.splits[s].via;
+      for (; s < solution.splits.size() && solution.splits[s].via == via; ++s) {
+        of_switch.push_back(solution.splits[s]);
+      }
+      const NodeId real = items.first[via];
+      lift(of_switch, real, items, targets_of, links_, result_.splits);
+      links_.remove(real);
+    }
+    for (int item = 0; item < items.num_items(); ++item) {
+      if (is_switch(items, item)) links_.remove(items.first[item]);
+    }
+    result_.exchanges += solution.exchanges;
+    result_.exact_switches += solution.exact_switches;
+  }
+
+  // Of each item, and of all that is outside.
+  IndexedVector<int> count_targets(const Contraction& items) const {
+    IndexedVector<int> count(items.num_items() + 1, 0);
+    count.back() = all_targets_;
+    for (const NodeId v : items.nodes) {
+      if (!demand_.is_target[v]) continue;
+      ++count[items.item_of(v)];
+      --count.back();
+    }
+    return count;
+  }
+
+  bool is_switch(const Contraction& items, int item) const {
+    return items.child[item] < 0 && !demand_.is_target[items.first[item]];
+  }
+
+  Subproblem contracted(const Contraction& items) const {
+    const auto item_of = [&](NodeId node) { return items.item_of(node); };
+    const auto each_at = [&](NodeId node, const auto& visit) { links_.each_at(node, visit); };
+    return contractor_
+        .contract(items.nodes, items.num_items(), items.is_whole(), links_.all(), item_of, each_at)
+        .problem;
+  }
+
+  // Equal boxes are equal problems, solved once.
+  const SwitchRemoval& solved(const Subproblem& problem) {
+    std::vector<Amount> key = content(problem);
+    const auto known = solutions_.find(key);
+    if (known != solutions_.end()) return known->second;
+    return solutions_.emplace(std::move(key), remove_switches(problem, options_, progress_))
+        .first->second;
+  }
+
+  Links links_;
+  const Demand& demand_;
+  Contractor contractor_;
+  int all_targets_;
+  Nesting nesting_;
+  Progress& progress_;
+  RemovalOptions options_;
+  std::map<std::vector<Amount>, SwitchRemoval> solutions_;
+  SwitchRemoval result_;
+};
+
+}  // namespace
+
+SwitchRemoval remove_switches(const Graph& graph, const Demand& demand, const Family& family,
+                              Progress progress, RemovalOptions options) {
+  check(graph, demand);
+  check(family, graph.num_nodes);
+  return FamilyRemover(graph, demand, family, progress, options).run();
+}
+
+}  // namespace forestcoll

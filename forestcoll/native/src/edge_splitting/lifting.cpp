@@ -1,0 +1,181 @@
+#include "forestcoll/edge_splitting/lifting.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <span>
+#include <utility>
+
+#include "forestcoll/common/errors.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+__extension__ using Wide = __int128;
+
+// The real links of a switch to one item, by node, and what is left of them.
+struct Ports {
+  std::vector<NodeId> node;
+  std::vector<Amount> left;
+  Amount total = 0;
+
+  // Nodes come in order; parallel links are one port.
+  void add(NodeId at, Amount capacity) {
+    if (node.empty() || node.back() != at) {
+      node.push_back(at);
+      left.push_back(0);
+    }
+    left.back() += capacity;
+    total += capacity;
+  }
+};
+
+// Parts of amounts, a row of one width for each.
+struct Shares {
+  std::size_t width = 0;
+  std::vector<Amount> part;
+
+  Amount& at(std::size_t row, std::size_t column) { return part[row * width + column]; }
+};
+
+// Shares the ports of one item out over the splits it takes part in, one port after the other.
+Shares fill_up(Ports& ports, const std::vector<Amount>& amounts) {
+  Shares shares{ports.node.size(), std::vector<Amount>(amounts.size() * ports.node.size(), 0)};
+  std::size_t port = 0;
+  for (std::size_t s = 0; s < amounts.size(); ++s) {
+    for (Amount missing = amounts[s]; missing > 0;) {
+      if (port == shares.width) throw InternalError("a split takes more than its ports have");
+      const Amount part = std::min(missing, ports.left[port]);
+      shares.at(s, port) += part;
+      missing -= part;
+      if ((ports.left[port] -= part) == 0) ++port;
+    }
+  }
+  return shares;
+}
+
+// Shares the ports of one item out over the splits it takes part in, in proportion: row s has an
+// amount for each port, adding up to amounts[s].
+Shares share_out(Ports& ports, const std::vector<Amount>& amounts) {
+  const std::size_t width = ports.node.size();
+  Shares shares{width, std::vector<Amount>(amounts.size() * width, 0)};
+  const std::vector<Amount> whole = ports.left;
+  std::vector<Amount> missing = amounts;
+  const auto give = [&](std::size_t row, std::size_t port, Amount part) {
+    shares.at(row, port) += part;
+    ports.left[port] -= part;
+    missing[row] -= part;
+  };
+  for (std::size_t s = 0; s < amounts.size(); ++s) {
+    for (std::size_t i = 0; i < width; ++i) {
+      give(s, i, static_cast<Amount>(Wide{whole[i]} * amounts[s] / ports.total));
+    }
+  }
+  for (std::size_t s = 0; s < amounts.size(); ++s) {
+    for (std::size_t step = 0; missing[s] > 0; ++step) {
+      const std::size_t i = (s + step) % width;
+      // One unit each at first, so that what was rounded off is spread; then whatever there is.
+      const Amount most = step < width ? 1 : missing[s];
+      give(s, i, std::min({ports.left[i], missing[s], most}));
+      if (step > 2 * width) throw InternalError("a split takes more than its ports have");
+    }
+  }
+  return shares;
+}
+
+class Lift {
+ public:
+  Lift(Links& links, const Contraction& items, const IndexedVector<int>& targets_of, NodeId via)
+      : links_(links), targets_of_(targets_of), via_(via) {
+    in_.resize(items.num_items() + 1);
+    out_.resize(in_.size());
+    std::vector<std::pair<NodeId, Amount>> in, out;
+    links.each_at(via, [&](std::size_t index) {
+      const Arc& link = links.all()[index];
+      if (link.head == via) in.emplace_back(link.tail, link.capacity);
+      if (link.tail == via) out.emplace_back(link.head, link.capacity);
+    });
+    sort_in(std::move(in), items, in_);
+    sort_in(std::move(out), items, out_);
+  }
+
+  // `splits` go from item to item.
+  void make(const std::vector<Split>& splits, std::vector<Split>& log) {
+    const std::vector<Row> in = shared_out(splits, in_, &Split::from);
+    const std::vector<Row> out = shared_out(splits, out_, &Split::to);
+    for (std::size_t s = 0; s < splits.size(); ++s) join(in[s], out[s], log);
+  }
+
+ private:
+  // What one split gets of the ports of an item.
+  struct Row {
+    const Ports* ports;
+    std::span<Amount> part;
+  };
+
+  static void sort_in(std::vector<std::pair<NodeId, Amount>> links, const Contraction& items,
+                      IndexedVector<Ports>& by_item) {
+    std::ranges::sort(links);
+    for (const auto& [node, capacity] : links) {
+      by_item[items.item_of(node)].add(node, capacity);
+    }
+  }
+
+  std::vector<Row> shared_out(const std::vector<Split>& splits, IndexedVector<Ports>& ports,
+                              NodeId Split::* end) {
+    IndexedVector<std::vector<std::size_t>> of_item(ports.size());
+    for (std::size_t s = 0; s < splits.size(); ++s) {
+      of_item[splits[s].*end].push_back(s);
+    }
+    std::vector<Row> rows(splits.size());
+    for (std::size_t item = 0; item < ports.size(); ++item) {
+      std::vector<Amount> amounts;
+      for (const std::size_t s : of_item[item]) amounts.push_back(splits[s].amount);
+      // Proportions make rails of targets line up. Where there are more ports than targets, as of
+      // a box whose GPUs mostly forward, they would only make many small splits.
+      const bool many = std::ssize(ports[item].node) > targets_of_[item];
+      Shares& shares = shares_.emplace_back(many ? fill_up(ports[item], amounts)
+                                                 : share_out(ports[item], amounts));
+      for (std::size_t i = 0; i < amounts.size(); ++i) {
+        rows[of_item[item][i]] = {&ports[item],
+                                  std::span(shares.part).subspan(i * shares.width, shares.width)};
+      }
+    }
+    return rows;
+  }
+
+  // Pairs equal amounts of two sides off, in the order of the nodes: rails line up.
+  void join(const Row& in, const Row& out, std::vector<Split>& log) {
+    std::size_t i = 0, j = 0;
+    while (i < in.part.size() && j < out.part.size()) {
+      const Amount amount = std::min(in.part[i], out.part[j]);
+      if (amount > 0) {
+        const NodeId from = in.ports->node[i], to = out.ports->node[j];
+        links_.add({from, to, amount});
+        log.push_back({via_, from, to, amount});
+        in.part[i] -= amount;
+        out.part[j] -= amount;
+      }
+      if (in.part[i] == 0) {
+        ++i;
+      } else {
+        ++j;
+      }
+    }
+  }
+
+  Links& links_;
+  const IndexedVector<int>& targets_of_;  // by item
+  NodeId via_;
+  IndexedVector<Ports> in_, out_;  // by item
+  std::deque<Shares> shares_;      // rows point into it
+};
+
+}  // namespace
+
+void lift(const std::vector<Split>& splits, NodeId via, const Contraction& items,
+          const IndexedVector<int>& targets_of, Links& links, std::vector<Split>& log) {
+  Lift(links, items, targets_of, via).make(splits, log);
+}
+
+}  // namespace forestcoll

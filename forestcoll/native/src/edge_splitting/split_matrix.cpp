@@ -1,0 +1,228 @@
+#include "forestcoll/edge_splitting/split_matrix.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "forestcoll/common/errors.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+__extension__ using Wide = __int128;
+
+// A complete exchange with more entries than this makes more logical links than it is worth.
+constexpr std::size_t kMostEntries = 20'000;
+
+// Ports by group, if all groups have the same number of ports and all ports the same capacity.
+std::optional<std::vector<std::vector<std::size_t>>> uniform_groups(
+    const std::vector<Port>& ports) {
+  std::map<int, std::vector<std::size_t>> by_group;
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    if (ports[i].in != ports[0].in || ports[i].out != ports[0].in) return std::nullopt;
+    by_group[ports[i].group].push_back(i);
+  }
+  std::vector<std::vector<std::size_t>> groups;
+  for (const auto& [group, members] : by_group) {
+    if (members.size() != by_group.begin()->second.size()) return std::nullopt;
+    groups.push_back(members);
+  }
+  if (groups.size() < 2) return std::nullopt;
+  return groups;
+}
+
+// Every other group, or so few that any group is two steps away: a short step and a long one.
+std::vector<std::size_t> circulant_offsets(std::size_t groups, std::size_t width) {
+  std::vector<std::size_t> offsets;
+  const bool all = groups * (groups - 1) * width <= kMostEntries;
+  std::size_t stride = 1;
+  while (!all && stride * stride < groups) ++stride;
+  for (std::size_t offset = 1; offset < groups; ++offset) {
+    if (all || offset <= stride || offset % stride == 0) offsets.push_back(offset);
+  }
+  return offsets;
+}
+
+// Cuts an amount in nearly equal parts, multiples of the quantum where there is enough of it.
+std::vector<Amount> shares(Amount amount, std::size_t parts, Amount quantum) {
+  const auto count = static_cast<Amount>(parts);
+  if (amount / quantum < count) quantum = 1;
+  const Amount units = amount / quantum;
+  IndexedVector<Amount> shares(parts, units / count * quantum);
+  for (Amount i = 0; i < units % count; ++i) shares[i] += quantum;
+  shares.back() += amount % quantum;
+  return shares;
+}
+
+// Each port sends the same to the port in its own place of every other group, so that rails (GPU
+// i of one box to GPU i of another) line up.
+SplitMatrix circulant(const std::vector<std::vector<std::size_t>>& groups, Amount capacity,
+                      Amount quantum) {
+  const std::size_t width = groups.front().size();
+  SplitMatrix matrix(groups.size() * width);
+  const std::vector<std::size_t> offsets = circulant_offsets(groups.size(), width);
+  const std::vector<Amount> share = shares(capacity, offsets.size(), quantum);
+  for (std::size_t k = 0; k < offsets.size(); ++k) {
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const auto& peer = groups[(g + offsets[k]) % groups.size()];
+      for (std::size_t i = 0; i < width; ++i) matrix.at(groups[g][i], peer[i]) += share[k];
+    }
+  }
+  return matrix;
+}
+
+// Proportional shares rounded down, then completed: between groups first, between any two ports
+// next, and back to the same port if nothing else is left.
+//
+// In each round ports of one kind may not be paired; kinds are numbers below that of the ports.
+class ProportionalFit {
+ public:
+  explicit ProportionalFit(const std::vector<Port>& ports)
+      : ports_(ports), kind_(ports.size()), matrix_(ports.size()) {
+    for (const Port& port : ports) {
+      row_left_.push_back(port.in);
+      column_left_.push_back(port.out);
+    }
+  }
+
+  SplitMatrix fit() {
+    std::map<int, std::size_t> kind_of_group;
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+      kind_[i] = kind_of_group.emplace(ports_[i].group, kind_of_group.size()).first->second;
+    }
+    count_kinds();
+    fill_proportionally();
+    complete();
+    std::iota(kind_.begin(), kind_.end(), std::size_t{0});
+    count_kinds();
+    complete();
+    for (std::size_t j = 0; j < ports_.size(); ++j) {
+      take(j, [](std::size_t) { return true; });
+    }
+    return std::move(matrix_);
+  }
+
+ private:
+  // What the ports of one kind take part in.
+  struct Share {
+    Amount in = 0;   // given in their rows
+    Amount out = 0;  // given in their columns
+  };
+
+  void give(std::size_t from, std::size_t to, Amount amount) {
+    matrix_.at(from, to) += amount;
+    row_left_[from] -= amount;
+    column_left_[to] -= amount;
+    given_ += amount;
+    of_kind_[kind_[from]].in += amount;
+    of_kind_[kind_[to]].out += amount;
+  }
+
+  void count_kinds() {
+    of_kind_.assign(ports_.size(), {});
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+      of_kind_[kind_[i]].in += ports_[i].in - row_left_[i];
+      of_kind_[kind_[i]].out += ports_[i].out - column_left_[i];
+    }
+  }
+
+  void fill_proportionally() {
+    Amount in = 0, out = 0;
+    std::vector<Share> own(ports_.size());
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+      in += ports_[i].in;
+      out += ports_[i].out;
+      own[kind_[i]].in += ports_[i].in;
+      own[kind_[i]].out += ports_[i].out;
+    }
+    Amount divisor = 1;
+    for (const std::size_t kind : kind_) {
+      divisor = std::max({divisor, out - own[kind].out, in - own[kind].in});
+    }
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+      for (std::size_t j = 0; j < ports_.size(); ++j) {
+        if (kind_[i] == kind_[j]) continue;
+        give(i, j, static_cast<Amount>(Wide{ports_[i].in} * ports_[j].out / divisor));
+      }
+    }
+  }
+
+  void complete() {
+    for (std::size_t j = 0; j < ports_.size(); ++j) {
+      const auto allowed = [this, j](std::size_t i) { return kind_[i] != kind_[j]; };
+      spread(j, allowed);
+      take(j, allowed);
+      exchange(j);
+    }
+  }
+
+  // What is left of a column after rounding is a few units: takes them one each from rows evenly
+  // apart.
+  template <typename Allowed>
+  void spread(std::size_t j, const Allowed& allowed) {
+    const std::size_t count = ports_.size();
+    const auto units =
+        static_cast<std::size_t>(std::min<Amount>(column_left_[j], static_cast<Amount>(count) - 1));
+    for (std::size_t step = 1; step <= units; ++step) {
+      const std::size_t i = (j + step * count / (units + 1)) % count;
+      if (row_left_[i] > 0 && allowed(i)) give(i, j, 1);
+    }
+  }
+
+  // Fills a column from the rows after it in turn.
+  template <typename Allowed>
+  void take(std::size_t j, const Allowed& allowed) {
+    const std::size_t count = ports_.size();
+    for (std::size_t step = 1; step <= count && column_left_[j] > 0; ++step) {
+      const std::size_t i = (j + step) % count;
+      if (allowed(i)) give(i, j, std::min(row_left_[i], column_left_[j]));
+    }
+  }
+
+  // Brings a column together with rows of its own kind, all that have anything left, by way of
+  // entries that both can trade with: those without a port of that kind. No trade makes another
+  // such entry, so each is looked at once, and there are some only while their sum says so.
+  void exchange(std::size_t j) {
+    const std::size_t count = ports_.size(), kind = kind_[j];
+    std::size_t i = 0;
+    for (std::size_t entry = 0; entry < count * count; ++entry) {
+      while (i < count && (kind_[i] != kind || row_left_[i] == 0)) ++i;
+      const Share& share = of_kind_[kind];
+      if (column_left_[j] == 0 || i == count || given_ == share.in + share.out) return;
+      const std::size_t row = entry / count, column = entry % count;
+      if (kind_[row] == kind) {
+        entry += count - 1 - column;
+        continue;
+      }
+      if (kind_[column] == kind) continue;
+      while (matrix_.at(row, column) > 0 && column_left_[j] > 0 && i < count) {
+        const Amount amount = std::min({matrix_.at(row, column), row_left_[i], column_left_[j]});
+        give(row, column, -amount);
+        give(row, j, amount);
+        give(i, column, amount);
+        while (i < count && (kind_[i] != kind || row_left_[i] == 0)) ++i;
+      }
+    }
+  }
+
+  const std::vector<Port>& ports_;
+  std::vector<std::size_t> kind_;  // by port
+  std::vector<Share> of_kind_;
+  Amount given_ = 0;
+  SplitMatrix matrix_;
+  std::vector<Amount> row_left_;
+  std::vector<Amount> column_left_;
+};
+
+}  // namespace
+
+SplitMatrix guess_split_matrix(const std::vector<Port>& ports, Amount quantum) {
+  if (const auto groups = uniform_groups(ports)) {
+    return circulant(*groups, ports.front().in, std::max<Amount>(quantum, 1));
+  }
+  return ProportionalFit(ports).fit();
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,439 @@
+#include "forestcoll/edge_splitting/switch_remover.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <string>
+#include <tuple>
+
+#include "forestcoll/common/errors.hpp"
+#include "forestcoll/common/flow.hpp"
+#include "forestcoll/edge_splitting/split_matrix.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+// The graph while it loses its switches, and the flow that proves it still carries the demand.
+class SwitchRemover {
+ public:
+  SwitchRemover(const Subproblem& problem, const RemovalOptions& options, Progress& progress)
+      : options_(options),
+        progress_(progress),
+        network_(problem.graph),
+        flow_(network_, problem.demand.trees),
+        targets_(problem.demand.targets()),
+        stays_(problem.demand.is_target),
+        outside_(problem.outside),
+        quantum_(smallest_root(problem)) {
+    if (outside_ >= 0) stays_[outside_] = 1;
+  }
+
+  SwitchRemoval run();
+
+ private:
+  // The fewest trees that start at a target, be it as their root or on their way in.
+  static Amount smallest_root(const Subproblem& problem) {
+    NodeMap<Amount> starting = problem.demand.trees;
+    for (const Arc& arc : problem.graph.arcs) {
+      if (arc.tail == problem.outside) starting[arc.head] += arc.capacity;
+    }
+    Amount smallest = 0;
+    for (const NodeId v : problem.demand.targets()) {
+      const Amount trees = starting[v];
+      if (trees > 0 && (smallest == 0 || trees < smallest)) smallest = trees;
+    }
+    return std::max<Amount>(smallest, 1);
+  }
+
+  std::vector<NodeId> removal_order();
+  NodeMap<int> tiers() const;
+  std::vector<Port> ports_of(NodeId via) const;
+  void group(std::vector<Port>& ports, NodeId via) const;
+  NodeMap<int> components_without(const NodeMap<std::uint8_t>& removed) const;
+
+  // The matrix of a switch that has been split by it.
+  struct Guess {
+    NodeId via;
+    std::vector<Port> ports;
+    SplitMatrix matrix;
+  };
+
+  struct Pair {
+    std::size_t from, to;  // ports
+  };
+  // A violated cut: pairs within what receives too little, pairs beyond, and the input of each port
+  // beyond that goes into no pair.
+  struct Sides {
+    std::vector<Pair> within, beyond;
+    std::vector<Amount> unused_beyond;
+  };
+
+  void remove_tier(std::span<const NodeId> switches);
+  Guess guess(NodeId via);
+  void take_back(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix);
+  static void check_balance(NodeId via, const std::vector<Port>& ports);
+  void retire(NodeId via, const std::vector<Port>& ports);
+  void remove(NodeId via);
+  bool remove_by_guess(NodeId via, const std::vector<Port>& ports);
+  bool repair(const std::vector<Port>& ports, SplitMatrix& matrix);
+  Sides sides_of_cut(const std::vector<Port>& ports, const SplitMatrix& matrix) const;
+  bool exchange(const std::vector<Port>& ports, SplitMatrix& matrix, Amount shortage);
+  void remove_exactly(NodeId via, const std::vector<Port>& ports);
+  Amount largest_split(NodeId via, NodeId from, NodeId to);
+
+  void change(NodeId tail, NodeId head, Amount by) {
+    if (tail != head) flow_.clip(network_.add(tail, head, by));
+  }
+  // Makes `amount` units of from -> via -> to a logical link, or undoes it if negative.
+  void split(NodeId via, NodeId from, NodeId to, Amount amount) {
+    change(from, via, -amount);
+    change(via, to, -amount);
+    change(from, to, amount);
+  }
+  void split_all(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix, int sign);
+  void log(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix);
+  bool carries_demand();
+
+  RemovalOptions options_;
+  Progress& progress_;
+  FlowNetwork network_;
+  WarmFlow flow_;
+  std::vector<NodeId> targets_;
+  NodeMap<std::uint8_t> stays_;  // targets and the outside
+  NodeId outside_;
+  Amount quantum_;
+  NodeMap<std::pair<int, int>> class_;  // tier and number of ports, of the nodes to remove
+  SwitchRemoval result_;
+};
+
+SwitchRemoval SwitchRemover::run() {
+  if (!carries_demand()) throw Infeasible("the capacities cannot carry the trees asked for");
+  const std::vector<NodeId> order = removal_order();
+  for (std::size_t first = 0, last; first < order.size(); first = last) {
+    const auto tier_of = [this](NodeId v) { return class_[v].first; };
+    for (last = first; last < order.size() && tier_of(order[last]) == tier_of(order[first]);) {
+      ++last;
+    }
+    remove_tier(std::span(order).subspan(first, last - first));
+    progress_(static_cast<std::int64_t>(last), static_cast<std::int64_t>(order.size()));
+  }
+  result_.logical = network_.arcs();
+  return std::move(result_);
+}
+
+bool SwitchRemover::carries_demand() {
+  return std::ranges::all_of(targets_, [this](NodeId v) { return flow_.settle(v) == 0; });
+}
+
+// Hops to the nearest target.
+NodeMap<int> SwitchRemover::tiers() const {
+  NodeMap<int> tier(stays_.size(), -1);
+  std::vector<NodeId> queue = targets_;
+  for (const NodeId v : queue) tier[v] = 0;
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    for (const int arc : network_.arcs_of(queue[i])) {
+      int& there = tier[network_.head(arc)];
+      if (there >= 0) continue;
+      there = tier[queue[i]] + 1;
+      queue.push_back(network_.head(arc));
+    }
+  }
+  return tier;
+}
+
+// From the top of the network down, big switches first: what is below a switch then still tells
+// which of its ports belong together.
+std::vector<NodeId> SwitchRemover::removal_order() {
+  const NodeMap<int> tier = tiers();
+  class_.resize(stays_.size());
+  std::vector<NodeId> order;
+  for (NodeId v = 0; v < network_.num_nodes(); ++v) {
+    if (stays_[v]) continue;
+    class_[v] = {tier[v], static_cast<int>(network_.arcs_of(v).size())};
+    order.push_back(v);
+  }
+  std::ranges::stable_sort(order, [this](NodeId a, NodeId b) { return class_[a] > class_[b]; });
+  return order;
+}
+
+std::vector<Port> SwitchRemover::ports_of(NodeId via) const {
+  std::vector<Port> ports;
+  for (const int arc : network_.arcs_of(via)) {
+    const Amount out = network_.capacity(arc);
+    const Amount in = network_.capacity(arc ^ 1);
+    if (in > 0 || out > 0) ports.push_back({network_.head(arc), in, out, -1});
+  }
+  std::ranges::sort(ports, {}, &Port::node);
+  group(ports, via);
+  return ports;
+}
+
+// Ports that stay connected without the switch are one group, if that tells any apart; else those
+// that stay connected without all switches of its class, which are a group of their own.
+void SwitchRemover::group(std::vector<Port>& ports, NodeId via) const {
+  NodeMap<std::uint8_t> removed(stays_.size(), 0);
+  const auto group_by = [&] {
+    const NodeMap<int> component = components_without(removed);
+    for (Port& port : ports) port.group = component[port.node];
+    return std::ranges::any_of(ports,
+                               [&](const Port& port) { return port.group != ports[0].group; });
+  };
+  removed[via] = 1;
+  if (group_by()) return;
+  for (std::size_t v = 0; v < removed.size(); ++v) {
+    if (!stays_[v] && class_[v] == class_[via]) removed[v] = 1;
+  }
+  if (group_by()) return;
+  for (std::size_t i = 0; i < ports.size(); ++i) ports[i].group = static_cast<int>(i);
+}
+
+// A number for each node's component; removed nodes have -1.
+NodeMap<int> SwitchRemover::components_without(const NodeMap<std::uint8_t>& removed) const {
+  NodeMap<int> component(stays_.size(), -1);
+  std::vector<NodeId> queue;
+  for (NodeId start = 0; start < network_.num_nodes(); ++start) {
+    if (component[start] >= 0 || removed[start]) {
+      continue;
+    }
+    component[start] = start;
+    if (start == outside_) continue;  // what is connected outside is a matter of the outside
+    queue.assign(1, start);
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      for (const int arc : network_.arcs_of(queue[i])) {
+        const NodeId head = network_.head(arc);
+        const bool joined = network_.capacity(arc) > 0 || network_.capacity(arc ^ 1) > 0;
+        if (!joined || removed[head] || component[head] >= 0 || network_.head(arc) == outside_) {
+          continue;
+        }
+        component[head] = start;
+        queue.push_back(network_.head(arc));
+      }
+    }
+  }
+  return component;
+}
+
+// Switches of one tier are all guessed before the first test: mostly one pass of flows does for
+// all. If it fails they are taken back and go in two halves.
+void SwitchRemover::remove_tier(std::span<const NodeId> switches) {
+  if (switches.size() == 1 || options_.most_exchanges < 0) {
+    for (const NodeId via : switches) remove(via);
+    return;
+  }
+  std::vector<Guess> guesses;
+  for (const NodeId via : switches) guesses.push_back(guess(via));
+  if (carries_demand()) {
+    for (const Guess& guess : guesses) log(guess.via, guess.ports, guess.matrix);
+    return;
+  }
+  while (!guesses.empty()) {
+    take_back(guesses.back().via, guesses.back().ports, guesses.back().matrix);
+    guesses.pop_back();
+  }
+  remove_tier(switches.first(switches.size() / 2));
+  remove_tier(switches.subspan(switches.size() / 2));
+}
+
+void SwitchRemover::check_balance(NodeId via, const std::vector<Port>& ports) {
+  Amount in = 0, out = 0;
+  for (const Port& port : ports) {
+    in += port.in;
+    out += port.out;
+  }
+  if (in < out) {
+    throw Infeasible("node " + std::to_string(via) + " sends " + std::to_string(out) +
+                     " but receives only " + std::to_string(in));
+  }
+}
+
+// What a switch receives beyond what it sends serves nobody.
+void SwitchRemover::retire(NodeId via, const std::vector<Port>& ports) {
+  for (const Port& port : ports) {
+    const int arc = network_.find(port.node, via);
+    network_.set_capacity(arc, 0);
+    flow_.clip(arc);
+  }
+}
+
+SwitchRemover::Guess SwitchRemover::guess(NodeId via) {
+  std::vector<Port> ports = ports_of(via);
+  check_balance(via, ports);
+  SplitMatrix matrix = guess_split_matrix(ports, quantum_);
+  split_all(via, ports, matrix, 1);
+  retire(via, ports);
+  return {via, std::move(ports), std::move(matrix)};
+}
+
+void SwitchRemover::take_back(NodeId via, const std::vector<Port>& ports,
+                              const SplitMatrix& matrix) {
+  split_all(via, ports, matrix, -1);
+  for (const Port& port : ports) {
+    network_.set_capacity(network_.find(port.node, via), port.in);  // also what nobody used
+  }
+}
+
+void SwitchRemover::remove(NodeId via) {
+  const std::vector<Port> ports = ports_of(via);
+  check_balance(via, ports);
+  if (!remove_by_guess(via, ports)) {
+    ++result_.exact_switches;
+    remove_exactly(via, ports);
+  }
+  retire(via, ports);
+}
+
+void SwitchRemover::split_all(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix,
+                              int sign) {
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    for (std::size_t j = 0; j < ports.size(); ++j) {
+      if (matrix.at(i, j) != 0) split(via, ports[i].node, ports[j].node, sign * matrix.at(i, j));
+    }
+  }
+}
+
+void SwitchRemover::log(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix) {
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    for (std::size_t j = 0; j < ports.size(); ++j) {
+      if (i == j || matrix.at(i, j) == 0) continue;
+      result_.splits.push_back({via, ports[i].node, ports[j].node, matrix.at(i, j)});
+    }
+  }
+}
+
+bool SwitchRemover::remove_by_guess(NodeId via, const std::vector<Port>& ports) {
+  if (options_.most_exchanges < 0) return false;
+  SplitMatrix matrix = guess_split_matrix(ports, quantum_);
+  split_all(via, ports, matrix, 1);
+  if (repair(ports, matrix)) {
+    log(via, ports, matrix);
+    return true;
+  }
+  take_back(via, ports, matrix);
+  return false;
+}
+
+// Tests every target in turn and exchanges pairs wherever a cut falls short.
+bool SwitchRemover::repair(const std::vector<Port>& ports, SplitMatrix& matrix) {
+  std::size_t at = 0;
+  int exchanges = 0;
+  for (std::size_t passed = 0; passed < targets_.size();) {
+    const Amount shortage = flow_.settle(targets_[at]);
+    if (shortage == 0) {
+      ++passed;
+      at = (at + 1) % targets_.size();
+      continue;
+    }
+    if (exchanges == options_.most_exchanges || !exchange(ports, matrix, shortage)) return false;
+    ++exchanges;
+    ++result_.exchanges;
+    passed = 0;
+  }
+  return true;
+}
+
+// Pairs with both ports on one side of the violated cut, those between groups last: pairs inside a
+// group are the likeliest to be wrong in other cuts too.
+SwitchRemover::Sides SwitchRemover::sides_of_cut(const std::vector<Port>& ports,
+                                                 const SplitMatrix& matrix) const {
+  const NodeMap<std::uint8_t> side = flow_.source_side();
+  const auto outside = [&](std::size_t port) { return side[ports[port].node] != 0; };
+  Sides sides;
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    Amount unused = ports[i].in;
+    for (std::size_t j = 0; j < ports.size(); ++j) {
+      unused -= matrix.at(i, j);
+      if (matrix.at(i, j) == 0 || outside(i) != outside(j)) continue;
+      (outside(i) ? sides.beyond : sides.within).push_back({i, j});
+    }
+    sides.unused_beyond.push_back(outside(i) ? unused : 0);
+  }
+  const auto across = [&](const Pair& p) { return ports[p.from].group != ports[p.to].group; };
+  std::ranges::stable_sort(sides.within, {}, across);
+  std::ranges::stable_sort(sides.beyond, {}, across);
+  return sides;
+}
+
+// The violated cut lost capacity to pairs with both ports on one side of it. Crossing a pair
+// inside with a pair outside, (u, t), (u', t') -> (u, t'), (u', t), gives it back unit for unit
+// and keeps every port's total. Unused input outside serves as well as a pair.
+bool SwitchRemover::exchange(const std::vector<Port>& ports, SplitMatrix& matrix, Amount shortage) {
+  auto [within, beyond, unused] = sides_of_cut(ports, matrix);
+  const auto move = [&](std::size_t from, std::size_t to, Amount amount) {
+    matrix.at(from, to) += amount;
+    change(ports[from].node, ports[to].node, amount);
+  };
+  std::size_t b = 0, spare = 0;
+  for (const Pair& a : within) {
+    while (shortage > 0 && matrix.at(a.from, a.to) > 0) {
+      while (b < beyond.size() && matrix.at(beyond[b].from, beyond[b].to) == 0) ++b;
+      while (spare < unused.size() && unused[spare] == 0) ++spare;
+      Amount amount = std::min(shortage, matrix.at(a.from, a.to));
+      if (b < beyond.size()) {
+        amount = std::min(amount, matrix.at(beyond[b].from, beyond[b].to));
+        move(beyond[b].from, beyond[b].to, -amount);
+        move(a.from, beyond[b].to, amount);
+        move(beyond[b].from, a.to, amount);
+      } else if (spare < unused.size()) {
+        amount = std::min(amount, unused[spare]);
+        unused[spare] -= amount;
+        move(spare, a.to, amount);
+      } else {
+        return false;
+      }
+      move(a.from, a.to, -amount);
+      shortage -= amount;
+    }
+  }
+  return shortage == 0;
+}
+
+// Theorem 5: each out-link is used up by splitting it with every in-link as far as that goes.
+void SwitchRemover::remove_exactly(NodeId via, const std::vector<Port>& ports) {
+  SplitMatrix matrix(ports.size());
+  const std::size_t count = ports.size();
+  for (std::size_t j = 0; j < count; ++j) {
+    // The port itself comes last: that split gives capacity up.
+    for (std::size_t step = 1; step <= count; ++step) {
+      const std::size_t i = (j + step) % count;
+      matrix.at(i, j) = largest_split(via, ports[i].node, ports[j].node);
+    }
+    const int arc = network_.find(via, ports[j].node);
+    if (network_.capacity(arc) != 0) {
+      throw InternalError("an out-link of a switch could not be split off");
+    }
+  }
+  log(via, ports, matrix);
+}
+
+// Splits as much of from -> via -> to as the demand can spare and returns how much. Cuts that the
+// split touches fall one for one with it, so every shortage found is exactly what must go back.
+Amount SwitchRemover::largest_split(NodeId via, NodeId from, NodeId to) {
+  const auto left = [this](NodeId tail, NodeId head) {
+    const int arc = network_.find(tail, head);
+    return arc < 0 ? Amount{0} : network_.capacity(arc);
+  };
+  Amount amount = std::min(left(from, via), left(via, to));
+  if (amount == 0) return 0;
+  split(via, from, to, amount);
+  for (const NodeId target : targets_) {
+    const Amount shortage = flow_.settle(target);
+    if (shortage == 0) continue;
+    split(via, from, to, -shortage);
+    amount -= shortage;
+    if (amount < 0 || flow_.settle(target) != 0) {
+      throw InternalError("undoing a split did not restore the demand");
+    }
+    if (amount == 0) break;
+  }
+  return amount;
+}
+
+}  // namespace
+
+SwitchRemoval remove_switches(const Subproblem& problem, const RemovalOptions& options,
+                              Progress& progress) {
+  return SwitchRemover(problem, options, progress).run();
+}
+
+}  // namespace forestcoll

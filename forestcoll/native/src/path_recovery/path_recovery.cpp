@@ -1,0 +1,202 @@
+#include "forestcoll/path_recovery/path_recovery.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "forestcoll/common/errors.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+// Numbers the links in the order in which they come up: open addressing, since there are as many
+// look-ups as logical links, and those may be millions.
+class LinkNumbers {
+ public:
+  explicit LinkNumbers(std::size_t most_links)
+      : cells_(std::bit_ceil(2 * most_links + 2), {kFree, -1}), mask_(cells_.size() - 1) {}
+
+  // The number of a link, a new one if it is not known.
+  int add(NodeId tail, NodeId head) {
+    Cell& cell = cells_[place(key(tail, head))];
+    if (cell.number < 0) cell = {key(tail, head), known_++};
+    return cell.number;
+  }
+  // The number of a link, or -1.
+  int find(NodeId tail, NodeId head) const { return cells_[place(key(tail, head))].number; }
+
+ private:
+  struct Cell {
+    std::uint64_t key;
+    int number;
+  };
+  static constexpr std::uint64_t kFree = ~std::uint64_t{0};
+
+  static std::uint64_t key(NodeId tail, NodeId head) {
+    return (static_cast<std::uint64_t>(tail) << 32) | static_cast<std::uint32_t>(head);
+  }
+  std::size_t place(std::uint64_t wanted) const {
+    std::size_t at = ((wanted * 0x9e3779b97f4a7c15U) >> 20) & mask_;
+    while (cells_[at].key != wanted && cells_[at].key != kFree) at = (at + 1) & mask_;
+    return at;
+  }
+
+  std::vector<Cell> cells_;
+  std::size_t mask_;
+  int known_ = 0;
+};
+
+// A physical link, or two walks joined at a switch; walks share their parts.
+struct Walk {
+  int first;  // -1 for a physical link
+  int second;
+  NodeId tail, head;
+  int hops;
+};
+
+// Units of a link that one walk stands for; those of a link are a stack.
+struct Bundle {
+  int walk;
+  int below;  // -1 at the bottom
+  Amount amount;
+};
+
+class PathTable {
+ public:
+  PathTable(const Graph& physical, const std::vector<Split>& splits)
+      : numbers_(physical.arcs.size() + splits.size()) {
+    for (const Arc& arc : physical.arcs) {
+      if (arc.capacity == 0) continue;
+      walks_.push_back({-1, -1, arc.tail, arc.head, 1});
+      push(numbers_.add(arc.tail, arc.head), last_walk(), arc.capacity);
+    }
+    for (const Split& split : splits) replay(split);
+  }
+
+  void append_paths(const Arc& load, Routes& routes) {
+    used_.clear();
+    const int link = numbers_.find(load.tail, load.head);
+    for (int at = link < 0 ? -1 : top_[link]; at >= 0; at = bundles_[at].below) {
+      used_.push_back(bundles_[at]);
+    }
+    std::ranges::reverse(used_);
+    if (used_.size() > 1) {
+      std::ranges::stable_sort(used_, {},
+                               [this](const Bundle& bundle) { return walks_[bundle.walk].hops; });
+    }
+    keep(load);
+    const std::size_t first = routes.multiplicity.size();
+    std::map<std::vector<NodeId>, std::size_t> known;  // where a path is listed already
+    for (const Bundle& bundle : used_) {
+      find_nodes(bundle.walk);
+      if (used_.size() > 1) {
+        const auto [entry, is_new] = known.try_emplace(nodes_, first + known.size());
+        if (!is_new) {
+          routes.multiplicity[entry->second] += bundle.amount;
+          continue;
+        }
+      }
+      routes.multiplicity.push_back(bundle.amount);
+      routes.hop.insert(routes.hop.end(), nodes_.begin(), nodes_.end());
+      routes.first_hop.push_back(static_cast<std::int64_t>(routes.hop.size()));
+    }
+    routes.first_path.push_back(static_cast<std::int64_t>(routes.multiplicity.size()));
+  }
+
+ private:
+  int last_walk() const { return walks_.count() - 1; }
+
+  void push(int link, int walk, Amount amount) {
+    if (link >= top_.count()) top_.resize(link + 1, -1);
+    bundles_.push_back({walk, top_[link], amount});
+    top_[link] = bundles_.count() - 1;
+  }
+
+  void replay(const Split& split) {
+    const int in = numbers_.find(split.from, split.via);
+    const int out = numbers_.find(split.via, split.to);
+    const int joined = numbers_.add(split.from, split.to);
+    for (Amount left = split.amount; left > 0;) {
+      const Bundle &first = top(in), &second = top(out);
+      const Amount amount = std::min({left, first.amount, second.amount});
+      const Walk &a = walks_[first.walk], &b = walks_[second.walk];
+      walks_.push_back({first.walk, second.walk, a.tail, b.head, a.hops + b.hops});
+      take(in, amount);
+      take(out, amount);
+      push(joined, last_walk(), amount);
+      left -= amount;
+    }
+  }
+
+  const Bundle& top(int link) const {
+    if (link < 0 || link >= top_.count() || top_[link] < 0) {
+      throw InvalidInput("a split takes more than its links have");
+    }
+    return bundles_[top_[link]];
+  }
+
+  void take(int link, Amount amount) {
+    Bundle& bundle = bundles_[top_[link]];
+    bundle.amount -= amount;
+    if (bundle.amount == 0) top_[link] = bundle.below;
+  }
+
+  // Leaves in used_ what the load needs of it.
+  void keep(const Arc& load) {
+    Amount left = load.capacity;
+    std::size_t kept = 0;
+    for (; kept < used_.size() && left > 0; ++kept) {
+      used_[kept].amount = std::min(used_[kept].amount, left);
+      left -= used_[kept].amount;
+    }
+    used_.resize(kept);
+    if (left > 0) {
+      throw InvalidInput("the load of logical link " + std::to_string(load.tail) + " -> " +
+                         std::to_string(load.head) + " exceeds its capacity");
+    }
+  }
+
+  // Puts the nodes of a walk into nodes_, loops left out.
+  void find_nodes(int walk) {
+    nodes_.clear();
+    stack_.assign(1, walk);
+    while (!stack_.empty()) {
+      const Walk& top = walks_[stack_.back()];
+      stack_.pop_back();
+      if (top.first >= 0) {
+        stack_.push_back(top.second);
+        stack_.push_back(top.first);
+        continue;
+      }
+      if (nodes_.empty()) nodes_.push_back(top.tail);
+      nodes_.erase(std::ranges::find(nodes_, top.head), nodes_.end());
+      nodes_.push_back(top.head);
+    }
+  }
+
+  LinkNumbers numbers_;
+  IndexedVector<int> top_;  // of the stack of each link; -1 if it is empty
+  IndexedVector<Bundle> bundles_;
+  IndexedVector<Walk> walks_;
+
+  std::vector<Bundle> used_;
+  std::vector<NodeId> nodes_;
+  std::vector<int> stack_;
+};
+
+}  // namespace
+
+Routes recover_paths(const Graph& physical, const std::vector<Split>& splits,
+                     const std::vector<Arc>& loads) {
+  PathTable table(physical, splits);
+  Routes routes;
+  routes.first_path.reserve(loads.size() + 1);
+  for (const Arc& load : loads) table.append_paths(load, routes);
+  return routes;
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,284 @@
+#include "forestcoll/tight_sets/trimming.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "forestcoll/common/flow.hpp"
+#include "forestcoll/tight_sets/narrowest_sets.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+__extension__ using Wide = __int128;
+
+// So much off an arc.
+struct Cut {
+  std::size_t arc;
+  Amount amount;
+};
+
+using Cuts = std::vector<Cut>;
+
+class Trimmer {
+ public:
+  Trimmer(Subproblem& problem, Progress& progress)
+      : problem_(problem),
+        progress_(progress),
+        in_(problem.demand.trees.size()),
+        out_(problem.demand.trees.size()),
+        room_(problem.demand.trees),
+        taken_(problem.demand.trees.size(), 0),
+        trimmed_(problem.demand.trees.size(), 0),
+        inside_(problem.demand.trees.size(), 0) {
+    const Amount all = problem.demand.total();
+    for (Amount& room : room_) room -= all;
+    for (std::size_t arc = 0; arc < arcs().size(); ++arc) {
+      in_[arcs()[arc].head].push_back(arc);
+      out_[arcs()[arc].tail].push_back(arc);
+      room_[arcs()[arc].head] += arcs()[arc].capacity;
+    }
+  }
+
+  // All candidates at once; then without those that broke a cut, until none does.
+  std::vector<std::vector<NodeId>> run() {
+    if (!has_switch()) return {};
+    std::vector<std::vector<NodeId>> sets = find_candidates();
+    while (!sets.empty()) {
+      std::vector<Cuts> lost;
+      for (const auto& set : sets) lost.push_back(take(set));
+      if (give_back(lost)) break;
+      std::vector<std::vector<NodeId>> rest;
+      for (std::size_t i = 0; i < sets.size(); ++i) {
+        for (const Cut& cut : lost[i]) lower(cut.arc, -cut.amount);
+        if (!lost[i].empty()) rest.push_back(std::move(sets[i]));
+      }
+      sets = std::move(rest);
+      std::ranges::fill(trimmed_, std::uint8_t{0});
+    }
+    std::erase_if(sets, [this](const auto& set) { return surplus(set) != 0; });
+    return sets;
+  }
+
+ private:
+  std::vector<Arc>& arcs() { return problem_.graph.arcs; }
+  bool is_target(NodeId v) const { return problem_.demand.is_target[v] != 0; }
+  bool is_switch(NodeId v) const { return !is_target(v) && v != problem_.outside; }
+  // Whether what enters a node must stay as it is.
+  bool is_fixed(NodeId v) const {
+    return v == problem_.outside || trimmed_[v] || (is_target(v) && room_[v] <= 0);
+  }
+
+  bool has_switch() const {
+    for (NodeId v = 0; v < problem_.graph.num_nodes; ++v) {
+      if (is_switch(v)) return true;
+    }
+    return false;
+  }
+
+  // A set of its own around every loose target; around a tight one, or one around which no larger
+  // set is as narrow, with the smallest switch next to it and all that hang on that.
+  std::vector<std::vector<NodeId>> find_candidates() {
+    NarrowestSets narrowest(problem_);
+    std::vector<std::vector<NodeId>> candidates;
+    int failures = 0;
+    const std::vector<NodeId> targets = problem_.demand.targets();
+    for (std::size_t i = 0; i < targets.size() && failures < kMostFailures; ++i) {
+      const NodeId v = targets[i];
+      progress_(static_cast<std::int64_t>(i), static_cast<std::int64_t>(targets.size()));
+      if (taken_[v]) continue;
+      std::vector<NodeId> set{v};
+      if (room_[v] > 0) set = narrowest.around({v});
+      if (set.size() == 1) {
+        const std::vector<NodeId> core = siblings(v);
+        if (core.size() > 1) set = narrowest.around(core);
+      }
+      ++failures;
+      if (!is_candidate(set) || !plan(set)) continue;
+      for (const NodeId u : set) taken_[u] = 1;
+      candidates.push_back(std::move(set));
+      failures = 0;
+    }
+    return candidates;
+  }
+
+  // The smallest switch next to v with the targets on it, v first; v alone if those are all.
+  std::vector<NodeId> siblings(NodeId v) const {
+    NodeId smallest = -1;
+    for (const std::size_t arc : in_[v]) {
+      const NodeId w = problem_.graph.arcs[arc].tail;
+      if (!is_switch(w)) continue;
+      if (smallest < 0 || out_[w].size() < out_[smallest].size()) smallest = w;
+    }
+    std::vector<NodeId> core{v};
+    if (smallest < 0) return core;
+    for (const std::size_t arc : out_[smallest]) {
+      const NodeId u = problem_.graph.arcs[arc].head;
+      if (u != v && is_target(u)) core.push_back(u);
+    }
+    if (core.size() == 1 || core.size() == problem_.demand.targets().size()) return {v};
+    core.push_back(smallest);
+    return core;
+  }
+
+  bool is_candidate(const std::vector<NodeId>& set) const {
+    const std::size_t items = taken_.size() - (problem_.outside < 0 ? 0 : 1);
+    return set.size() > 1 && set.size() < items &&
+           std::ranges::none_of(
+               set, [this](NodeId v) { return v == problem_.outside || taken_[v]; });
+  }
+
+  void mark(const std::vector<NodeId>& set) {
+    std::ranges::fill(inside_, std::uint8_t{0});
+    for (const NodeId v : set) inside_[v] = 1;
+  }
+
+  // h(X).
+  Amount surplus(const std::vector<NodeId>& set) {
+    mark(set);
+    Amount surplus = 0;
+    for (std::size_t v = 0; v < inside_.size(); ++v) {
+      surplus -= inside_[v] ? 0 : problem_.demand.trees[v];
+    }
+    for (const NodeId v : set) {
+      for (const std::size_t arc : in_[v]) {
+        if (!inside_[arcs()[arc].tail]) surplus += arcs()[arc].capacity;
+      }
+    }
+    return surplus;
+  }
+
+  // Shares h(X) out over the arcs that enter X; nothing if they cannot spare it.
+  std::optional<Cuts> plan(const std::vector<NodeId>& set) {
+    const Amount wanted = surplus(set);
+    Cuts spare;
+    Amount all_spare = 0;
+    for (const NodeId head : set) {
+      for (const std::size_t arc : in_[head]) {
+        if (inside_[arcs()[arc].tail]) continue;
+        spare.push_back({arc, can_spare(arc)});
+        all_spare += spare.back().amount;
+      }
+    }
+    if (wanted < 0 || wanted > all_spare) return std::nullopt;  // below 0: neighbours took it
+    return wanted == 0 ? Cuts{} : proportional(std::move(spare), wanted, all_spare);
+  }
+
+  // How much an arc can give without a look at any cut beyond its ends. What a switch no longer
+  // receives it must not send either.
+  Amount can_spare(std::size_t index) {
+    const Arc& arc = arcs()[index];
+    if (arc.tail == problem_.outside || is_fixed(arc.head)) return 0;
+    if (is_target(arc.head)) return std::min(arc.capacity, room_[arc.head]);
+    const std::optional<std::size_t> back = opposite(index);
+    return back && !is_fixed(arc.tail) ? std::min(arc.capacity, arcs()[*back].capacity) : 0;
+  }
+
+  std::optional<std::size_t> opposite(std::size_t index) {
+    const Arc& arc = arcs()[index];
+    for (const std::size_t back : out_[arc.head]) {
+      if (arcs()[back].head == arc.tail) return back;
+    }
+    return std::nullopt;
+  }
+
+  static Cuts proportional(Cuts spare, Amount wanted, Amount all_spare) {
+    Amount missing = wanted;
+    Cuts cuts;
+    for (Cut& from : spare) {
+      const auto share = static_cast<Amount>(Wide{from.amount} * wanted / all_spare);
+      cuts.push_back({from.arc, share});
+      from.amount -= share;
+      missing -= share;
+    }
+    for (std::size_t i = 0; missing > 0; i = (i + 1) % cuts.size()) {
+      if (spare[i].amount == 0) continue;
+      ++cuts[i].amount;
+      --spare[i].amount;
+      --missing;
+    }
+    std::erase_if(cuts, [](const Cut& cut) { return cut.amount == 0; });
+    return cuts;
+  }
+
+  // Makes a set tight, if its arcs can still spare that; returns what they lost.
+  Cuts take(const std::vector<NodeId>& set) {
+    const std::optional<Cuts> planned = plan(set);
+    if (!planned) return {};
+    const Cuts cuts = both_ways(*planned);
+    for (const Cut& cut : cuts) lower(cut.arc, cut.amount);
+    for (const NodeId v : set) trimmed_[v] = 1;
+    return cuts;
+  }
+
+  // Both directions lose the same where both can.
+  Cuts both_ways(const Cuts& cuts) {
+    Cuts all = cuts;
+    for (const Cut& cut : cuts) {
+      const std::optional<std::size_t> back = opposite(cut.arc);
+      if (!back || is_fixed(arcs()[cut.arc].tail)) continue;
+      if (arcs()[*back].capacity >= cut.amount) all.push_back({*back, cut.amount});
+    }
+    return all;
+  }
+
+  void lower(std::size_t index, Amount amount) {
+    Arc& arc = arcs()[index];
+    arc.capacity -= amount;
+    room_[arc.head] -= amount;
+  }
+
+  // Wherever a cut is violated now, whoever took most across it returns everything. Returns whether
+  // none was.
+  bool give_back(std::vector<Cuts>& lost) {
+    bool none = true;
+    FlowNetwork network(problem_.graph);
+    WarmFlow flow(network, problem_.demand.trees);
+    const std::vector<NodeId> targets = problem_.demand.targets();
+    for (std::size_t i = 0; i < targets.size();) {
+      if (flow.settle(targets[i]) == 0) {
+        ++i;
+        continue;
+      }
+      Cuts& worst = to_blame(lost, flow.source_side());
+      for (const Cut& cut : worst) {
+        lower(cut.arc, -cut.amount);
+        network.add(arcs()[cut.arc].tail, arcs()[cut.arc].head, cut.amount);
+      }
+      worst.clear();
+      none = false;
+    }
+    return none;
+  }
+
+  // Before anything was taken no cut was violated, so somebody took across this one.
+  Cuts& to_blame(std::vector<Cuts>& lost, const NodeMap<std::uint8_t>& source_side) {
+    return *std::ranges::max_element(lost, {}, [&](const Cuts& cuts) {
+      Amount across = 0;
+      for (const Cut& cut : cuts) {
+        const Arc& arc = arcs()[cut.arc];
+        if (source_side[arc.tail] && !source_side[arc.head]) across += cut.amount;
+      }
+      return across;
+    });
+  }
+
+  // Networks tend to be symmetric: after so many sets in a row that are no use, the rest is none.
+  static constexpr int kMostFailures = 64;
+
+  Subproblem& problem_;
+  Progress& progress_;
+  NodeMap<std::vector<std::size_t>> in_, out_;
+  NodeMap<Amount> room_;           // h({v}) of targets
+  NodeMap<std::uint8_t> taken_;    // in a candidate
+  NodeMap<std::uint8_t> trimmed_;  // in a set that was made tight
+  NodeMap<std::uint8_t> inside_;   // the set that surplus() looked at last
+};
+
+}  // namespace
+
+std::vector<std::vector<NodeId>> trim(Subproblem& problem, Progress& progress) {
+  return Trimmer(problem, progress).run();
+}
+
+}  // namespace forestcoll

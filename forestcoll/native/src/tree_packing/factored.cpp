@@ -1,0 +1,256 @@
+#include "forestcoll/tree_packing/factored.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "forestcoll/common/errors.hpp"
+#include "forestcoll/tight_sets/contraction.hpp"
+#include "forestcoll/tree_packing/tree_packing.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+// One set to be packed; equal problems have equal packings.
+struct SetProblem {
+  Graph inside;
+  std::vector<Amount> rooted;
+
+  bool operator==(const SetProblem& other) const {
+    return inside.arcs == other.inside.arcs && rooted == other.rooted;
+  }
+  std::uint64_t hash() const {
+    std::uint64_t hash = 0;
+    const auto mix = [&hash](std::uint64_t value) {
+      hash = (hash ^ value) * 0x9e3779b97f4a7c15U;
+      hash ^= hash >> 32;
+    };
+    for (const Arc& arc : inside.arcs) {
+      mix((static_cast<std::uint64_t>(arc.tail) << 32) | static_cast<std::uint32_t>(arc.head));
+      mix(static_cast<std::uint64_t>(arc.capacity));
+    }
+    for (const Amount trees : rooted) mix(static_cast<std::uint64_t>(trees));
+    return hash;
+  }
+};
+
+class SetPacker {
+ public:
+  SetPacker(const Graph& graph, std::span<const Amount> trees, const Family& family,
+            Progress& progress)
+      : progress_(progress) {
+    forest_.trees.assign(trees.begin(), trees.end());
+    forest_.family = family;
+    for (const Amount rooted : trees) all_trees_ += rooted;
+    merge_links(graph);
+  }
+
+  FactoredForest run() {
+    const Nesting nesting(forest_.family);
+    const ContractedEdges edges(nesting, forest_.links);
+    const std::vector<Amount> starting = trees_inside(nesting);
+    for (int set = 0; set < forest_.family.num_sets(); ++set) {
+      SetProblem problem = problem_of(set, nesting, edges, starting);
+      const Amount rooted = Demand{problem.rooted, {}}.total();
+      if (rooted != all_trees_) {
+        throw Infeasible("set " + std::to_string(set) + " is not tight: " + std::to_string(rooted) +
+                         " trees start in it or enter it, " + std::to_string(all_trees_) +
+                         " are to pass");
+      }
+      forest_.shape_of.push_back(shape_of(std::move(problem)));
+      const int shape = forest_.shape_of.back();
+      spend(edges, edges.of(set), uses_[shape]);
+      progress_(set + 1, forest_.family.num_sets());
+    }
+    std::erase_if(forest_.links, [](const Arc& link) { return link.capacity == 0; });
+    return std::move(forest_);
+  }
+
+ private:
+  void merge_links(const Graph& graph) {
+    IndexedVector<Arc>& links = forest_.links;
+    links = graph.arcs;
+    const auto ends = [](const Arc& link) { return std::pair(link.tail, link.head); };
+    if (!std::ranges::is_sorted(links, {}, ends)) std::ranges::stable_sort(links, {}, ends);
+    std::size_t kept = 0;
+    for (const Arc& link : links) {
+      if (link.capacity == 0) continue;
+      if (kept > 0 && ends(links[kept - 1]) == ends(link)) {
+        links[kept - 1].capacity += link.capacity;
+      } else {
+        links[kept++] = link;
+      }
+    }
+    links.resize(kept);
+  }
+
+  // Trees rooted in each item, by position.
+  std::vector<Amount> trees_inside(const Nesting& nesting) const {
+    std::vector<Amount> starting(nesting.num_positions(), 0);
+    const auto& parent = forest_.family.parent;
+    for (int set = 0; set < forest_.family.num_sets(); ++set) {
+      const std::size_t first = nesting.first_position(set);
+      Amount inside = 0;
+      for (std::size_t i = first; i < nesting.first_position(set + 1); ++i) {
+        if (nesting.child(i) < 0) {
+          starting[i] = forest_.trees[nesting.smallest(i)];
+        }
+        inside += starting[i];
+      }
+      if (nesting.item_of_set(set) >= 0) {
+        const int around = parent[set];
+        starting[nesting.first_position(around) +
+                 static_cast<std::size_t>(nesting.item_of_set(set))] = inside;
+      }
+    }
+    return starting;
+  }
+
+  SetProblem problem_of(int set, const Nesting& nesting, const ContractedEdges& edges,
+                        const std::vector<Amount>& starting) const {
+    SetProblem problem{{nesting.num_items(set), {}}, {}};
+    for (const auto& edge : edges.of(set)) {
+      Amount capacity = 0;
+      for (const int link : edges.links_of(edge)) {
+        capacity += forest_.links[link].capacity;
+      }
+      problem.inside.arcs.push_back({edge.from, edge.to, capacity});
+    }
+    for (std::size_t i = nesting.first_position(set); i < nesting.first_position(set + 1); ++i) {
+      problem.rooted.push_back(starting[i] + edges.entering[i]);
+    }
+    return problem;
+  }
+
+  int shape_of(SetProblem problem) {
+    std::vector<int>& candidates = known_[problem.hash()];
+    for (const int shape : candidates) {
+      if (problems_[shape] == problem) return shape;
+    }
+    candidates.push_back(problems_.count());
+    Shape shape{problem.inside.num_nodes, {}, {}, {}};
+    std::vector<Batch> batches = pack(problem.inside, problem.rooted, progress_);
+    uses_.push_back(loads(problem.inside.arcs, batches));
+    shape.parent.reserve(batches.size() * static_cast<std::size_t>(shape.num_items));
+    for (Batch& batch : batches) {
+      shape.root.push_back(batch.root);
+      shape.multiplicity.push_back(batch.multiplicity);
+      shape.parent.insert(shape.parent.end(), batch.parent.begin(), batch.parent.end());
+      batch.parent = {};
+    }
+    forest_.shapes.push_back(std::move(shape));
+    problems_.push_back(std::move(problem));
+    return candidates.back();
+  }
+
+  // Capacities become loads. A contracted edge that the trees do not use up ends at a node (child
+  // sets are tight), which any of its links serves as well; the first ones are kept.
+  void spend(const ContractedEdges& edges, std::span<const ContractedEdges::Edge> of_set,
+             const std::vector<Amount>& uses) {
+    for (std::size_t e = 0; e < of_set.size(); ++e) {
+      Amount left = uses[e];
+      for (const int link : edges.links_of(of_set[e])) {
+        Amount& capacity = forest_.links[link].capacity;
+        capacity = std::min(capacity, left);
+        left -= capacity;
+      }
+    }
+  }
+
+  Progress& progress_;
+  FactoredForest forest_;
+  Amount all_trees_ = 0;
+  IndexedVector<SetProblem> problems_;       // by shape
+  IndexedVector<std::vector<Amount>> uses_;  // of each contracted edge, by shape
+  std::unordered_map<std::uint64_t, std::vector<int>> known_;
+};
+
+// Every item's ancestors end at the root: marks what is known to, walk by walk.
+bool is_tree(std::span<const NodeId> parent, NodeId root, IndexedVector<int>& mark, int stamp) {
+  for (std::size_t item = 0; item < parent.size(); ++item) {
+    if ((parent[item] < 0) != (static_cast<NodeId>(item) == root)) return false;
+  }
+  // Two marks a tree: on the present walk, and known to lead to the root.
+  const int good = 2 * stamp + 1, walking = 2 * stamp;
+  mark[root] = good;
+  for (std::size_t item = 0; item < parent.size(); ++item) {
+    auto at = static_cast<NodeId>(item);
+    while (mark[at] < walking) {
+      mark[at] = walking;
+      at = parent[static_cast<std::size_t>(at)];
+    }
+    if (mark[at] != good) return false;
+    for (auto back = static_cast<NodeId>(item); mark[back] != good;
+         back = parent[static_cast<std::size_t>(back)]) {
+      mark[back] = good;
+    }
+  }
+  return true;
+}
+
+void check(const Shape& shape, int number) {
+  const auto fail = [number](const std::string& what) {
+    throw InvalidInput("shape " + std::to_string(number) + ": " + what);
+  };
+  const auto items = static_cast<std::size_t>(shape.num_items);
+  if (shape.num_items < 1 || shape.multiplicity.size() != shape.num_batches() ||
+      shape.parent.size() != shape.num_batches() * items) {
+    fail("roots, multiplicities and parents do not fit together");
+  }
+  IndexedVector<int> mark(items, -1);
+  for (std::size_t batch = 0; batch < shape.num_batches(); ++batch) {
+    const auto outside = [&shape](NodeId item) { return item < -1 || item >= shape.num_items; };
+    if (shape.root[batch] < 0 || outside(shape.root[batch]) ||
+        std::ranges::any_of(shape.parents(batch), outside)) {
+      fail("an item is out of range");
+    }
+    if (shape.multiplicity[batch] < 1) fail("a multiplicity is not positive");
+    if (!is_tree(shape.parents(batch), shape.root[batch], mark, static_cast<int>(batch))) {
+      fail("batch " + std::to_string(batch) + " does not span the items from its root");
+    }
+  }
+}
+
+}  // namespace
+
+FactoredForest pack_sets(const Graph& graph, std::span<const Amount> trees, const Family& family,
+                         Progress& progress) {
+  check(graph, {{trees.begin(), trees.end()}, NodeMap<std::uint8_t>(graph.num_nodes, 1)});
+  check(family, graph.num_nodes);
+  return SetPacker(graph, trees, family, progress).run();
+}
+
+void check(const FactoredForest& forest) {
+  const NodeId nodes = forest.trees.count();
+  check(Graph{nodes, forest.links}, {forest.trees, NodeMap<std::uint8_t>(nodes, 1)});
+  check(forest.family, nodes);
+  const auto ends = [](const Arc& link) { return std::pair(link.tail, link.head); };
+  if (std::ranges::adjacent_find(forest.links, std::ranges::greater_equal{}, ends) !=
+      forest.links.end()) {
+    throw InvalidInput("links must be sorted by (tail, head), each once");
+  }
+  if (std::ranges::any_of(forest.links, [](const Arc& link) { return link.capacity == 0; })) {
+    throw InvalidInput("a link carries no tree");
+  }
+  for (int shape = 0; shape < forest.shapes.count(); ++shape) {
+    check(forest.shapes[shape], shape);
+  }
+  IndexedVector<std::uint8_t> is_used(forest.shapes.size(), 0);
+  if (forest.shape_of.size() != forest.family.parent.size()) {
+    throw InvalidInput("every set must have a shape");
+  }
+  for (const int shape : forest.shape_of) {
+    if (shape < 0 || shape >= is_used.count()) {
+      throw InvalidInput("a set has a shape that does not exist");
+    }
+    is_used[shape] = 1;
+  }
+  if (const auto unused = std::ranges::find(is_used, 0); unused != is_used.end()) {
+    throw InvalidInput("shape " + std::to_string(unused - is_used.begin()) + " is that of no set");
+  }
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,80 @@
+// Repairs settle one node at a time; what they leave overloaded needs changes at several. So the
+// trees on overloaded arcs are taken out and grown anew around the congestion, and the nodes are
+// repaired again. An arc that stays overloaded gets dearer from round to round, so that the trees
+// that can do without it give way to those that cannot.
+//
+// Repairs can move a few trees on every link, not a good part of them: where regrown trees are far
+// off, they are too low, and no time is lost on their repair. Nor is it where none was regrown in
+// another way than before. Where each round helps a little, a budget of steps ends it.
+#include "forestcoll/tree_packing/negotiate.hpp"
+
+#include <algorithm>
+
+#include "forestcoll/tree_packing/prim.hpp"
+#include "forestcoll/tree_packing/repair.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+bool uses_overloaded_arc(const PartialPacking& packing, int batch) {
+  for (NodeId v = 0; v < packing.num_nodes(); ++v) {
+    if (const int arc = packing.via(batch, v); arc >= 0 && packing.left(arc) < 0) return true;
+  }
+  return false;
+}
+
+// The part of the tree edges that repairs can find a place for.
+Amount repairable(const PartialPacking& packing, Amount edges) {
+  // Trees that have not been split yet may overload many links all the same.
+  if (packing.num_batches() <= packing.num_nodes()) return edges / 2;
+  // Those that have been split as far as they may must fit as they are.
+  return edges / (packing.is_shattered() ? 64 : 16);
+}
+
+std::vector<int> arcs_of(const PartialPacking& packing, int batch) {
+  std::vector<int> arcs;
+  for (NodeId v = 0; v < packing.num_nodes(); ++v) arcs.push_back(packing.via(batch, v));
+  return arcs;
+}
+
+// Grows the trees on overloaded arcs anew; false if they come out as they were.
+bool regrow(PartialPacking& packing, Prim& prim, int max_height, Progress& progress) {
+  for (int arc = 0; arc < packing.graph().arcs.count(); ++arc) {
+    if (packing.left(arc) < 0) prim.add_surcharge(arc);
+  }
+  bool differs = false;
+  for (int batch = 0; batch < packing.num_batches(); ++batch) {
+    progress(batch, packing.num_batches());
+    if (packing.multiplicity(batch) == 0 || !uses_overloaded_arc(packing, batch)) continue;
+    const std::vector<int> before = arcs_of(packing, batch);
+    prim.grow(batch, max_height);
+    differs = differs || arcs_of(packing, batch) != before;
+  }
+  return differs;
+}
+
+}  // namespace
+
+bool is_far_off(const PartialPacking& packing) {
+  if (packing.is_small()) return false;
+  Amount edges = 0;
+  for (int arc = 0; arc < packing.graph().arcs.count(); ++arc) {
+    edges += packing.arc(arc).capacity - packing.left(arc);
+  }
+  return packing.overload() > repairable(packing, edges);
+}
+
+bool negotiate(PartialPacking& packing, int max_height, int rounds, Progress& progress) {
+  if (!is_far_off(packing) && repair(packing, max_height, progress)) return true;
+  if (packing.is_shattered() && is_far_off(packing)) return false;
+  Prim prim(packing);
+  for (int round = 0; round < rounds && !packing.is_overspent(); ++round) {
+    if (!regrow(packing, prim, max_height, progress)) continue;
+    if (is_far_off(packing)) return false;
+    if (repair(packing, max_height, progress)) return true;
+  }
+  return false;
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,192 @@
+// The cascade: cheap methods first. Any complete result within the capacities is a packing, so they
+// need no proof that they work; what none of them can place is packed tree by tree.
+#include "forestcoll/tree_packing/tree_packing.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "forestcoll/common/errors.hpp"
+#include "forestcoll/common/flow.hpp"
+#include "forestcoll/tree_packing/completion.hpp"
+#include "forestcoll/tree_packing/negotiate.hpp"
+#include "forestcoll/tree_packing/partial_packing.hpp"
+#include "forestcoll/tree_packing/repair.hpp"
+#include "forestcoll/tree_packing/starts.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+// Rounds of negotiation for each height; more make trees lower, and take longer.
+constexpr int kRounds = 4;
+
+// Trees that do not fit with this many hops more than the lowest are packed one by one.
+constexpr int kMostExtraHops = 8;
+
+// Greedy trees that are so many times as tall as the lowest of them are not taken as they are.
+constexpr int kUneven = 3;
+
+// Heights at which few trees are left to place; what remains then needs taller ones.
+constexpr int kCloseTries = 2;
+
+void check_feasible(const Graph& graph, std::span<const Amount> trees) {
+  const FlowNetwork network(graph);
+  WarmFlow flow(network, trees);
+  for (NodeId v = 0; v < graph.num_nodes; ++v) {
+    if (const Amount shortage = flow.settle(v); shortage > 0) {
+      throw Infeasible("node " + std::to_string(v) + " lacks capacity for " +
+                       std::to_string(shortage) + " trees");
+    }
+  }
+}
+
+// Allows the trees more and more height; returns the height at which they fit, if they do. Gives
+// up where more height does not help by an eighth, or where it has cost too much.
+std::optional<int> negotiate_height(PartialPacking& packing, int lowest, int highest,
+                                    Progress& progress) {
+  int close_tries = 0;
+  Amount overload = std::numeric_limits<Amount>::max();
+  for (int height = lowest; height <= highest; ++height) {
+    if (packing.is_shattered() || packing.is_overspent()) return std::nullopt;
+    if (negotiate(packing, height, kRounds, progress)) return height;
+    if (packing.is_small()) continue;
+    const Amount before = std::exchange(overload, packing.overload());
+    if (overload > before - before / 8) return std::nullopt;
+    if (!is_far_off(packing) && ++close_tries == kCloseTries) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+int highest_from(const PartialPacking& start) {
+  return std::min(start.height() + kMostExtraHops, start.num_nodes() - 1);
+}
+
+std::optional<std::vector<Batch>> pack_from(PartialPacking start, Progress& progress) {
+  const int lowest = start.height();
+  if (!negotiate_height(start, lowest, highest_from(start), progress)) return std::nullopt;
+  return start.batches();
+}
+
+int height_of(const Batch& tree) {
+  NodeMap<int> depth(tree.parent.size(), -1);
+  depth[tree.root] = 0;
+  std::vector<NodeId> path;
+  for (NodeId v = 0; v < depth.count(); ++v) {
+    for (NodeId u = v; depth[u] < 0;) {
+      path.push_back(u);
+      u = tree.parent[u];
+    }
+    for (; !path.empty(); path.pop_back()) {
+      const NodeId node = path.back();
+      depth[node] = depth[tree.parent[node]] + 1;
+    }
+  }
+  return *std::ranges::max_element(depth);
+}
+
+int height_of(const std::vector<Batch>& batches) {
+  int height = 0;
+  for (const Batch& tree : batches) height = std::max(height, height_of(tree));
+  return height;
+}
+
+// Greedy trees take what they want one after the other, and the last ones may be left with long
+// ways. Where some are much taller than others, trees that share are tried too.
+std::vector<Batch> lowered(const Graph& graph, std::span<const Amount> trees,
+                           std::vector<Batch> greedy, Progress& progress) {
+  const int highest = height_of(greedy);
+  int lowest = highest;
+  for (const Batch& tree : greedy) lowest = std::min(lowest, height_of(tree));
+  if (highest <= kUneven * lowest) return greedy;
+  PartialPacking packing(graph);
+  const bool started = start_on_shortest_paths(packing, trees, progress);
+  if (started && negotiate_height(packing, packing.height(),
+                                  std::min(highest - 1, highest_from(packing)), progress)) {
+    return packing.batches();
+  }
+  std::vector<Batch> guided = pack_cut_guided(graph, trees, progress);
+  return height_of(guided) < highest ? guided : greedy;
+}
+
+// What the repairs leave: negotiation, from a second start too if the problem is small (it can
+// lower trees by some hops, of three MI250 boxes from 13 to 11), and the lower trees; or else what
+// fits, and the rest tree by tree; or all of it, if the parts are small or little fits.
+std::vector<Batch> pack_hard(PartialPacking packing, int lowest, std::span<const Amount> trees,
+                             Progress& progress) {
+  if (is_far_off(packing)) return pack_cut_guided(packing.graph(), trees, progress);
+  const int highest = highest_from(packing);
+  const auto height = negotiate_height(packing, lowest, highest, progress);
+  if (packing.is_small()) {
+    PartialPacking other(packing.graph());
+    start_with_prim(other, trees, progress);
+    if (negotiate_height(other, lowest, height ? *height - 1 : highest, progress)) {
+      return other.batches();
+    }
+  }
+  if (height) return packing.batches();
+  if (packing.is_shattered() || is_far_off(packing))
+    return pack_cut_guided(packing.graph(), trees, progress);
+  return complete(packing, progress);
+}
+
+}  // namespace
+
+std::optional<std::vector<Batch>> pack_on_shortest_paths(const Graph& graph,
+                                                         std::span<const Amount> trees,
+                                                         Progress& progress) {
+  PartialPacking packing(graph);
+  if (!start_on_shortest_paths(packing, trees, progress)) return std::nullopt;
+  return pack_from(std::move(packing), progress);
+}
+
+std::optional<std::vector<Batch>> pack_with_prim(const Graph& graph, std::span<const Amount> trees,
+                                                 Progress& progress) {
+  PartialPacking packing(graph);
+  if (!start_with_prim(packing, trees, progress)) return std::nullopt;
+  return pack_from(std::move(packing), progress);
+}
+
+std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress) {
+  check(graph, {{trees.begin(), trees.end()}, NodeMap<std::uint8_t>(graph.num_nodes, 1)});
+  if (auto batches = pack_by_turning(graph, trees)) return std::move(*batches);
+  if (auto batches = pack_greedily(graph, trees)) {
+    return lowered(graph, trees, std::move(*batches), progress);
+  }
+  PartialPacking packing(graph);
+  // An unreachable node is one that lacks capacity.
+  if (!start_on_shortest_paths(packing, trees, progress)) check_feasible(graph, trees);
+  const int lowest = packing.height();
+  if (repair(packing, lowest, progress)) return packing.batches();
+  check_feasible(graph, trees);
+  return pack_hard(std::move(packing), lowest, trees, progress);
+}
+
+std::vector<Amount> loads(const std::vector<Arc>& arcs, const std::vector<Batch>& batches) {
+  // Where the arcs of each tail begin.
+  IndexedVector<std::size_t> first;
+  for (std::size_t arc = 0; arc < arcs.size(); ++arc) {
+    while (first.count() <= arcs[arc].tail) first.push_back(arc);
+  }
+  const auto row_end = [&](NodeId tail) {
+    return tail + 1 < first.count() ? first[tail + 1] : arcs.size();
+  };
+  std::vector<Amount> loads(arcs.size(), 0);
+  for (const Batch& batch : batches) {
+    for (NodeId v = 0; v < batch.parent.count(); ++v) {
+      const NodeId parent = batch.parent[v];
+      if (parent < 0) continue;
+      if (parent >= first.count()) throw InvalidInput("a tree edge is no arc");
+      const auto row = std::span(arcs).subspan(first[parent], row_end(parent) - first[parent]);
+      const auto arc = std::ranges::lower_bound(row, v, {}, &Arc::head);
+      if (arc == row.end() || arc->head != v || arc->tail != parent) {
+        throw InvalidInput("a tree edge is no arc");
+      }
+      loads[first[parent] + static_cast<std::size_t>(arc - row.begin())] += batch.multiplicity;
+    }
+  }
+  return loads;
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,98 @@
+// Trees put together from tight sets are a complete packing; numbers that do not match are refused.
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "forestcoll/common/errors.hpp"
+#include "forestcoll/edge_splitting/edge_splitting.hpp"
+#include "forestcoll/optimality/optimality.hpp"
+#include "forestcoll/tight_sets/decomposition.hpp"
+#include "forestcoll/tree_packing/factored.hpp"
+#include "support/boxes.hpp"
+#include "support/check.hpp"
+#include "support/packings.hpp"
+#include "support/random_graphs.hpp"
+
+using namespace forestcoll;
+using namespace forestcoll::testing;
+
+namespace {
+
+void assembled_trees_are_a_packing() {
+  Random random(10);
+  int nested = 0;
+  for (int round = 0; round < 500; ++round) {
+    const auto switches = static_cast<NodeId>(between(random, 0, 4));
+    const auto targets = static_cast<NodeId>(between(random, 2, 7));
+    Graph graph = random_graph(random, targets + switches, switches, 6);
+    const Bottleneck best = find_bottleneck(graph, equal_demand(graph.num_nodes, switches, 1));
+    for (Arc& arc : graph.arcs) arc.capacity *= best.numerator;
+    const Demand demand = equal_demand(graph.num_nodes, switches, best.denominator);
+    Family family = find_tight_sets(graph, demand);
+    nested += family.num_sets() > 1 ? 1 : 0;
+    const Graph logical{targets, remove_switches(graph, demand, family).logical};
+    family.set_of.resize(targets);
+    const std::vector<Amount> trees(static_cast<std::size_t>(targets), best.denominator);
+    Progress progress;
+    for (const Family& sets : {family, no_tight_sets(targets)}) {
+      is_packing(logical, trees, assembled(pack_sets(logical, trees, sets, progress)));
+    }
+  }
+  CHECK(nested > 100);
+}
+
+void what_does_not_match_is_refused() {
+  const FactoredForest right = packed_boxes(3, 2);
+  using Change = std::function<void(FactoredForest&)>;
+  const std::vector<Change> changes{
+      [](FactoredForest& f) { --f.trees[0]; },
+      [](FactoredForest& f) { ++f.trees[0]; },
+      [](FactoredForest& f) { ++f.links[0].capacity; },
+      [](FactoredForest& f) { f.links.erase(f.links.begin()); },
+      [](FactoredForest& f) { f.links[0].head = 99; },
+      [](FactoredForest& f) { std::swap(f.links[0], f.links[1]); },
+      [](FactoredForest& f) { ++f.shapes[0].multiplicity[0]; },
+      [](FactoredForest& f) { f.shapes[0].multiplicity[0] = 0; },
+      [](FactoredForest& f) { f.shapes[0].root[0] = 1 - f.shapes[0].root[0]; },
+      [](FactoredForest& f) { f.shapes[0].root[0] = 2; },
+      [](FactoredForest& f) { f.shapes[1].parent[1] = 1; },
+      [](FactoredForest& f) { f.shapes[1].parent[1] = -2; },
+      [](FactoredForest& f) { f.shapes[1].parent.pop_back(); },
+      [](FactoredForest& f) { f.shapes.push_back(f.shapes[0]); },
+      [](FactoredForest& f) { f.shape_of[0] = 1; },
+      [](FactoredForest& f) { f.shape_of[0] = 7; },
+      [](FactoredForest& f) { f.shape_of.pop_back(); },
+      [](FactoredForest& f) { f.family.set_of[0] = 1; },
+      [](FactoredForest& f) { std::swap(f.family.set_of[1], f.family.set_of[2]); },
+      [](FactoredForest& f) { f.family.parent[0] = 1; },
+      [](FactoredForest& f) { f.family.parent[0] = 0; },
+  };
+  CHECK(assembled(right).size() == 6);
+  for (const Change& change : changes) {
+    FactoredForest wrong = right;
+    change(wrong);
+    CHECK_THROWS(InvalidInput, assembled(wrong));
+  }
+}
+
+void the_refusal_names_the_set() {
+  FactoredForest wrong = packed_boxes(3, 2);
+  wrong.shapes[0].multiplicity[0] += 5;
+  std::string message;
+  try {
+    assembled(wrong);
+  } catch (const InvalidInput& error) {
+    message = error.what();
+  }
+  CHECK(message == "set 0 (2 nodes from 0 on) has more trees than start in it or enter it");
+}
+
+}  // namespace
+
+int main() {
+  assembled_trees_are_a_packing();
+  what_does_not_match_is_refused();
+  the_refusal_names_the_set();
+  return check::report();
+}

@@ -1,0 +1,147 @@
+// Removing switches keeps condition (C) (Theorem 5), and spends no capacity twice.
+#include <algorithm>
+#include <map>
+
+#include "forestcoll/common/errors.hpp"
+#include "forestcoll/edge_splitting/edge_splitting.hpp"
+#include "forestcoll/optimality/optimality.hpp"
+#include "forestcoll/tight_sets/contraction.hpp"
+#include "forestcoll/tight_sets/decomposition.hpp"
+#include "support/check.hpp"
+#include "support/random_graphs.hpp"
+
+using namespace forestcoll;
+using namespace forestcoll::testing;
+
+namespace {
+
+// Capacities and trees at the optimum: U b and k.
+Demand scale_to_optimum(Graph& graph, NodeId switches) {
+  const Bottleneck best = find_bottleneck(graph, equal_demand(graph.num_nodes, switches, 1));
+  for (Arc& arc : graph.arcs) arc.capacity *= best.numerator;
+  return equal_demand(graph.num_nodes, switches, best.denominator);
+}
+
+// Replays the splits from the physical links: none may take what is not there, and the logical
+// links must be among what is left at the end.
+void splits_make_the_logical_links(const Graph& graph, const SwitchRemoval& removal) {
+  std::map<std::pair<NodeId, NodeId>, Amount> capacity;
+  for (const Arc& arc : graph.arcs) capacity[{arc.tail, arc.head}] += arc.capacity;
+  for (const Split& split : removal.splits) {
+    capacity[{split.from, split.via}] -= split.amount;
+    capacity[{split.via, split.to}] -= split.amount;
+    capacity[{split.from, split.to}] += split.amount;
+    const Amount in = capacity[{split.from, split.via}];
+    const Amount out = capacity[{split.via, split.to}];
+    CHECK(split.amount > 0 && in >= 0 && out >= 0);
+  }
+  for (const Arc& arc : removal.logical) {
+    const Amount made = capacity[{arc.tail, arc.head}];
+    CHECK(arc.capacity == made);
+  }
+}
+
+// Trims the graph and returns its tight sets.
+Family trimmed(Graph& graph, const Demand& demand) {
+  Decomposition parts = decompose(graph, demand);
+  for (std::size_t i = 0; i < graph.arcs.size(); ++i) graph.arcs[i].capacity = parts.capacity[i];
+  return std::move(parts.family);
+}
+
+void sets_stay_tight(const Graph& logical, const Demand& demand, const Family& family) {
+  const Nesting nesting(family);
+  for (int set = 0; set < family.num_sets(); ++set) {
+    CHECK(surplus(logical, demand, nesting.nodes_inside(set)) == 0);
+  }
+}
+
+// Guessed and repaired, guessed and given up at the first shortage, never guessed.
+void removal_keeps_condition_c_and_the_physical_capacities(RemovalOptions options) {
+  Random random(5);
+  int exact = 0;
+  for (int round = 0; round < 400; ++round) {
+    const auto switches = static_cast<NodeId>(between(random, 1, 4));
+    const auto nodes = static_cast<NodeId>(switches + between(random, 2, 5));
+    Graph graph = random_graph(random, nodes, switches, 8);
+    const Demand demand = scale_to_optimum(graph, switches);
+    Family family = no_tight_sets(graph.num_nodes);
+    if (round % 2 == 0) family = trimmed(graph, demand);
+    const SwitchRemoval removal = remove_switches(graph, demand, family, {}, options);
+    exact += removal.exact_switches;
+    const Graph logical{nodes, removal.logical};
+    for (const Arc& arc : logical.arcs) {
+      CHECK(demand.is_target[arc.tail] != 0);
+      CHECK(demand.is_target[arc.head] != 0);
+      CHECK(arc.capacity > 0);
+    }
+    CHECK(carries(logical, demand));
+    splits_make_the_logical_links(graph, removal);
+    sets_stay_tight(logical, demand, family);
+  }
+  CHECK(options.most_exchanges < 0 ? exact > 500 : exact < 100);
+  CHECK(options.most_exchanges != 0 || exact > 0);
+}
+
+void two_boxes_of_the_paper_become_rails() {
+  // Figure 6: boxes {0..3} with switch 8 and {4..7} with switch 9, joined by switch 10.
+  Graph graph{11, {}};
+  for (NodeId gpu = 0; gpu < 8; ++gpu) {
+    const NodeId box = gpu < 4 ? 8 : 9;
+    for (const auto& [a, b, c] : {std::tuple{gpu, box, 10}, {gpu, NodeId{10}, 1}}) {
+      graph.arcs.push_back({a, b, c});
+      graph.arcs.push_back({b, a, c});
+    }
+  }
+  const Demand demand = equal_demand(11, 3, 1);
+  const SwitchRemoval removal = remove_switches(graph, demand, find_tight_sets(graph, demand));
+  CHECK(removal.exact_switches == 0);
+  CHECK(carries({11, removal.logical}, demand));
+  Amount across = 0;
+  for (const Arc& arc : removal.logical)
+    across += (arc.tail < 4 && arc.head >= 4) ? arc.capacity : 0;
+  CHECK(across == 4);
+}
+
+// Four GPUs, each on a hub of its own with three nodes that forward to one common switch.
+void boxes_that_mostly_forward_make_few_splits() {
+  constexpr NodeId kGpus = 4, kHub = 4, kRelay = 8, kCore = 20;
+  Graph graph{kCore + 1, {}};
+  const auto both_ways = [&graph](NodeId a, NodeId b, Amount capacity) {
+    graph.arcs.push_back({a, b, capacity});
+    graph.arcs.push_back({b, a, capacity});
+  };
+  for (NodeId gpu = 0; gpu < kGpus; ++gpu) {
+    both_ways(gpu, kHub + gpu, 100);
+    for (NodeId relay = kRelay + 3 * gpu; relay < kRelay + 3 * gpu + 3; ++relay) {
+      both_ways(kHub + gpu, relay, 100);
+      both_ways(relay, kCore, 2);
+    }
+  }
+  const Demand demand = equal_demand(kCore + 1, kCore + 1 - kGpus, 2);
+  const Family family = trimmed(graph, demand);
+  const SwitchRemoval removal = remove_switches(graph, demand, family);
+  const Graph logical{kCore + 1, removal.logical};
+  CHECK(carries(logical, demand));
+  splits_make_the_logical_links(graph, removal);
+  sets_stay_tight(logical, demand, family);
+  // Two trees between each pair: they share a port, though there are three.
+  CHECK(std::ranges::count(removal.splits, kCore, &Split::via) == kGpus * (kGpus - 1));
+}
+
+void refuses_demand_that_does_not_fit() {
+  const Graph graph{3, {{0, 2, 1}, {2, 1, 1}, {1, 2, 1}, {2, 0, 1}}};
+  CHECK_THROWS(Infeasible, remove_switches(graph, equal_demand(3, 1, 2), no_tight_sets(3)));
+  CHECK(remove_switches(graph, equal_demand(3, 1, 1), no_tight_sets(3)).logical.size() == 2);
+}
+
+}  // namespace
+
+int main() {
+  for (const int most_exchanges : {100, 0, -1}) {
+    removal_keeps_condition_c_and_the_physical_capacities({most_exchanges});
+  }
+  two_boxes_of_the_paper_become_rails();
+  boxes_that_mostly_forward_make_few_splits();
+  refuses_demand_that_does_not_fit();
+  return check::report();
+}

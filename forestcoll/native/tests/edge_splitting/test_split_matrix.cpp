@@ -1,0 +1,73 @@
+// A guessed matrix spends what its ports have, and crosses groups as far as that goes.
+#include <algorithm>
+
+#include "forestcoll/edge_splitting/split_matrix.hpp"
+#include "support/check.hpp"
+#include "support/random_graphs.hpp"
+
+using namespace forestcoll;
+using namespace forestcoll::testing;
+
+namespace {
+
+void guess_spends_every_port_exactly() {
+  Random random(6);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<Port> ports;
+    const Amount count = between(random, 2, 9);
+    const bool equal = between(random, 0, 1) == 1;
+    for (NodeId i = 0; i < count; ++i) {
+      const Amount capacity = equal ? 12 : between(random, 0, 30);
+      ports.push_back({i, capacity, capacity, static_cast<int>(between(random, 0, 3))});
+    }
+    const SplitMatrix matrix = guess_split_matrix(ports, between(random, 1, 5));
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+      Amount row = 0, column = 0;
+      for (std::size_t j = 0; j < ports.size(); ++j) {
+        CHECK(matrix.at(i, j) >= 0);
+        row += matrix.at(i, j);
+        column += matrix.at(j, i);
+      }
+      CHECK(row == ports[i].in);
+      CHECK(column == ports[i].out);
+    }
+  }
+}
+
+// Of what passes, group g can send in(g) and receive out(g) at most, both across: no more than
+// 2 T - in(g) - out(g) of the total T crosses if g has more than its half, and T if none has.
+void guess_crosses_groups_as_far_as_possible() {
+  Random random(8);
+  for (int round = 0; round < 400; ++round) {
+    const Amount count = round < 396 ? between(random, 2, 9) : 300;
+    const Amount groups = between(random, 2, 4);
+    std::vector<Port> ports;
+    IndexedVector<Amount> of_group(static_cast<int>(groups), 0);
+    Amount total = 0;
+    for (NodeId i = 0; i < count; ++i) {
+      // One group holds most of the ports, or most of what passes through few.
+      const Amount group = std::max<Amount>(0, between(random, -4, groups - 1));
+      const Amount capacity = between(random, 0, group == 0 ? 60 : 20);
+      ports.push_back({i, capacity, capacity, static_cast<int>(group)});
+      of_group[group] += capacity;
+      total += capacity;
+    }
+    const SplitMatrix matrix = guess_split_matrix(ports, 1);
+    Amount across = 0;
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+      for (std::size_t j = 0; j < ports.size(); ++j) {
+        if (ports[i].group != ports[j].group) across += matrix.at(i, j);
+      }
+    }
+    const Amount largest = *std::ranges::max_element(of_group);
+    CHECK(across == std::min(total, 2 * (total - largest)));
+  }
+}
+
+}  // namespace
+
+int main() {
+  guess_spends_every_port_exactly();
+  guess_crosses_groups_as_far_as_possible();
+  return check::report();
+}

@@ -1,0 +1,76 @@
+// Logical links lead back to physical paths that spend no more than the physical links have.
+#include <map>
+#include <set>
+#include <vector>
+
+#include "forestcoll/common/errors.hpp"
+#include "forestcoll/optimality/optimality.hpp"
+#include "forestcoll/path_recovery/path_recovery.hpp"
+#include "forestcoll/tight_sets/decomposition.hpp"
+#include "support/check.hpp"
+#include "support/random_graphs.hpp"
+
+using namespace forestcoll;
+using namespace forestcoll::testing;
+
+namespace {
+
+std::vector<std::size_t> range(const std::vector<std::int64_t>& first, std::size_t row) {
+  std::vector<std::size_t> places;
+  for (auto i = first[row]; i < first[row + 1]; ++i) places.push_back(static_cast<std::size_t>(i));
+  return places;
+}
+
+std::vector<NodeId> nodes_of(const Routes& routes, std::size_t path) {
+  std::vector<NodeId> nodes;
+  for (const std::size_t hop : range(routes.first_hop, path)) nodes.push_back(routes.hop[hop]);
+  return nodes;
+}
+
+void full_load_fits_the_physical_links() {
+  Random random(8);
+  for (int round = 0; round < 300; ++round) {
+    const auto switches = static_cast<NodeId>(between(random, 1, 4));
+    const auto nodes = static_cast<NodeId>(switches + between(random, 2, 5));
+    Graph graph = random_graph(random, nodes, switches, 8);
+    const Bottleneck best = find_bottleneck(graph, equal_demand(nodes, switches, 1));
+    for (Arc& arc : graph.arcs) arc.capacity *= best.numerator;
+    const Demand demand = equal_demand(nodes, switches, best.denominator);
+    const SwitchRemoval removal = remove_switches(graph, demand, find_tight_sets(graph, demand));
+    std::map<std::pair<NodeId, NodeId>, Amount> left;
+    for (const Arc& arc : graph.arcs) left[{arc.tail, arc.head}] += arc.capacity;
+    const Routes routes = recover_paths(graph, removal.splits, removal.logical);
+    for (std::size_t i = 0; i < removal.logical.size(); ++i) {
+      const Arc& link = removal.logical[i];
+      Amount carried = 0;
+      for (std::size_t path : range(routes.first_path, i)) {
+        const std::vector<NodeId> nodes = nodes_of(routes, path);
+        carried += routes.multiplicity[path];
+        CHECK(nodes.front() == link.tail && nodes.back() == link.head);
+        CHECK(std::set(nodes.begin(), nodes.end()).size() == nodes.size());
+        for (std::size_t hop = 1; hop < nodes.size(); ++hop) {
+          left[{nodes[hop - 1], nodes[hop]}] -= routes.multiplicity[path];
+        }
+      }
+      CHECK(carried == link.capacity);
+    }
+    for (const auto& [link, capacity] : left) CHECK(capacity >= 0);
+  }
+}
+
+void loops_through_a_switch_are_cut_short() {
+  // 0 -> 2 -> 3 -> 2 -> 1: switch 3 hangs off switch 2.
+  const Graph graph{4, {{0, 2, 1}, {2, 3, 1}, {3, 2, 1}, {2, 1, 1}}};
+  CHECK_THROWS(InvalidInput, recover_paths(graph, {{2, 0, 1, 2}}, {{0, 1, 2}}));
+  const auto routes = recover_paths(graph, {{2, 0, 3, 1}, {3, 0, 2, 1}, {2, 0, 1, 1}}, {{0, 1, 1}});
+  CHECK((routes.first_path == std::vector<std::int64_t>{0, 1}));
+  CHECK((nodes_of(routes, 0) == std::vector<NodeId>{0, 2, 1}));
+}
+
+}  // namespace
+
+int main() {
+  full_load_fits_the_physical_links();
+  loops_through_a_switch_are_cut_short();
+  return check::report();
+}

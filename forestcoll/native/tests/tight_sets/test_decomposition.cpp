@@ -1,0 +1,155 @@
+// Trimming keeps what must hold, makes sets tight, and lets slack networks fall apart.
+#include "forestcoll/optimality/optimality.hpp"
+#include "forestcoll/tight_sets/contraction.hpp"
+#include "forestcoll/tight_sets/decomposition.hpp"
+#include "forestcoll/tight_sets/trimming.hpp"
+#include "support/check.hpp"
+#include "support/random_graphs.hpp"
+
+using namespace forestcoll;
+using namespace forestcoll::testing;
+
+namespace {
+
+bool a_switch_sends_too_much(const Graph& graph, const Demand& demand) {
+  NodeMap<Amount> kept(demand.trees.size(), 0);
+  for (const Arc& arc : graph.arcs) {
+    kept[arc.head] += arc.capacity;
+    kept[arc.tail] -= arc.capacity;
+  }
+  for (std::size_t v = 0; v < kept.size(); ++v) {
+    if (demand.is_target[v] == 0 && kept[v] < 0) return true;
+  }
+  return false;
+}
+
+struct Network {
+  Graph graph;
+  Demand demand;
+};
+
+// At its optimum, with all cuts known to carry the demand.
+Network random_network(Random& random) {
+  const auto switches = static_cast<NodeId>(between(random, 1, 3));
+  const auto nodes = static_cast<NodeId>(switches + between(random, 3, 6));
+  Graph graph = random_graph(random, nodes, switches, 6);
+  if (random() % 2 == 0) {  // both directions alike
+    const std::vector<Arc> arcs = graph.arcs;
+    for (const Arc& arc : arcs) graph.arcs.push_back({arc.head, arc.tail, arc.capacity});
+  }
+  const Bottleneck best = find_bottleneck(graph, equal_demand(nodes, switches, 1));
+  for (Arc& arc : graph.arcs) arc.capacity *= best.numerator;
+  return {graph, equal_demand(nodes, switches, best.denominator)};
+}
+
+Graph merged(const Graph& graph) {
+  Graph merged{graph.num_nodes, {}};
+  std::vector<Arc> arcs = graph.arcs;
+  std::ranges::sort(arcs, {}, [](const Arc& a) { return std::pair{a.tail, a.head}; });
+  for (const Arc& arc : arcs) {
+    const bool again = !merged.arcs.empty() && merged.arcs.back().tail == arc.tail &&
+                       merged.arcs.back().head == arc.head;
+    if (again) {
+      merged.arcs.back().capacity += arc.capacity;
+    } else {
+      merged.arcs.push_back(arc);
+    }
+  }
+  return merged;
+}
+
+void trimming_keeps_every_cut_and_makes_its_sets_tight() {
+  Random random(3);
+  Progress progress;
+  int trimmed = 0;
+  for (int round = 0; round < 600; ++round) {
+    auto [graph, demand] = random_network(random);
+    graph = merged(graph);
+    Subproblem problem{graph, demand, -1};
+    const auto sets = trim(problem, progress);
+    for (std::size_t i = 0; i < graph.arcs.size(); ++i) {
+      CHECK(problem.graph.arcs[i].capacity >= 0);
+      CHECK(problem.graph.arcs[i].capacity <= graph.arcs[i].capacity);
+      CHECK(!sets.empty() || problem.graph.arcs[i] == graph.arcs[i]);
+    }
+    CHECK(carries(problem.graph, demand));
+    CHECK(!a_switch_sends_too_much(problem.graph, demand));
+    for (const auto& set : sets) {
+      CHECK(surplus(problem.graph, demand, set) == 0);
+      trimmed += surplus(graph, demand, set) > 0 ? 1 : 0;
+    }
+  }
+  CHECK(trimmed > 100);
+}
+
+void nested_sets_are_tight_under_the_trimmed_capacities() {
+  Random random(4);
+  int deeper = 0;
+  for (int round = 0; round < 400; ++round) {
+    auto [graph, demand] = random_network(random);
+    const Decomposition found = decompose(graph, demand);
+    const Family plain = find_tight_sets(graph, demand);
+    deeper += found.family.num_sets() > plain.num_sets() ? 1 : 0;
+    for (std::size_t i = 0; i < graph.arcs.size(); ++i) {
+      CHECK(found.capacity[i] >= 0 && found.capacity[i] <= graph.arcs[i].capacity);
+      graph.arcs[i].capacity = found.capacity[i];
+    }
+    forestcoll::check(found.family, graph.num_nodes);
+    CHECK(carries(graph, demand));
+    CHECK(!a_switch_sends_too_much(graph, demand));
+    const Nesting nesting(found.family);
+    for (int set = 0; set + 1 < found.family.num_sets(); ++set) {
+      CHECK(surplus(graph, demand, nesting.nodes_inside(set)) == 0);
+    }
+  }
+  CHECK(deeper > 50);
+}
+
+void link(Graph& graph, NodeId a, NodeId b, Amount capacity) {
+  graph.arcs.push_back({a, b, capacity});
+  graph.arcs.push_back({b, a, capacity});
+}
+
+void a_dead_link_does_not_keep_other_boxes_together() {
+  // Three boxes of 4 GPUs, each with a switch (12, 13, 14), on one switch 15; GPU 0 has lost its
+  // link. With 3 trees a GPU, the first box needs 24 and gets 8 from each of its links; the others
+  // get 32.
+  Graph graph{16, {}};
+  for (NodeId gpu = 0; gpu < 12; ++gpu) {
+    link(graph, gpu, 12 + gpu / 4, 60);
+    if (gpu > 0) link(graph, gpu, 15, 8);
+  }
+  const Demand demand = equal_demand(16, 4, 3);
+  CHECK(find_tight_sets(graph, demand).num_sets() == 2);
+  const Decomposition found = decompose(graph, demand);
+  CHECK(found.family.num_sets() == 4);
+  for (std::size_t i = 0; i < graph.arcs.size(); ++i) {
+    const Arc& arc = graph.arcs[i];
+    const bool slack = (arc.tail == 15 && arc.head > 3) || (arc.head == 15 && arc.tail > 3);
+    CHECK(found.capacity[i] == (slack ? 6 : arc.capacity));
+  }
+}
+
+void leaves_of_a_slack_fat_tree_fall_apart() {
+  // Four leaves (8 to 11) of two hosts, two spines (12, 13); the hosts are the bottleneck.
+  Graph graph{14, {}};
+  for (NodeId host = 0; host < 8; ++host) link(graph, host, 8 + host / 2, 7);
+  for (NodeId leaf = 8; leaf < 12; ++leaf) {
+    link(graph, leaf, 12, 7);
+    link(graph, leaf, 13, 7);
+  }
+  const Demand demand = equal_demand(14, 6, 1);
+  CHECK(find_tight_sets(graph, demand).num_sets() == 1);
+  const Family family = decompose(graph, demand).family;
+  CHECK((family.set_of == std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3, 0, 1, 2, 3, 4, 4}));
+}
+
+}  // namespace
+
+int main() {
+  trimming_keeps_every_cut_and_makes_its_sets_tight();
+  nested_sets_are_tight_under_the_trimmed_capacities();
+  a_dead_link_does_not_keep_other_boxes_together();
+  leaves_of_a_slack_fat_tree_fall_apart();
+  return check::report();
+}

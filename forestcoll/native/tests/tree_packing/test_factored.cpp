@@ -1,0 +1,139 @@
+// The numbers of a factored forest match, and assembly spends them exactly.
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "forestcoll/assembly/assembly.hpp"
+#include "forestcoll/common/errors.hpp"
+#include "forestcoll/edge_splitting/edge_splitting.hpp"
+#include "forestcoll/optimality/optimality.hpp"
+#include "forestcoll/tight_sets/contraction.hpp"
+#include "forestcoll/tight_sets/decomposition.hpp"
+#include "forestcoll/tree_packing/factored.hpp"
+#include "support/boxes.hpp"
+#include "support/check.hpp"
+#include "support/packings.hpp"
+#include "support/random_graphs.hpp"
+
+using namespace forestcoll;
+using namespace forestcoll::testing;
+
+namespace {
+
+int height(const Batch& batch) {
+  int height = 0;
+  for (NodeId v = 0; at(v) < batch.parent.size(); ++v) {
+    int depth = 0;
+    for (NodeId up = v; batch.parent[up] >= 0; up = batch.parent[up]) ++depth;
+    height = std::max(height, depth);
+  }
+  return height;
+}
+
+void items_are_numbered_by_their_smallest_node() {
+  // {{0, 4}, 1, {{2, 5}, 3}}: sets 0 = {0, 4}, 1 = {2, 5}, 2 = {set 1, 3}, 3 = all.
+  const Family family{{0, 3, 1, 2, 0, 1}, {3, 2, 3, -1}};
+  const Nesting nesting(family);
+  CHECK(nesting.num_items(3) == 3 && nesting.num_items(2) == 2);
+  CHECK((nesting.nodes_inside(2) == std::vector<NodeId>{2, 3, 5}));
+  CHECK(nesting.item_of(4, 3) == 0 && nesting.item_of(1, 3) == 1 && nesting.item_of(5, 3) == 2);
+  CHECK(nesting.item_of(5, 2) == 0 && nesting.item_of(3, 2) == 1);
+  CHECK(nesting.item_of(0, 2) == nesting.num_items(2));
+  const Contraction whole(nesting, 3);
+  CHECK((whole.child == std::vector<int>{0, -1, 2}));
+  CHECK((whole.first == std::vector<NodeId>{0, 1, 2}));
+  // 5 -> 0 joins items 2 and 0 of the whole, and enters node 0 from outside of set 0.
+  const ContractedEdges edges(nesting, {{0, 4, 7}, {2, 3, 1}, {5, 0, 2}, {5, 3, 1}});
+  CHECK(edges.of(3).size() == 1 && edges.of(3)[0].from == 2 && edges.of(3)[0].to == 0);
+  CHECK(edges.of(2).size() == 1 && edges.links_of(edges.of(2)[0]).size() == 2);
+  CHECK(edges.of(1).empty());
+  CHECK(edges.entering[nesting.first_position(0)] == 2);
+}
+
+// What factored.hpp promises of the numbers.
+void check_numbers(const FactoredForest& forest) {
+  const Nesting nesting(forest.family);
+  const ContractedEdges edges(nesting, forest.links);
+  for (int set = 0; set < forest.family.num_sets(); ++set) {
+    const Shape& shape = forest.shapes[forest.shape_of[set]];
+    std::map<std::pair<int, int>, Amount> uses;
+    IndexedVector<Amount> rooted(shape.num_items, 0);
+    for (std::size_t batch = 0; batch < shape.num_batches(); ++batch) {
+      rooted[shape.root[batch]] += shape.multiplicity[batch];
+      for (int item = 0; item < shape.num_items; ++item) {
+        const int parent = shape.parents(batch)[at(item)];
+        if (parent >= 0) uses[{parent, item}] += shape.multiplicity[batch];
+      }
+    }
+    CHECK(uses.size() == edges.of(set).size());
+    for (const auto& edge : edges.of(set)) {
+      Amount load = 0;
+      for (const int link : edges.links_of(edge)) load += forest.links[link].capacity;
+      CHECK((uses[{edge.from, edge.to}] == load));
+    }
+    for (const NodeId v : nesting.nodes_inside(set)) {
+      rooted[nesting.item_of(v, set)] -= forest.trees[v];
+    }
+    for (int item = 0; item < shape.num_items; ++item) {
+      CHECK(rooted[item] == edges.entering[nesting.first_position(set) + at(item)]);
+    }
+  }
+}
+
+void numbers_match_and_are_spent() {
+  Random random(21);
+  int nested = 0;
+  for (int round = 0; round < 300; ++round) {
+    const auto switches = static_cast<NodeId>(between(random, 0, 4));
+    const auto targets = static_cast<NodeId>(between(random, 2, 7));
+    Graph graph = random_graph(random, targets + switches, switches, 6);
+    const Bottleneck best = find_bottleneck(graph, equal_demand(graph.num_nodes, switches, 1));
+    for (Arc& arc : graph.arcs) arc.capacity *= best.numerator;
+    const Demand demand = equal_demand(graph.num_nodes, switches, best.denominator);
+    Family family = find_tight_sets(graph, demand);
+    nested += family.num_sets() > 1 ? 1 : 0;
+    const Graph logical{targets, remove_switches(graph, demand, family).logical};
+    family.set_of.resize(at(targets));
+    Progress progress;
+    const NodeMap<Amount> trees(targets, best.denominator);
+    const FactoredForest forest = pack_sets(logical, trees, family, progress);
+    check_numbers(forest);
+    const std::vector<Batch> batches = assembled(forest);
+    is_packing(logical, trees, batches);
+    CHECK(loads(forest.links, batches).size() == forest.links.size());
+    const std::vector<Amount> used = loads(forest.links, batches);
+    for (std::size_t i = 0; i < used.size(); ++i) CHECK(used[i] == forest.links[i].capacity);
+    std::size_t batch = 0;
+    for (Assembler again(forest); again.next(); ++batch) {
+      CHECK(again.height() == height(batches[batch]));
+    }
+    CHECK(batch == batches.size());
+  }
+  CHECK(nested > 60);
+}
+
+void equal_boxes_share_a_shape() {
+  const FactoredForest forest = packed_boxes(4, 3);
+  CHECK(forest.shapes.size() == 2);
+  CHECK((forest.shape_of == std::vector<int>{0, 0, 0, 0, 1}));
+  for (const Batch& batch : assembled(forest)) CHECK(height(batch) == 2);
+}
+
+void a_set_that_is_not_tight_is_refused() {
+  Graph graph = boxes(3, 2);
+  graph.arcs.push_back({0, 2, 1});
+  Progress progress;
+  const NodeMap<Amount> trees(6, 1);
+  CHECK_THROWS(Infeasible, pack_sets(graph, trees, family_of_boxes(3, 2), progress));
+}
+
+}  // namespace
+
+int main() {
+  items_are_numbered_by_their_smallest_node();
+  numbers_match_and_are_spent();
+  equal_boxes_share_a_shape();
+  a_set_that_is_not_tight_is_refused();
+  return check::report();
+}
