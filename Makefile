@@ -74,7 +74,7 @@ fuzz: setup
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 	$(BIN)/python -m tests.fuzz --contest --networks $(CONTESTS) --seed $(SEED)
 
-# The types of the binding, after a change of forestcoll/native/src/binding.cpp.
+# The types of the binding, after a change of forestcoll/native/src/binding/.
 stub: setup
 	$(BIN)/python -m nanobind.stubgen --quiet -m forestcoll.native._core -o forestcoll/native/_core.pyi
 

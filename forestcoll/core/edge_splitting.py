@@ -82,7 +82,7 @@ def remove_switches(
         If the capacities cannot carry the trees, or a switch may send more than it receives.
     """
     topology, links = problem.topology, problem.topology.integer_capacities
-    tail, head, logical, via, from_node, to_node, amount, _, _ = _core.split_off_switches(
+    tail, head, logical, via, from_node, to_node, amount = _core.split_off_switches(
         len(topology.nodes),
         links.tail,
         links.head,

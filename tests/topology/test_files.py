@@ -330,7 +330,7 @@ def test_a_directory_or_an_unknown_suffix_cannot_be_written(tmp_path):
 
 
 def test_the_schema_in_the_docs_is_current():
-    """If this fails: write json.dumps(topology_schema(), indent=2) to docs/schemas/topology.schema.json."""
+    """If this fails: write json.dumps(topology_schema(), indent=2) there."""
     assert json.loads((DOCS / "schemas" / "topology.schema.json").read_text()) == topology_schema()
 
 

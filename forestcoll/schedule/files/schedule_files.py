@@ -1,6 +1,6 @@
 """Schedules in files: JSON or, for large ones, numpy's npz; written whole or not at all.
 
-The formats are described in docs/schedule-format.md and docs/schemas/schedule.schema.json; a name that
+The formats are described in docs/schedule-format.md and docs/schemas/; a name that
 ends in ".npz" asks for the binary one, which holds factored forests too. Reading checks the form
 only, and that numbers of nodes, chunks and paths are those of some (and what the arrays of a forest
 cannot hold, a GPU with two parents in one tree); :func:`forestcoll.schedule.verify` judges the

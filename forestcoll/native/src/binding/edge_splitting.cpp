@@ -2,7 +2,6 @@
 #include "forestcoll/edge_splitting/edge_splitting.hpp"
 
 #include <cstdint>
-#include <tuple>
 #include <utility>
 
 #include "binding.hpp"
@@ -20,8 +19,7 @@ auto split_off_switches(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amoun
   const Family family = family_of(set_of, set_parent);
   const SwitchRemoval removal = run(
       progress, [&](Progress p) { return remove_switches(graph, demand, family, std::move(p)); });
-  return std::tuple_cat(removal_arrays(removal.logical, removal.splits),
-                        std::tuple(removal.exchanges, removal.exact_switches));
+  return removal_arrays(removal.logical, removal.splits);
 }
 
 }  // namespace
@@ -29,8 +27,7 @@ auto split_off_switches(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amoun
 void bind_edge_splitting(nb::module_& m) {
   m.def("split_off_switches", &split_off_switches, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a,
         "trees"_a, "target"_a, "set_of"_a, "set_parent"_a, "progress"_a = nb::none(),
-        "Return logical links (tail, head, capacity), splits (via, from, to, amount), and how "
-        "many exchanges and pair-by-pair switches that took.");
+        "Return logical links (tail, head, capacity) and splits (via, from, to, amount).");
 }
 
 }  // namespace forestcoll

@@ -298,61 +298,96 @@ std::vector<NodeId> WarmFlow::reaching(NodeId node) const {
   return found;
 }
 
-// Tarjan's algorithm against the arcs: a component that is complete when the search leaves it is
-// a source if none of its nodes is entered from an earlier component.
-std::vector<std::vector<NodeId>> WarmFlow::source_components(NodeId without) const {
-  const NodeId count = excess_.count();
-  NodeMap<int> order(count, -1), low(count, 0), component(count, -1);
-  NodeMap<std::size_t> next(count, 0);
-  std::vector<NodeId> stack, path;
-  std::vector<std::vector<NodeId>> sources;
-  int time = 0, components = 0;
-  for (NodeId start = 0; start < count; ++start) {
-    if (start == without || order[start] >= 0) continue;
-    path.assign(1, start);
-    while (!path.empty()) {
-      const NodeId v = path.back();
-      if (order[v] < 0) {
-        order[v] = low[v] = time++;
-        stack.push_back(v);
+namespace {
+
+// Tarjan's algorithm against the arcs, on a path of its own in place of recursion: a component that
+// is complete when the search leaves it is a source if none of its nodes is entered from another.
+// `enters(out)` says whether what an out-arc leads to can be come from.
+template <typename Enters>
+class SourceSearch {
+ public:
+  SourceSearch(const FlowNetwork& network, NodeId count, Enters enters)
+      : network_(network),
+        enters_(std::move(enters)),
+        order_(count, -1),
+        low_(count, 0),
+        component_(count, -1),
+        next_(count, 0) {}
+
+  std::vector<std::vector<NodeId>> run(NodeId without) {
+    for (NodeId start = 0; start < order_.count(); ++start) {
+      if (start != without && order_[start] < 0) search(start);
+    }
+    return std::move(sources_);
+  }
+
+ private:
+  void search(NodeId start) {
+    path_.assign(1, start);
+    while (!path_.empty()) {
+      const NodeId v = path_.back();
+      if (order_[v] < 0) {
+        order_[v] = low_[v] = time_++;
+        stack_.push_back(v);
       }
-      const auto arcs = network_->arcs_of(v);
-      bool descended = false;
-      while (next[v] < arcs.size()) {
-        const int out = arcs[next[v]++];
-        const NodeId u = network_->head(out);
-        if (u == without || residual(out ^ 1) <= 0) continue;
-        if (order[u] < 0) {
-          path.push_back(u);
-          descended = true;
-          break;
-        }
-        if (component[u] < 0) low[v] = std::min(low[v], order[u]);
+      if (const NodeId u = next_unseen(v); u >= 0) {
+        path_.push_back(u);
+        continue;
       }
-      if (descended) continue;
-      path.pop_back();
-      if (!path.empty()) {
-        auto& above = low[path.back()];
-        above = std::min(above, low[v]);
-      }
-      if (low[v] != order[v]) continue;
-      std::vector<NodeId> members;
-      do {
-        members.push_back(stack.back());
-        component[members.back()] = components;
-        stack.pop_back();
-      } while (members.back() != v);
-      const bool entered = std::ranges::any_of(members, [&](NodeId w) {
-        return std::ranges::any_of(network_->arcs_of(w), [&](int out) {
-          const NodeId u = network_->head(out);
-          return u != without && residual(out ^ 1) > 0 && component[u] != components;
-        });
-      });
-      if (!entered) sources.push_back(std::move(members));
-      ++components;
+      path_.pop_back();
+      if (!path_.empty()) low_[path_.back()] = std::min(low_[path_.back()], low_[v]);
+      if (low_[v] == order_[v]) close(v);
     }
   }
-  return sources;
+
+  // The next neighbour that the search has not come to, or -1; the others lower what v reaches.
+  NodeId next_unseen(NodeId v) {
+    const auto arcs = network_.arcs_of(v);
+    while (next_[v] < arcs.size()) {
+      const int out = arcs[next_[v]++];
+      if (!enters_(out)) continue;
+      const NodeId u = network_.head(out);
+      if (order_[u] < 0) return u;
+      if (component_[u] < 0) low_[v] = std::min(low_[v], order_[u]);
+    }
+    return -1;
+  }
+
+  void close(NodeId root) {
+    std::vector<NodeId> members;
+    do {
+      members.push_back(stack_.back());
+      component_[members.back()] = components_;
+      stack_.pop_back();
+    } while (members.back() != root);
+    if (!is_entered(members)) sources_.push_back(std::move(members));
+    ++components_;
+  }
+
+  bool is_entered(const std::vector<NodeId>& members) const {
+    return std::ranges::any_of(members, [this](NodeId v) {
+      return std::ranges::any_of(network_.arcs_of(v), [this](int out) {
+        return enters_(out) && component_[network_.head(out)] != components_;
+      });
+    });
+  }
+
+  const FlowNetwork& network_;
+  Enters enters_;
+  NodeMap<int> order_, low_, component_;
+  NodeMap<std::size_t> next_;
+  std::vector<NodeId> stack_, path_;
+  std::vector<std::vector<NodeId>> sources_;
+  int time_ = 0, components_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::vector<NodeId>> WarmFlow::source_components(NodeId without) const {
+  const auto enters = [this, without](int out) {
+    return network_->head(out) != without && residual(out ^ 1) > 0;
+  };
+  return SourceSearch(*network_, excess_.count(), enters).run(without);
 }
 
 }  // namespace forestcoll

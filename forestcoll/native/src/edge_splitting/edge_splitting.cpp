@@ -61,7 +61,6 @@ class FamilyRemover {
     for (int item = 0; item < items.num_items(); ++item) {
       if (is_switch(items, item)) links_.remove(items.first[item]);
     }
-    result_.exchanges += solution.exchanges;
     result_.exact_switches += solution.exact_switches;
   }
 

@@ -326,7 +326,6 @@ bool SwitchRemover::repair(const std::vector<Port>& ports, SplitMatrix& matrix) 
     }
     if (exchanges == options_.most_exchanges || !exchange(ports, matrix, shortage)) return false;
     ++exchanges;
-    ++result_.exchanges;
     passed = 0;
   }
   return true;

@@ -34,7 +34,6 @@ struct RemovalOptions {
 struct SwitchRemoval {
   std::vector<Arc> logical;   // between nodes that stay, sorted by (tail, head)
   std::vector<Split> splits;  // in the order in which they were made: the routing table
-  int exchanges = 0;          // repairs of guessed matrices
   int exact_switches = 0;     // switches whose matrix had to be built pair by pair
 };
 
