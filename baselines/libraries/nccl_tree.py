@@ -118,9 +118,11 @@ def generate(
     made: list[Forest | Allreduce[Forest]] = []
     refused: list[UnsupportedError] = []
     for starts in rails_of(boxes, find_gates(Router(topology), boxes), rails):
-        spread = partial(_spread, method="nccl-tree", starts=starts, double=double, pattern=pattern)
+        trees = partial(
+            _on_rails, method="nccl-tree", starts=starts, double=double, pattern=pattern
+        )
         try:
-            made.append(collect(spread, topology, collective))
+            made.append(collect(trees, topology, collective))
         except UnsupportedError as error:
             refused.append(error)
     if not made:
@@ -161,7 +163,7 @@ def _flat(topology: Topology) -> Forest:
     return _over(topology, gpus, ((0,) * len(gpus),), "double-binary-tree", True, None)
 
 
-def _spread(
+def _on_rails(
     topology: Topology, *, method: str, starts: Starts, double: bool, pattern: str | None
 ) -> Forest:
     """Return the trees of all rails as they send out what their roots have."""
@@ -184,7 +186,7 @@ def _over(
     between = double_binary_tree(len(boxes)) if double else (binary_tree(len(boxes)),)
     if pattern is None:
         near = all(_as_near(ports, chains_of, tree) for chains_of in chains for tree in between)
-        pattern = "balanced" if near and _are_spread(chains) else "tree"
+        pattern = "balanced" if near and _seconds_are_apart(chains) else "tree"
     rows = [
         _parents(topology, chains_of, tree, PATTERNS[pattern])
         for chains_of in chains
@@ -221,7 +223,7 @@ def _as_near(ports: Ports, chains: Sequence[Chain], tree: BoxTree) -> bool:
     return True
 
 
-def _are_spread(chains: Sequence[Sequence[Chain]]) -> bool:
+def _seconds_are_apart(chains: Sequence[Sequence[Chain]]) -> bool:
     """Whether in every box no GPU is second on more rails than one is first."""
     for of_box in zip(*chains, strict=True):
         first, second = (Counter((chain * 2)[place] for chain in of_box) for place in (0, 1))

@@ -79,10 +79,10 @@ def generate(
         root = 0
     weights = weights_for(topology, collective, root=root)
     rank = None if root is None else weights.index(1)
-    return collect(partial(_spread, pattern, rank, limits.threads), topology, collective)
+    return collect(partial(_optimum_unwound, pattern, rank, limits.threads), topology, collective)
 
 
-def _spread(pattern: str, root: int | None, threads: int, topology: Topology) -> Forest:
+def _optimum_unwound(pattern: str, root: int | None, threads: int, topology: Topology) -> Forest:
     unwound = unwind(topology, pattern)
     try:
         validate(unwound.topology, roots=None if root is None else [root])

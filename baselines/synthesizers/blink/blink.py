@@ -188,10 +188,10 @@ def single_root(
         rank = weights_for(topology, collective, root=root).index(1)
         if fault := _fault(topology, phases, rank):
             raise UnsupportedError(f"unsupported: {fault}") from fault
-    return collect(partial(_spread, method, remove, packer, rank), topology, collective)
+    return collect(partial(_packed, method, remove, packer, rank), topology, collective)
 
 
-def _spread(
+def _packed(
     method: str,
     remove: Callable[[Topology], Unwound],
     packer: Packer,

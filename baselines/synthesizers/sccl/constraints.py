@@ -168,14 +168,14 @@ class _Encoding:
             before: list[cp_model.IntVar] = []
             for chunk in range(place * instance.chunks, (place + 1) * instance.chunks):
                 deadline.seconds_left(instance)
-                held = self._spread(chunk, root)
+                held = self._add_chunk(chunk, root)
                 arrived = [held[first, step] for step in range(1, instance.steps)]
                 for earlier, now in zip(before, arrived, strict=False) if symmetry else ():
                     model.add_implication(now, earlier)
                 before = arrived
         self._limit_loads()
 
-    def _spread(self, chunk: int, root: int) -> dict[tuple[int, int], cp_model.IntVar]:
+    def _add_chunk(self, chunk: int, root: int) -> dict[tuple[int, int], cp_model.IntVar]:
         """Make the variables of one chunk and what ties them together; return ``held``."""
         held = self._held(root)
         for gpu in range(self.instance.network.size):
