@@ -5,7 +5,7 @@ Problem: a peer says which trees there are; multiply them so that the trees of e
 Input:   each tree as the parent of every rank, and how often it is there.
 Output:  a forest whose weights are the trees per root.
 Cost:    linear in the edges of the trees.
-Source:  none; equal-cost multipath, see ``routing``.
+Source:  none; equal-cost multipath, see ``switch_paths``.
 """
 
 from __future__ import annotations

@@ -17,11 +17,8 @@ The network is a circulant of the GPUs by number: any one or two strides that ar
 do, so that a plain ring is a case of it, as is the complete graph of five. With one stride there is
 one ring, which has all of the data.
 
-What is left out: TopoOpt's choice of strides for a job. The numbers of steps of an allreduce,
-2 (N - 1) and 2 floor(N / 2), are as published (appendix A.2), and so is T_B (both at the optimum).
-For N = 1024 the published table has 20640 us for ShiftedRing with 10 us a step and 83.886 us for
-M/B (table 4): 2 (1023 x 10 + 1023/1024 x 83.886) = 20627.6 us, 0.06 % less; how the table comes to
-its figure is not said.
+What is left out: TopoOpt's choice of strides for a job. Steps and times beside the published ones:
+docs/baselines/steps.md.
 """
 
 from __future__ import annotations

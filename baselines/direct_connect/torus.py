@@ -17,10 +17,7 @@ change dimension; parts meet, and steps last as long as their busiest link. A di
 is a single link, on which both ways round are the same.
 
 What is left out: any other remedy for unequal dimensions. T_L is sum(d_i - 1) where BFB takes
-sum(floor(d_i / 2)), as published. On 3 x 3 x 3 T_B is the optimum, as published. On 3 x 3 x 2 and
-3 x 3 x 3 x 2 BFB was measured 29 % and 42 % faster (section 8.5.2; there the hosts cannot feed all
-links). Against the optimum, which BFB attains, our steps take 86 % and 96 % more, since they wait
-for each other; if they did not, the busiest link alone would ask for 27 % and 32 % more.
+sum(floor(d_i / 2)). What it reaches, beside published numbers: docs/baselines/steps.md.
 """
 
 from __future__ import annotations

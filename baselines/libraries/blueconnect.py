@@ -16,16 +16,11 @@ with the same number in all boxes, run at the same time.
 Inside a box a ring visits the GPUs by number, one way round: through a switch this fills every
 port. Where direct links (xGMI) make cycles in every box, each shard is cut into equal parts for
 several rings along these, both ways round, as ``ring_layout`` lays them, and every hop keeps to its
-link. Rings on the rails go one way round. (The number of rings is ours; on MI250 a single one
-leaves most links idle.) Rings in the boxes and then across, or the other way round, are also known
-as a hierarchical ring, which is this method in either order.
+link. Rings on the rails go one way round.
 
 What is left out: factors within a box or among the boxes; the overlap of the phases of several
-chunks, which libraries do by pipelining; other algorithms than rings along a factor. The paper's
-times are of its own clusters and are not reproduced. In steps the allgather on two DGX A100 takes
-1/2 M/8 / 25 + 7/8 M / 300 (GB/s), 184.6 GB/s in all; flowing, the longer of the two, 342.9 GB/s. On
-two MI250 it has 196.9 GB/s in steps with the six rings of the default, M/32 / 16 over the NICs and
-15/16 M / 300 inside, and 320 flowing; one ring has 48.3 and 53.3.
+chunks, which libraries do by pipelining; other algorithms than rings along a factor. What it
+reaches: docs/baselines/steps.md.
 """
 
 from __future__ import annotations

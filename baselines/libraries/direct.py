@@ -4,7 +4,7 @@ Problem: allgather, reduce-scatter, allreduce and all-to-all, each pair for itse
 Input:   a topology in which every GPU reaches every other.
 Output:  a step schedule of one step, or of N - 1 in which each GPU sends to one other; twice as
          many for an allreduce.
-Cost:    N (N - 1) transfers and the paths of as many pairs: 2 s for 256 GPUs on switches.
+Cost:    N (N - 1) transfers and the paths of as many pairs.
 Source:  the direct ("all-pairs") algorithms of MSCCL and MSCCL++, and pairwise exchange (Thakur,
          Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
          2005). Reimplemented from descriptions.
@@ -17,14 +17,8 @@ paths alike, through switches and GPUs (equal-cost multipath, taken as a fluid; 
 a GPU on them copies nothing.
 
 What is left out: pairwise exchange by exclusive or for powers of two, which has other pairs in a
-step and as many of them; flow control where many send to one.
-
-No published number is for this alone. By hand, an allgather on B boxes of 8 with NICs of b GB/s
-and GPUs of w GB/s to the box takes the longer of (7 / 8 B) / w and (1 - 1/B) / b per GB: each GPU
-gets 8 B - 8 of the 8 B shards over its own NIC. On two DGX A100 that is 50 GB/s against 213 by
-rings; an all-to-all, where everything must cross, loses nothing. Two MI250 boxes of 16: each GPU
-gets 16 of 32 shards over its NIC of 16 GB/s, 32 GB/s. GPUs in a box without
-a link of their own meet over others, not over InfiniBand, which would leave 18.3.
+step and as many of them; flow control where many send to one. What it reaches, by hand:
+docs/baselines/steps.md.
 """
 
 from __future__ import annotations

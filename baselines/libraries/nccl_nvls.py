@@ -8,36 +8,18 @@ Source:  NCCL 2.17 (NVLS in a box), 2.18 (NVLS tree, NVLS with SHARP) and later 
          and reduce-scatter), as its release notes and the comments of its sources describe them.
          Reimplemented from descriptions; no code of it.
 
-Within a box the data is cut into slices, one a rail. The head of a rail, a GPU with a NIC, takes in
-the sum of its slice over the box, which the switch adds up from what all GPUs send
-(multimem.ld_reduce), and sends the total to the switch, which copies it to all (multimem.st). What
-a GPU has itself does not pass the switch here; NCCL's does, so that GPUs send and take in 9/8 of
-the data of a box of 8 where ours do 8/8.
-
-Between boxes, NVLS. The heads of a rail are joined through SHARP, if all switches between them are
-marked: each sends its sum once, the switch adds, one head gets the total and sends it back once for
-all. Our schedules need that root, which SHARP does not; the boxes take turns, so all NICs carry the
-same, as they do in NCCL. Without SHARP the heads of a rail make a ring, which sums up and hands on
-(``between="ring"``); NCCL, as far as is described, takes NVLS over several boxes with SHARP only,
-and NVLS trees, trees or rings without. NVLS tree: a double binary tree over the heads of a rail, as
-in ``nccl_tree``, each tree with half of the slice; two or more boxes, allreduce alone; SHARP is not
-used. Switches that are marked beyond these do not copy.
+Within a box the data is cut into slices, one a rail, which the switch adds up for the head of the
+rail, a GPU with a NIC, and copies from there to all. Between boxes, NVLS: the heads of a rail are
+joined through SHARP, if all switches between them are marked, with the boxes in turn as its root;
+else they make a ring, which sums up and hands on (``between="ring"``). NVLS tree: a double binary
+tree over the heads of a rail, as in ``nccl_tree``, each tree with half of the slice; two or more
+boxes, allreduce alone; SHARP is not used. Switches that are marked beyond these do not copy.
 
 A GPU that is no head sends its shard of an allgather over all rails alike, in an allreduce no slice
 is its own. So with dead NICs there are fewer rails (``rails``).
 
-What is left out: the choice of channels and of what part of the GPU runs them, user buffers, chains
-of SHARP (CollnetChain), and NCCL's choice among its algorithms. The papers publish no theoretical
-numbers. What comes out here, GB/s of an allreduce on DGX H100:
-
-    boxes                 1      2      4      8     16
-    nccl-nvls, SHARP  450.0  400.0  400.0  400.0  400.0
-    nccl-nvls         450.0  400.0  266.7  228.6  213.3
-    nccl-nvls-tree       --  400.0  200.0  200.0  200.0
-    ring              257.1  213.3  206.5  203.2  201.6
-
-An allgather has 514.3 on one to four boxes (each GPU takes in 7/8 of the data from its switch) and
-457.1 on eight, bound by the NICs. One dead NIC of 8 leaves 350 of the 400 on two boxes.
+What is left out: the choice of channels, user buffers, chains of SHARP (CollnetChain), and NCCL's
+choice among its algorithms. Where NCCL's differ, and what it reaches: docs/baselines/nccl.md.
 """
 
 from __future__ import annotations

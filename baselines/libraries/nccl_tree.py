@@ -10,38 +10,18 @@ Source:  NCCL 2.4 and later: Sanders, Speck and Traff, "Two-tree algorithms for 
          Training with NCCL 2.4" and the comments of its trees.cc describe it. Reimplemented from
          descriptions and from the trees that NCCL prints; no code of it.
 
-Between boxes the trees are those of ``binary_trees``: box 0 is the root, odd boxes are leaves.
+Between boxes the trees are those of ``binary_trees``. Within a box rail r begins at GPU r, which
+uses its NIC, and goes on as a chain through GPUs r + 1, r + 2 and so on, or, where direct links
+make chains, through the one over the links least loaded by the others. The chain's first GPU sends
+to the box above. From below come in: the second child at the first GPU and the first child at the
+second one ("balanced"), both at the second ("split"), or both at the first ("tree"); "balanced" by
+default, unless some second GPU's NIC would have more to do than the others: then "tree".
 
-Within a box rail r begins at GPU r, which uses its NIC, and goes on as a chain through GPUs r + 1,
-r + 2 and so on ("Trees [0] 1/8/-1->0->-1" at rank 0), or, where direct links make chains, through
-the one over the links least loaded for their bandwidth by the others. The chain's first GPU sends
-to the box above. From below, as NCCL's patterns have it: the second child comes in at the first
-GPU and the first child at the second one ("balanced"), both at the second ("split"), or both at
-the first ("tree"). NCCL's search prefers "balanced"; here as well, unless some second GPU is
-further from the box below than the first one (rails kept apart), or is second on several rails
-(chains over direct links), so that its NIC would have more to do than the others: then "tree".
+GPUs outside boxes are boxes of one; ``generate_flat`` takes every GPU for one.
 
-Where GPUs have no NIC, or share one, a rail begins at a GPU with a NIC to itself that sends and
-receives (``rails``): at the same place in all boxes as long as there are such places. As many rails
-as all boxes have, or the usual number of which some share a NIC, whichever is faster. With one dead
-NIC of 8 two DGX A100 have 161.5 GB/s (by the NICs it would be 175, but fewer chains end at GPU 1),
-four have 100 as before if it is box 0's, which is the root or a leaf and no bottleneck, else 87.5.
-
-GPUs outside boxes are boxes of one. ``generate_flat`` takes every GPU for one: a double binary tree
-over ranks, as the comparison tables of direct-connect networks have it (BFB, NSDI 2025). There the
-tree's edges are the network; on any other, edges run through switches or are unsupported: in a
-tree-flow schedule no GPU relays what is not on its way.
-
-A hop over switches is divided evenly over its equal-cost paths (see ``routing``).
-
-What is left out: NCCL's choice of the number of channels (equal trees change no load), NVLink
-SHARP (``nccl_nvls`` has it), and that both GPUs of a pattern use one NIC, since here each uses its
-own. NCCL has trees for allreduce only, and so has this.
-
-The papers publish no theoretical numbers. On two DGX A100 every GPU sends 28/16 of the data over
-its 300 GB/s, hence 171.4 GB/s (the optimum is 173.3, rings have 106.7); NCCL's tree was measured
-there at 96.8 GB/s for 1 GB (ForestColl section 6.2), as fast as its rings, so that something
-outside the model holds it back. On two MI250 boxes xGMI is the limit, 133.3 GB/s.
+What is left out: NCCL's choice of the number of channels, NVLink SHARP (``nccl_nvls`` has it), and
+that both GPUs of a pattern use one NIC. Rails where NICs are dead, and what it reaches beside
+published numbers: docs/baselines/nccl.md.
 """
 
 from __future__ import annotations
@@ -118,9 +98,11 @@ def generate(
     made: list[Forest | Allreduce[Forest]] = []
     refused: list[UnsupportedError] = []
     for starts in rails_of(boxes, find_gates(Router(topology), boxes), rails):
-        spread = partial(_spread, method="nccl-tree", starts=starts, double=double, pattern=pattern)
+        trees = partial(
+            _on_rails, method="nccl-tree", starts=starts, double=double, pattern=pattern
+        )
         try:
-            made.append(collect(spread, topology, collective))
+            made.append(collect(trees, topology, collective))
         except UnsupportedError as error:
             refused.append(error)
     if not made:
@@ -161,7 +143,7 @@ def _flat(topology: Topology) -> Forest:
     return _over(topology, gpus, ((0,) * len(gpus),), "double-binary-tree", True, None)
 
 
-def _spread(
+def _on_rails(
     topology: Topology, *, method: str, starts: Starts, double: bool, pattern: str | None
 ) -> Forest:
     """Return the trees of all rails as they send out what their roots have."""
@@ -184,7 +166,7 @@ def _over(
     between = double_binary_tree(len(boxes)) if double else (binary_tree(len(boxes)),)
     if pattern is None:
         near = all(_as_near(ports, chains_of, tree) for chains_of in chains for tree in between)
-        pattern = "balanced" if near and _are_spread(chains) else "tree"
+        pattern = "balanced" if near and _seconds_are_apart(chains) else "tree"
     rows = [
         _parents(topology, chains_of, tree, PATTERNS[pattern])
         for chains_of in chains
@@ -221,7 +203,7 @@ def _as_near(ports: Ports, chains: Sequence[Chain], tree: BoxTree) -> bool:
     return True
 
 
-def _are_spread(chains: Sequence[Sequence[Chain]]) -> bool:
+def _seconds_are_apart(chains: Sequence[Sequence[Chain]]) -> bool:
     """Whether in every box no GPU is second on more rails than one is first."""
     for of_box in zip(*chains, strict=True):
         first, second = (Counter((chain * 2)[place] for chain in of_box) for place in (0, 1))

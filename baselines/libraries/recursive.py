@@ -11,9 +11,7 @@ Source:  Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication 
 GPUs are numbered by box and then by their number in the box; partners differ in one bit. The
 reduce-scatter is the allgather backwards: "near-first" means an allgather whose first partners are
 neighbours, and so a reduce-scatter whose last ones are, as in Rabenseifner's allreduce. By default
-it is the order that takes less time in theory, on boxes "far-first", which sends one shard a GPU
-over the network where "near-first" sends half of them: flowing, on two DGX A100 the allgather has
-342.9 GB/s and not 50, on two MI250 100 and not 32; in steps 184.6 and not 46.6, 49.8 and not 19.7.
+it is the order that takes less time in theory.
 
 N need not be a power of two. With N = 2^L + r, each of the first r even numbers is folded into the
 odd number after it, as in MPICH: it hands over its data in a step of its own before the others
@@ -21,12 +19,8 @@ begin, and gets the result in one after they are done. The data of an allreduce 
 parts then, and its steps are 2 L + 2; those of an allgather or reduce-scatter are L + 2.
 
 What is left out: MPICH's other ways for N that is no power of two. Partners need not be joined: a
-transfer takes the least-cost paths, through switches and GPUs (``forwarding``).
-
-On a hypercube of d dimensions each step uses the links of one dimension only, 1/d of all, as
-published (Zhao et al., NSDI 2025, appendix A.1: "at most 1/3 of the total bandwidth" for N = 8). So
-in steps the allgather takes (N-1)/N M / (B/d), where BFB takes (N-1)/N M / B: 67 % less for N = 8,
-of which 60 % were measured there. Flowing, all dimensions are busy, the last with half of the data.
+transfer takes the least-cost paths, through switches and GPUs (``forwarding``). What it reaches,
+beside published numbers: docs/baselines/steps.md.
 """
 
 from __future__ import annotations

@@ -3,67 +3,24 @@
 Problem: an allgather by rings that enter and leave each box once and load all NICs alike.
 Input:   a topology; the number of rings R.
 Output:  R trees per root, each the path around one ring from the root.
-Cost:    R N logical links, and the searches of ``ring_layout``; 4 s for 1024 GPUs (MI250), by
-         default some times that without boxes.
+Cost:    R N logical links, and the searches of ``ring_layout``.
 Source:  NCCL's rings (its graph search and connection code): per channel a chain of the GPUs of
          each box, the chains of one channel joined across boxes. Reimplemented from descriptions
          and from the channels that NCCL prints; no code of it.
 
 Between boxes. Ring r enters each box at GPU r and leaves it at the next one, GPU r + 1, for GPU r
-of the next box; with one ring per GPU every NIC is entered once and left once. Where switches do
-not join those NICs, or only by a longer way, the exits are others: further off (NICs split over
-two InfiniBand switches), or boxes take turns between GPUs r and r + 1 so that every crossing stays
-on a rail (NCCL's alternating rings).
+of the next box, or further off where switches do not join those NICs. Where boxes differ in their
+ways to the network there are as many rings as the box with the fewest allows, or the usual number
+if that takes less time (``ring_gates``).
 
-Within a box a chain visits the GPUs in descending order through the box's switch, as NCCL does on
-NVSwitch ("0 7 6 5 4 3 2 1"). Where direct links (xGMI) make chains, it takes one of those, as RCCL
-does: the exits are then matched to the entries for wide chains, each GPU once, and each ring takes
-the chain over the links least loaded for their bandwidth by the others. When all are laid, each is
-taken up and laid again, a few times.
+Within a box a chain visits the GPUs in descending order through the box's switch, or, where direct
+links (xGMI) make chains, takes one of those, over the links least loaded by the others. Where a way
+through switches is faster than a direct link, rings are laid both ways, and the faster ones are
+kept. A single box, and GPUs of no box, have cycles, by default those that take least time.
 
-Where boxes differ in their ways to the network (a dead NIC, fewer NICs, one direction dead) there
-are as many rings as the box with the fewest allows, or the usual number if that takes less time,
-and each enters and leaves at GPUs that have a way (``ring_gates``). One dead NIC of 8 costs 1/8: on
-two DGX A100 186.7 GB/s of 213.3, on four 180.6 of 206.5, also where NICs are nodes or rails are
-apart; 2 of 16 on MI250 cost 1/8; and with a single NIC left in a box 26.7 GB/s remain, 1/8. An
-allreduce over that NIC has 17.4 GB/s, 1/6 of 106.7: of 16 shards 15 go out by it and 8 come in, of
-the sums 8 go out and 15 come in.
-
-A hop takes the direct link between two GPUs where there is one, unless the way through switches is
-faster: rings are then laid both ways, and in a single group also through switches alone, and the
-faster ones are kept (three GPUs on a switch of 5 GB/s with some links of 1: 7.5 GB/s; over the
-links first, 3). No ring is divided over both.
-
-A single box has cycles found in the same way. GPUs that belong to no box form one group. By default
-a group has the rings that take least time by ``cost`` among those laid for R = 1, 2, 3, ... up to
-the lanes of a GPU (``ports``), and Hamiltonian cycles of which no two share a link, both ways round
-each, as many as are found. So with links of 1 GB/s the torus of 3 x 3 has 4 rings and 4.5 GB/s (2:
-2.25), the hypercube of 16 GPUs 4 and 64/15 GB/s, and an MI250 box 6 and 320 GB/s (16: 284.4).
-Not reached: all lanes where their number is odd (6 or 8 GPUs all linked: 4 of 5, 6 of 7 rings; the
-hypercube of 8: 2 of 3), and the second pair of rings of a torus of 16 x 16, of which the search
-finds none.
-
-RCCL does not search on MI250. It has a list of rings for the machine (its model of 16 GPUs and 8
-NICs): 16 chains over xGMI from a NIC to another and the same 16 backwards, such that each GPU, so
-each NIC, is entered twice and left twice. What they are made by is what the search here keeps to:
-chains over direct links alone, from a GPU beside a NIC to a GPU beside another, all NICs alike;
-``both_ways`` adds the same backwards. The chains themselves are others. That changes no rate: the
-matrix of links in RCCL's model is that of our MI250 but for the order of the GPUs, and its rings
-laid there have the loads of ours on the busiest NIC (264.3 GB/s on two boxes) and on the busiest
-xGMI link (275.3, if NICs were free).
-
-What is left out: NCCL's choice of the number of channels by bandwidth, and its copies of channels
-(equal rings change no load). RCCL's lists fit whole boxes only; for GPUs 0 to 7 of each box it has
-none, so it is slower there (ForestColl section 6.2) than the rings that are found here. A ring
-passes through every GPU, so where no cycle of direct links is found and switches do not help (a
-mesh of 3 x 3), there is none. NCCL sends a shard that comes by a neighbour's NIC on to the GPU
-itself; here the gate is a member of the ring, so nothing goes over NVLink twice.
-
-The papers publish no theoretical numbers for rings. On two DGX A100 these carry 15/16 of the data
-into each box where 8/16 would do ("nearly twice", ForestColl figure 2; the optimal schedule there
-takes 15/26, as NICs are not its bottleneck) and reach 213.3 GB/s of 346.7; NCCL was measured there
-at 187 GB/s for 1 GB (ForestColl section 6.2), 12 % less. On MI250 the NICs are the only limit:
-256 GB/s N/(N-1).
+What is left out: NCCL's choice of the number of channels by bandwidth, its copies of channels, and
+RCCL's lists of rings. How rings are laid in full, and what they reach beside published numbers:
+docs/baselines/ring.md.
 """
 
 from __future__ import annotations

@@ -5,31 +5,22 @@ Input:   a topology; pairs of GPUs.
 Output:  for each pair its least-cost paths, where a link costs 1 / bandwidth. Any node may lie on
          them. A transfer is divided evenly over ties, of which ``MAX_PATHS`` are kept.
 Cost:    one Dijkstra search for each receiver, stopped at its farthest sender, and at most
-         ``MAX_PATHS`` paths from each node on the way: 1 s for the N log2 N pairs of 1024 GPUs in
-         a 32 x 32 torus, 1 s for all pairs of 128 in an 8 x 16 torus.
+         ``MAX_PATHS`` paths from each node on the way.
 Source:  Own; the peers' papers have their networks' own routing, or leave it open. What stands
          behind it: Dijkstra, "A note on two problems in connexion with graphs" (1959).
 
 1 / bandwidth is the time that a transfer keeps a link busy, so that a path costs what it takes away
-from the others. Costs are whole numbers over one denominator, so that ties are exact. On boxes that
-one tier of switches joins, paths are those of ``routing``.
-
-GPUs of an MI250 box are joined by up to six hops of xGMI (50 to 200 GB/s), which cost 0.06 s per GB
-at most; two over NICs of 16 GB/s cost 0.125. With switches alone on the way an allgather over two
-such boxes has 18.3 GB/s by direct exchange, here 32; by recursive doubling 37.8 (near-first 18.7),
-here 49.8 (19.7); by Bruck 16.5 and by BlueConnect with one ring 48.3 either way. On rails with
-spines over them another rail is reached over NVLink, half on the sender's side and half on the
-receiver's. On three boxes of two this is better for Bruck (66.7 instead of 60 GB/s) and worse for
-near-first recursive doubling (34.6 instead of 45), whose partners then share NICs: each path is the
-best for itself alone.
+from the others; each path is the best for itself alone. Costs are whole numbers over one
+denominator, so that ties are exact. On boxes that one tier of switches joins, paths are those of
+``switch_paths``.
 
 Of many ties, as on large tori, those are kept that come up first when the ways on from each node
 are taken in turn, each way's own ties likewise: the first hops get equal numbers as far as they
-have them. The cut still costs something: direct exchange has 0.976 GB/s on an 8 x 8 torus, 0.463
-on an 8 x 16 one, where all ties would make it 1 and 0.5.
+have them.
 
 What is left out: latencies, and what other transfers load. A GPU that forwards does so at once, as
-a switch does, and needs no step of its own for it.
+a switch does, and needs no step of its own for it. What forwarding by GPUs brings, and what the cut
+of ties costs: docs/baselines/steps.md.
 """
 
 from __future__ import annotations

@@ -18,18 +18,12 @@ Ports may be unequal: a link has the lesser of what its two ends have to give. S
 is used beyond its bandwidth, but some may be left idle.
 
 Where switches are linked to switches, those farthest from any GPU come first, and those that are
-left then have each other as neighbours, over paths through what is gone. (From the near ones up, a
-one-way ring through a leaf and its spines would leave spines that only lead to one another.) A
-neighbour that only sends to a switch or only receives from it, as a ring one level higher makes
-them, shares a place in the ring with one of the other sort, in order; without equal numbers of
-both there is no ring. A clique joins all senders to all receivers; a hypercube takes neighbours
-that do both. Neither source says what it does with several levels: this rule is ours.
+left then have each other as neighbours, over paths through what is gone. A neighbour that only
+sends to a switch or only receives from it shares a place in the ring with one of the other sort, in
+order; without equal numbers of both there is no ring. A clique joins all senders to all receivers;
+a hypercube takes neighbours that do both. This rule is ours.
 
-ForestColl's example of two boxes of four GPUs comes out as published: rings are four times slower
-(section 5.3), 2 instead of 8 GB/s, since a box's way out shrinks from 4 to 1 GB/s. Rings are the
-worst case there: on two DGX A100 an optimal allgather over what is left has 50 GB/s with rings,
-194.3 with hypercubes and 262.5 with cliques (``unwound``; 346.7 without unwinding). A comparison
-should take the best.
+Why so, and what patterns cost beside published numbers: docs/baselines/unwinding.md.
 """
 
 from __future__ import annotations

@@ -10,11 +10,8 @@ Source:  ForestColl section 5.3 (the alternative to its switch removal); unwindi
 The congestion that a forest claims is that of its physical paths; where the unwound network
 divides a port among links of which some stay idle, it is less than on the unwound network.
 
-ForestColl says that rings make its example of two boxes of four GPUs four times worse: 2 instead
-of 8 GB/s here, exactly. On two DGX A100 rings give 50 GB/s instead of 346.7, since one way of
-25 GB/s leads into a box that had eight. Rings, the default, are the worst case that its section 5.3
-shows: hypercubes give 194.3 GB/s there and cliques 262.5. A comparison should take the best of the
-patterns.
+Rings, the default, are the worst case that ForestColl section 5.3 shows; a comparison should take
+the best of the patterns (docs/baselines/unwinding.md).
 """
 
 from __future__ import annotations
@@ -79,10 +76,10 @@ def generate(
         root = 0
     weights = weights_for(topology, collective, root=root)
     rank = None if root is None else weights.index(1)
-    return collect(partial(_spread, pattern, rank, limits.threads), topology, collective)
+    return collect(partial(_optimum_unwound, pattern, rank, limits.threads), topology, collective)
 
 
-def _spread(pattern: str, root: int | None, threads: int, topology: Topology) -> Forest:
+def _optimum_unwound(pattern: str, root: int | None, threads: int, topology: Topology) -> Forest:
     unwound = unwind(topology, pattern)
     try:
         validate(unwound.topology, roots=None if root is None else [root])

@@ -3,7 +3,7 @@
 Problem: in every tree, data that a multicast switch already holds must not be sent into it again.
 Input:   a forest and its physical paths; switches marked ``multicast``, mixed with others.
 Output:  physical trees of no more load on any link; the traffic removed per class of links.
-Cost:    O(N) steps, each linear in the batches; 1024 GPUs in about a second.
+Cost:    O(N) steps, each linear in the batches.
 Source:  ForestColl section 5.6 and figure 8. Beyond it: paths through several switches, and equal
          trees whose links take several paths. Batches are cut where their paths change: the trees
          over a logical link, batch after batch, fill its paths one after the other.

@@ -18,15 +18,14 @@ Input:   a topology in which every GPU reaches every other.
 Output:  x and its bound in GB/s as floats, with the trees and their weights; N x is the algorithmic
          bandwidth, the core's N x*.
 Cost:    per round one linear program, shortest paths from every GPU, and N cheapest trees of
-         O(N^3) each. A second for 16 GPUs, ten for 32.
+         O(N^3) each (times: docs/mathematics/allgather-programs.md).
 Source:  Edmonds' theorem on disjoint branchings in its fractional form, as ForestColl section 5
          uses it; pricing by Chu-Liu/Edmonds (:mod:`lp.allgather.arborescence`). Prices are smoothed
-         (Wentges 1997): trees are priced between the program's multipliers and those of the best
-         bound.
+         (Wentges 1997).
 
 An edge from u to v costs the cheapest path through switches, which do not copy. A path through
 another GPU need not be looked at: that GPU is in the tree anyway, and hanging it on the path costs
-no more. A link carries as many copies as paths of the tree use it.
+no more.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ Problem: maximise x subject to F(s, t; G_x) >= N x for every GPU t (ForestColl T
          is allowed; it does no harm.
 Input:   a topology in which every GPU reaches every other.
 Output:  x* in GB/s as a float, with the solver's status and tolerance.
-Cost:    N (|E| + N) + 1 variables and N |V| rows; 0.1 s for 32 GPUs, a few seconds for 128.
+Cost:    N (|E| + N) + 1 variables and N |V| rows (times: docs/mathematics/allgather-programs.md).
 Source:  ForestColl section 5.2, Theorem 1; the linear form of a max-flow as in its appendix on
          allreduce. Bandwidths are divided by an upper bound on x*, so that the optimum lies
          in (0, 1]: HiGHS can call badly scaled programs infeasible.

@@ -160,12 +160,12 @@ def _with_copies(
     if left <= 0:
         raise TimeLimitError("no time is left for the schedule")
     found = _solved(topology, network, weights, copies=True, seconds=left)
-    spread = () if weights is None else _spread(topology, network, weights)
-    made = allreduce_forest(found, spread, deadline)
+    of_network = () if weights is None else _weights_of(network, topology, weights)
+    made = allreduce_forest(found, of_network, deadline)
     return Allreduce(from_spanning(made.reduce, topology), from_spanning(made.gather, topology))
 
 
-def _spread(topology: Topology, network: Topology, weights: tuple[int, ...]) -> tuple[int, ...]:
+def _weights_of(network: Topology, topology: Topology, weights: tuple[int, ...]) -> tuple[int, ...]:
     """Give weights to the ranks of the network with more GPUs: none to those that are switches."""
     weight = dict(zip(topology.compute, weights, strict=True))
     return tuple(weight.get(node, 0) for node in network.compute)

@@ -16,24 +16,16 @@ Problem: with x_v the part of the rate rooted at GPU v, and g and r the gatherin
 Input:   a topology on which an allreduce is possible; its orbits, if known.
 Output:  value, bound, parts, shares of the links, binding cuts.
 Cost:    N + 2 |E| variables, or one for each orbit of them; per round one solution and two passes
-         of max-flows over the GPUs. Under a second for 128 GPUs in boxes.
-Source:  ForestColl, appendix on the optimality of allreduce, with the flows of its linear program
-         replaced by the cuts that they stand for (max-flow min-cut), and its capacities b' between
-         GPUs by shares of the physical links that are balanced at switches. The two are equal:
-         shares that no switch sends more of than it gets can be split off to links between GPUs
-         with all the max-flows from s kept (Bang-Jensen, Frank and Jackson; the paper's Theorem 5),
-         which gives b'; and flows of b' between GPUs are such shares, every cut of which carries
-         what the cut of GPUs inside it does.
+         of max-flows over the GPUs.
+Source:  ForestColl, appendix on the optimality of allreduce, with flows replaced by the cuts that
+         they stand for and capacities between GPUs by balanced shares of the physical links.
 
-Symmetry: the constraints and the objective stay the same under every automorphism of the network,
-and the solutions form a convex set. So the average of an optimal solution over a group is optimal
-too, and has equal values on each orbit: one variable an orbit loses nothing.
+Why the two are equal, and why one variable an orbit loses nothing (the average of optimal solutions
+over a group is optimal): docs/mathematics/allreduce-program.md.
 
-Accuracy: solutions are floats. To look for cuts, parts and shares are rounded down to multiples of
-2^-40 of the scale of :func:`lp.allreduce.result.rate_scale`, which is at most twice the best rate,
-and shares to no more than all parts together, for no cut needs more; the max-flows are then exact.
-A cut is stated if it is missed by more than :data:`MISSED`; in the end no other is. A first-order
-method may miss those that are stated by more; the result's tolerance says by how much.
+Solutions are floats. To look for cuts they are rounded down to a grid; the max-flows are then
+exact. A cut is stated if it is missed by more than :data:`MISSED`; in the end no other is. A
+first-order method may miss those that are stated by more; the result's tolerance says by how much.
 """
 
 from __future__ import annotations

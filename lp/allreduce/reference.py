@@ -18,11 +18,11 @@ Problem: on the complete digraph P of the GPUs (a pair (a, b) for each two), wit
          of links and b' = b, with no h.
 Input:   a topology on which an allreduce is possible.
 Output:  sum_v x_v in GB/s, x and, without switches, c_RE and c_BC of the links.
-Cost:    2 N (|P| + N) flow variables and N |E| of h, |P| = N (N - 1) with switches: seconds for 16
-         GPUs, minutes for 32. :mod:`lp.allreduce.cutting_planes` scales.
+Cost:    2 N (|P| + N) flow variables and N |E| of h, |P| = N (N - 1) with switches.
+         :mod:`lp.allreduce.cutting_planes` scales.
 Source:  ForestColl, appendix on the optimality of allreduce: its linear program for networks
          without switches, and in words for those with switches; here the flows of h are summed up
-         by their source.
+         by their source (docs/mathematics/allreduce-program.md).
 """
 
 from __future__ import annotations

@@ -19,9 +19,10 @@ attained.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -131,19 +132,8 @@ def rounded(
             f"{found.topology.name}: the solution has shares of logical links only; take that of "
             f"the cutting planes"
         )
-    unit = _unit(found.topology)
-    widest = max(link.bandwidth_gb_s for link in found.topology.links)
-    steps = [unit / grid for grid in sorted({*grids, *_natural_grids(found)})]
     best: Shares | None = None
-    too_large = False
-    for step in (*steps, *(widest / 2**bits for bits in _BITS)):
-        if step not in steps and not too_large:
-            break
-        try:
-            shares = _on_step(found, step, weights)
-        except CapacityOverflowError:
-            too_large = True
-            continue
+    for shares in _tried(found, grids, weights):
         if shares is not None and (best is None or shares.algbw_gb_s > best.algbw_gb_s):
             best = shares
         attained = best is not None and best.algbw_gb_s >= found.algbw_gb_s * (1 - AGREEMENT)
@@ -155,6 +145,27 @@ def rounded(
             f"connect all GPUs"
         )
     return best
+
+
+def _tried(
+    found: AllreduceOptimum, grids: Sequence[int], weights: tuple[int, ...]
+) -> Iterator[Shares | None]:
+    """Yield what each step gives whose numbers fit; parts of the largest bandwidth if some do not.
+
+    Made one by one as they are asked for, so a caller that has enough pays for no more.
+    """
+    unit = _unit(found.topology)
+    steps = [unit / grid for grid in sorted({*grids, *_natural_grids(found)})]
+    too_large = False
+    for step in steps:
+        try:
+            yield _on_step(found, step, weights)
+        except CapacityOverflowError:
+            too_large = True
+    widest = max(link.bandwidth_gb_s for link in found.topology.links)
+    for step in (widest / 2**bits for bits in _BITS if too_large):
+        with contextlib.suppress(CapacityOverflowError):
+            yield _on_step(found, step, weights)
 
 
 def _on_step(found: AllreduceOptimum, step: Fraction, weights: tuple[int, ...]) -> Shares | None:

@@ -12,7 +12,7 @@ Problem: maximise R subject to x + y <= b, where x carries out-trees of the root
          Flow that enters a node and does not leave it is allowed; it does no harm.
 Input:   a topology without switches; the rank of the root.
 Output:  R, the allreduce's algorithmic bandwidth, in GB/s as a float.
-Cost:    2 (N |E| + |E|) + 1 variables and 2 N (|E| + N) rows; some seconds for 32 GPUs.
+Cost:    2 (N |E| + |E|) + 1 variables and 2 N (|E| + N) rows.
 Source:  Blink (MLSys 2020): an allreduce is a reduce and a broadcast of the same root; Edmonds
          (1973). Bandwidths are divided by the least that enters or leaves a GPU, a bound on R;
          no link has a use for more than that in a phase.

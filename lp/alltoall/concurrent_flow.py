@@ -4,26 +4,22 @@ Problem: the largest f at which every rank s sends f D(s, t) to every t at once,
          between bounds: lower <= f* <= upper <= (1 + eps) lower.
 Input:   demands on a network.
 Output:  the two bounds with their proofs, a flow of each source and prices of the links.
-Cost:    per evaluation O(N |E| h), h the hops of the longest paths in use, in sparse products; some
-         30 to 100 evaluations for 1 %, of 0.2 s for 1024 GPUs of degree 4. Arrays of N |V| floats.
+Cost:    per evaluation O(N |E| h), h the hops of the longest paths in use, in sparse products.
+         Arrays of N |V| floats.
 Source:  the linear program's dual: by duality f* is the least over prices l >= 0 of
          sum_e b_e l_e / sum_(s,t) D(s, t) d_l(s, t), d_l the cheapest path's price; any prices
          prove an upper bound, any routing, scaled down by its fullest link, a lower one (Shahrokhi
-         and Matula 1990; Garg and Koenemann 1998; Fleischer 2000, sources taken together). Like
-         these it alternates between prices and cheapest routes for all destinations of a source.
+         and Matula 1990; Garg and Koenemann 1998; Fleischer 2000, sources taken together).
 
-Deviation: steps along one source's cheapest tree at a time, with exact line searches on their
-exponential potential, were tried first and were 4 % off after 75 passes over a generalized Kautz
-graph of 1024 nodes. Here the cheapest tree is softened (:mod:`lp.alltoall.dial_routing`), which
-makes the dual function smooth, so that a quasi-Newton method (L-BFGS with bounds, on what all of
-each link costs) solves it in a few tens of steps. Then tau is lowered, until the two bounds meet.
-No number of steps is proved for this. Where it ends first, at the coldest tau or where floats hold
-no path's chance any more, phases of Garg and Koenemann (:mod:`lp.alltoall.garg_koenemann`), whose
-convergence is proved, go on from its prices until the bounds meet or the time is up; their average
-is mixed with the best routing so far as fits best. For 1 % they are seldom needed, for 0.1 % often.
+Deviation: the cheapest tree is softened (:mod:`lp.alltoall.dial_routing`), which makes the dual
+function smooth, so that a quasi-Newton method (L-BFGS with bounds, on what all of each link costs)
+solves it. Then tau is lowered, until the two bounds meet. No number of steps is proved for this.
+Where it ends first, phases of Garg and Koenemann (:mod:`lp.alltoall.garg_koenemann`), whose
+convergence is proved, go on from its prices until the bounds meet or the time is up.
 
 The bounds do not depend on any of this: the lower one is a routing, the upper one is computed by
-Dijkstra's algorithm, both in floats. A result without them within 1 + eps is an error.
+Dijkstra's algorithm, both in floats. A result without them within 1 + eps is an error. What was
+tried, and times: docs/mathematics/all-to-all.md.
 """
 
 from __future__ import annotations

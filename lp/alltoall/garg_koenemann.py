@@ -15,9 +15,8 @@ In a phase every source in turn sends its demands, times the rate, along its che
 as much at a time as fills one link; each link's weight then grows by the factor 1 + step * share of
 its bandwidth. A link's price is its weight by its bandwidth. After the phases that a step needs, it
 is halved, and weights and average start anew, from the best prices known, mixed with equal ones so
-that no link starts without weight: with W the sum of the weights and W_0 = 1, each W_e >= MIXED /
-|E|, so the fullest link F after T phases has (1 + step)^F MIXED / |E| <= W <= exp(step T rate /
-rate*), if no price proved a bound below rate*; thus F / T <= (1 + step) rate / rate* as T grows.
+that no link starts without weight: the sum of the weights is 1, each at least MIXED / |E|. Why the
+bounds then meet: docs/mathematics/all-to-all.md.
 """
 
 from __future__ import annotations

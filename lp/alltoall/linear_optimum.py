@@ -16,17 +16,14 @@ Problem: max concurrent flow, aggregated by source. y_s,e is the flow of source 
 Input:   a topology; amounts for each pair, or symmetries, if they are known.
 Output:  the rate that the flow found attains and the bound that the prices found prove, as floats,
          equal to the solver's tolerance; the flow and the prices.
-Cost:    with S sources S |E| + 1 variables, S (|V| - 1) rows besides those of the links. With one
-         source 1024 GPUs of degree 4 take seconds, 64 sources of 64 GPUs some ten.
+Cost:    with S sources S |E| + 1 variables, S (|V| - 1) rows besides those of the links.
 Source:  Efficient Direct-Connect Topologies (NSDI 2025), section 6.2, program (3), extended to
          switches, links of any bandwidth and any demands. Links into a source are left out.
 
-Why one source of each orbit is exact: the average of an optimal y over the group is optimal too,
-and looks alike from every GPU of an orbit. So a link's load, which is then the same all over its
-orbit O, is the sum over O divided by |O|; and there every source of the orbit of s puts as much on
-O as s does. So the program's optimum is at least the true one. Conversely the average over the
-group of what the program finds, each source of an orbit taking the images of its representative's
-flow, meets every link's bandwidth; it is what :func:`lp.alltoall.path_schedule.schedule_of` builds.
+One source of each orbit is exact, since the average of an optimal y over the group is optimal too;
+conversely the average of what the program finds meets every link's bandwidth, and is what
+:func:`lp.alltoall.path_schedule.schedule_of` builds. In full, with times:
+docs/mathematics/all-to-all.md.
 """
 
 from __future__ import annotations
@@ -132,7 +129,7 @@ def all_to_all_rate(
     settings : Settings
         Of the solver; "highs-ipm" is the fastest of its methods for all but the smallest networks.
         The time limit is that of the whole call. A search for symmetries, once begun, is not cut
-        short (9 s for 1024 GPUs of degree 4 without symmetries), but counts.
+        short, but counts.
     orbits : Orbits, optional
         Of known symmetries. If not given, they are searched for, if all amounts are equal.
 

@@ -9,30 +9,22 @@ Problem: with t the rate, w_g the weight of group g and c^g_e its share of link 
                                                           member of g
                   c, t >= 0
 
-         Members of g each send w_g t GB/s to all others. Of the cuts, which are exponentially
-         many, only those are stated that some solution of the others misses: a max-flow of the core
-         finds them. Then, at this t, the sum of all c is minimised, so that no group holds what it
-         does not need. Shares are rounded to exact numbers, and the core packs each group's trees
-         into its own.
+         Members of g each send w_g t GB/s to all others. Then, at this t, the sum of all c is
+         minimised. Shares are rounded to exact numbers, and the core packs each group's trees into
+         its own.
 Input:   a topology; disjoint groups of two GPUs or more, which reach each other; weights.
 Output:  a forest for each group, the bound on t, the exact t that the loads of all forests allow.
 Cost:    G |E| + 1 variables; per round one solution and one or two passes of max-flows over the
-         members of each group; 2 to 6 rounds where boxes are alike, tens where
-         not. A second for 128 GPUs in boxes, some 10 s with dead links.
-Source:  ForestColl, Theorem 1 for each group on its share: the cuts stand, by max-flow min-cut, for
-         flows of N_g x_g to each member from a source that feeds x_g = w_g t to all of them. The
-         sum of the shares couples the groups, as the sum of the phases' shares does in its appendix
-         on allreduce. Missed cuts are looked for halfway between the solution and a point that
-         misses none (Ben-Ameur and Neto 2007), and at the solution itself only if there are none.
+         members of each group.
+Source:  ForestColl, Theorem 1 for each group on its share, coupled as the phases are in its
+         appendix on allreduce. Missed cuts are looked for halfway between the solution and a point
+         that misses none (Ben-Ameur and Neto 2007), and at the solution itself only if there are
+         none.
 
-Nodes outside a group need no equality: what enters in excess and does not leave is of no use, so
-leaving it out changes no flow; the leanest shares have none.
-
-Accuracy: solutions are floats. To look for cuts, shares are rounded down to a grid of up to 2^-40
-of the first bound on t; the max-flows are then exact. A cut counts as missed by more than
-:data:`MISSED` of that bound. Rounding shares for the core loses nothing where a grid holds them,
-and little otherwise: the result tells the bound and the exact rate of the forests, from their
-loads.
+Only those cuts are stated that some solution of the others misses. Nodes outside a group need no
+equality: what enters in excess and does not leave is of no use. Solutions are floats: shares are
+rounded down to a grid to look for cuts, exactly, and a cut counts as missed by more than
+:data:`MISSED` of the first bound on t. Accuracy, rounds and times: docs/groups.md.
 """
 
 from __future__ import annotations

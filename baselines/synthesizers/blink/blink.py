@@ -20,8 +20,7 @@ one-hop trees on NVSwitch (DGX-2), chunk sizes and code generation. On a network
 with the least time, the first among equals. On a balanced network, where every GPU sends as much as
 it receives, all roots are equal, since as much crosses any cut one way as the other.
 
-On a DGX-1 with V100s the rate is that of six NVLinks, 150 GB/s, from any root, and the integer
-program attains it with at most six trees.
+What it reaches: docs/baselines/blink.md.
 """
 
 from __future__ import annotations
@@ -188,10 +187,10 @@ def single_root(
         rank = weights_for(topology, collective, root=root).index(1)
         if fault := _fault(topology, phases, rank):
             raise UnsupportedError(f"unsupported: {fault}") from fault
-    return collect(partial(_spread, method, remove, packer, rank), topology, collective)
+    return collect(partial(_packed, method, remove, packer, rank), topology, collective)
 
 
-def _spread(
+def _packed(
     method: str,
     remove: Callable[[Topology], Unwound],
     packer: Packer,

@@ -11,18 +11,10 @@ The logical links are those of ForestColl's allgather, with 1/U GB/s for each tr
 carry. They keep the rate of an allgather, and promise of the rate of one root only that it is at
 least half of the allgather's algorithmic bandwidth x* N: of a cut that is balanced, one side has
 half of the N GPUs, so that x* N/2 GB/s or more cross it either way. How much it is depends on
-which links are left. With removal "forestcoll", our core, nothing is lost on two MI250 boxes of 16
-GPUs (256 GB/s, a box's way out); with "paper", ForestColl's Algorithms 2 and 3, it is the
-least that it can be, 177.07 GB/s, as with either on 8+8 GPUs (104 GB/s, of a possible 128).
+which links are left: those of removal "forestcoll", our core, or "paper", ForestColl's Algorithms 2
+and 3. The paper says neither which links nor which trees it had.
 
-ForestColl's allreduce was measured 16 % above Blink+Switch on 16+16 GPUs and 36 % above on 8+8 (its
-section 6.2.1, 1 GB). In theory, with a reduction and then a broadcast, it is 38 % ahead on
-16+16 (100 % with removal "paper") and 100 % on 8+8. Where the phases overlap, they share the
-links, and it depends on which of the many packings of a rate is taken: on 8+8 "edmonds" gains
-nothing by it, "mwu" stays 4 % behind, and the best trees for it would be level with
-ForestColl, on 16+16 too (:mod:`lp.allreduce.single_root`). What was measured lies in between;
-the paper says neither which links nor which trees it had, so more cannot be reproduced.
-``benchmarks.bench_blink`` prints these figures.
+What either reaches, beside published numbers: docs/baselines/blink.md.
 """
 
 from __future__ import annotations

@@ -11,17 +11,14 @@ Source:  Wang et al., Blink (MLSys 2020), section 3.2: packing by multiplicative
 
 Every link has a price, 1/c at first for capacity c. The cheapest tree is taken with the least
 capacity on it as its weight g, and the price of each of its links grows by 1 + s g/c. Divided by
-the worst overload, the weights are a packing. Blink goes on to a fixed end; as the best rate is
-known here (the least max-flow), we stop as soon as the packing has lost no more of it than is
-allowed, which by the guarantee happens if s is half of that.
+the worst overload, the weights are a packing. We stop as soon as it has lost no more of the best
+rate (the least max-flow) than is allowed, which by the guarantee happens if s is half of that.
 
-The trees found are candidates. Blink takes weights of 0 or 1 first, for the highest rate, and
-relaxes them to fractions until it is within a threshold of the best, 5 %. So do we: weights are
-multiples of a unit, at first the greatest common divisor of the capacities (one NVLink on a DGX-1),
-which is halved if it must be. But candidates of coarse packings are tried first, which are few:
-those that have lost 1/4, then half as much each time, down to epsilon/2. Then the number of trees
-is minimised, the rate being kept within epsilon, and the rate maximised for that number. The least
-number is that among the candidates, if the solver finishes the proof (``_EFFORT``).
+The trees found are candidates. Weights are multiples of a unit, at first the greatest common
+divisor of the capacities, which is halved if it must be. Candidates of coarse packings, which are
+few, are tried first. Then the number of trees is minimised, the rate being kept within epsilon, and
+the rate maximised for that number. The least number is that among the candidates, if the solver
+finishes the proof (``_EFFORT``). What Blink does there: docs/baselines/blink.md.
 """
 
 from __future__ import annotations

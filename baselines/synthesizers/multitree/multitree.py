@@ -3,8 +3,8 @@
 Problem: out-trees, one rooted at every GPU, that share the links well.
 Input:   a topology; the bandwidth of one link unit.
 Output:  N trees, and the number of time steps in which they were grown.
-Cost:    one look at each port of each tree in each step (see ``multitree_grove``): 22 s for 1024
-         GPUs a reading; by default two readings are grown where one cannot be known to be best.
+Cost:    one look at each port of each tree in each step (see ``grove``) a reading; by
+         default two readings are grown where one cannot be known to be best.
 Source:  Huang et al., "Communication Algorithm-Architecture Co-Design for Distributed Deep
          Learning" (ISCA 2021), as ForestColl section 6.5 uses it. Reimplemented from the papers.
 
@@ -13,49 +13,14 @@ edge a turn: the first port of a GPU that joined before this step, over which a 
 tree can be reached, sends to the first of those GPUs. The edge takes one unit on each link of its
 path in this step. A step ends when no tree can grow.
 
-What the sources leave open, and how it is read here. The paper's networks have links of one
-bandwidth and mostly no switches; where bandwidths differ and many GPUs are behind one port, its
-rule says neither which port nor which of these GPUs comes first. Both are parameters.
+Where bandwidths differ and many GPUs are behind one port, the paper's rule says neither which port
+nor which of these GPUs comes first. Both are parameters, ``ports`` and ``child``. "next-number",
+the default ``child``, goes first to the GPU of the same number in the next box. "best", the default
+of ``ports``, grows "nearest" and "joined" and keeps the faster forest by ``cost``; it stops after
+the first where all GPUs' and boxes' ingress is used up, since nothing is faster then.
 
-``child``: the GPUs behind a port by their number in the box, then by box ("number"), or by box
-first ("box"), each from the beginning or from the sender on, round and round ("next-number",
-"next-box"). "next-number" is the default: it goes first to the GPU of the same number in the next
-box, so that trees enter at different GPUs.
-
-``ports``: the sender is the GPU that joined first, its ports nearest GPUs first and then widest
-("joined"); or the ports of all GPUs of the tree are asked together, nearest first and then widest
-("nearest"), or the other way about ("widest"). "best", the default, grows "nearest" and "joined"
-and keeps the faster forest by ``cost``; it stops after the first where all GPUs' and boxes' ingress
-is used up, since nothing is faster then. It costs 22 s on 128 boxes of A100 (the first is enough)
-and 50 s on 64 of MI250.
-
-Algbw in GB/s of the least and the greatest of the twelve readings, and of the default, which is the
-greatest on all networks that were measured (``benchmarks.bench_multitree``; also tori, fat trees,
-rails and docs/examples, where at most the order of ports matters):
-
-    boxes             1      2      3      4      8     11     16
-    A100   least   342.9  200.0  150.0  133.3  114.3   88.0  106.7
-           default 342.9  342.9  300.0  266.7  228.6  220.0  213.3
-           optimum 342.9  346.7  300.0  266.7  228.6  220.0  213.3
-    H100   least   514.3  400.0  300.0  266.7  228.6  176.0  213.3
-           default 514.3  514.3  514.3  514.3  457.1  440.0  426.7
-           optimum 514.3  533.3  521.7  516.1  457.1  440.0  426.7
-    MI250  least   133.3   56.9   59.1   56.9   56.9   56.3   56.1
-           default 200.0  128.0  153.6  128.0  146.3  156.4  163.8
-           optimum 342.9  354.1  346.4  341.3  292.6  281.6  273.1
-
-What differs besides. The unit: MultiTree's paper leaves it open, and ForestColl takes the slowest
-link, as we do; a bandwidth that is no multiple of it is rounded down, as multi-edges must be.
-Switches: only shortest paths. The schedule: MultiTree sends in lockstep, one unit a step, while our
-cost model lets all trees flow at once and charges each link its trees; so the forest is never
-slower than its steps. The network interface's message scheduling is left out.
-
-Only curves are published (ForestColl figure 14), where MultiTree starts well below the optimum on
-A100 and meets it as the network grows. Of our readings ``child="number", ports="joined"`` comes
-nearest to that shape: 200 GB/s at 2, 4, 8 and 16 boxes, 150 at 3 and 157.1 at 11, where the number
-of boxes does not divide that of the GPUs evenly; so the curve may show a reading that is not
-MultiTree's best. On MI250 ForestColl is said to be ahead by more than 50 %: here by 177 % at 2
-boxes, 100 % at 8, 67 % at 16, 48 % at 32 and 38 % at 64 (260 against 188 GB/s).
+What is left out: any but shortest paths through switches; the network interface's message
+scheduling. All readings, what they reach and what is published: docs/baselines/multitree.md.
 """
 
 from __future__ import annotations

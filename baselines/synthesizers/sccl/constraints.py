@@ -4,9 +4,8 @@ Problem: C chunks from each root to all GPUs in S steps of R rounds in all.
 Input:   a network, the roots, C, S and R.
 Output:  the sends and the rounds of each step, or None: proved that there are none.
 Cost:    C roots * links * S Booleans, less those that distances rule out.
-Source:  Cai et al., PPoPP 2021, section 3, as in the public code. There, for z3: whole numbers
-         start[c, v] (the step by which v has chunk c), Booleans send[c, u, v] (it came over this
-         link), whole numbers rounds[s].
+Source:  Cai et al., PPoPP 2021, section 3, as in the public code. There, for z3: start[c, v], the
+         step by which v has chunk c; send[c, u, v], whether it came over this link; rounds[s].
 
 Here, for CP-SAT, the step of a send is part of it:
 
@@ -20,13 +19,9 @@ Here, for CP-SAT, the step of a send is part of it:
 - In each step the sends over a group of links are at most its copies times rounds[s]; the rounds
   are at least 1 each and R in all.
 
-Given start and send of the paper these values are determined, and the other way round: so one has
-a solution where the other has. What no solution has is left out: a GPU at distance d from the root
-holds nothing before step d.
-
-Symmetry: chunks of one root are alike. Some GPU next to the root is asked to get them in their
-order (not before the one that precedes); any schedule is turned into such a one by numbering its
-chunks so, so no instance loses its last solution. On DGX-1 it makes 6:3:7 several times faster.
+What no solution has is left out: a GPU at distance d from the root holds nothing before step d.
+Some GPU next to the root is asked to get the chunks of a root, which are alike, in their order. Why
+one has a solution where the paper's constraints have: docs/baselines/sccl.md.
 """
 
 from __future__ import annotations
@@ -168,14 +163,14 @@ class _Encoding:
             before: list[cp_model.IntVar] = []
             for chunk in range(place * instance.chunks, (place + 1) * instance.chunks):
                 deadline.seconds_left(instance)
-                held = self._spread(chunk, root)
+                held = self._add_chunk(chunk, root)
                 arrived = [held[first, step] for step in range(1, instance.steps)]
                 for earlier, now in zip(before, arrived, strict=False) if symmetry else ():
                     model.add_implication(now, earlier)
                 before = arrived
         self._limit_loads()
 
-    def _spread(self, chunk: int, root: int) -> dict[tuple[int, int], cp_model.IntVar]:
+    def _add_chunk(self, chunk: int, root: int) -> dict[tuple[int, int], cp_model.IntVar]:
         """Make the variables of one chunk and what ties them together; return ``held``."""
         held = self._held(root)
         for gpu in range(self.instance.network.size):

@@ -190,21 +190,21 @@ def synthesize(
     task: Task, chunks: int, steps: int, rounds: int, *, symmetry: bool, deadline: Deadline
 ) -> StepSchedule | None:
     """Solve one instance of a task, or two for an allreduce; None: proved that there is none."""
-    spreads: list[StepSchedule] = []
+    gathered: list[StepSchedule] = []
     for topology in task.networks():
         network, _ = direct(topology)
         instance = Instance(network, task.roots, chunks, steps, rounds)
         solution = solve(instance, symmetry=symmetry, deadline=deadline)
         if solution is None:
             return None
-        spreads.append(_spread(task, topology, chunks, solution))
+        gathered.append(_schedule_of(task, topology, chunks, solution))
     if task.collective not in REDUCTIONS:
-        return spreads[0]
-    reduction = time_reversed(spreads[0], task.topology)
-    return in_turn(reduction, spreads[-1]) if task.collective == "allreduce" else reduction
+        return gathered[0]
+    reduction = time_reversed(gathered[0], task.topology)
+    return in_turn(reduction, gathered[-1]) if task.collective == "allreduce" else reduction
 
 
-def _spread(task: Task, topology: Topology, chunks: int, solution: Solution) -> StepSchedule:
+def _schedule_of(task: Task, topology: Topology, chunks: int, solution: Solution) -> StepSchedule:
     """Make an allgather or broadcast of a solution; a step in which nothing is sent is left out."""
     used = sorted({send.step for send in solution.sends})
     number = {step: place for place, step in enumerate(used)}

@@ -4,30 +4,25 @@ Problem: over links that take a fixed time for a chunk, get every chunk to every
 Input:   links (tail, head, ticks); chunks per GPU; a source of random numbers.
 Output:  transfers (chunk, link, start), each the first to bring its chunk to its GPU; a tree per
          chunk.
-Cost:    a few operations on sets of N C bits per transfer and per link of its head; 16 x 16 mesh,
-         65 280 transfers: well below a second.
+Cost:    a few operations on sets of N C bits per transfer and per link of its head.
 Source:  Won et al., TACOS (MICRO 2024), algorithms 1 and 2 and their public implementation, whose
          rules are reimplemented here.
 
 Time jumps from one arrival to the next. At each, pairs (chunk, GPU that lacks it) come up in a
 random order; a pair takes, of the free links into the GPU from where the chunk is, the one that
-would bring it first, with ties broken at random (some versions of the public code: the link from
-the lowest number).
+would bring it first, with ties broken at random. Each GPU by itself draws the next chunk among
+those that some free link can bring, which is the same distribution. A GPU is looked at again only
+if something has come in, there or at a neighbour, or if a free link could bring what is on its way
+by another.
 
-Links into different GPUs do not compete, so a random order of all pairs is one of the chunks of
-each GPU by itself. A chunk that no free link can bring when it comes up finds none later either,
-as links only get fewer; hence drawing the next chunk among those that some free link can bring
-gives the same distribution, and that is what is done. A GPU is looked at again only if something
-has come in, there or at a neighbour, or if a free link could bring what is on its way by another.
-
-A chunk on its way counts as lacking, as in the public code, so another link may start to carry it
-too. What comes second is swapped for a random chunk that is lacking still. There the public code
-takes any that the tail has by now; here the tail must have had it when the transfer started, or it
-could not have been sent. If there is none the transfer is left out. With links that all take the
-same time none of this happens, and both codes draw alike.
+A chunk on its way counts as lacking, so another link may start to carry it too. What comes second
+is swapped for a random chunk that is lacking still and that the tail had when the transfer started;
+if there is none the transfer is left out.
 
 A maximum matching starts as a greedy one. If a free link then has nothing left to bring but what
 others have been given, these are given something else as long as that keeps more links busy.
+
+Why that is the same, and where the public code differs: docs/baselines/tacos.md.
 """
 
 from __future__ import annotations

@@ -5,47 +5,22 @@ Input:   a topology; the size of the data M, chunks per GPU C, number of trials,
 Output:  a step schedule with a clock, the best of the trials. A link takes latency + bytes /
          bandwidth for a chunk, exactly; only where common ticks of all links, or the shares of
          their paths, would not fit 64 bits does it take more, by up to one millionth.
-Cost:    per trial a few operations on sets of N C bits per transfer, N (N - 1) C of them; 16 x 16
-         mesh: about a second.
+Cost:    per trial a few operations on sets of N C bits per transfer, N (N - 1) C of them.
 Source:  Won et al., TACOS: Topology-Aware Collective Algorithm Synthesizer for Distributed Machine
          Learning (MICRO 2024), and the rules of its public implementation, in code of our own; the
-         rules of a trial, and where they differ, are in ``tacos_matching``.
+         rules of a trial are in ``matching``.
 
 A reduce-scatter is the allgather of the network with every link turned round, run backwards; an
 allreduce is a reduce-scatter and then an allgather. No switches are known to TACOS: they are
 unwound into rings, cliques or hypercubes first (``unwinding``), and the logical links that this
 makes have the latency of their slowest path. Whatever brings a chunk to where it is by then is
-left out, so every transfer of the schedule is of use. A GPU forwards whole chunks, so that with few
-of them slow links (a clique over NICs) make it wait long.
+left out, so every transfer of the schedule is of use.
 
-Deviations. The public code has the allgather only, no switches and no seed. It takes greedily what
-comes up; here, when that leaves a link idle that could be busy, others are rearranged until as many
-links as possible are (``matching="maximum"``, in the spirit of the paper's "utilization
-maximizing" matching); ``matching="greedy"`` is the rule of the public code. Trials end when one
-meets a bound that none can beat: into no GPU do links bring N - 1 shards sooner.
+Deviations. Matchings are maximum by default; ``matching="greedy"`` is the rule of the public code,
+which has the allgather only, no switches and no seed. Trials end when one meets a bound that none
+can beat: into no GPU do links bring N - 1 shards sooner.
 
-Pattern and number of chunks matter on switches. The allgather of 1 GiB on two DGX A100, in GB/s at
-the clock's finish, with the other parameters as by default, where the optimum is 346.7:
-
-=========  ====  =====  =====  =====  =====
-chunks C      1      4      8     16     32
-=========  ====  =====  =====  =====  =====
-ring       46.8   49.2   49.6   49.8   49.9
-hypercube  85.0   78.2   80.0   88.6   93.6
-clique     26.7   53.3  101.0  106.7  142.2
-=========  ====  =====  =====  =====  =====
-
-A clique still gains from 64 chunks, 169.4. The defaults (ring, one chunk) are the simplest, not the
-best: rings are the worst case that ForestColl section 5.3 shows. A comparison should take the best
-over patterns and chunks, as far as time allows.
-
-Numbers: the public code, without a seed, best of five, links of 50 GiB/s and 0.5 us, 1 GiB, one
-chunk a GPU, found 11 114 us on a 3 x 3 mesh, 10 004 on 4 x 4, 9606 on 5 x 5, 5002 on a 4 x 4 torus,
-5321 on 8 x 8, 6671 on a 3 x 3 x 3 mesh. With seeds 0 to 4 and "maximum" these are equalled or
-beaten (``benchmarks.bench_tacos``), and on the 3 x 3 mesh and the 4 x 4 torus, 8891 and 5002 us, no
-schedule is faster. With "greedy", links of one speed are drawn for just as in the public code, and
-results differ by chance: 466 of 1000 seeds take four steps instead of five on the 3 x 3 mesh and 77
-of 1000 take four instead of five on the 4 x 4 torus, of which none is among seeds 0 to 4.
+What pattern and chunks bring, and what it reaches beside the public code: docs/baselines/tacos.md.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ Input:   a forest, explicit or factored: batches of trees over the GPUs or over 
          two of one kind, an allreduce.
 Output:  a verdict with the congestion measured exactly, or the first violation, by name.
 Cost:    O(log height) passes over the B x N parents for B batches over N GPUs, and one sort-free
-         look-up per hop of a path; 0.1 s for 1024 GPUs.
+         look-up per hop of a path.
 Source:  ForestColl sections 2 and 4: out-trees that span the compute nodes, the cost model
          max load(e) / b(e), and the cut bound (*). Shares no code with what makes forests.
 """

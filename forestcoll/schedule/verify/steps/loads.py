@@ -5,7 +5,7 @@ Problem: over the links e, t(s, e) seconds in step s for a gigabyte of data: flo
 Input:   a step schedule whose paths and steps were proved; the logical link of each transfer and
          the physical link of each hop.
 Output:  both times, exact, and the link that is busy for longest.
-Cost:    linear in the hops of the transfers: two seconds for ten million transfers.
+Cost:    linear in the hops of the transfers.
 Source:  T_B of Zhao et al. (BFB, NSDI 2025) section 3; ForestColl section 2 for what flows.
 
 Part of :func:`forestcoll.schedule.verify`: no code is shared with :func:`forestcoll.schedule.cost`.

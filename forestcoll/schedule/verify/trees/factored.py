@@ -9,15 +9,8 @@ Then
    of the links that enter c from outside X;
 3. the trees of the packing that use an edge (c, d) number the loads of the links of X from c to d.
 
-These suffice: put trees together in any order and by any choice, one batch of a set for every
-tree that starts in it or enters it, one unit of a load for every edge of that batch. By 3 an edge
-finds a unit of load as often as the packing asks for it, by 2 a set finds a batch rooted where a
-tree starts or comes in, by 1 the tree then reaches every item, each over one edge; so it enters
-every child set once (or starts in it) and spans the whole, by induction from the set of all GPUs
-inwards. Nothing is ever missing, and in the end nothing is left: every link carries its load.
-They are necessary as well: if an expansion spends all batches and all loads, what it counts on
-the way are the two sides of 2 and of 3, and without 1 some tree would not span. That is why the
-equalities are strict, and why factored and expanded form get the same verdict.
+These suffice, however trees are put together, and they are necessary; so the equalities are strict,
+and factored and expanded form get the same verdict: docs/mathematics/factored-forests.md.
 
 In a reduction the data runs from child to parent, and links with it. All of the above then holds
 of in-trees, with every link read backwards: trees end where they started, and leave where they
