@@ -25,7 +25,7 @@ MODULES = (
     "baselines.synthesizers.blink.blink",
     "baselines.synthesizers.blink.blink_switch",
     "baselines.synthesizers.unwound",
-    "baselines.synthesizers.sccl",
+    "baselines.synthesizers.sccl.sccl",
     "baselines.synthesizers.not_reimplemented",
 )
 """Where methods are: each has its own ``METHODS``."""

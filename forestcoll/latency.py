@@ -279,16 +279,16 @@ def _eccentricities(topology: Topology, roots: Sequence[int], *, through_gpus: b
     for hop in range(1, len(topology.nodes)):
         if not missing:
             break
-        while _spread(bits, bits, instant):
+        while _pass_on(bits, bits, instant):
             pass
-        _spread(bits.copy(), bits, timed)
+        _pass_on(bits.copy(), bits, timed)
         for place in _places(missing):
             away[place] = hop
         missing = _missing(topology, bits, len(roots))
     return away
 
 
-def _spread(before: Sequence[int], bits: list[int], links: Sequence[tuple[int, int]]) -> bool:
+def _pass_on(before: Sequence[int], bits: list[int], links: Sequence[tuple[int, int]]) -> bool:
     """Pass bits on over links; return whether any was new."""
     news = False
     for tail, head in links:

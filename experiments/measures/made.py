@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,7 +10,6 @@ from typing import Any
 
 from baselines.interface.method import Schedule
 from experiments.measures.bounds import UpperBound, upper_bound
-from experiments.measures.declared import MEASURES, SIZED
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import (
     Allreduce,
@@ -23,7 +22,7 @@ from forestcoll.schedule import (
 )
 from forestcoll.topology import Topology
 
-__all__ = ["Made", "measured"]
+__all__ = ["Made"]
 
 
 @dataclass(frozen=True)
@@ -111,28 +110,3 @@ class Made:
     def of_forests(self, number: Callable[[Any], int]) -> int | None:
         """Add up a number of each of its forests; None if there are none."""
         return sum(map(number, self.forests)) if self.forests else None
-
-
-def measured(made: Made, sizes: Iterable[int] = ()) -> dict[str, Any]:
-    """Take every measure of a schedule: the columns that have a value.
-
-    Those that depend on the size of the data are in the column ``sizes``, by size.
-    """
-    values = {name: one.of(made) for name, one in MEASURES.items() if not one.sized}
-    values |= {name: values[one.exact_of] for name, one in MEASURES.items() if one.exact_of}
-    columns: dict[str, Any] = {
-        name: str(value) if MEASURES[name].exact_of else _plain(value)
-        for name, value in values.items()
-        if value is not None
-    }
-    by_size = {str(size): _sized(made, size) for size in sizes}
-    return {**columns, "sizes": by_size} if by_size else columns
-
-
-def _sized(made: Made, size: int) -> dict[str, Any]:
-    values = {name: MEASURES[name].of(made, size) for name in SIZED}
-    return {name: _plain(value) for name, value in values.items() if value is not None}
-
-
-def _plain(value: object) -> object:
-    return float(value) if isinstance(value, Fraction) else value

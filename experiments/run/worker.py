@@ -22,7 +22,8 @@ from typing import Any
 from baselines.interface.method import Schedule
 from experiments.config.methods import run_method
 from experiments.config.points import Job, Status
-from experiments.measures.made import Made, measured
+from experiments.measures.made import Made
+from experiments.measures.measured import measured
 from forestcoll.errors import ForestCollError, TimeLimitError, UnsupportedError, VerificationError
 from forestcoll.problem.weights import weights_for
 from forestcoll.schedule import Allreduce, StepSchedule, verify

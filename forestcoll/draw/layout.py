@@ -111,7 +111,7 @@ def _machines(topology: Topology) -> Layout:
         places, frames = places | more, frames | more_frames
     for tier in tiers:
         height += _TIER - 0.5 * _MARGIN
-        places |= _spread(topology, tier, places, width, height)
+        places |= _along_row(topology, tier, places, width, height)
     return Layout(places, {box: frame for box, frame in frames.items() if box is not None})
 
 
@@ -136,10 +136,10 @@ def _block(topology: Topology, members: Sequence[int]) -> _Block:
     places = {v: place.moved(_MARGIN, low) for v, place in places.items()}
     width = right + 2 * _MARGIN
     top = max((place.y for place in places.values()), default=low)
-    places |= _spread(topology, below, places, width, _MARGIN)
+    places |= _along_row(topology, below, places, width, _MARGIN)
     for tier in above:
         top += _TIER
-        places |= _spread(topology, tier, places, width, top)
+        places |= _along_row(topology, tier, places, width, top)
     return _Block(places, width, top + _MARGIN)
 
 
@@ -205,7 +205,7 @@ def _rows(gpus: Sequence[int], columns: int) -> dict[int, Place]:
     }
 
 
-def _spread(
+def _along_row(
     topology: Topology,
     row: Sequence[int],
     placed: Mapping[int, Place],

@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 from experiments.config.methods import run_method
 from experiments.config.points import Limits, Point, Status
 from experiments.measures.declared import SIZED
-from experiments.measures.made import Made, measured
+from experiments.measures.made import Made
+from experiments.measures.measured import measured
 from experiments.plots.drawing import style
 from experiments.plots.lines import lines_by_size
 from experiments.results.frames import read_parquet, to_frame, write_parquet

@@ -92,7 +92,7 @@ def along_paths(schedule: StepSchedule, links: _Flags | None = None) -> StepSche
         np.where(cut[which], part * share[path], interval.amount),
     )
     sends = replace(rows, interval=interval, path=path.astype(np.int32))
-    return replace(schedule, sends=sends, clock=_spread(schedule.clock, which, path))
+    return replace(schedule, sends=sends, clock=_times_of_parts(schedule.clock, which, path))
 
 
 def _shares(routes: Routes) -> tuple[_Numbers, _Numbers]:
@@ -109,7 +109,7 @@ def _shares(routes: Routes) -> tuple[_Numbers, _Numbers]:
     return share, np.add.reduceat(share, starts)
 
 
-def _spread(clock: Clock | None, which: _Numbers, path: _Numbers) -> Clock | None:
+def _times_of_parts(clock: Clock | None, which: _Numbers, path: _Numbers) -> Clock | None:
     """Give each part of a transfer its times; parts of a message on one path stay together."""
     if clock is None:
         return None

@@ -14,7 +14,8 @@ import experiments.measures.bounds
 from experiments.config.methods import run_method
 from experiments.config.points import Status
 from experiments.measures.bounds import UpperBound, upper_bound
-from experiments.measures.made import Made, measured
+from experiments.measures.made import Made
+from experiments.measures.measured import measured
 from experiments.results.rows import Row, read_rows
 from experiments.run.worker import work
 from forestcoll.core.best_allreduce import Improved

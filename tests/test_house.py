@@ -1,0 +1,108 @@
+"""The house: packages say what they hold, no folder is too full, tests stand beside sources."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("forestcoll", "lp", "baselines", "experiments")
+SOURCES = sorted(
+    path for name in PACKAGES for path in (ROOT / name).rglob("*.py") if path.stem[0] != "_"
+)
+ROOMS = sorted(path.parent for name in PACKAGES for path in (ROOT / name).rglob("__init__.py"))
+MOST_FILES = 16
+
+SAME_THING = {
+    # What a schedule is, and the proof of it.
+    *("allreduce", "factored", "flows", "forest", "multicast", "steps", "clock"),
+    # A bound, a certificate, and the proof of it.
+    *("optimum", "certificate", "allreduce_certificate"),
+    # The same of two programs.
+    *("linear_optimum", "result", "rounding"),
+    "cli",
+}
+"""Names that several modules have, of the same thing."""
+
+ACROSS = {
+    "test_generate": "all of forestcoll from outside",
+    "test_house": "this",
+    "test_import_order": "solvers in one process",
+    "test_native": "the stub of the binding",
+    "test_notebooks": "the notebooks",
+    "test_random_topologies": "tests/random_topologies.py",
+    "test_readme": "the examples of the docs",
+    "test_draw": "the package draw",
+    "test_cli": "the command as a whole",
+    "test_static_steps": "what all methods that go in steps have in common",
+    "test_published": "the package published",
+    "test_sized_experiments": "sizes from the file to the figure",
+    "test_measures": "an experiment that is kept",
+    "test_durability": "whatever ends a run",
+    "test_cluster": "the executor for clusters",
+    "test_fuzz": "tests/fuzz itself",
+    "test_contest": "tests/fuzz/contest.py",
+    "test_reference": "tests/reference itself",
+    "test_literals": "schedules of the peers by hand",
+    "test_operations": "every operation on every type",
+    "test_step_weights": "weighted steps, through all operations",
+    "test_step_limits": "the largest and the oddest step schedules",
+    "test_collective_files": "files of every collective",
+    "test_transform": "what all transforms have in common",
+    "test_trimming": "the native trimming",
+}
+"""Tests of no single module, and what they are of."""
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(ROOT)))
+def test_a_package_says_what_is_in_it(room: Path) -> None:
+    """In at most ten lines; where there is more than one module, each is named."""
+    text = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8"))) or ""
+    assert 1 <= len(text.splitlines()) <= 10
+    modules = {path.stem for path in room.glob("[!_]*.py")}
+    if room.parent != ROOT and len(modules) > 1:
+        unnamed = {stem for stem in modules if not re.search(rf"``{stem}``", text)}
+        assert not unnamed, "say what they are"
+
+
+def folders() -> list[Path]:
+    found = {
+        path.parent
+        for name in (*PACKAGES, "docs", "notebooks")
+        for path in (ROOT / name).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    return sorted(found)
+
+
+@pytest.mark.parametrize("folder", folders(), ids=lambda folder: str(folder.relative_to(ROOT)))
+def test_no_folder_is_too_full(folder: Path) -> None:
+    files = [path for path in folder.iterdir() if path.is_file() and path.suffix != ".so"]
+    assert len(files) <= MOST_FILES
+
+
+def test_modules_of_one_name_are_of_one_thing() -> None:
+    places = defaultdict(list)
+    for path in SOURCES:
+        places[path.stem].append(str(path.relative_to(ROOT)))
+    assert {stem for stem, paths in places.items() if len(paths) > 1} <= SAME_THING
+
+
+def test_tests_stand_where_their_sources_do() -> None:
+    """At the same place below tests, named after the module or its package; others say why not."""
+    lost = []
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        stem = path.stem.removeprefix("test_")
+        place = path.parent.relative_to(ROOT / "tests")
+        homes = [ROOT / "forestcoll" / place, ROOT / place]
+        found = any((home / f"{stem}.py").exists() or (home / stem).is_dir() for home in homes) or (
+            any(home.joinpath(stem, f"{stem}.py").exists() for home in homes)
+        )
+        within = any(list(home.rglob(f"{stem}.py")) for home in homes if home.is_dir())
+        if not found and not within and path.stem not in ACROSS:
+            lost.append(str(path.relative_to(ROOT)))
+    assert not lost
