@@ -18,7 +18,6 @@ from multiprocessing.connection import Connection, wait
 from typing import Self
 
 from experiments.run.processes import die_with_parent
-
 from tests.fuzz.check import OnStage, Outcome, examine
 
 __all__ = ["Pool"]
