@@ -16,16 +16,11 @@ from hypothesis import given, settings
 
 from benchmarks.topologies import dead_nics, jittered_nics, random_regular
 from forestcoll import cost, generate, generate_timed, read_schedule, verify, write_schedule
-from forestcoll.core.edge_splitting import remove_switches
-from forestcoll.core.optimality import optimum
-from forestcoll.core.problem import Problem
-from forestcoll.core.tight_sets import decompose
-from forestcoll.core.tree_packing import pack_trees
-from forestcoll.errors import InfeasibleError, InvalidParameterError, VerificationError
+from forestcoll.errors import InvalidParameterError, VerificationError
 from forestcoll.generate import STAGES
 from forestcoll.topology import load_topology
 from tests.random_topologies import KINDS, random_topology
-from tests.reference.cuts import enumerate_optimum, violated_set
+from tests.reference.cuts import enumerate_optimum
 from tests.schedule.mutations import FILE_MUTATIONS, MUTATIONS, OPTIMUM_MUTATIONS
 from tests.strategies import topologies
 
@@ -57,6 +52,7 @@ CLUSTERS = [
     "docs/examples/single-switch.yaml",
     "docs/examples/three-tier.yaml",
 ]
+
 
 THREADED = [
     partial(load_topology, "mi250:boxes=25"),
@@ -99,19 +95,6 @@ def test_whatever_hypothesis_finds_attains_the_worst_of_all_cuts(topology):
     assert forest.time_s_per_gb * topology.num_compute == enumerate_optimum(topology)[0]
 
 
-@settings(max_examples=200, deadline=None)
-@given(topologies())
-def test_theorem_5_switch_removal_keeps_every_cut(topology):
-    """Condition (C) on the logical links, by enumeration of all cuts."""
-    best = optimum(topology)
-    trees = np.full(topology.num_compute, best.k, dtype=np.int64)
-    parts = decompose(Problem.at(topology, best.congestion, trees))
-    logical = remove_switches(parts.problem, parts.sets)
-    ends = zip(logical.tail.tolist(), logical.head.tolist(), strict=True)
-    links = dict(zip(ends, logical.capacity.tolist(), strict=True))
-    assert violated_set(links, dict(enumerate(trees.tolist()))) is None
-
-
 @pytest.mark.parametrize("make", THREADED)
 def test_the_number_of_threads_changes_nothing(make):
     """Networks large enough to be shared out, with slack, tight and flat parts."""
@@ -128,20 +111,6 @@ def test_no_threads_are_too_few():
     """Nobody would do the work."""
     with pytest.raises(InvalidParameterError, match="threads is 0; it must be at least 1"):
         generate(load_topology("ring:nodes=3"), threads=0)
-
-
-def test_asking_for_more_trees_than_fit_is_infeasible():
-    """One tree more per root than the optimum's k breaks the bottleneck cut."""
-    topology = load_topology("dgx_a100:boxes=2")
-    best = optimum(topology)
-    enough = np.full(topology.num_compute, best.k, dtype=np.int64)
-    with pytest.raises(InfeasibleError, match="cannot carry"):
-        decompose(Problem.at(topology, best.congestion, enough + 1))
-    parts = decompose(Problem.at(topology, best.congestion, enough))
-    with pytest.raises(InfeasibleError, match="cannot carry"):
-        remove_switches(replace(parts.problem, trees=enough + 1), parts.sets)
-    with pytest.raises(InfeasibleError, match="lacks capacity"):
-        pack_trees(remove_switches(parts.problem, parts.sets), enough + 1)
 
 
 @pytest.mark.parametrize("mutation", [*MUTATIONS, *OPTIMUM_MUTATIONS])
@@ -194,15 +163,6 @@ def test_relabelling_and_scaling_leave_time_and_verdict():
     assert proves_optimal(topology.relabelled(order)).time_s_per_gb == forest.time_s_per_gb
     doubled = proves_optimal(topology.scaled(2))
     assert (doubled.k, doubled.time_s_per_gb) == (forest.k, forest.time_s_per_gb / 2)
-
-
-def test_box_bound_trees_cross_each_box_once():
-    """A100 x4 is bound by its boxes: every tree enters each other box exactly once."""
-    topology = load_topology("dgx_a100:boxes=4")
-    box = [topology.nodes[v].box for v in topology.compute]
-    for tree in generate(topology).trees():
-        crossings = [box[b] for a, b in tree.edges if box[a] != box[b]]
-        assert sorted(crossings) == sorted({0, 1, 2, 3} - {box[tree.root]})
 
 
 def test_multiplicities_beyond_32_bits_are_exact():
