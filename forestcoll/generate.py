@@ -13,12 +13,14 @@ Source:  ForestColl sections 5 and 5.7; by the core's algorithms, or by the pape
 
 from __future__ import annotations
 
-from typing import Literal, Unpack, overload
+import inspect
+from collections.abc import Callable
+from typing import Literal, ParamSpec, TypeVar, Unpack, overload
 
 from forestcoll.core.pipeline import EXPLICIT, FACTORED, PAPER_STAGES, STAGES, schedule_of
 from forestcoll.core.stopwatch import Progress, Stopwatch
 from forestcoll.multicast.in_network import InNetwork, in_network
-from forestcoll.problem.request import METHODS, Asked, Request, usable_cores
+from forestcoll.problem.request import ASKED, METHODS, Asked, Request, usable_cores
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
@@ -38,6 +40,9 @@ __all__ = [
     "usable_cores",
 ]
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 OneWay = Literal["allgather", "reduce-scatter", "broadcast", "reduce"]
 """Collectives of a single forest."""
 
@@ -46,6 +51,20 @@ class Options(Asked, total=False):
     """What :func:`generate` takes beside the network and the collective."""
 
     progress: Progress | None
+
+
+def _with_options(function: Callable[P, R]) -> Callable[P, R]:
+    """Let the signature that ``help`` and notebooks show name every option with its default."""
+    own = inspect.signature(function)
+    fixed = [
+        one for one in own.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+    options = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+        for name, default in ASKED.items()
+    ]
+    function.__signature__ = own.replace(parameters=[*fixed, *options])  # type: ignore[attr-defined]
+    return function
 
 
 @overload
@@ -60,6 +79,7 @@ def generate(
 def generate(
     topology: Topology, *, collective: str, **options: Unpack[Options]
 ) -> Forest | Allreduce[Forest]: ...
+@_with_options
 def generate(
     topology: Topology,
     *,
@@ -97,8 +117,8 @@ def generate(
         forest of an allreduce, and
         :data:`PROGRAM_STAGE`.
     program_s : float
-        Of an allreduce: if cuts do not prove that reduction and gathering, each optimal, are the
-        best together, so many seconds for the allreduce program
+        60 if not given. Of an allreduce: if cuts do not prove that reduction and gathering, each
+        optimal, are the best together, so many seconds for the allreduce program
         (:mod:`forestcoll.core.best_allreduce`). It is not asked if this is 0, a k is given or the
         method is "paper".
 
@@ -134,7 +154,7 @@ def generate(
     >>> generate(load_topology("ring:nodes=4"), collective="broadcast", root="gpu2").algbw_gb_s
     Fraction(2, 1)
     """
-    return schedule_of(Request.of(topology, collective, **asked), EXPLICIT, Stopwatch(progress))
+    return schedule_of(Request.of(topology, collective, asked), EXPLICIT, Stopwatch(progress))
 
 
 @overload
@@ -149,6 +169,7 @@ def generate_factored(
 def generate_factored(
     topology: Topology, *, collective: str, **options: Unpack[Options]
 ) -> FactoredForest | Allreduce[FactoredForest]: ...
+@_with_options
 def generate_factored(
     topology: Topology,
     *,
@@ -161,7 +182,7 @@ def generate_factored(
     For networks of thousands of GPUs, whose trees fill gigabytes;
     :mod:`forestcoll.core.assembly` makes them.
     """
-    return schedule_of(Request.of(topology, collective, **asked), FACTORED, Stopwatch(progress))
+    return schedule_of(Request.of(topology, collective, asked), FACTORED, Stopwatch(progress))
 
 
 @overload
@@ -172,6 +193,7 @@ def generate_timed(
 def generate_timed(
     topology: Topology, *, collective: str, **options: Unpack[Options]
 ) -> tuple[Forest | Allreduce[Forest], dict[str, float]]: ...
+@_with_options
 def generate_timed(
     topology: Topology,
     *,
@@ -183,7 +205,7 @@ def generate_timed(
 
     All stages are run, the routing too.
     """
-    clock, request = Stopwatch(progress), Request.of(topology, collective, **asked)
+    clock, request = Stopwatch(progress), Request.of(topology, collective, asked)
     return schedule_of(request, EXPLICIT, clock, routed=True), clock.seconds
 
 
@@ -195,6 +217,7 @@ def generate_factored_timed(
 def generate_factored_timed(
     topology: Topology, *, collective: str, **options: Unpack[Options]
 ) -> tuple[FactoredForest | Allreduce[FactoredForest], dict[str, float]]: ...
+@_with_options
 def generate_factored_timed(
     topology: Topology,
     *,
@@ -206,10 +229,11 @@ def generate_factored_timed(
 
     All stages are run, the routing too.
     """
-    clock, request = Stopwatch(progress), Request.of(topology, collective, **asked)
+    clock, request = Stopwatch(progress), Request.of(topology, collective, asked)
     return schedule_of(request, FACTORED, clock, routed=True), clock.seconds
 
 
+@_with_options
 def generate_multicast(
     topology: Topology,
     *,
@@ -221,7 +245,7 @@ def generate_multicast(
 
     Parameters
     ----------
-    topology, collective, **options
+    topology, collective, progress, and the options
         As of :func:`generate`; an allreduce takes about three times
         ``program_s`` at most: for a bound and trees that reach the switches that copy, for
         switches that forward, and for single roots one by one.
@@ -241,4 +265,4 @@ def generate_multicast(
     >>> float(made.algbw_gb_s), made.optimal
     (450.0, True)
     """
-    return in_network(Request.of(topology, collective, multicast=True, **asked), progress)
+    return in_network(Request.of(topology, collective, asked, multicast=True), progress)

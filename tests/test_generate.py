@@ -1,5 +1,6 @@
 """The whole pipeline: every forest verifies and takes exactly the time of the bound."""
 
+import inspect
 import itertools
 import json
 import signal
@@ -15,7 +16,16 @@ import pytest
 from hypothesis import given, settings
 
 from benchmarks.topologies import dead_nics, jittered_nics, random_regular
-from forestcoll import cost, generate, generate_timed, read_schedule, verify, write_schedule
+from forestcoll import (
+    cost,
+    generate,
+    generate_factored,
+    generate_multicast,
+    generate_timed,
+    read_schedule,
+    verify,
+    write_schedule,
+)
 from forestcoll.errors import InvalidParameterError, VerificationError
 from forestcoll.generate import STAGES
 from forestcoll.topology import load_topology
@@ -207,3 +217,15 @@ def test_ctrl_c_stops_native_work():
         _, errors = process.communicate(timeout=30)
     assert "KeyboardInterrupt" in errors
     assert process.returncode != 0
+
+
+@pytest.mark.parametrize("make", [generate, generate_factored, generate_timed, generate_multicast])
+def test_every_option_is_in_the_signature_and_no_other_is_taken(make):
+    """As notebooks show it; switches that copy are not for ``generate``."""
+    shown = inspect.signature(make).parameters
+    assert {"root", "weights", "k", "method", "threads", "program_s", "progress"} <= shown.keys()
+    assert shown["method"].default == "forestcoll"
+    ring = load_topology("ring:nodes=3")
+    for option in ("kk", "multicast", "cls", "asked"):
+        with pytest.raises(TypeError, match=f"there is no option '{option}'; options are root"):
+            make(ring, **{option: 1})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
@@ -106,3 +107,12 @@ def test_tests_stand_where_their_sources_do() -> None:
         if not found and not within and path.stem not in ACROSS:
             lost.append(str(path.relative_to(ROOT)))
     assert not lost
+
+
+def test_what_a_release_leaves_out_is_not_inside_a_package() -> None:
+    """A pattern without a slash holds at any depth: "results" would drop experiments/results."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    build = project["tool"]["scikit-build"]
+    assert set(build["wheel"]["packages"]) == set(PACKAGES)
+    for pattern in (*build["sdist"]["exclude"], *build["wheel"]["exclude"]):
+        assert pattern.startswith(("/", "forestcoll/native/", "**.")), pattern

@@ -107,12 +107,18 @@ def _priced(topology: Topology) -> UpperBound | None:
     except (SolverError, TimeLimitError):
         return None
     prices = (np.rint(found / found.max() * parts).astype(np.int64) for parts in _FINEST)
-    rate = min(_rate_at(topology, price.tolist()) for price in prices)
-    return UpperBound(rate * topology.num_compute, "prices of the links")
+    rates = [_rate_at(topology, price.tolist()) for price in prices]
+    known = [rate for rate in rates if rate is not None]
+    if not known:
+        return None
+    return UpperBound(min(known) * topology.num_compute, "prices of the links")
 
 
-def _rate_at(topology: Topology, prices: Sequence[int]) -> Fraction:
-    """Return the rate of every pair, in GB/s, that whole prices of the links prove none exceeds."""
+def _rate_at(topology: Topology, prices: Sequence[int]) -> Fraction | None:
+    """Return the rate of every pair, in GB/s, that whole prices of the links prove none exceeds.
+
+    None if prices have been rounded to 0 along a way of every pair: these prove nothing.
+    """
     tails, heads = zip(*((link.tail, link.head) for link in topology.links), strict=True)
     graph = sp.csr_matrix((prices, (tails, heads)), shape=(len(topology.nodes),) * 2)
     gpus = list(topology.compute)
@@ -120,4 +126,5 @@ def _rate_at(topology: Topology, prices: Sequence[int]) -> Fraction:
     paid = sum(
         price * link.bandwidth_gb_s for price, link in zip(prices, topology.links, strict=True)
     )
-    return Fraction(paid) / sum(map(int, ways.sum(axis=1)))
+    worth = sum(map(int, ways.sum(axis=1)))
+    return Fraction(paid) / worth if worth else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 
 from forestcoll.errors import InvalidParameterError
 
@@ -48,7 +48,7 @@ def check_seconds(seconds: float, what: str = "seconds") -> None:
 
 def check_threads(threads: int) -> None:
     """Raise InvalidParameterError unless the threads are a whole number from 1 up."""
-    if isinstance(threads, bool) or not isinstance(threads, int):
+    if isinstance(threads, bool) or not isinstance(threads, Integral):
         raise InvalidParameterError(f"threads is {threads!r}; it must be a whole number")
     if threads < 1:
         raise InvalidParameterError(f"threads is {threads}; it must be at least 1")

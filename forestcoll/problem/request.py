@@ -10,15 +10,17 @@ Source:  ForestColl sections 5.5 (fixed k), 5.6 (multicast) and 5.7 (collectives
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypedDict, Unpack
+from types import MappingProxyType
+from typing import TypedDict
 
 from forestcoll.errors import InvalidParameterError, UnknownMethodError
 from forestcoll.problem.limits import check_seconds, check_threads
 from forestcoll.problem.weights import Weights, rank_of_root, weights_for
 from forestcoll.topology.model import Topology
 
-__all__ = ["METHODS", "PROGRAM_S", "Asked", "Request", "check_k", "usable_cores"]
+__all__ = ["ASKED", "METHODS", "PROGRAM_S", "Asked", "Request", "check_k", "usable_cores"]
 
 METHODS = ("forestcoll", "paper")
 """The core, and the ForestColl paper's own algorithms."""
@@ -40,6 +42,19 @@ class Asked(TypedDict, total=False):
     method: str
     threads: int | None
     program_s: float
+
+
+ASKED: Mapping[str, object] = MappingProxyType(
+    {
+        "root": None,
+        "weights": None,
+        "k": None,
+        "method": "forestcoll",
+        "threads": None,
+        "program_s": PROGRAM_S,
+    }
+)
+"""What holds where nothing is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +101,17 @@ class Request:
     def of(
         cls,
         topology: Topology,
-        collective: str = "allgather",
+        collective: str,
+        asked: Asked,
         *,
         multicast: bool = False,
-        **asked: Unpack[Asked],
     ) -> Request:
         """Check what is asked for, and return it in one form.
 
         Raises
         ------
+        TypeError
+            If there is no such option.
         UnknownMethodError
             If the method is none of :data:`METHODS`.
         UnsupportedError
@@ -103,8 +120,9 @@ class Request:
             If there are fewer than one thread or tree; if the root or the weights are wrong,
             missing, or not for this collective; if the time is none.
         """
-        if unknown := sorted(set(asked) - Asked.__optional_keys__):
-            raise TypeError(f"there is no option {unknown[0]!r}")
+        if unknown := sorted(set(asked) - ASKED.keys()):
+            known = ", ".join(ASKED)
+            raise TypeError(f"there is no option {unknown[0]!r}; options are {known}")
         method = asked.get("method", "forestcoll")
         if method not in METHODS:
             raise UnknownMethodError(f"there is no method {method!r}; known: {', '.join(METHODS)}")
@@ -113,7 +131,8 @@ class Request:
         check_threads(threads)
         if (k := asked.get("k")) is not None:
             check_k(k)
-        check_seconds(seconds := asked.get("program_s", PROGRAM_S), "program_s")
+        seconds = asked.get("program_s", PROGRAM_S)
+        check_seconds(seconds, "the time for the allreduce program")
         root, weights = asked.get("root"), asked.get("weights")
         return cls(
             topology=topology,
@@ -123,7 +142,7 @@ class Request:
             anywhere=root is None and weights is None,
             k=k,
             method=method,
-            threads=threads,
+            threads=int(threads),
             multicast=multicast,
             program_s=seconds,
         )

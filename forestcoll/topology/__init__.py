@@ -8,6 +8,8 @@ things) and ``families/`` (by name); ``format``, ``documents`` and ``files`` (in
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families import FAMILIES, Family
+from forestcoll.topology.families import direct_connect as direct_connect
+from forestcoll.topology.families import fabrics as fabrics
 from forestcoll.topology.files import read_topology, write_topology
 from forestcoll.topology.format import topology_document, topology_from_document
 from forestcoll.topology.groups import group, members_from_text

@@ -8,5 +8,6 @@ from forestcoll.topology.families import direct_connect as direct_connect
 from forestcoll.topology.families import fabrics as fabrics
 from forestcoll.topology.families import machines as machines
 from forestcoll.topology.families.family import FAMILIES, Family
+from forestcoll.topology.families.machines import dgx_a100, dgx_h100, mi250, paper_example
 
-__all__ = ["FAMILIES", "Family"]
+__all__ = ["FAMILIES", "Family", "dgx_a100", "dgx_h100", "mi250", "paper_example"]

@@ -20,7 +20,7 @@ from experiments.results.rows import Row, read_rows
 from experiments.run.worker import work
 from forestcoll.core.best_allreduce import Improved
 from forestcoll.schedule import cost
-from forestcoll.topology import load_topology, write_topology
+from forestcoll.topology import TopologyBuilder, load_topology, write_topology
 from lp.alltoall.linear_optimum import all_to_all_rate
 from lp.solver.linear_program import Settings
 from tests.lp.networks import BETTER
@@ -195,3 +195,17 @@ def test_an_all_to_all_program_that_does_not_finish_leaves_no_optimum(
     found = measured(Made(schedule, topology, "all-to-all"))
     assert found["algbw"]
     assert not found.keys() & {"optimum", "optimum_gb_s", "optimum_by", "ratio"}
+
+
+def test_prices_that_round_to_nothing_leave_the_finer_ones() -> None:
+    """Half of the dearest price rounds to 0 with a single part; of 3 GPUs that was all prices."""
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"gpu{i}") for i in range(3)]
+    for tail, head, width in ((0, 1, 2), (0, 2, 1), (1, 0, 1), (1, 2, 2), (2, 0, 2), (2, 1, 1)):
+        builder.arc(gpus[tail], gpus[head], width)
+    topology = builder.build("three GPUs")
+    best = upper_bound(topology, "all-to-all", Fraction(1, 100))
+    found = all_to_all_rate(topology, settings=Settings(seconds=60))
+    assert best is not None
+    assert float(best.algbw_gb_s) / 3 == pytest.approx(found.rate_gb_s, rel=1e-3)
+    assert float(best.algbw_gb_s) / 3 >= found.rate_gb_s * (1 - 1e-9)
