@@ -19,7 +19,7 @@ from forestcoll.core.problem import Problem, tree_capacities
 from forestcoll.core.tight_sets import TightSets, decompose
 from forestcoll.core.violation import violated_cut
 from forestcoll.topology import Topology, load_topology
-from tests.core.test_tight_sets import entering, links_of, members
+from tests.core.decomposed import entering, links_of, members
 from tests.fuzz.families import build
 from tests.reference.condition import starved
 from tests.reference.cuts import violated_set

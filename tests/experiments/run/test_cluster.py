@@ -47,8 +47,12 @@ class Cluster:
             self._start("dask_worker", *options, "--local-directory", str(folder / f"worker-{n}"))
             for n in range(2)
         ]
-        wait_for(self._file.exists, "the scheduler")
+        wait_for(self._is_written, "the scheduler")
         self.address = json.loads(self._file.read_text())["address"]
+
+    def _is_written(self) -> bool:
+        """The file is there before its text is."""
+        return self._file.exists() and self._file.read_text().rstrip().endswith("}")
 
     def _start(self, program: str, *options: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
