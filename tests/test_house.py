@@ -37,7 +37,6 @@ ACROSS = {
     "test_notebooks": "the notebooks",
     "test_random_topologies": "tests/random_topologies.py",
     "test_readme": "the examples of the docs",
-    "test_draw": "the package draw",
     "test_cli": "the command as a whole",
     "test_static_steps": "what all methods that go in steps have in common",
     "test_published": "the package published",
@@ -53,7 +52,6 @@ ACROSS = {
     "test_step_weights": "weighted steps, through all operations",
     "test_step_limits": "the largest and the oddest step schedules",
     "test_collective_files": "files of every collective",
-    "test_transform": "what all transforms have in common",
     "test_trimming": "the native trimming",
 }
 """Tests of no single module, and what they are of."""

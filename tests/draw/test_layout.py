@@ -1,0 +1,70 @@
+"""Where nodes are drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.collections import LineCollection
+from matplotlib.patches import FancyArrowPatch
+
+from forestcoll.draw import draw_topology
+from forestcoll.draw.canvas import GPU_RADIUS
+from forestcoll.draw.layout import lay_out
+from forestcoll.topology import TopologyBuilder, load_topology
+from tests.draw.figures import SPECS, patches, texts
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_every_node_has_a_place_and_no_two_gpus_touch(spec: str) -> None:
+    """Two radii between any two GPUs."""
+    topology = load_topology(spec)
+    places = lay_out(topology).places
+    assert set(places) == set(range(len(topology.nodes)))
+    points = np.array([(places[v].x, places[v].y) for v in topology.compute])
+    apart = np.linalg.norm(points[:, None] - points[None], axis=2)
+    assert apart[~np.eye(len(points), dtype=bool)].min() > 2 * GPU_RADIUS
+
+
+def test_scale_out_switches_stand_in_tiers() -> None:
+    """Rails are one hop from the GPUs, spines two: GPUs below rails below spines."""
+    topology = load_topology("rail_optimized:boxes=2,spines=2")
+    places = lay_out(topology).places
+    height = {topology.nodes[v].name: place.y for v, place in places.items()}
+    assert height["b0.nvswitch"] < height["b0.gpu0"] < height["rail0"] < height["spine0"]
+    assert height["rail0"] == height["rail7"]
+    assert height["spine0"] == height["spine1"]
+
+
+def test_many_boxes_stand_on_both_sides_of_their_switch() -> None:
+    """Four boxes: 0 and 1 above InfiniBand, 2 and 3 below."""
+    topology = load_topology("dgx_a100:boxes=4")
+    places = lay_out(topology).places
+    ib = places[topology.position_of["ib"]].y
+    above = [places[topology.position_of[f"b{box}.gpu0"]].y > ib for box in range(4)]
+    assert above == [True, True, False, False]
+
+
+def test_a_torus_stands_on_its_grid_and_its_long_links_are_bent() -> None:
+    """Of a 4x4 torus, one link in four of each row and column wraps around: 8 pairs."""
+    topology = load_topology("torus:dims=4x4")
+    layout = lay_out(topology)
+    columns = {place.x for place in layout.places.values()}
+    rows = {place.y for place in layout.places.values()}
+    assert (len(columns), len(rows)) == (4, 4)
+    assert len(layout.bent) == 2 * 8
+    figure = draw_topology(topology)
+    (straight,) = (c for c in figure.axes[0].collections if isinstance(c, LineCollection))
+    assert len(straight.get_segments()) == 24
+    assert len(patches(figure, FancyArrowPatch)) == 8
+
+
+def test_networks_without_order_can_be_drawn() -> None:
+    """No boxes, no coordinates, no switch: springs; a lone GPU in a box with a switch; a bridge."""
+    builder = TopologyBuilder()
+    names = [builder.gpu(name) for name in ("ada", "bob", "cyd", "dan")]
+    for a, b in [(0, 1), (1, 2), (2, 0), (2, 3)]:
+        builder.link(names[a], names[b], 1)
+    builder.link(builder.gpu("eve", box=0), builder.switch("hub"), 2)
+    builder.link("hub", "ada", 2)
+    figure = draw_topology(builder.build("odd"))
+    assert {"ada", "eve", "hub", "box 0"} <= set(texts(figure))

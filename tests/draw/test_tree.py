@@ -1,0 +1,89 @@
+"""Pictures of trees."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch
+
+from forestcoll.draw import draw_tree
+from forestcoll.draw.canvas import CROSSING, GPU_RADIUS
+from forestcoll.errors import InvalidScheduleError
+from forestcoll.generate import generate, generate_multicast
+from forestcoll.schedule import Forest, Routes
+from forestcoll.topology import TopologyBuilder, load_topology
+from tests.draw.figures import patches, texts
+
+
+def hand_made_forest() -> Forest:
+    """Two boxes of two: 0 -> 1 and 2 (in the other box), 2 -> 3; and the mirror image from 3."""
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"b{i // 2}.gpu{i % 2}", box=i // 2, index=i % 2) for i in range(4)]
+    for a, b in combinations(gpus, 2):
+        builder.link(a, b, 1)
+    return Forest(
+        topology=builder.build("two pairs"),
+        method="by hand",
+        k=2,
+        congestion=Fraction(2),
+        root=np.array([0, 3], dtype=np.int32),
+        multiplicity=np.array([2, 1], dtype=np.int64),
+        parent=np.array([[-1, 0, 0, 2], [1, 3, 3, -1]], dtype=np.int32),
+        routes=Routes.from_paths({}),
+    )
+
+
+def test_a_tree_has_an_edge_for_each_gpu_but_the_root() -> None:
+    """Two boxes of two, 0 -> 1, 0 -> 2, 2 -> 3: three edges, one from box to box."""
+    figure = draw_tree(hand_made_forest(), 0)
+    assert len(patches(figure, FancyArrowPatch)) == 3
+    assert len(patches(figure, FancyArrowPatch, CROSSING)) == 1
+    assert {"box 0", "box 1", "between boxes: 1", "0.0", "1.1"} <= set(texts(figure))
+    assert "two pairs, tree 0: the shard of b0.gpu0" in texts(figure)
+
+
+def test_a_tree_that_carries_a_part_of_the_shard_says_so() -> None:
+    """Multiplicity 1 of k = 2 is half of the shard of the last GPU."""
+    assert "two pairs, tree 1: 1/2 of the shard of b1.gpu1" in texts(
+        draw_tree(hand_made_forest(), 1)
+    )
+
+
+def test_depth_goes_down_and_no_two_gpus_of_a_tree_touch() -> None:
+    """In each tree of two MI250 boxes (16 or more hops high), children stand below parents."""
+    forest = generate(load_topology("mi250:boxes=2"))
+    batch = int(np.argmax(forest.heights()))
+    discs = [np.array(disc.center) for disc in patches(draw_tree(forest, batch), Circle)]
+    assert len(discs) == 32
+    assert min(np.linalg.norm(a - b) for a, b in combinations(discs, 2)) > 2 * GPU_RADIUS
+    rows = {round(float(y), 6) for _, y in discs}
+    assert len(rows) == forest.heights()[batch] + 1
+
+
+def test_switches_that_copy_are_nodes_of_a_tree_and_no_two_nodes_touch() -> None:
+    """16 GPUs and the NVSwitch of both boxes; InfiniBand only forwards. Upwards in a reduction."""
+    topology = load_topology("dgx_h100:boxes=2")
+    both = generate_multicast(topology, collective="allreduce").schedule
+    for forest in both.phases:
+        figure = draw_tree(forest, 0)
+        discs = [np.array(disc.center) for disc in patches(figure, Circle)]
+        bars = [middle(bar) for bar in patches(figure, FancyBboxPatch)]
+        assert (len(discs), len(bars), len(patches(figure, FancyArrowPatch))) == (16, 2, 17)
+        assert len(patches(figure, FancyArrowPatch, CROSSING)) == 1
+        assert min(np.linalg.norm(a - b) for a, b in combinations(discs + bars, 2)) > 0.4
+        assert texts(figure).count("nvswitch") == 2
+    assert f"{topology.name}, tree 0: the sum for b0.gpu0" in texts(draw_tree(both.reduce, 0))
+
+
+def middle(bar: FancyBboxPatch) -> np.ndarray:
+    return np.array([bar.get_x() + bar.get_width() / 2, bar.get_y() + bar.get_height() / 2])
+
+
+@pytest.mark.parametrize("batch", [-1, 2])
+def test_a_tree_that_does_not_exist_is_refused(batch: int) -> None:
+    """The forest has trees 0 and 1."""
+    with pytest.raises(InvalidScheduleError, match="trees are 0 to 1"):
+        draw_tree(hand_made_forest(), batch)

@@ -1,0 +1,72 @@
+"""Networks whose all-to-all rate is known, and how to ask for it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from forestcoll.schedule import verify
+from forestcoll.topology import (
+    Topology,
+    TopologyBuilder,
+    load_topology,
+)
+from lp.alltoall.demands import Demands
+from lp.alltoall.linear_optimum import AllToAllOptimum, all_to_all_rate
+from lp.alltoall.path_schedule import schedule_of
+from lp.solver.linear_program import Settings
+
+SETTINGS = Settings(seconds=60, method="highs-ipm")
+
+
+BIPARTITE = "complete_bipartite:degree=4"
+
+
+def optimum(topology: Topology, **given) -> AllToAllOptimum:
+    found = all_to_all_rate(topology, settings=SETTINGS, **given)
+    assert found.status == "optimal"
+    assert found.rate_gb_s <= found.bound_gb_s * (1 + 1e-9)
+    assert found.gap < 1e-6
+    return found
+
+
+def exact_rate(topology: Topology) -> Fraction:
+    """The rate as the fraction it must be, which a schedule attains."""
+    found = optimum(topology)
+    made = 1 / verify(schedule_of(found)).congestion
+    assert float(made) == pytest.approx(found.bound_gb_s, rel=1e-9)
+    return made
+
+
+def uni(gpus: int) -> Topology:
+    return load_topology(f"ring:nodes={gpus},bidirectional=false")
+
+
+def line(bandwidths: tuple[int, int]) -> Topology:
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"gpu{i}") for i in range(3)]
+    for i, bandwidth in enumerate(bandwidths):
+        builder.link(gpus[i], gpus[i + 1], bandwidth)
+    return builder.build("line")
+
+
+SYMMETRIC = [
+    BIPARTITE,
+    "circulant:nodes=13,offsets=2+3",
+    "torus:dims=3x4,bandwidth=3/2",
+    "torus:dims=3x4,wrap=false",
+    "mi250:boxes=1,gpus_per_box=8",
+    "dgx_a100:boxes=2,ib_switches=2",
+    "fat_tree:leaves=3,hosts=3,spines=2",
+]
+
+
+def delivered(demands: Demands, flow_gb_s) -> float:
+    """The least of what arrives and stays, over all pairs with a demand, per unit of it."""
+    arrived = np.zeros_like(demands.amount)
+    np.add.at(arrived.T, demands.head, flow_gb_s.T)
+    np.subtract.at(arrived.T, demands.tail, flow_gb_s.T)
+    wanted = demands.amount > 0
+    return float((arrived[wanted] / demands.amount[wanted]).min())

@@ -1,0 +1,23 @@
+"""Symmetries that leave a GPU in place."""
+
+from __future__ import annotations
+
+from forestcoll.topology import (
+    load_topology,
+)
+from lp.symmetry.automorphism import find_orbits
+from lp.symmetry.stabilizer import bringing, link_orbits_around
+
+
+def test_symmetries_bring_a_node_to_its_orbit_and_leave_it_in_place() -> None:
+    """From the corner of a 3 x 3 mesh: four corners, and 2 x 3 links more than across its diagonal.
+
+    Under the reflection at the diagonal the mesh's 24 links, none of them fixed, make 12 orbits.
+    """
+    mesh = load_topology("torus:dims=3x3,wrap=false")
+    generators = find_orbits(mesh).generators
+    bring = bringing(generators, 0, 9)
+    assert sorted(bring) == [0, 2, 6, 8]
+    assert all(int(moved[0]) == node for node, moved in bring.items())
+    around = link_orbits_around(mesh, generators, bring)
+    assert int(around.max()) + 1 == 12
