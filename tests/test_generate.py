@@ -31,7 +31,7 @@ from forestcoll.generate import STAGES
 from forestcoll.topology import load_topology
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import enumerate_optimum
-from tests.schedule.mutations import FILE_MUTATIONS, MUTATIONS, OPTIMUM_MUTATIONS
+from tests.schedule.mutations_of.forests import FILE_MUTATIONS, MUTATIONS, OPTIMUM_MUTATIONS
 from tests.strategies import topologies
 
 CLUSTERS = [

@@ -71,7 +71,7 @@ def test_a_package_says_what_is_in_it(room: Path) -> None:
 def folders() -> list[Path]:
     found = {
         path.parent
-        for name in (*PACKAGES, "docs", "notebooks")
+        for name in (*PACKAGES, "benchmarks", "docs", "notebooks", "tests")
         for path in (ROOT / name).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }

@@ -7,7 +7,7 @@ import networkx as nx
 
 from forestcoll.schedule import Allreduce, Forest, verify
 from forestcoll.topology import Topology, TopologyBuilder
-from tests.schedule import mutations as spoil
+from tests.schedule.mutations_of import forests as spoil
 
 __all__ = ["ROOTED_MUTATIONS", "dgx1", "least_max_flow", "phases", "verified"]
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from baselines.interface.method import Schedule
 from forestcoll.schedule import Allreduce, MulticastForest, StepSchedule
-from tests.schedule.mutations import MUTATIONS
-from tests.schedule.step_mutations import CLOCK_MUTATIONS, STEP_MUTATIONS
+from tests.schedule.mutations_of.forests import MUTATIONS
+from tests.schedule.mutations_of.steps import CLOCK_MUTATIONS, STEP_MUTATIONS
 
 __all__ = ["COPYING", "spoil"]
 

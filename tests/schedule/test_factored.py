@@ -18,9 +18,9 @@ from forestcoll.schedule.transform.factoring import as_factored
 from forestcoll.schedule.verify.dispatch import Verdict, verify
 from forestcoll.topology import group, load_topology
 from tests.random_topologies import KINDS, random_topology
-from tests.schedule.factored_mutations import MUTATIONS, Mutation
 from tests.schedule.hand import FORESTS, MUTABLE
-from tests.schedule.mutations import MUTATIONS as EXPLICIT_MUTATIONS
+from tests.schedule.mutations_of.factored import MUTATIONS, Mutation
+from tests.schedule.mutations_of.forests import MUTATIONS as EXPLICIT_MUTATIONS
 
 CLUSTERS = (
     *("dgx_a100:boxes=1", "dgx_a100:boxes=3", "dgx_a100:boxes=32", "dgx_h100:boxes=4"),

@@ -26,7 +26,7 @@ from forestcoll.schedule import (
 from forestcoll.topology import NodeKind, Topology, TopologyBuilder
 from tests.reference.step_delivery import delivers
 from tests.schedule.literals import LITERALS, routes_of, star, teccl_star
-from tests.schedule.row_mutations import spoil_row
+from tests.schedule.mutations_of.rows import spoil_row
 
 NAMES = list(LITERALS)
 

@@ -30,7 +30,7 @@ from forestcoll.schedule import (
 from forestcoll.schedule.cost import step_loads
 from forestcoll.topology import Topology, load_topology
 from tests.random_topologies import random_topology
-from tests.schedule.step_mutations import CLOCK_MUTATIONS, STEP_MUTATIONS
+from tests.schedule.mutations_of.steps import CLOCK_MUTATIONS, STEP_MUTATIONS
 
 
 def over(topology: Topology, pairs: set[tuple[int, int]]) -> Routes:

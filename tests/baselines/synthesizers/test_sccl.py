@@ -27,7 +27,7 @@ from forestcoll.problem.limits import Limits
 from forestcoll.schedule import StepSchedule, cost, in_steps, verify
 from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder, load_topology
 from tests.baselines.dgx1 import NVLINKS, dgx1
-from tests.schedule.step_mutations import STEP_MUTATIONS
+from tests.schedule.mutations_of.steps import STEP_MUTATIONS
 
 
 def network_named(name: str) -> Topology:

@@ -28,7 +28,7 @@ from forestcoll.problem.limits import Limits
 from forestcoll.schedule import StepSchedule, cost, finish_s_per_gb, verify
 from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
 from tests.random_topologies import KINDS, random_topology
-from tests.schedule.step_mutations import CLOCK_MUTATIONS, STEP_MUTATIONS
+from tests.schedule.mutations_of.steps import CLOCK_MUTATIONS, STEP_MUTATIONS
 
 State = tuple[frozenset[int], ...]
 """What each GPU has."""

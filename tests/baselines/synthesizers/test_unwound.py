@@ -13,7 +13,7 @@ from forestcoll.errors import InvalidParameterError, UnsupportedError, Verificat
 from forestcoll.schedule import Allreduce, Forest, cost, verify
 from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder, load_topology
 from tests.baselines.single_root import verified
-from tests.schedule.mutations import MUTATIONS
+from tests.schedule.mutations_of.forests import MUTATIONS
 from tests.strategies import topologies
 
 SPECS = [

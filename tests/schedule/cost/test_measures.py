@@ -16,7 +16,7 @@ from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.verify.dispatch import verify
 from forestcoll.topology import group, load_topology
 from tests.schedule.hand import FORESTS, leaves4, rails2, slow_ring3
-from tests.schedule.multicast_mutations import star
+from tests.schedule.mutations_of.multicast import star
 
 
 def test_cost_by_hand() -> None:

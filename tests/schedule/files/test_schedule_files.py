@@ -25,7 +25,7 @@ from forestcoll.schedule.files.schedule_files import read_schedule, write_schedu
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.verify.dispatch import verify
 from tests.schedule.hand import FORESTS, MUTABLE, leaves4, rails2, ring3, star3
-from tests.schedule.mutations import FILE_MUTATIONS, MUTATIONS
+from tests.schedule.mutations_of.forests import FILE_MUTATIONS, MUTATIONS
 
 DOCS = Path(__file__).parents[3] / "docs"
 SCHEMA = json.loads((DOCS / "schemas" / "schedule.schema.json").read_text(encoding="utf-8"))

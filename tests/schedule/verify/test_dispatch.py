@@ -15,7 +15,7 @@ from forestcoll.schedule.cost.measures import cost
 from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.schedule.verify.dispatch import verify
 from tests.schedule.hand import FORESTS, MUTABLE, forest, leaves4, rails2, ring3, star3, topology
-from tests.schedule.mutations import MUTATIONS, OPTIMUM_MUTATIONS
+from tests.schedule.mutations_of.forests import MUTATIONS, OPTIMUM_MUTATIONS
 
 
 def rejected(spoiled: Forest) -> str:

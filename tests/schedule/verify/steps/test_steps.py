@@ -14,7 +14,7 @@ from forestcoll.schedule import Chunks, Clock, Path, Routes, Send, Sends, StepSc
 from forestcoll.schedule.steps import COLLECTIVES
 from forestcoll.topology import load_topology
 from tests.reference.step_delivery import delivers
-from tests.schedule.row_mutations import ROW_MUTATIONS
+from tests.schedule.mutations_of.rows import ROW_MUTATIONS
 
 GPUS = 4
 NET = load_topology(f"complete:nodes={GPUS},bandwidth=1000")

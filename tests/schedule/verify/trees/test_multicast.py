@@ -18,7 +18,7 @@ from forestcoll.multicast.pruning import multicast, traffic
 from forestcoll.schedule import Allreduce, MulticastForest, read_schedule, verify, write_schedule
 from forestcoll.topology import group, load_topology
 from tests.command_line import ROOT
-from tests.schedule.multicast_mutations import MUTATIONS, box, rows_of, star, with_rows
+from tests.schedule.mutations_of.multicast import MUTATIONS, box, rows_of, star, with_rows
 
 
 @pytest.mark.parametrize("reduction", [False, True])

@@ -1,6 +1,6 @@
 """Measure SCCL's synthesis with CP-SAT, beside the times of SCCL's public code with z3.
 
-    python -m benchmarks.bench_sccl --only DGX-1 --seconds 60
+    python -m benchmarks.baselines.bench_sccl --only DGX-1 --seconds 60
 
 Instances are chunks:steps:rounds, each with the chunks of a root put in order (our default) and
 without; then the Pareto enumeration on DGX-1. Every schedule is verified. z3: SCCL's public code on
@@ -127,7 +127,7 @@ def frontier(extra_rounds: int, limits: Limits) -> Table:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_sccl")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.baselines.bench_sccl")
     parser.add_argument("--only", default="", metavar="TEXT", help="rows whose name holds it")
     parser.add_argument("--seconds", type=float, default=60, help="for each instance")
     parser.add_argument("--threads", type=int, default=1, help="they take turns")

@@ -1,7 +1,7 @@
 """All-to-all rates of direct-connect networks, beside those published.
 
-    python -m benchmarks.bench_alltoall --only 1024 --limit 60
-    python -m benchmarks.bench_alltoall --only 64 --csv results/all_to_all/table.csv
+    python -m benchmarks.lp.bench_alltoall --only 1024 --limit 60
+    python -m benchmarks.lp.bench_alltoall --only 64 --csv results/all_to_all/table.csv
 
 f is the rate of every pair in units of one link; published values are those of Efficient
 Direct-Connect Topologies for Collective Communications (NSDI 2025), tables 7 (f, three digits) and
@@ -204,7 +204,7 @@ def append(file: Path, row: Row, cells: tuple[str, ...]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_alltoall")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.lp.bench_alltoall")
     parser.add_argument("--only", default="", metavar="TEXT", help="rows with it in name or GPUs")
     parser.add_argument("--limit", type=float, default=60, metavar="S", help="for each row")
     parser.add_argument("--columns", type=int, default=70_000, help="unknowns of the largest LP")

@@ -1,6 +1,6 @@
 """Solve the allreduce program on the networks of the ForestColl paper, and hold it to N x* / 2.
 
-    python -m benchmarks.bench_allreduce_lp --only h100
+    python -m benchmarks.lp.bench_allreduce_lp --only h100
 
 By cutting planes, with symmetries and, up to 64 GPUs, without; with --reference also the program as
 the paper states it, on networks of up to 16 GPUs. The paper says (section 5.7) that on all networks
@@ -91,7 +91,7 @@ def write(path: Path, rows: list[tuple[str, ...]], method: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_allreduce_lp")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.lp.bench_allreduce_lp")
     parser.add_argument("--only", default="", metavar="TEXT", help="networks whose name holds it")
     parser.add_argument("--reference", action="store_true", help="solve the paper's program too")
     parser.add_argument("--largest", type=int, default=64, help="GPUs to do without symmetries")

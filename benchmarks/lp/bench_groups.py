@@ -1,6 +1,6 @@
 """Process groups at once, and fractional packings: bound, attained rate, seconds.
 
-    python -m benchmarks.bench_groups --only H100
+    python -m benchmarks.lp.bench_groups --only H100
 
 Of every cluster the GPUs of each index across the boxes (data parallelism), and of each box (tensor
 parallelism). "alone" is the rate of the first group if it had the network to itself, "equal" that
@@ -88,7 +88,7 @@ def packing_row(spec: str) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_groups")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.lp.bench_groups")
     parser.add_argument("--only", default="", metavar="TEXT", help="rows whose name holds it")
     given = parser.parse_args()
     console = Console(width=max(Console().width, 140))

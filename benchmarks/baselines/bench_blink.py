@@ -1,7 +1,7 @@
 """Blink and Blink+Switch beside ForestColl, in theory.
 
-``python -m benchmarks.bench_blink`` prints the allreduce of both on two MI250 boxes, with the
-phases one after the other and overlapped (the loads of both added on every link), beside what
+``python -m benchmarks.baselines.bench_blink`` prints the allreduce of both on two MI250 boxes, with
+the phases one after the other and overlapped (the loads of both added on every link), beside what
 ForestColl measured, and the best that any trees of a root could do with overlapping (a linear
 program); how near Blink's own packing comes to the best rate of a root, with how many trees, in
 what time on one thread; allgathers on unwound switches. Every schedule is verified.

@@ -1,6 +1,6 @@
 """Hold our TACOS against the public code: how long its schedules take, and how long to make them.
 
-    python -m benchmarks.bench_tacos --seeds 5
+    python -m benchmarks.baselines.bench_tacos --seeds 5
 
 Links of 50 GiB/s and 0.5 us, 1 GiB gathered, one chunk a GPU. The references are the best of five
 runs of the public C++ code, which takes no seed, and for large meshes the seconds that one of its
@@ -83,7 +83,7 @@ def measured(row: Row, matching: str, seeds: int) -> tuple[str, ...]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_tacos")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.baselines.bench_tacos")
     parser.add_argument("--seeds", type=int, default=5, help="from 0 on, of which the best counts")
     parser.add_argument("--only", default="", metavar="TEXT", help="rows whose name holds it")
     given = parser.parse_args()

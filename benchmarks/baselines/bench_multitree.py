@@ -1,6 +1,6 @@
 """MultiTree beside the optimum, from one box to 1024 GPUs, with different unit bandwidths.
 
-    python -m benchmarks.bench_multitree --family mi250 --units slowest,2,8
+    python -m benchmarks.baselines.bench_multitree --family mi250 --units slowest,2,8
 
 Every forest is verified. "GB/s" is what the default reading of the paper attains, "least" and
 "most" the range over all of them (see its module), up to ``--readings`` GPUs; "ahead"

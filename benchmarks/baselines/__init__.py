@@ -1,0 +1,1 @@
+"""Measurements of baselines: Blink, MultiTree, SCCL, TACOS."""

@@ -1,0 +1,1 @@
+"""Measurements of the programs of lp: allreduces, all-to-alls, groups."""
