@@ -34,7 +34,7 @@ std::vector<NodeId> Demand::targets() const {
 }
 
 std::vector<Arc> merged(std::vector<Arc> arcs) {
-  std::ranges::sort(arcs, {}, [](const Arc& arc) { return std::pair{arc.tail, arc.head}; });
+  std::ranges::sort(arcs, {}, [](const Arc& arc) { return ends(arc.tail, arc.head); });
   std::size_t last = 0;
   for (std::size_t i = 1; i < arcs.size(); ++i) {
     if (arcs[i].tail == arcs[last].tail && arcs[i].head == arcs[last].head) {

@@ -54,6 +54,13 @@ Shares fill_up(Ports& ports, const std::vector<Amount>& amounts) {
   return shares;
 }
 
+// a * b / c, rounded down. A division of 128 bits takes many times as long as one of 64.
+Amount scaled(Amount a, Amount b, Amount c) {
+  Amount product;
+  if (!__builtin_mul_overflow(a, b, &product)) return product / c;
+  return static_cast<Amount>(Wide{a} * b / c);
+}
+
 // Shares the ports of one item out over the splits it takes part in, in proportion: row s has an
 // amount for each port, adding up to amounts[s].
 Shares share_out(Ports& ports, const std::vector<Amount>& amounts) {
@@ -68,7 +75,7 @@ Shares share_out(Ports& ports, const std::vector<Amount>& amounts) {
   };
   for (std::size_t s = 0; s < amounts.size(); ++s) {
     for (std::size_t i = 0; i < width; ++i) {
-      give(s, i, static_cast<Amount>(Wide{whole[i]} * amounts[s] / ports.total));
+      give(s, i, scaled(whole[i], amounts[s], ports.total));
     }
   }
   for (std::size_t s = 0; s < amounts.size(); ++s) {

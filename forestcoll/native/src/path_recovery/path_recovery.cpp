@@ -18,36 +18,32 @@ namespace {
 class LinkNumbers {
  public:
   explicit LinkNumbers(std::size_t most_links)
-      : cells_(std::bit_ceil(2 * most_links + 2), {kFree, -1}), mask_(cells_.size() - 1) {}
+      : cells_(std::bit_ceil(2 * most_links + 2), -1), mask_(cells_.size() - 1) {
+    ends_.reserve(most_links);
+  }
 
   // The number of a link, a new one if it is not known.
   int add(NodeId tail, NodeId head) {
-    Cell& cell = cells_[place(key(tail, head))];
-    if (cell.number < 0) cell = {key(tail, head), known_++};
-    return cell.number;
+    int& number = cells_[place(ends(tail, head))];
+    if (number < 0) {
+      number = ends_.count();
+      ends_.push_back(ends(tail, head));
+    }
+    return number;
   }
   // The number of a link, or -1.
-  int find(NodeId tail, NodeId head) const { return cells_[place(key(tail, head))].number; }
+  int find(NodeId tail, NodeId head) const { return cells_[place(ends(tail, head))]; }
 
  private:
-  struct Cell {
-    std::uint64_t key;
-    int number;
-  };
-  static constexpr std::uint64_t kFree = ~std::uint64_t{0};
-
-  static std::uint64_t key(NodeId tail, NodeId head) {
-    return (static_cast<std::uint64_t>(tail) << 32) | static_cast<std::uint32_t>(head);
-  }
   std::size_t place(std::uint64_t wanted) const {
     std::size_t at = ((wanted * 0x9e3779b97f4a7c15U) >> 20) & mask_;
-    while (cells_[at].key != wanted && cells_[at].key != kFree) at = (at + 1) & mask_;
+    while (cells_[at] >= 0 && ends_[cells_[at]] != wanted) at = (at + 1) & mask_;
     return at;
   }
 
-  std::vector<Cell> cells_;
+  std::vector<int> cells_;  // a link's number; -1 where there is none
   std::size_t mask_;
-  int known_ = 0;
+  IndexedVector<std::uint64_t> ends_;  // by number
 };
 
 // A physical link, or two walks joined at a switch; walks share their parts.
@@ -69,6 +65,9 @@ class PathTable {
  public:
   PathTable(const Graph& physical, const std::vector<Split>& splits)
       : numbers_(physical.arcs.size() + splits.size()) {
+    top_.reserve(physical.arcs.size() + splits.size());
+    bundles_.reserve(physical.arcs.size() + splits.size());
+    walks_.reserve(physical.arcs.size() + splits.size());
     for (const Arc& arc : physical.arcs) {
       if (arc.capacity == 0) continue;
       walks_.push_back({-1, -1, arc.tail, arc.head, 1});

@@ -18,7 +18,7 @@ std::vector<Amount> content(const Subproblem& problem) {
 
 void Contractor::add_arcs(std::vector<Crossing> crossings, const std::vector<Arc>& arcs,
                           Contracted& set) {
-  std::ranges::sort(crossings, {}, [](const Crossing& c) { return std::pair{c.tail, c.head}; });
+  std::ranges::sort(crossings, {}, [](const Crossing& c) { return ends(c.tail, c.head); });
   std::vector<Arc>& merged = set.problem.graph.arcs;
   for (const auto& [tail, head, arc] : crossings) {
     if (merged.empty() || merged.back().tail != tail || merged.back().head != head) {

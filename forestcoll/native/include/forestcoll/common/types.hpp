@@ -34,6 +34,12 @@ struct Demand {
   std::vector<NodeId> targets() const;
 };
 
+// The ends of an arc as one number, in the order of (tail, head): one comparison where a pair takes
+// two.
+inline std::uint64_t ends(NodeId tail, NodeId head) {
+  return (static_cast<std::uint64_t>(tail) << 32) | static_cast<std::uint32_t>(head);
+}
+
 // Sorts arcs by (tail, head) and adds parallel ones up.
 std::vector<Arc> merged(std::vector<Arc> arcs);
 

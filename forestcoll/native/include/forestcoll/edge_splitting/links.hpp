@@ -20,7 +20,7 @@ class Links {
   }
 
   void add(const Arc& link) {
-    const std::size_t index = links_.size();
+    const int index = links_.count();
     at_[link.tail].push_back(index);
     at_[link.head].push_back(index);
     links_.push_back(link);
@@ -30,13 +30,13 @@ class Links {
   void remove(NodeId node) { removed_[node] = 1; }
 
   // Every link there ever was.
-  const std::vector<Arc>& all() const { return links_; }
+  const IndexedVector<Arc>& all() const { return links_; }
 
   // Calls visit with the place of every link out of the node or into it.
   template <typename Visit>
   void each_at(NodeId node, const Visit& visit) const {
-    for (const std::size_t index : at_[node]) {
-      if (is_there(links_[index])) visit(index);
+    for (const int index : at_[node]) {
+      if (is_there(links_[index])) visit(static_cast<std::size_t>(index));
     }
   }
 
@@ -57,8 +57,8 @@ class Links {
  private:
   bool is_there(const Arc& link) const { return !removed_[link.tail] && !removed_[link.head]; }
 
-  std::vector<Arc> links_;
-  NodeMap<std::vector<std::size_t>> at_;  // by node, either end
+  IndexedVector<Arc> links_;
+  NodeMap<std::vector<int>> at_;  // by node, either end
   NodeMap<std::uint8_t> removed_;
 };
 
