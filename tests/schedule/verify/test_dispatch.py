@@ -1,12 +1,19 @@
 """verify accepts what is right, for the right reasons, and names the fault of what is not."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
 
 import pytest
 
+from forestcoll.errors import UnsupportedError, VerificationError
+from forestcoll.schedule import Allreduce, FlowSchedule, lockstep
 from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.transform.factoring import as_factored
+from forestcoll.schedule.transform.reverse import turned
 from forestcoll.schedule.verify.dispatch import verify
-from tests.schedule.made.hand import FORESTS
+from tests.schedule.made.hand import FORESTS, ring3, star3
 
 
 @pytest.mark.parametrize("make", FORESTS.values(), ids=FORESTS)
@@ -18,3 +25,37 @@ def test_correct_forest_is_proved_optimal(make: Callable[[], Forest]) -> None:
     assert correct.optimum is not None
     assert verdict.time_s_per_gb == correct.optimum.time_s_per_gb
     assert verdict.congestion == correct.congestion
+
+
+def test_the_phase_that_is_wrong_is_named() -> None:
+    """One of two chains of the star loses its last edge."""
+    gather = star3()
+    reduce = turned(gather, gather.topology)
+    parent = gather.parent.copy()
+    parent[0, 2] = -1
+    with pytest.raises(VerificationError, match=r"^phase gather: tree 0, rooted at a: c has no"):
+        verify(Allreduce(reduce, replace(gather, parent=parent)))
+    with pytest.raises(VerificationError, match=r"^phase reduce: tree 0, rooted at a: c "):
+        verify(Allreduce(replace(reduce, parent=parent), gather))
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (None, "verify takes a schedule, not NoneType"),
+        (Allreduce(ring3(), None), "takes forests as the phases of an allreduce, not NoneType"),
+        (Allreduce(lockstep(ring3()), ring3()), "phases of an allreduce, not StepSchedule"),
+    ],
+)
+def test_what_is_no_schedule_is_told_by_its_type(found: Any, message: str) -> None:
+    with pytest.raises(UnsupportedError, match=message):
+        verify(found)
+
+
+def test_each_type_of_schedule_has_its_proof() -> None:
+    """The same trees, as they are, in factored form, hop by hop, as flows."""
+    forest = ring3()
+    assert verify(forest).time_s_per_gb == Fraction(1, 3)
+    assert verify(as_factored(forest)).time_s_per_gb == Fraction(1, 3)
+    assert verify(lockstep(forest)).time_s_per_gb == Fraction(1, 3)
+    assert verify(FlowSchedule(forest.topology, "flows", 1, forest.routes)).gpus == 3

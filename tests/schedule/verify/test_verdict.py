@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from forestcoll.schedule import Allreduce
+from forestcoll.schedule.transform.reverse import turned
 from forestcoll.schedule.verify.dispatch import verify
 from tests.schedule.made.hand import leaves4
 
@@ -20,3 +22,16 @@ def test_verdict_states_what_was_checked() -> None:
     assert verdict.busiest_link == ("a", "x")
     assert verdict.time_s_per_gb == Fraction(1, 4)
     assert verdict.algbw_gb_s == 4
+
+
+def test_the_verdict_of_an_allreduce_has_both_phases() -> None:
+    """The same trees up and down: 1/4 s/GB each, on the same links, so 1/2 at once and in turn."""
+    gather = leaves4()
+    verdict = verify(Allreduce(turned(gather, gather.topology), gather))
+    assert verdict.collective == "allreduce"
+    assert (verdict.reduce.collective, verdict.gather.collective) == ("reduce-scatter", "allgather")
+    assert verdict.reduce.optimal
+    assert verdict.gather.optimal
+    assert verdict.time_s_per_gb == verdict.in_turn_s_per_gb == Fraction(1, 2)
+    assert verdict.algbw_gb_s == 2
+    assert (verdict.bound_gb_s, verdict.model, verdict.optimal) == (None, None, False)
