@@ -3,56 +3,23 @@
 from __future__ import annotations
 
 import ast
-import json
-import subprocess
 import sys
-from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forestcoll import certify, generate, optimum, read_certificate, verify, verify_certificate
-from forestcoll import write_certificate as write
-from forestcoll.errors import VerificationError
-from forestcoll.problem.certificate_document import Certificate
-from forestcoll.schedule import certificate_schema, is_certificate
-from forestcoll.topology import Topology, TopologyBuilder, group, load_topology
-from tests.command_line import ROOT, assert_one_line, document, invoke
+from forestcoll import certify, generate, optimum, verify, verify_certificate
+from forestcoll.schedule import certificate_schema
+from forestcoll.topology import Topology, load_topology
+from tests.command_line import SCRIPT, assert_one_line, by_the_script, document, invoke
 from tests.core.test_fixed_k import overdrawn
 from tests.core.test_pipeline import ONE_WAY, bound_by_enumeration, demands, fit
+from tests.schedule.verify.certificates.by_command import NETWORKS, certificate_of
 from tests.strategies import topologies
-
-SCRIPT = ROOT / "docs" / "check_certificate.py"
-NETWORKS = {
-    "allgather": ["dgx_a100:boxes=2"],
-    "reduce-scatter": ["mi250:boxes=2", "--collective", "reduce-scatter", "--group", "*/0-3"],
-    "broadcast": ["dgx_h100:boxes=2", "--collective", "broadcast", "--root", "3"],
-    "reduce": ["ring:nodes=5", "--collective", "reduce", "--root", "gpu2"],
-    "weighted": ["ring:nodes=3", "--weights", "WEIGHTS"],
-    "k = 3": ["mi250:boxes=2", "--k", "3"],
-    "k = 83": ["mi250:boxes=2", "--k", "83"],
-}
-FALSE = tuple[Sequence[str | int], Callable[[Any], Any]]
-
-
-def by_the_script(path: Path) -> subprocess.CompletedProcess[str]:
-    """Run the script as anybody may: no package is on its path."""
-    command = [sys.executable, "-I", "-S", str(SCRIPT), str(path)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-
-
-def certificate_of(name: str, path: Path) -> Any:
-    """Write a certificate with the command line and return it as plain data."""
-    weights = path.with_suffix(".yaml")
-    weights.write_text("[2, 0, 3]")
-    options = [weights if option == "WEIGHTS" else option for option in NETWORKS[name]]
-    assert invoke("certificate", *options, "-o", path).exit_code == 0
-    return json.loads(path.read_text())
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -132,209 +99,8 @@ def test_every_optimum_has_a_certificate(
 
 # --- false ones --------------------------------------------------------------------------------
 
-MUTATIONS: dict[str, FALSE] = {
-    "a node twice in the cut": (("optimum", "cut"), lambda cut: [*cut, "b0.gpu9"]),
-    "a switch less in the cut": (("optimum", "cut"), lambda cut: cut[:-1]),
-    "a GPU of the cut outside": (("optimum", "cut"), lambda cut: cut[1:]),
-    "all GPUs in the cut": (("optimum", "cut"), lambda cut: ["b0.gpu0", *cut]),
-    "a stranger in the cut": (("optimum", "cut"), lambda cut: [*cut, "nobody"]),
-    "a GPU of the cut unlisted": (("optimum", "gpus"), lambda gpus: gpus[1:]),
-    "weight of the cut": (("optimum", "weight"), lambda weight: weight + 1),
-    "bandwidth of the cut": (("optimum", "bandwidth_gb_s"), lambda _: "1/3"),
-    "ratio of the cut": (("optimum", "inverse_rate"), lambda _: "1/3"),
-    "k": (("k",), lambda k: k + 1),
-    "no k": (("k",), lambda _: 0),
-    "congestion": (("congestion",), lambda u: str(Fraction(u) * 2)),
-    "lower congestion": (("congestion",), lambda u: str(Fraction(u) / 2)),
-    "time": (("time_s_per_gb",), lambda time: str(Fraction(time) / 2)),
-    "collective": (("collective",), lambda _: "broadcast"),
-    "weight of a GPU": (("gpus", 0, "weight"), lambda weight: weight + 1),
-    "trees of a GPU": (("gpus", 0, "trees"), lambda trees: trees + 1),
-    "a GPU twice": (("gpus", 1, "name"), lambda _: "b0.gpu0"),
-    "a switch twice": (("forwarding",), lambda names: [*names, names[0]]),
-    "a link away": (("links",), lambda links: links[1:]),
-    "a link twice": (("links",), lambda links: [*links, links[0]]),
-    "a link to nowhere": (("links", 0, "to"), lambda _: "nobody"),
-    "load": (("links", 0, "trees"), lambda trees: trees + 1),
-}
-LIMITS: dict[str, FALSE] = {
-    "no limit": (("fixed_k",), lambda _: None),
-    "trees lacking": (("fixed_k", "trees_lacking"), lambda trees: trees + 1),
-    "higher limit": (("fixed_k", "congestion"), lambda u: str(Fraction(u) * 2)),
-    "lower limit": (("fixed_k", "congestion"), lambda u: str(Fraction(u) / 2)),
-    "cut of the limit": (("fixed_k", "cut"), lambda cut: cut[1:]),
-    "a GPU less in the limit": (("fixed_k", "gpus"), lambda gpus: gpus[1:]),
-    "weight of the limit": (("fixed_k", "weight"), lambda weight: weight - 1),
-}
-
-
-@pytest.fixture(scope="module")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    path = tmp_path_factory.mktemp("certificates") / "certificate.json"
-    return {name: json.dumps(certificate_of(name, path)) for name in ("reduce-scatter", "k = 3")}
-
-
-def refused_by_both(changed: Any, path: Path) -> None:
-    path.write_text(json.dumps(changed))
-    result = invoke("verify", path)
-    assert result.exit_code == 1, result.output
-    assert_one_line(result.stderr, "")
-    script = by_the_script(path)
-    assert script.returncode == 1
-    assert script.stderr.startswith("false: ")
-    assert script.stderr.count("\n") == 1
-    assert script.stdout == ""
-
-
-@pytest.mark.parametrize(
-    ("source", "change"),
-    [
-        *(("reduce-scatter", name) for name in MUTATIONS),
-        *(("k = 3", name) for name in LIMITS),
-    ],
-)
-def test_whatever_is_changed_both_refuse(
-    source: str, change: str, certificates: dict[str, str], tmp_path: Path
-) -> None:
-    """One number, name or entry at a time; exit code 1 and one line."""
-    changed = json.loads(certificates[source])
-    where, new = (MUTATIONS | LIMITS)[change]
-    place = changed
-    for key in where[:-1]:
-        place = place[key]
-    was = place[where[-1]]
-    place[where[-1]] = new(was)
-    assert place[where[-1]] != was
-    refused_by_both(changed, tmp_path / "false.json")
-
-
-def test_any_link_changed_is_found() -> None:
-    """A tree more or less on any link; 1 % less bandwidth, as every link of a ring is full."""
-    plain = certify(load_topology("ring:nodes=4")).model_dump(by_alias=True)
-    for link in plain["links"]:
-        for change in (
-            {"trees": link["trees"] + 1},
-            {"trees": link["trees"] - 1},
-            {"bandwidth_gb_s": Fraction(link["bandwidth_gb_s"]) * Fraction(99, 100)},
-        ):
-            was = dict(link)
-            link.update(change)
-            with pytest.raises(VerificationError):
-                verify_certificate(Certificate.model_validate(plain))
-            link.update(was)
-    assert verify_certificate(Certificate.model_validate(plain)).optimal
-
-
-def test_the_other_direction_is_found(tmp_path: Path) -> None:
-    """A broadcast is no reduce: to a root that sends but receives nothing."""
-    path = tmp_path / "false.json"
-    changed = certificate_of("broadcast", path)
-    changed["collective"] = "reduce"
-    refused_by_both(changed, path)
-
-
-def test_a_cut_link_of_other_bandwidth_is_found(
-    certificates: dict[str, str], tmp_path: Path
-) -> None:
-    """More bandwidth into the cut than was added up."""
-    changed = json.loads(certificates["reduce-scatter"])
-    inside = set(changed["optimum"]["cut"])
-    for link in changed["links"]:
-        if link["to"] in inside and link["from"] not in inside:
-            link["bandwidth_gb_s"] = "1000"
-            break
-    refused_by_both(changed, tmp_path / "false.json")
-
-
-def two_pairs() -> Topology:
-    """Pairs a, b and c, d with 3 GB/s each way inside, and 10 GB/s between a and c."""
-    builder = TopologyBuilder()
-    a, b, c, d = (builder.gpu(name) for name in "abcd")
-    builder.link(a, b, 3)
-    builder.link(c, d, 3)
-    builder.link(a, c, 10)
-    return builder.build("two pairs")
-
-
-def test_loads_that_no_trees_can_have_are_found(tmp_path: Path) -> None:
-    """All add up at every GPU, but each pair sends in circles and nothing to the other."""
-    certificate = certify(two_pairs())
-    assert (certificate.k, certificate.congestion) == (1, 1)
-    path = tmp_path / "false.json"
-    write(certificate, path)
-    forged = json.loads(path.read_text())
-    for link in forged["links"]:
-        link["trees"] = 0 if {link["from"], link["to"]} == {"a", "c"} else 3
-    refused_by_both(forged, path)
-    result = invoke("verify", path)
-    assert "only 2 of 4 trees can flow over the loads" in result.stderr
-    assert "the trees of all roots can flow to a" in by_the_script(path).stderr
-
-
-def test_a_switch_that_keeps_trees_is_found(tmp_path: Path) -> None:
-    """Loads that are right at every GPU; the switch gets one tree more than it sends."""
-    path = tmp_path / "false.json"
-    builder = TopologyBuilder()
-    a, b, w = builder.gpu("a"), builder.gpu("b"), builder.switch("w")
-    builder.link(a, b, 1)
-    builder.link(a, w, 1)
-    builder.link(b, w, 1)
-    write(certify(builder.build("triangle")), path)
-    forged = json.loads(path.read_text())
-    link = next(link for link in forged["links"] if link["to"] == "w")
-    link["trees"] -= 1
-    refused_by_both(forged, path)
-    assert "w only forwards, but receives" in invoke("verify", path).stderr
-
 
 # --- form --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("where", "value", "message"),
-    [
-        (("version",), 2, "version is 2: Input should be 1"),
-        (("k",), "many", "k is 'many': it must be a whole number from 0 up"),
-        (("k",), -1, "k is -1: it must be a whole number from 0 up"),
-        (("k",), True, "k is True: it must be a whole number"),
-        (("congestion",), 1, "congestion is 1: it must be a positive exact number as text"),
-        (("congestion",), "1/0", "congestion is '1/0': it must be a positive exact number"),
-        (("congestion",), "0", "congestion is '0': it must be positive"),
-        (("links", 0, "trees"), None, "links[0].trees is None: it must be a whole number"),
-        (("links", 0, "cost"), 1, "links[0].cost is not a field of this format"),
-        (("gpus",), 3, "gpus is 3: Input should be a valid list"),
-    ],
-)
-def test_what_is_no_certificate_is_told(
-    where: Sequence[Any], value: object, message: str, tmp_path: Path
-) -> None:
-    """Exit code 2, the field, the value found and what is allowed."""
-    path = tmp_path / "certificate.json"
-    write(certify(load_topology("ring:nodes=3")), path)
-    changed = place = json.loads(path.read_text())
-    for key in where[:-1]:
-        place = place[key]
-    place[where[-1]] = value
-    path.write_text(json.dumps(changed))
-    result = invoke("verify", path)
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, f"{path}: {message}")
-
-
-def test_broken_files_are_told(tmp_path: Path) -> None:
-    path = tmp_path / "certificate.json"
-    write(certify(load_topology("ring:nodes=3")), path)
-    text = path.read_text()
-    for broken, message in (
-        (text[:-20], "not valid JSON"),
-        (text.replace('"k":', '"K":'), "k is missing; add it"),
-        (text.replace("{\n", '{\n"k": 1,\n', 1), "the key 'k' is given twice"),
-    ):
-        path.write_text(broken)
-        result = invoke("verify", path)
-        assert result.exit_code == 2
-        assert_one_line(result.stderr, message)
-    assert not is_certificate(tmp_path / "nothing.json")
 
 
 @pytest.mark.parametrize(
@@ -353,29 +119,6 @@ def test_what_cannot_be_certified_is_told(options: list[str], message: str, tmp_
     assert list(tmp_path.iterdir()) == []
     result = invoke("certificate", "ring:nodes=3", "-o", tmp_path / "no" / "where.json")
     assert_one_line(result.stderr, "there is no directory")
-
-
-def test_files_are_read_as_they_were_written(tmp_path: Path) -> None:
-    """Equal certificates, equal bytes; numbers of any length."""
-    path, again = tmp_path / "one.json", tmp_path / "two.json"
-    for certificate in (
-        certify(group(load_topology("dgx_a100:boxes=2"), ["b0.gpu0", "b1.gpu7"])),
-        certify(load_topology("ring:nodes=3"), weights=[10**14, 1, 10**15 + 7], k=60),
-        certify(load_topology("mi250:boxes=2"), k=2),
-    ):
-        write(certificate, path)
-        assert is_certificate(path)
-        assert read_certificate(path) == certificate
-        verify_certificate(read_certificate(path))
-        write(read_certificate(path), again)
-        assert path.read_bytes() == again.read_bytes()
-        assert by_the_script(path).returncode == 0
-
-
-def test_the_schema_is_current() -> None:
-    """If this fails: write json.dumps(certificate_schema(), indent=2) to that file."""
-    text = (ROOT / "docs" / "schemas" / "certificate.schema.json").read_text(encoding="utf-8")
-    assert json.loads(text) == certificate_schema()
 
 
 def test_the_script_is_short_and_needs_the_standard_library_only() -> None:
