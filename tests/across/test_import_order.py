@@ -4,7 +4,6 @@ OR-Tools and HiGHS both export HiGHS symbols: with ortools 9.15 and highspy 1.15
 fails, whatever the order. The pin of highspy is what keeps this test green.
 """
 
-import itertools
 import subprocess
 import sys
 
@@ -45,7 +44,11 @@ assert problem.status == cvxpy.OPTIMAL and abs(problem.value - 8 / 3) < 1e-9
 }
 
 
-@pytest.mark.parametrize("order", list(itertools.permutations(SOLVE)), ids=",".join)
+ORDERS = [(*list(SOLVE)[i:], *list(SOLVE)[:i]) for i in range(len(SOLVE))]
+"""Of any two each comes first in one of them."""
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=",".join)
 def test_solvers_import_and_solve_in_one_process(order: tuple[str, ...]) -> None:
     """Each solves a problem whose optimum is plain by hand: min(3, 2) = 2 and floor(20 / 3) = 6.
 

@@ -54,9 +54,9 @@ def random_clock(seed: int) -> StepSchedule:
 
 
 def test_verify_adds_rates_up_as_the_definition_does() -> None:
-    """Of two thousand random clocks both accept and refuse the same ones."""
+    """Of seven hundred random clocks both accept and refuse the same ones."""
     found = {True: 0, False: 0}
-    for seed in range(2000):
+    for seed in range(700):
         made = random_clock(seed)
         try:
             verify(made)
@@ -65,7 +65,7 @@ def test_verify_adds_rates_up_as_the_definition_does() -> None:
             accepted = False
         assert accepted == fits(made), seed
         found[accepted] += 1
-    assert min(found.values()) > 300
+    assert min(found.values()) > 100
 
 
 @pytest.mark.parametrize("tick", [Fraction(1, 2**61), Fraction(10**30)])
