@@ -1,45 +1,29 @@
 """SCCL: what exists, what is proved not to, and that the encoding is the paper's."""
 
 import os
-import random
 import subprocess
 import sys
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import pytest
-from ortools.sat.python import cp_model
 
-from baselines import METHODS
-from baselines.synthesizers.sccl import generate, pareto
+from baselines.synthesizers.sccl import generate
 from baselines.synthesizers.sccl.constraints import Deadline, Instance, solve
-from baselines.synthesizers.sccl.network import Group, Network, bounds, direct
+from baselines.synthesizers.sccl.network import bounds, direct
 from forestcoll.errors import (
     InfeasibleError,
-    InvalidParameterError,
     TimeLimitError,
     UnsupportedError,
     VerificationError,
 )
 from forestcoll.problem.limits import Limits
-from forestcoll.schedule import StepSchedule, cost, in_steps, verify
+from forestcoll.schedule import cost, in_steps, verify
 from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder, load_topology
-from tests.baselines.dgx1 import NVLINKS, dgx1
+from tests.baselines.dgx1 import dgx1
+from tests.baselines.synthesizers.sccl.rounds import network_named, shard_rounds
 from tests.schedule.mutations_of.steps import STEP_MUTATIONS
-
-
-def network_named(name: str) -> Topology:
-    return dgx1() if name == "dgx1" else load_topology(name)
-
-
-def shard_rounds(schedule: StepSchedule) -> Fraction:
-    """The time in steps, in that of a shard (all a root has) on one unit of bandwidth: R/C."""
-    _, unit = direct(schedule.topology)
-    roots = len({int(root) for root in schedule.chunks.root})
-    return in_steps(schedule).time_s_per_gb * unit * roots
-
 
 # --- the outcomes of SCCL's public code, with z3 ------------------------------------------------
 
@@ -97,99 +81,7 @@ def test_schedules_that_sccl_refutes_do_not_exist(
         assert solve(instance, symmetry=symmetry, deadline=Deadline(Limits())) is None
 
 
-def test_dgx1_is_the_hybrid_cube_mesh() -> None:
-    """Six NVLinks a GPU, so 7 shards enter over 6 links: 7/6; two hops lead everywhere."""
-    assert all(sum(row) == 6 for row in NVLINKS)
-    assert np.array_equal(np.array(NVLINKS), np.array(NVLINKS).T)
-    assert bounds(dgx1(), (1,) * 8).rounds_per_chunk == Fraction(7, 6)
-    assert bounds(dgx1(), (1,) * 8).steps == 2
-
-
 # --- the encoding -------------------------------------------------------------------------------
-
-
-def paper_says(instance: Instance) -> bool:
-    """Decide an instance by the paper's own variables: start and send apart, no pruning."""
-    network, steps = instance.network, instance.steps
-    model = cp_model.CpModel()
-    rounds = [model.new_int_var(1, instance.rounds, "") for _ in range(steps)]
-    model.add(sum(rounds) <= instance.rounds)
-    load: dict[tuple[tuple[int, int], int], list[cp_model.IntVar]] = {}
-    for root, _ in product(instance.roots, range(instance.chunks)):
-        start = [model.new_int_var(0, 0 if v == root else steps, "") for v in range(network.size)]
-        send = {link: model.new_bool_var("") for link in network.links}
-        for v in range(network.size):
-            model.add(sum(send[link] for link in network.into[v]) == (v != root))
-        for (tail, head), sent in send.items():
-            model.add(start[tail] < start[head]).only_enforce_if(sent)
-            for step in range(steps):
-                now = model.new_bool_var("")
-                model.add(start[head] != step + 1).only_enforce_if(sent, ~now)
-                load.setdefault(((tail, head), step), []).append(now)
-    for group, step in product(network.groups, range(steps)):
-        sends = [now for link in group.links for now in load[link, step]]
-        model.add(sum(sends) <= group.copies * rounds[step])
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    status = solver.solve(model)
-    assert status in (cp_model.OPTIMAL, cp_model.FEASIBLE, cp_model.INFEASIBLE)
-    return status != cp_model.INFEASIBLE
-
-
-def small_network(rng: random.Random) -> Network:
-    """Four GPUs on a one-way ring with chords, and at times a port shared by what leaves a GPU."""
-    ring = {(v, (v + 1) % 4) for v in range(4)}
-    chords = {(a, b) for a in range(4) for b in range(4) if a != b and rng.random() < 0.4}
-    links = tuple(sorted(ring | chords))
-    groups = [Group((link,), rng.randint(1, 2)) for link in links]
-    if rng.random() < 0.5:
-        groups.append(Group(tuple(link for link in links if link[0] == 0), 1))
-    return Network(4, links, tuple(groups))
-
-
-def test_the_encoding_decides_as_the_papers() -> None:
-    """On random networks, with and without symmetry, as the paper's start and send do."""
-    rng = random.Random(5)
-    outcomes = []
-    for _ in range(40):
-        network = small_network(rng)
-        roots = (0, 1, 2, 3) if rng.random() < 0.5 else (rng.randrange(4),)
-        steps = rng.randint(1, 3)
-        rounds = rng.randint(steps, steps + 2)
-        instance = Instance(network, roots, rng.randint(1, 2), steps, rounds)
-        expected = paper_says(instance)
-        for symmetry in (True, False):
-            found = solve(instance, symmetry=symmetry, deadline=Deadline(Limits()))
-            assert (found is not None) == expected, instance
-        outcomes.append(expected)
-    assert 10 <= sum(outcomes) <= 30
-
-
-def test_links_of_a_group_share_its_rounds() -> None:
-    """Three GPUs, all joined: one step of one round; if each has one port out, two rounds."""
-    links = tuple((a, b) for a in range(3) for b in range(3) if a != b)
-    alone = tuple(Group((link,), 1) for link in links)
-    ports = tuple(Group(tuple(link for link in links if link[0] == gpu), 1) for gpu in range(3))
-
-    def exists(groups: tuple[Group, ...], steps: int, rounds: int) -> bool:
-        instance = Instance(Network(3, links, groups), (0, 1, 2), 1, steps, rounds)
-        return solve(instance, symmetry=True, deadline=Deadline(Limits())) is not None
-
-    assert exists(alone, 1, 1)
-    assert not exists(alone + ports, 1, 1)
-    assert exists(alone + ports, 1, 2)
-
-
-def test_rounds_are_filled_as_the_solution_says() -> None:
-    """In each step every link carries at most its copies times the rounds of the step."""
-    network, _ = direct(dgx1())
-    instance = Instance(network, tuple(range(8)), 2, 2, 3)
-    found = solve(instance, symmetry=True, deadline=Deadline(Limits()))
-    assert found is not None
-    assert sum(found.rounds) == 3
-    for group, (step, rounds) in product(network.groups, enumerate(found.rounds)):
-        sends = [s for s in found.sends if s.step == step and (s.tail, s.head) in group.links]
-        assert len(sends) <= group.copies * rounds
 
 
 def test_a_step_over_wide_links_alone_costs_less_than_a_round() -> None:
@@ -246,49 +138,7 @@ def test_least_rounds_for_given_steps() -> None:
     assert verify(generate(dgx1(), chunks=3, steps=2, rounds=5)).steps == 2
 
 
-def test_pareto_frontier_of_dgx1() -> None:
-    """SCCL's Algorithm 1 with k = 2, to 3 steps: 4/3 rounds a chunk are too few in 2 steps."""
-    points = list(pareto(dgx1(), extra_rounds=2, most_steps=3))
-    tried = [(p.chunks, p.steps, p.rounds, p.outcome) for p in points]
-    assert tried == [(3, 2, 4, "unsat"), (2, 2, 3, "sat"), (4, 3, 5, "sat")]
-    for point in points:
-        if point.schedule is not None:
-            assert verify(point.schedule).steps == point.steps
-            assert shard_rounds(point.schedule) <= point.rounds_per_chunk
-
-
-def test_pareto_may_be_told_where_to_end() -> None:
-    """With R = S on a one-way ring of 3 the bound of 2 is met at once; on DGX-1 not in 4 steps."""
-    ring = list(pareto(load_topology("ring:nodes=3,bidirectional=false")))
-    assert [(p.chunks, p.steps, p.rounds, p.outcome) for p in ring] == [(1, 2, 2, "sat")]
-    frontier = [p for p in pareto(dgx1(), most_steps=4) if p.outcome == "sat"]
-    assert [(p.chunks, p.steps, p.rounds) for p in frontier] == [(1, 2, 2), (2, 3, 3), (3, 4, 4)]
-
-
-def test_pareto_says_what_it_does_not_know() -> None:
-    """With no time every outcome is unknown, and nothing is called proved."""
-    points = list(pareto(dgx1(), most_steps=3, limits=Limits(seconds=0)))
-    assert [p.outcome for p in points] == ["unknown"] * 3
-    assert all(p.schedule is None for p in points)
-
-
 # --- other collectives --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "spec", ["dgx1", "ring:nodes=4,bidirectional=false", "torus:dims=2x3,wrap=false"]
-)
-@pytest.mark.parametrize("name", METHODS["sccl"].collectives)
-def test_every_collective_is_delivered(name: str, spec: str) -> None:
-    """Reductions run backwards on the reversed network; an allreduce takes both phases."""
-    topology = network_named(spec)
-    schedule = METHODS["sccl"].run(topology, name)
-    assert isinstance(schedule, StepSchedule)
-    verdict = verify(schedule)
-    assert (schedule.method, verdict.collective) == ("sccl", name)
-    one_way = {"reduce-scatter": "allgather", "allreduce": "allgather", "reduce": "broadcast"}
-    alone = generate(topology, one_way.get(name, name))
-    assert verdict.steps == alone.num_steps * (2 if name == "allreduce" else 1)
 
 
 def test_an_allreduce_with_a_root_is_a_reduce_and_a_broadcast() -> None:
@@ -390,22 +240,3 @@ def test_what_it_cannot_do_is_typed(
 ) -> None:
     with pytest.raises(UnsupportedError, match=f"^unsupported: {message}"):
         generate(topology(), collective)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"chunks": 0}, "chunks is 0; it must be positive"),
-        ({"steps": -1}, "steps is -1"),
-        ({"steps": 3, "rounds": 2}, "2 rounds for 3 steps"),
-        ({"root": 0}, "takes no root"),
-    ],
-)
-def test_bad_numbers_are_typed(parameters: dict[str, int], message: str) -> None:
-    with pytest.raises(InvalidParameterError, match=message):
-        METHODS["sccl"].run(dgx1(), "allgather", parameters)
-
-
-def test_a_negative_k_is_refused() -> None:
-    with pytest.raises(InvalidParameterError, match="extra_rounds is -1"):
-        next(pareto(dgx1(), extra_rounds=-1))
