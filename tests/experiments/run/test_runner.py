@@ -9,7 +9,6 @@ from pathlib import Path
 from experiments.config.experiment import read_experiment
 from experiments.config.points import Point, Status
 from experiments.results.rows import Row, RowFile, read_rows
-from experiments.run.executors.local import LocalExecutor
 from experiments.run.plan import make_plan
 from experiments.run.runner import run_points
 
@@ -42,24 +41,6 @@ def test_a_run_goes_on_where_it_was_killed(write_experiment, log, tmp_path: Path
     assert [point.topology for point in log.ran] == ["ring:nodes=4", "ring:nodes=5"]
     assert [row.point for row in second] == [point.identity for point in points]
     assert [row.point for row in read_rows(path)] == [point.identity for point in points]
-
-
-def test_points_run_side_by_side(write_experiment, log, tmp_path: Path) -> None:
-    """Three points, two of which wait for each other; the rows come in the order of the points."""
-    meeting = tmp_path / "meeting"
-    meeting.mkdir()
-    meets = {"folder": str(meeting), "name": ["a", "b"]}
-    path = write_experiment(
-        topologies=[{"family": "ring", "parameters": {"nodes": 3}}],
-        methods=[{"name": "zoo:meets", "parameters": meets}, {"name": "ring"}],
-    )
-    points = read_experiment(path).points
-    with RowFile(tmp_path / "rows.jsonl") as file:
-        rows = run_points(make_plan(points, file.rows), file, LocalExecutor(2), log)
-    assert [row.status for row in rows] == [Status.OK] * 3
-    assert [row.point for row in rows] == [point.identity for point in points]
-    assert [row.jobs for row in rows] == [2, 2, 2]
-    assert len(log.ran) == 3
 
 
 def test_a_full_disk_is_an_error_and_no_half_row(write_experiment, harness, tmp_path: Path) -> None:
