@@ -52,8 +52,10 @@ def test_two_a100_boxes_by_hand() -> None:
             assert Fraction(amount, found.whole) == Fraction(28 if to_box else 2, 16)
 
 
-@pytest.mark.parametrize("boxes", [4, 8, 16])
-@pytest.mark.parametrize(("machine", "nics_gb_s"), [("dgx_a100", 200), ("mi250", 256)])
+@pytest.mark.parametrize(
+    ("machine", "nics_gb_s", "boxes"),
+    [("dgx_a100", 200, 4), ("dgx_a100", 200, 8), ("dgx_a100", 200, 16), ("mi250", 256, 4)],
+)
 def test_nics_carry_twice_the_data(machine: str, nics_gb_s: int, boxes: int) -> None:
     """From 4 boxes on, an inner box sends to two below and one above, and to one above as a leaf.
 

@@ -37,10 +37,10 @@ RELATIVE = 1e-7
         # 8 groups share the 8 NICs into a box; of each, the shards of all other boxes must enter.
         ("dgx_a100:boxes=2", groups_by_index, Fraction(8 * 25, 8 * 1)),
         ("dgx_a100:boxes=4", groups_by_index, Fraction(8 * 25, 8 * 3)),
-        ("dgx_h100:boxes=16", groups_by_index, Fraction(8 * 50, 8 * 15)),
+        ("dgx_h100:boxes=8", groups_by_index, Fraction(8 * 50, 8 * 7)),
         # 7 shards enter a GPU over its NVSwitch port and its NIC: the network lies idle otherwise.
         ("dgx_a100:boxes=2", groups_by_box, Fraction(300 + 25, 7)),
-        ("dgx_h100:boxes=16", groups_by_box, Fraction(450 + 50, 7)),
+        ("dgx_h100:boxes=8", groups_by_box, Fraction(450 + 50, 7)),
         # 16 groups of one GPU in each of 2 boxes, and 16 GB/s of InfiniBand for each GPU.
         ("mi250:boxes=2", groups_by_index, Fraction(16)),
     ],
