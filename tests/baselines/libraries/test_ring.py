@@ -273,8 +273,12 @@ INTACT = Fraction(640, 3)
         ("dgx_a100:boxes=4", ["b0.gpu2 - ib"], Fraction(7 * 25 * 32, 31)),
         ("dgx_a100:boxes=3,ib_switches=2", ["b0.gpu2 - ib0"], Fraction(7 * 25 * 24, 23)),
         ("rail_optimized:boxes=4", ["b0.gpu2 - rail2"], Fraction(7 * 50 * 32, 31)),
-        # Two of 16: fourteen chains over xGMI.
-        ("mi250:boxes=2", ["b0.gpu2 - ib", "b0.gpu3 - ib"], Fraction(14 * 16 * 32, 31)),
+        # Two of 8: six chains over xGMI.
+        (
+            "mi250:boxes=3,gpus_per_box=8",
+            ["b0.gpu2 - ib", "b0.gpu3 - ib"],
+            Fraction(6 * 16 * 24, 23),
+        ),
         # Half of them, and half each way: GPUs 4 to 7 send and the others receive.
         ("dgx_a100:boxes=2", [f"b0.gpu{i} - ib" for i in range(4)], INTACT / 2),
         (
