@@ -20,13 +20,14 @@ def names(topology: Topology, gpus: tuple[int, ...]) -> list[str]:
 
 
 def two_boxes(*nics: int) -> Topology:
-    """A box of GPUs with NICs of so many GB/s, and another of one GPU, on one switch."""
+    """A box of GPUs with NICs of so many GB/s and one without, and a GPU in a box of its own."""
     builder = TopologyBuilder()
     network, inner = builder.switch("network"), builder.switch("inner", 0)
     for index, width in enumerate(nics):
         gpu = builder.gpu(f"b0.gpu{index}", 0, index)
         builder.link(gpu, inner, 99)
         builder.link(gpu, network, width)
+    builder.link(builder.gpu("without", 0, len(nics)), inner, 99)
     builder.link(builder.gpu("b1.gpu0", 1, 0), network, 99)
     return builder.build("two boxes")
 

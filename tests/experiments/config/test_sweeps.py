@@ -46,6 +46,10 @@ def test_a_topology_file_counts_by_its_content(write_experiment, tmp_path: Path)
 def test_the_last_sweep_turns_fastest(write_experiment) -> None:
     """Topologies first, then methods, their parameters, and repetitions last of all."""
     path = write_experiment(
+        topologies=[
+            {"family": "ring", "parameters": {"nodes": [4, 3]}},
+            {"family": "ring", "parameters": {"nodes": 2}},
+        ],
         methods=[{"name": "zoo:good", "parameters": {"note": ["a", "b"]}}, {"name": "ring"}],
         repetitions=2,
     )
@@ -53,9 +57,12 @@ def test_the_last_sweep_turns_fastest(write_experiment) -> None:
     placed = list(points_of(Experiment.model_validate(document), path.parent))
     points = [(p.point.topology, p.point.series, p.point.repetition) for p in placed]
     series = ("zoo:good (note=a)", "zoo:good (note=b)", "ring")
-    topologies = ("ring:nodes=3", "ring:nodes=4")
+    topologies = ("ring:nodes=4", "ring:nodes=3", "ring:nodes=2")
     assert points == list(itertools.product(topologies, series, (0, 1)))
-    assert [(p.topology, p.method) for p in placed[:6]] == [(0, 0)] * 4 + [(0, 1)] * 2
+    assert [(p.topology, p.method) for p in placed[6:]] == [
+        *([(0, 0)] * 4 + [(0, 1)] * 2),
+        *([(1, 0)] * 4 + [(1, 1)] * 2),
+    ]
 
 
 def test_the_first_gpu_is_the_root_of_what_has_one(write_experiment) -> None:

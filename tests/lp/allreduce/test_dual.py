@@ -48,6 +48,18 @@ def test_prices_of_a_line_prove_one_exactly(symmetric: bool) -> None:
         assert turned == {one.nodes for one in bound.sets}
 
 
+STAR = [each for size in (1, 2, 3) for each in combinations(range(4), size) if each != (1, 2, 3)]
+"""The cuts of a star of three GPUs, of which the switch is the first node."""
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_orbits_of_unequal_size_share_their_prices_alike(symmetric: bool) -> None:
+    """The two slow GPUs of a star are an orbit, the fast one is alone: by hand 1 GB/s."""
+    bound = exact_bound(*solved(star(1, 1, 2), STAR, symmetric=symmetric))
+    assert bound is not None
+    assert check_bound(bound) == 1
+
+
 def test_switches_have_potentials_where_they_forward() -> None:
     """Two boxes of 2 and 6 GPUs: the link between them alone, 1 GB/s, is the bound."""
     topology = two_boxes(2, 6)
@@ -71,9 +83,7 @@ def test_prices_that_are_off_prove_more(seed: int) -> None:
 
 
 def test_noise_of_a_solver_is_rounded_off() -> None:
-    """In a star of three GPUs, from all cuts between these and their switch."""
-    cuts = [nodes for size in (1, 2, 3) for nodes in combinations(range(4), size)]
-    program, solution = solved(star(1, 1, 2), [each for each in cuts if each != (1, 2, 3)])
+    program, solution = solved(star(1, 1, 2), STAR)
     assert solution.row_duals is not None
     exact = exact_bound(program, solution)
     near = exact_bound(program, replace(solution, row_duals=solution.row_duals + 1e-10))

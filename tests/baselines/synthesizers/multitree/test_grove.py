@@ -51,6 +51,20 @@ def test_gpus_that_have_just_joined_send_from_the_next_step_on() -> None:
     assert grown.parents().tolist() == [[-1, 0, 1], [2, -1, 1], [2, 0, -1]]
 
 
+def test_the_next_number_is_that_after_the_sender() -> None:
+    """GPU 0 is linked to 2, which has one unit to a switch with 1 and 3: to 3, not to 1."""
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"gpu{i}") for i in range(4)]
+    switch = builder.switch("w")
+    builder.link(gpus[0], gpus[2], 1)
+    for gpu, width in ((2, 1), (1, 9), (3, 9)):
+        builder.link(gpus[gpu], switch, width)
+    grown = Grove(builder.build("beyond"), Fraction(1))
+    grown.step()
+    grown.step()
+    assert grown.parents()[0].tolist() == [-1, -1, 0, 2]
+
+
 def test_paths_are_those_that_were_taken() -> None:
     grown = grove(STAR)
     while any(grown.missing):
