@@ -18,7 +18,6 @@ SWITCHED = [
     "dgx_a100:boxes=2",
     "dgx_a100:boxes=3,nics=nodes,ib_switches=2",
     "dgx_h100:boxes=4",
-    "mi250:boxes=2",
     "mi250:boxes=2,gpus_per_box=8",
     "paper_example",
     "fat_tree:leaves=4,hosts=4,spines=3,oversubscription=2",

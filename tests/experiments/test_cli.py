@@ -7,9 +7,11 @@ import signal
 import time
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
-from experiments.results.rows import read_rows
+from experiments.config.experiment import read_experiment
+from experiments.results.rows import Row, RowFile, read_rows
 from forestcoll.errors import InvalidExperimentError
 
 RING = [{"family": "ring", "parameters": {"nodes": 4}}]
@@ -35,25 +37,24 @@ def test_an_experiment_runs_and_is_reported(app, write_experiment, tmp_path: Pat
 
 
 def test_json_is_all_that_a_machine_reads(app, write_experiment, tmp_path: Path) -> None:
-    """Standard output is one JSON object with the rows and the files; no figures if unwanted."""
-    path = write_experiment(topologies=RING, figures=["theoretical-algbw"])
+    """Standard output is one JSON object with the rows and the files; no figures if unwanted.
+
+    A failed point is exit code 1; the others are run and reported all the same.
+    """
+    path = write_experiment(
+        topologies=RING,
+        methods=[{"name": "zoo:raises"}, {"name": "ring"}],
+        figures=["theoretical-algbw"],
+    )
     results = tmp_path / "results"
     done = CliRunner().invoke(app, [str(path), "--results", str(results), "--json", "--no-figures"])
+    assert done.exit_code == 1
     answer = json.loads(done.stdout)
-    assert [row["status"] for row in answer["rows"]] == ["ok"]
-    (row,) = answer["rows"]
+    assert [row["status"] for row in answer["rows"]] == ["failed", "ok"]
+    row = answer["rows"][1]
     assert row["algbw"].keys() == row["optimum"].keys() == {"exact", "value"}
     assert row["ratio"] == {"exact": "1", "value": 1.0}
     assert [Path(file).name for file in answer["files"]] == ["rows.jsonl", "summary.csv"]
-
-
-def test_a_failed_point_is_exit_code_1(app, write_experiment, tmp_path: Path) -> None:
-    """The others are run and reported all the same."""
-    path = write_experiment(topologies=RING, methods=[{"name": "zoo:raises"}, {"name": "ring"}])
-    done = CliRunner().invoke(app, [str(path), "--results", str(tmp_path), "--json"])
-    assert done.exit_code == 1
-    statuses = [row["status"] for row in json.loads(done.stdout)["rows"]]
-    assert statuses == ["failed", "ok"]
 
 
 def test_a_mistake_in_the_file_is_a_typed_error(app, write_experiment) -> None:
@@ -88,39 +89,50 @@ def test_ctrl_c_keeps_the_finished_rows(write_experiment, harness, tmp_path: Pat
         assert not Path(f"/proc/{Path(note).read_text()}").exists()
 
 
+@pytest.fixture
+def rows(write_experiment, tmp_path: Path) -> Path:
+    """Rows of both points, as of an earlier run of 2 s each."""
+    path = tmp_path / "results" / "toy" / "rows.jsonl"
+    known = {"status": "ok", "wall_s": 2.0, "time": "2026-01-01T00:00:00+00:00"}
+    with RowFile(path) as file:
+        for point in read_experiment(write_experiment()).points:
+            file.append(Row.of(point, {**known, "gpus": int(point.topology[-1])}))
+    return path
+
+
 def test_a_dry_run_says_what_would_run_and_writes_nothing(
-    app, write_experiment, tmp_path: Path
+    app, write_experiment, rows: Path, tmp_path: Path
 ) -> None:
-    """First all is unknown; after one of the two points has run, the other may take as long."""
-    arguments = [str(write_experiment()), "--results", str(tmp_path / "results")]
-    first = CliRunner().invoke(app, [*arguments, "--dry-run"])
+    """First all is unknown; with a row of one of the two points, the other may take as long."""
+    path = str(write_experiment())
+    first = CliRunner().invoke(app, [path, "--results", str(tmp_path / "none"), "--dry-run"])
     assert first.exit_code == 0, first.output
     assert "0 done, 2 to run: 2 of unknown time" in first.output
-    assert not (tmp_path / "results").exists()
-    one = CliRunner().invoke(app, [*arguments, "--only", "*=3", "--json"])
-    assert [row["topology"] for row in json.loads(one.stdout)["rows"]] == ["ring:nodes=3"]
-    second = CliRunner().invoke(app, [*arguments, "--dry-run", "--json"])
+    assert not (tmp_path / "none").exists()
+    before = rows.read_bytes().splitlines(keepends=True)[0]
+    rows.write_bytes(before)
+    arguments = [path, "--results", str(rows.parents[1]), "--dry-run", "--json"]
+    second = CliRunner().invoke(app, arguments)
     assert [point["runs"] for point in json.loads(second.stdout)] == [False, True]
-    assert json.loads(second.stdout)[1]["estimate_s"] > 0
+    assert json.loads(second.stdout)[1]["estimate_s"] == 2
+    assert rows.read_bytes() == before
 
 
-def test_starting_over_with_some_keeps_the_others(app, write_experiment, tmp_path: Path) -> None:
+def test_starting_over_with_some_keeps_the_others(app, write_experiment, rows: Path) -> None:
     """``--fresh --only`` runs one of two points again; the summary has the last row of both."""
-    path = write_experiment()
-    arguments = [str(path), "--results", str(tmp_path), "--no-figures", "--json"]
-    assert CliRunner().invoke(app, [*arguments, "-j", "2"]).exit_code == 0
-    assert CliRunner().invoke(app, [*arguments, "--fresh", "--only", "*=3"]).exit_code == 0
-    rows = [row.topology for row in read_rows(tmp_path / "toy" / "rows.jsonl")]
-    assert sorted(rows) == ["ring:nodes=3", "ring:nodes=3", "ring:nodes=4"]
-    assert rows[-1] == "ring:nodes=3"
-    summary = (tmp_path / "toy" / "summary.csv").read_text().splitlines()
-    assert len(summary) == 3
+    arguments = [str(write_experiment()), "--results", str(rows.parents[1]), "--no-figures"]
+    done = CliRunner().invoke(app, [*arguments, "--json", "-j", "2", "--fresh", "--only", "*=3"])
+    assert done.exit_code == 0
+    assert [row["topology"] for row in json.loads(done.stdout)["rows"]] == ["ring:nodes=3"]
+    kept = [row.topology for row in read_rows(rows)]
+    assert kept == ["ring:nodes=3", "ring:nodes=4", "ring:nodes=3"]
+    assert len(rows.with_name("summary.csv").read_text().splitlines()) == 3
 
 
-def test_a_title_is_never_markup(app, write_experiment, tmp_path: Path) -> None:
+def test_a_title_is_never_markup(app, write_experiment, rows: Path) -> None:
     """It is printed as it is written, before and after the run."""
-    path = write_experiment(topologies=RING, title="[/red]")
+    path = write_experiment(title="[/red]")
     for options in (["--dry-run"], ["--no-figures"]):
-        done = CliRunner().invoke(app, [str(path), "--results", str(tmp_path), *options])
+        done = CliRunner().invoke(app, [str(path), "--results", str(rows.parents[1]), *options])
         assert done.exit_code == 0, done.exception
         assert "[/red]" in done.output

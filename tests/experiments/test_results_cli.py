@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from experiments.results.frames import to_frame
 from experiments.results.rows import Row, RowFile, Status
 from experiments.results.selection import load_results, select
 from experiments.results_cli import app
@@ -132,17 +131,6 @@ def test_the_project_adds_the_commands_to_the_one_command() -> None:
     commands = project["entry-points"]["forestcoll.commands"]
     assert pkgutil.resolve_name(commands["results"]) is app
     assert callable(pkgutil.resolve_name(commands["run"]))
-
-
-def test_columns_of_a_later_version_do_not_matter(tmp_path: Path) -> None:
-    """Old code reads new rows, as lines and as parquet."""
-    rows = some_rows()
-    lines = tmp_path / "rows.jsonl"
-    lines.write_text("".join(f'{row.to_json()[:-1]}, "mood": "good"}}\n' for row in rows))
-    assert load_results(lines) == rows
-    parquet = tmp_path / "rows.parquet"
-    to_frame(rows).assign(mood="good").to_parquet(parquet)
-    assert load_results(parquet) == rows
 
 
 def test_names_in_a_comparison_are_never_markup(folder) -> None:

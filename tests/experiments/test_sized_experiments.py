@@ -11,11 +11,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from experiments.config.methods import run_method
 from experiments.config.points import Limits, Point, Status
 from experiments.measures.declared import SIZED
-from experiments.measures.made import Made
-from experiments.measures.measured import measured
 from experiments.plots.drawing import style
 from experiments.plots.lines import lines_by_size
 from experiments.results.frames import read_parquet, to_frame, write_parquet
@@ -23,9 +20,9 @@ from experiments.results.rows import RARE, Row, read_rows
 from experiments.results.tables import document, write_summary
 from experiments.run.plan import is_done
 from experiments.run.worker import work
-from forestcoll.topology import load_topology
 
 SIZES = (1024, 2**30)
+RING = [{"family": "ring", "parameters": {"nodes": 4}}]
 
 
 def a_point(method: str = "ring", sizes: tuple[int, ...] = SIZES, **more: object) -> Point:
@@ -78,23 +75,6 @@ def test_a_row_lacks_what_has_no_value() -> None:
     assert row.by_size() == [row]
 
 
-@pytest.mark.parametrize(("latency", "known"), [(0, [1024, 2**20, 2**30]), (1, [2**20])])
-def test_a_clock_says_nothing_of_other_sizes_where_latencies_count(
-    latency: int, known: list[int]
-) -> None:
-    """TACOS's clock is for one size; without latencies its times grow with the size."""
-    plain = load_topology("ring:nodes=4")
-    links = tuple(replace(link, latency_us=Fraction(latency)) for link in plain.links)
-    topology = replace(plain, links=links)
-    parameters = {"size_bytes": 2**20}
-    schedule, _ = run_method("tacos", topology, "allgather", parameters, 9.0, lambda _: None)
-    found = measured(Made(schedule, topology, "allgather"), (1024, 2**20, 2**30))["sizes"]
-    assert [int(size) for size in found if "time_at_finish_s" in found[size]] == known
-    finish = Made(schedule, topology, "allgather").finish_s_per_gb
-    assert finish is not None
-    assert found[str(2**20)]["time_at_finish_s"] == float(finish * 2**20 / 10**9)
-
-
 def test_a_point_runs_again_for_sizes_that_its_row_lacks() -> None:
     """More sizes are asked for, or the row is from before there were any; fewer are no reason."""
     row = a_row(a_point())
@@ -126,16 +106,16 @@ def test_an_experiment_with_sizes_runs_and_is_drawn(app, write_experiment, tmp_p
         "heat-map:x=size_bytes,y=topology,value=time_flowing_s",
     ]
     results = tmp_path / "results"
-    for sizes in (["1KB..4KB"], ["1KB..4KB", 5000]):
-        path = write_experiment(sizes=sizes, figures=figures)
-        done = CliRunner().invoke(app, [str(path), "--results", str(results), "--json"])
+    for sizes, options in ((["1KB..4KB"], ["--no-figures"]), (["1KB..4KB", 5000], ["--json"])):
+        path = write_experiment(topologies=RING, sizes=sizes, figures=figures)
+        done = CliRunner().invoke(app, [str(path), "--results", str(results), *options])
         assert done.exit_code == 0, done.output
     document = json.loads(done.stdout)
     assert all(list(row["sizes"])[-1] == "5000" for row in document["rows"])
     names = {Path(file).name for file in document["files"]}
     assert "lines-by-size-y-time_in_steps_s.png" in names
     assert "heat-map-x-size_bytes-y-topology-value-time_flowing_s.pdf" in names
-    assert len(read_rows(results / "toy" / "rows.jsonl")) == 4
+    assert len(read_rows(results / "toy" / "rows.jsonl")) == 2
 
 
 def test_every_sized_measure_can_be_drawn() -> None:

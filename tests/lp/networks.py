@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from forestcoll.topology import Topology, TopologyBuilder
 
-__all__ = ["BETTER", "line", "one_way_detour", "star", "two_boxes"]
+__all__ = ["BETTER", "RANDOM", "line", "one_way_detour", "star", "two_boxes"]
 
 
 def star(*bandwidths: int) -> Topology:
@@ -73,3 +73,10 @@ BETTER: tuple[tuple[Topology, Fraction, Fraction], ...] = (
     (two_boxes(2, 6), Fraction(1), Fraction(2, 3)),
 )
 """Network, fastest allreduce, and reduce-scatter + allgather, in GB/s."""
+
+RANDOM = [
+    *(("directed", seed) for seed in (0, 2, 6, 13, 18, 39)),
+    *(("bidirectional", seed) for seed in (3, 4, 6, 9, 11)),
+    *(("unbalanced", seed) for seed in (0, 4, 10)),
+]
+"""Kinds and seeds of random networks that are unlike each other."""

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from baselines.building.composing import collect_steps, hop_by_hop, routed
-from baselines.networks.boxes import by_number
 from forestcoll.schedule import Chunks, Clock, Path, Send, Sends, StepSchedule, in_steps, verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 
@@ -93,11 +92,3 @@ def test_hop_by_hop_keeps_to_the_links_that_are_named(
     schedule = paths(builder.build("detour"), "by hand", "broadcast", chunks, sends)
     assert schedule.routes.paths()[0, 2] == (Path(way, 1),)
     assert verify(schedule).time_s_per_gb == time_s_per_gb
-
-
-def test_gpus_are_taken_by_box_and_number() -> None:
-    """Whatever the order of the nodes."""
-    topology = load_topology("dgx_a100:boxes=2")
-    turned = topology.relabelled(range(len(topology.nodes))[::-1])
-    names = [turned.nodes[turned.compute[rank]].name for rank in by_number(turned)]
-    assert names == [topology.nodes[gpu].name for gpu in topology.compute]

@@ -1,32 +1,14 @@
 """The methods behind their names, for every collective that an experiment can ask for."""
 
-from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
 
-from experiments.config.methods import claims, run_method
-from experiments.config.points import Job, Status
-from experiments.run.worker import work
+from experiments.config.methods import claims
+from experiments.config.points import Status
 from forestcoll.core.optimality import optimum
 from forestcoll.topology import load_topology
-
-SPEC = "dgx_a100:boxes=2"
-
-
-def columns(method: str, collective: str, **more: object) -> dict[str, object]:
-    """Run a point in this process and gather what it tells."""
-    job: Job = {
-        "source": SPEC,
-        "collective": collective,
-        "method": method,
-        "parameters": {},
-        "seconds": 60.0,
-        **more,  # type: ignore[typeddict-item]
-    }
-    found: dict[str, object] = {}
-    work(job, lambda event: found.update(event.get("fields", {})))
-    return found
+from tests.experiments.working import SPEC, columns
 
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
@@ -67,19 +49,6 @@ def test_what_a_method_does_not_do_is_a_row() -> None:
     found = columns("ring", "broadcast")
     assert found["status"] == Status.UNSUPPORTED
     assert "allgather, reduce-scatter, allreduce" in str(found["reason"])
-
-
-def test_another_collective_than_asked_for_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A method that answers another question has failed, whatever its schedule is worth."""
-
-    def wrong(name: str, topology: object, collective: str, *rest: object) -> object:
-        ask: Callable[..., object] = run_method
-        return ask(name, topology, "allgather", *rest)
-
-    monkeypatch.setattr("experiments.run.worker.run_method", wrong)
-    found = columns("ring", "reduce-scatter")
-    assert found["status"] == Status.FAILED
-    assert "the schedule is of allgather" in str(found["reason"])
 
 
 @pytest.mark.parametrize("collective", ["broadcast", "reduce"])
@@ -125,22 +94,3 @@ def test_what_a_method_does_not_claim_is_unsupported(method: str, collective: st
     assert collective not in done
     more = {} if collective == "all-to-all" else {"root": 0}
     assert columns(method, collective, **more)["status"] == Status.UNSUPPORTED
-
-
-def test_another_root_than_asked_for_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rates differ by root; a row is of the one that it says."""
-
-    def wrong(*arguments: object, root: int) -> object:
-        ask: Callable[..., object] = run_method
-        return ask(*arguments, root=root + 1)
-
-    monkeypatch.setattr("experiments.run.worker.run_method", wrong)
-    found = columns("forestcoll", "broadcast", root=2)
-    assert found["status"] == Status.FAILED
-    assert "rooted at rank 3; rank 2 was due" in str(found["reason"])
-
-
-def test_a_root_that_is_no_gpu_is_a_failure() -> None:
-    found = columns("forestcoll", "broadcast", root="gpu99")
-    assert found["status"] == Status.FAILED
-    assert "the root is 'gpu99', which is no node" in str(found["reason"])

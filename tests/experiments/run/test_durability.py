@@ -19,8 +19,11 @@ KILL_LOOP = Path(__file__).parents[3] / "benchmarks" / "kill_loop.py"
 
 
 def test_the_kill_loop_in_short() -> None:
-    """Three rounds of three points: none lost, none doubled, no process left."""
-    options = ["--rounds", "3", "--sizes", "1", "--runs", "1", "--within", "2"]
+    """Three points, whose run is killed twice: none lost, none doubled, no process left.
+
+    By this seed a watchdog and a worker are killed, too, if the machine is not too slow.
+    """
+    options = ["--rounds", "1", "--sizes", "1", "--runs", "2", "--within", "2", "--seed", "784"]
     done = subprocess.run(
         [sys.executable, str(KILL_LOOP), *options],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
@@ -31,7 +34,7 @@ def test_the_kill_loop_in_short() -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1].endswith(
-        "9 points: each exactly once, 0 rows lost, 0 halves, 0 processes left"
+        "3 points: each exactly once, 0 rows lost, 0 halves, 0 processes left"
     )
 
 
@@ -67,7 +70,6 @@ def test_a_new_user_s_path(write_experiment, harness, tmp_path: Path) -> None:
         methods=[
             {"name": "forestcoll"},
             {"name": "zoo:naps_first", "parameters": {"note": str(tmp_path / "note")}},
-            {"name": "ring"},
         ],
         figures=["time-against-algbw"],
     )
@@ -85,8 +87,8 @@ def test_a_new_user_s_path(write_experiment, harness, tmp_path: Path) -> None:
     assert second.returncode == 0, notes.decode()
     rows = read_rows(folder / "rows.jsonl")
     assert (folder / "rows.jsonl").read_bytes().startswith(before)
-    assert [row.status for row in rows] == [Status.OK] * 3
-    assert [row.method for row in rows] == ["forestcoll", "zoo:naps_first", "ring"]
+    assert [row.status for row in rows] == [Status.OK] * 2
+    assert [row.method for row in rows] == ["forestcoll", "zoo:naps_first"]
     assert (rows[0].algbw, rows[0].ratio) == ("200/3", 1.0)
     assert (folder / "time-against-algbw.png").stat().st_size > 10_000
     picture = tmp_path / "mine.png"

@@ -6,30 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from experiments.config.points import Limits, Point, Status
-from experiments.results.rows import Row
+from experiments.config.points import Limits, Status
 from experiments.run.plan import estimate, is_done, make_plan, select_points
-from experiments.run.preview import make_preview
 from forestcoll.errors import InvalidExperimentError
-
-
-def a_point(method: str = "ring", nodes: int = 4, **parameters: int) -> Point:
-    topology = f"ring:nodes={nodes}"
-    return Point(
-        experiment="toy",
-        collective="allgather",
-        cluster="ring",
-        topology=topology,
-        source=topology,
-        method=method,
-        parameters=parameters,
-        repetition=0,
-        limits=Limits(1.0, 4.0),
-    )
-
-
-def a_row(point: Point, status: Status = Status.OK, **columns: object) -> Row:
-    return Row.of(point, {"status": status, "time": "2026-01-01T00:00:00+00:00", **columns})
+from tests.experiments.run.planned import a_point, a_row
 
 
 def test_a_raised_limit_reruns_only_what_had_run_into_it() -> None:
@@ -99,19 +79,3 @@ def test_estimates_come_from_the_most_alike_row() -> None:
     ]
     points = [a_point(nodes=8), a_point(nodes=6, unit=2), a_point("multitree"), a_point(nodes=4)]
     assert estimate(points, rows) == [5.0, 7.0, None, 1.0]
-
-
-def test_a_preview_adds_up() -> None:
-    """Done, to run again, to run, and unknown: 1 + 3 seconds, two at a time."""
-    limited = replace(a_point(nodes=4), limits=Limits(2.0, 4.0))
-    points = [a_point(nodes=3), limited, a_point(nodes=12), a_point("multitree")]
-    rows = [
-        a_row(a_point(nodes=3), gpus=3, wall_s=3.0),
-        a_row(a_point(nodes=4), Status.TIMEOUT, gpus=4, wall_s=1.0),
-    ]
-    preview = make_preview(make_plan(points, rows), rows, jobs=2)
-    assert preview.summary() == "1 done, 3 to run: about 1.0 s, 1 of unknown time"
-    told = [(line["runs"], line["earlier"], line["estimate_s"]) for line in preview.as_json()]
-    assert told == [
-        (False, "ok", None), (True, "timeout", 1.0), (True, None, 1.0), (True, None, None),
-    ]  # fmt: skip

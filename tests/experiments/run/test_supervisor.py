@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from experiments.config.points import Job, Limits, Point, Status
+from experiments.config.points import Limits, Point, Status
 from experiments.results.rows import Row
 from experiments.run.processes import runs
 from experiments.run.supervisor import run_point
-from experiments.run.worker import work
 from forestcoll.generate import STAGES
 
 
@@ -92,37 +91,6 @@ def test_every_end_is_a_row(method: str, status: Status, reason: str) -> None:
     assert reason in row.reason
     assert (row.algbw is not None) == (status is Status.OK)
     assert row.killed is False
-
-
-@pytest.mark.parametrize(
-    ("method", "status", "reason"),
-    [
-        ("zoo:good", Status.OK, ""),
-        ("zoo:refuses", Status.UNSUPPORTED, "ring:nodes=4 has too much charm"),
-        ("zoo:gives_up", Status.TIMEOUT, "the solver's own limit was reached"),
-        ("zoo:asks_too_much", Status.OUT_OF_MEMORY, "an allocation was refused: Unable to"),
-        ("zoo:lies", Status.FAILED, "VerificationError: "),
-        ("zoo:answers_for_another", Status.FAILED, "VerificationError: the schedule is for"),
-        ("unheard-of", Status.FAILED, "InvalidExperimentError: there is no method 'unheard-of'"),
-    ],
-)
-def test_the_worker_gives_errors_their_status(method: str, status: Status, reason: str) -> None:
-    """The same work, in this process: only what is verified becomes a result."""
-    columns: dict[str, object] = {}
-    job: Job = {
-        "source": "ring:nodes=4",
-        "collective": "allgather",
-        "method": method,
-        "parameters": {},
-        "seconds": 60.0,
-    }
-    work(job, lambda event: columns.update(event.get("fields", {})))
-    assert columns["status"] == status
-    assert reason in str(columns["reason"])
-    assert ("algbw" in columns) == (status is Status.OK)
-    if "VerificationError" in reason:  # it took its time, but what it claims is no result
-        assert columns["verified"] is False
-        assert "generation_s" in columns
 
 
 @pytest.mark.parametrize("method", ["zoo:sleeps", "zoo:hangs", "zoo:computes", "zoo:floods"])

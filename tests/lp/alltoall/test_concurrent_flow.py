@@ -45,7 +45,7 @@ def test_no_spending_is_not_the_end_of_the_prices() -> None:
     assert np.isfinite(near.price).all()
 
 
-@pytest.mark.parametrize("seed", [2, 5, 6])
+@pytest.mark.parametrize("seed", [2, 6])
 def test_phases_go_on_where_softened_routing_ends(seed: int) -> None:
     """On small networks, softening does not get to 0.1 %; Garg and Koenemann's phases do."""
     topology = random_topology(seed, "bidirectional" if seed < 6 else "unbalanced")

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,10 +15,9 @@ from forestcoll.errors import (
     DisconnectedError,
     InvalidParameterError,
     TimeLimitError,
-    VerificationError,
 )
 from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
-from lp.groups.result import ConcurrentGroups, ProcessGroup, check_concurrent
+from lp.groups.result import check_concurrent
 from lp.groups.sharing import concurrent_groups, groups_by_box, groups_by_index
 from lp.solver.linear_program import Program, Settings, Solution
 from lp.solver.modelling import solve_stated
@@ -39,10 +37,10 @@ RELATIVE = 1e-7
         # 8 groups share the 8 NICs into a box; of each, the shards of all other boxes must enter.
         ("dgx_a100:boxes=2", groups_by_index, Fraction(8 * 25, 8 * 1)),
         ("dgx_a100:boxes=4", groups_by_index, Fraction(8 * 25, 8 * 3)),
-        ("dgx_h100:boxes=16", groups_by_index, Fraction(8 * 50, 8 * 15)),
+        ("dgx_h100:boxes=8", groups_by_index, Fraction(8 * 50, 8 * 7)),
         # 7 shards enter a GPU over its NVSwitch port and its NIC: the network lies idle otherwise.
         ("dgx_a100:boxes=2", groups_by_box, Fraction(300 + 25, 7)),
-        ("dgx_h100:boxes=16", groups_by_box, Fraction(450 + 50, 7)),
+        ("dgx_h100:boxes=8", groups_by_box, Fraction(450 + 50, 7)),
         # 16 groups of one GPU in each of 2 boxes, and 16 GB/s of InfiniBand for each GPU.
         ("mi250:boxes=2", groups_by_index, Fraction(16)),
     ],
@@ -142,45 +140,6 @@ def test_bandwidths_of_any_size_are_scaled(factor: str) -> None:
     assert found.rate_gb_s == Fraction(325, 7) * Fraction(factor)
 
 
-# --- the check ------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def pair() -> ConcurrentGroups:
-    topology = load_topology("dgx_a100:boxes=2")
-    return concurrent_groups(topology, groups_by_index(topology), SETTINGS)
-
-
-def test_a_rate_too_high_is_refused(pair: ConcurrentGroups) -> None:
-    with pytest.raises(VerificationError, match=r"all groups together send 25\.025"):
-        check_concurrent(replace(pair, rate_gb_s=pair.rate_gb_s * Fraction(1001, 1000)))
-
-
-def test_a_forest_of_another_group_is_refused(pair: ConcurrentGroups) -> None:
-    turned = (*pair.forests[1:], pair.forests[0])
-    with pytest.raises(VerificationError, match="'index 0': its forest is of another network"):
-        check_concurrent(replace(pair, forests=turned))
-
-
-def test_a_broken_forest_is_refused(pair: ConcurrentGroups) -> None:
-    first = pair.forests[0]
-    broken = replace(first, multiplicity=first.multiplicity + 1)
-    with pytest.raises(VerificationError, match="group 'index 0': "):
-        check_concurrent(replace(pair, forests=(broken, *pair.forests[1:])))
-    with pytest.raises(VerificationError, match="7 forests for 8 groups"):
-        check_concurrent(replace(pair, forests=pair.forests[1:]))
-    reduction = forestcoll.generate(first.topology, collective="reduce-scatter")
-    with pytest.raises(VerificationError, match="is no allgather"):
-        check_concurrent(replace(pair, forests=(reduction, *pair.forests[1:])))
-
-
-def test_groups_that_overlap_are_refused_by_the_check(pair: ConcurrentGroups) -> None:
-    twice = (pair.groups[0], *pair.groups[:7])
-    forests = (pair.forests[0], *pair.forests[:7])
-    with pytest.raises(VerificationError, match="a GPU is in two groups"):
-        check_concurrent(replace(pair, groups=twice, forests=forests))
-
-
 # --- bad input ------------------------------------------------------------------------------------
 
 
@@ -204,8 +163,6 @@ def test_bad_weights_are_refused() -> None:
     ring = load_topology("ring:nodes=4")
     with pytest.raises(InvalidParameterError, match="weight for group 'z', which is not given"):
         concurrent_groups(ring, {"x": ["gpu0", "gpu1"]}, SETTINGS, weights={"z": 1})
-    with pytest.raises(InvalidParameterError, match="group 'x': weight is 0"):
-        ProcessGroup("x", ("gpu0", "gpu1"), Fraction(0))
 
 
 def test_members_that_cannot_reach_each_other_are_named() -> None:

@@ -3,9 +3,6 @@
 import numpy as np
 import pytest
 
-from forestcoll.errors import (
-    InvalidParameterError,
-)
 from lp.solver.backends.answer import Answer, Outcome
 from lp.solver.linear_program import Program
 from lp.solver.scaling import scaled
@@ -24,20 +21,6 @@ def test_small_rows_and_costs_are_not_dropped(method: str, size: float) -> None:
     assert found.objective == pytest.approx(size, rel=1e-6)
     assert found.bound == pytest.approx(size, rel=1e-6)
     assert found.row_duals == pytest.approx([1], abs=1e-6)
-
-
-def test_entries_that_the_solver_would_drop_are_refused() -> None:
-    """In the row x + s y >= 2 with x <= 1 the least y is 1/s: found at 1e-11, refused at 1e-13."""
-    zero, wide = np.zeros(2), np.array([1.0, 1e13])
-    for small, known in ((1e-11, True), (1e-13, False)):
-        program = Program(
-            np.array([0.0, 1.0]), [[1.0, small]], np.array([2.0]), np.array([INF]), zero, wide
-        )
-        if known:
-            assert solve(program, settings()).objective == pytest.approx(1 / small)
-        else:
-            with pytest.raises(InvalidParameterError, match="1e-13, which HiGHS takes for zero"):
-                solve(program, settings())
 
 
 def test_a_small_objective_with_whole_variables_is_not_stopped_early() -> None:

@@ -123,12 +123,6 @@ def test_whole_variables() -> None:
         solve(program, settings("glop"))
 
 
-def test_the_number_of_threads_may_change_between_runs() -> None:
-    """HiGHS keeps a pool of threads and refuses another size of it unless it is reset."""
-    for threads in (1, 2, 1):
-        assert solve(small(), settings(threads=threads)).objective == pytest.approx(8 / 3)
-
-
 def test_a_wrong_point_that_is_called_optimal_is_refused() -> None:
     """(2, 2) misses both rows by 2."""
     wrong = Answer(Outcome.OPTIMAL, "fine", x=np.array([2.0, 2.0]), row_duals=np.zeros(2))

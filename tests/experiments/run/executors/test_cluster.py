@@ -92,56 +92,49 @@ def ancestors(process: int) -> list[int]:
     return found
 
 
-def test_a_killed_dask_worker_loses_no_point(
+def test_whoever_is_lost_no_point_is(
     cluster: Cluster, write_experiment, harness, tmp_path: Path
 ) -> None:
-    """The Dask worker that holds a point which sleeps for a minute is killed.
+    """A Dask worker, then the harness, then the scheduler, while a point sleeps for a minute.
 
-    The point goes to the other one, where it answers at once; none of the four is lost or doubled,
-    and what ran on the killed worker is gone. Then the interrupted harness leaves nothing either.
+    The point of the killed worker goes to the other one, where it answers at once; none is lost or
+    doubled, and what ran on the killed worker is gone. The interrupted harness leaves nothing
+    either. Without a scheduler there is one line, exit code 2, and no waiting for ever.
     """
     note = tmp_path / "note"
     path = write_experiment(
-        topologies=[{"family": "ring", "parameters": {"nodes": [3, 4]}}],
+        topologies=[{"family": "ring", "parameters": {"nodes": 3}}],
         methods=[
             {"name": "zoo:naps_first", "parameters": {"note": str(note)}},
             {"name": "zoo:naps"},
         ],
     )
     options = ["--executor", "dask", "--scheduler", cluster.address, "--no-figures"]
-    run = harness(path, *options)
-    wait_for(note.exists, "the first point")
-    wait_for(note.read_text, "the worker's process id")
-    holder = int(note.read_text())
-    (victim,) = [w for w in cluster.workers if w.pid in ancestors(holder)]
+
+    def asleep(*more: str) -> tuple[subprocess.Popen[bytes], int]:
+        """A run, and the process of its first point."""
+        note.unlink(missing_ok=True)
+        run = harness(path, *options, *more)
+        wait_for(lambda: note.exists() and note.read_text(), "the first point")
+        return run, int(note.read_text())
+
+    run, point = asleep()
+    (victim,) = [w for w in cluster.workers if w.pid in ancestors(point)]
     victim.send_signal(signal.SIGKILL)
     _, notes = run.communicate(timeout=90)
     assert run.returncode == 0, notes.decode()
     rows = read_rows(tmp_path / "results" / "toy" / "rows.jsonl")
-    assert [row.status for row in rows] == [Status.OK] * 4
+    assert [row.status for row in rows] == [Status.OK] * 2
     assert set(Counter(row.point for row in rows).values()) == {1}
-    assert not runs(holder)
+    assert not runs(point)
 
-    note.unlink()  # so that the first point sleeps again
-    run = harness(path, *options, "--fresh")
-    wait_for(note.exists, "the first point again")
-    wait_for(note.read_text, "the worker's process id")
+    run, point = asleep("--fresh")
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=30)
     assert run.returncode == 130
-    wait_for(lambda: not runs(int(note.read_text())), "the point's end")
+    wait_for(lambda: not runs(point), "the point's end")
 
-
-def test_a_lost_scheduler_is_an_error(
-    cluster: Cluster, write_experiment, harness, tmp_path: Path
-) -> None:
-    """One line, exit code 2, and no waiting for ever."""
-    note = tmp_path / "note"
-    methods = [{"name": "zoo:naps_first", "parameters": {"note": str(note)}}]
-    run = harness(
-        write_experiment(methods=methods), "--executor", "dask", "--scheduler", cluster.address
-    )
-    wait_for(note.exists, "the first point")
+    run, point = asleep("--fresh")
     cluster.scheduler.kill()
     _, notes = run.communicate(timeout=60)
     assert run.returncode == 2

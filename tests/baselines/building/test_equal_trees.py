@@ -1,0 +1,34 @@
+"""Forests of equal trees, whose multiples are dealt out evenly over equal-cost paths."""
+
+from baselines.building.equal_trees import forest_of
+from baselines.networks.switch_paths import Router
+from forestcoll.schedule import verify
+from forestcoll.topology import load_topology
+
+
+def test_trees_are_multiplied_until_equal_paths_get_equal_shares() -> None:
+    """Two GPUs over three spines: one tree each way becomes three, one over every spine."""
+    router = Router(load_topology("fat_tree:leaves=2,hosts=1,spines=3"))
+    forest = forest_of(router, "by hand", {(-1, 0): 1, (1, -1): 1})
+    assert forest.multiplicity.tolist() == [3, 3]
+    assert forest.k == 3
+    for paths in forest.routes.paths().values():
+        assert [path.multiplicity for path in paths] == [1, 1, 1]
+    assert verify(forest).collective == "allgather"
+
+
+def test_no_more_trees_are_made_than_that_takes() -> None:
+    """Two trees over four spines share them out once doubled, and not four times as many."""
+    router = Router(load_topology("fat_tree:leaves=2,hosts=1,spines=4"))
+    forest = forest_of(router, "by hand", {(-1, 0): 2, (1, -1): 2})
+    assert forest.multiplicity.tolist() == [4, 4]
+
+
+def test_weights_are_the_trees_of_each_root() -> None:
+    """Of three GPUs all linked, ranks 0, 1 and 2 have 4, 2 and 0 trees: weights 2, 1, 0, k = 2."""
+    router = Router(load_topology("complete:nodes=3"))
+    forest = forest_of(router, "by hand", {(-1, 0, 0): 1, (-1, 0, 1): 3, (1, -1, 1): 2})
+    assert forest.root.tolist() == [0, 0, 1]
+    assert (forest.weights, forest.k) == ((2, 1, 0), 2)
+    assert forest.congestion == 3 + 2  # over 1 -> 2 for ranks 0 and 1
+    verify(forest)

@@ -1,0 +1,68 @@
+"""A network as SCCL sees it: whole units of bandwidth, and what no schedule is below."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from baselines.synthesizers.sccl.network import Bounds, bounds, direct
+from forestcoll.errors import UnsupportedError
+from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.baselines.dgx1 import NVLINKS, dgx1
+
+
+def test_dgx1_is_the_hybrid_cube_mesh() -> None:
+    """Six NVLinks a GPU, so 7 shards enter over 6 links: 7/6; two hops lead everywhere."""
+    assert all(sum(row) == 6 for row in NVLINKS)
+    assert np.array_equal(np.array(NVLINKS), np.array(NVLINKS).T)
+    assert bounds(dgx1(), (1,) * 8).rounds_per_chunk == Fraction(7, 6)
+    assert bounds(dgx1(), (1,) * 8).steps == 2
+
+
+def line() -> Topology:
+    """A = b - c: 20 and 30 GB/s."""
+    builder = TopologyBuilder()
+    a, b, c = (builder.gpu(name) for name in "abc")
+    builder.link(a, b, 20)
+    builder.link(b, c, 30)
+    return builder.build("line")
+
+
+def test_the_unit_is_the_widest_of_which_all_links_have_whole_numbers() -> None:
+    network, unit = direct(line())
+    assert unit == 10
+    copies = {group.links: group.copies for group in network.groups}
+    assert copies == {((0, 1),): 2, ((1, 0),): 2, ((1, 2),): 3, ((2, 1),): 3}
+    assert network.into == (((1, 0),), ((0, 1), (2, 1)), ((1, 2),))
+
+
+def test_distances_are_hops_nearest_first() -> None:
+    network, _ = direct(line())
+    assert list(network.distances(2).items()) == [(2, 0), (1, 1), (0, 2)]
+
+
+def test_the_bounds_of_a_line_by_hand() -> None:
+    """Two hops from end to end; two shards enter a over two units, so a round a chunk."""
+    found = bounds(line(), (1, 1, 1))
+    assert found == Bounds(steps=2, rounds_per_chunk=Fraction(1))
+    assert bounds(line(), (0, 1, 0)) == Bounds(steps=1, rounds_per_chunk=Fraction(1, 2))
+
+
+def test_rounds_are_whole_and_no_fewer_than_steps() -> None:
+    """7/6 rounds a chunk: 3 1/2 of three chunks are four, and one chunk has two steps to go."""
+    least = Bounds(steps=2, rounds_per_chunk=Fraction(7, 6))
+    assert [least.rounds(chunks) for chunks in (1, 2, 3, 6)] == [2, 3, 4, 7]
+
+
+def test_a_gpu_that_a_root_does_not_reach_is_named() -> None:
+    builder = TopologyBuilder()
+    builder.arc(builder.gpu("a"), builder.gpu("b"), 1)
+    topology = builder.build("one way")
+    assert bounds(topology, (1, 0)).steps == 1
+    with pytest.raises(UnsupportedError, match=r"^unsupported: links do not lead from b to a in"):
+        bounds(topology, (1, 1))
+
+
+def test_switches_are_refused_by_name() -> None:
+    with pytest.raises(UnsupportedError, match=r"has the switch ib; SCCL knows only direct links"):
+        direct(load_topology("mi250:boxes=2"))

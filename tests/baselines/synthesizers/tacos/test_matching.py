@@ -1,0 +1,162 @@
+"""A trial of TACOS: by hand, against a literal version of its rules, and against the least time."""
+
+import itertools
+import random
+import statistics
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from baselines.synthesizers.tacos.matching import TimedLink, Transfer, Trial, least_ticks
+from forestcoll.topology import load_topology
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_slow_link_brings_what_is_still_lacking(seed: int) -> None:
+    """Eight chunks go from 0 to 2 in 1 + 1 ticks by way of 1, or in 5 directly.
+
+    Whatever the slow link starts with may come the other way before; then it has brought another
+    one, of which some must be left: the other way has brought 4 by then.
+    """
+    links = [TimedLink(0, 1, 1), TimedLink(1, 2, 1), TimedLink(0, 2, 5), TimedLink(2, 0, 1)]
+    trial = Trial(3, [*links, TimedLink(2, 1, 1)], 8, random.Random(seed))
+    assert trial.run()
+    assert any((link, start) == (2, 0) for _, link, start in trial.done)
+    assert len({(chunk, trial.links[link].head) for chunk, link, _ in trial.done}) == 48
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_chunk_on_its_way_counts_as_lacking(seed: int) -> None:
+    """At tick 2 both links into 2 are free, and what they can bring is 3's chunk: one starts it.
+
+    At 3, when 4's chunk comes to 3, the other starts it too. So it is busy at 4, when 4's chunk has
+    come to 0 and 1, which has to go over the link that has just brought 3's.
+    """
+    ends = [(3, 0, 1), (3, 1, 1), (0, 2, 2), (1, 2, 2), (4, 3, 3)]
+    trial = Trial(5, [TimedLink(*link) for link in ends], 1, random.Random(seed))
+    assert not trial.run()  # no links lead back
+    taken = {(chunk, start): link for chunk, link, start in trial.done if ends[link][1] == 2}
+    assert taken[3, 2] == taken[4, 4]
+
+
+def literal_trial(
+    gpus: int, links: Sequence[TimedLink], chunks: int, rng: random.Random
+) -> list[Transfer]:
+    """The rules of the public code one by one, all pairs shuffled at every event; slow.
+
+    What differs from it as in ours: links into a GPU are swapped only for what their tail had.
+    """
+    has = [set(range(v * chunks, (v + 1) * chunks)) for v in range(gpus)]
+    pairs = {(c, v) for c in range(gpus * chunks) for v in range(gpus)} - {
+        (c, v) for v in range(gpus) for c in has[v]
+    }
+    flying: dict[int, tuple[Transfer, frozenset[int]]] = {}
+    done, now = [], 0
+    while pairs:
+        order = sorted(pairs)
+        rng.shuffle(order)
+        for chunk, head in order:
+            ways = [
+                i
+                for i, link in enumerate(links)
+                if link.head == head and i not in flying and chunk in has[link.tail]
+            ]
+            if ways:
+                best = min(links[i].ticks for i in ways)
+                i = rng.choice([i for i in ways if links[i].ticks == best])
+                flying[i] = Transfer(chunk, i, now), frozenset(has[links[i].tail])
+        now = min(t.start + links[i].ticks for i, (t, _) in flying.items())
+        for i in sorted(flying):
+            transfer, at_tail = flying[i]
+            if transfer.start + links[i].ticks > now:
+                continue
+            del flying[i]
+            head, chunk = links[i].head, transfer.chunk
+            if chunk in has[head]:
+                others = sorted(at_tail - has[head])
+                if not others:
+                    continue
+                chunk = rng.choice(others)
+            has[head].add(chunk)
+            pairs.remove((chunk, head))
+            done.append(Transfer(chunk, i, transfer.start))
+    return done
+
+
+def timed(spec: str, *ticks: int) -> tuple[int, list[TimedLink]]:
+    """A network whose links take so many ticks in turn."""
+    net = load_topology(spec)
+    each = zip(net.links, itertools.cycle(ticks), strict=False)
+    return net.num_compute, [TimedLink(link.tail, link.head, t) for link, t in each]
+
+
+@pytest.mark.parametrize(
+    ("spec", "ticks", "chunks"),
+    [
+        ("torus:dims=3x3,wrap=false", (1,), 1),
+        ("torus:dims=3x3,wrap=false", (2, 3, 7), 1),
+        ("ring:nodes=5", (1, 4, 2), 2),
+    ],
+)
+def test_greedy_trials_are_those_of_the_literal_rules(
+    spec: str, ticks: tuple[int, ...], chunks: int
+) -> None:
+    """120 runs each: mean finish and transfers per link agree within four standard errors."""
+    gpus, links = timed(spec, *ticks)
+
+    def ends(done: Sequence[Transfer]) -> list[int]:
+        by_link = np.bincount([link for _, link, _ in done], minlength=len(links)).tolist()
+        return [max(start + links[link].ticks for _, link, start in done), *by_link]
+
+    ours, theirs = [], []
+    for seed in range(120):
+        trial = Trial(gpus, links, chunks, random.Random(seed), maximum=False)
+        assert trial.run()
+        ours.append(ends(trial.done))
+        theirs.append(ends(literal_trial(gpus, links, chunks, random.Random(seed))))
+    for one, other in zip(zip(*ours, strict=True), zip(*theirs, strict=True), strict=True):
+        error = ((statistics.pvariance(one) + statistics.pvariance(other)) / 120) ** 0.5
+        assert abs(statistics.mean(one) - statistics.mean(other)) <= 4 * error + 1e-9
+
+
+def test_maximum_matchings_leave_fewer_links_idle() -> None:
+    """On the 3 x 3 mesh four steps are always enough then, for greedy ones only sometimes."""
+    gpus, links = timed("torus:dims=3x3,wrap=false", 1)
+    steps: dict[bool, set[int]] = {True: set(), False: set()}
+    for seed, maximum in itertools.product(range(40), (True, False)):
+        trial = Trial(gpus, links, 1, random.Random(seed), maximum)
+        assert trial.run()
+        steps[maximum].add(trial.finish)
+    assert steps[True] == {4} == {least_ticks(gpus, links, 1)}
+    assert 5 in steps[False]
+
+
+def test_the_least_time_by_hand() -> None:
+    """Links of 2 and 3 ticks bring 5 chunks in 6 ticks (3 and 2); one of 2 alone needs 10."""
+    links = [TimedLink(0, 1, 2), TimedLink(2, 1, 3), TimedLink(1, 0, 2), TimedLink(1, 2, 1)]
+    assert least_ticks(6, links[:2], 1) == 6
+    assert least_ticks(6, links, 1) == 10
+
+
+def test_a_trial_on_a_line_by_hand() -> None:
+    """0 -> 1 -> 2 of two ticks each, and back at once: the ends' chunks arrive at tick 4."""
+    ends = [(0, 1), (1, 2), (2, 1), (1, 0)]
+    trial = Trial(3, [TimedLink(*each, 2) for each in ends], 1, random.Random(0))
+    assert trial.run()
+    assert trial.finish == 4
+    assert sorted(trial.done) == [(0, 0, 0), (0, 1, 2), (1, 1, 0), (1, 3, 0), (2, 2, 0), (2, 3, 2)]
+
+
+def test_what_is_not_delivered_can_be_asked_for() -> None:
+    """Nothing leads from 1 to 0, so GPU 0 lacks chunk 3, the second of GPU 1."""
+    trial = Trial(2, [TimedLink(0, 1, 1)], 2, random.Random(0))
+    assert not trial.run()
+    assert trial.lacking() == (0, 3)
+
+
+def test_a_deadline_that_is_past_stops_a_trial() -> None:
+    trial = Trial(2, [TimedLink(0, 1, 1), TimedLink(1, 0, 1)], 1, random.Random(0))
+    with pytest.raises(TimeoutError):
+        trial.run(deadline=time.monotonic() - 1)

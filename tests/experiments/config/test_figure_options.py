@@ -1,0 +1,65 @@
+"""What is to be drawn, in a word: a kind of figure with its options."""
+
+import pytest
+
+from experiments.config.figure_options import check_figure, parse_figure
+from forestcoll.errors import InvalidExperimentError
+
+
+def test_options_that_are_not_given_have_their_defaults() -> None:
+    """Spaces around them do not matter; the kind comes before the colon."""
+    assert parse_figure("pareto").options == {"x": "algbw_gb_s", "y": "generation_s"}
+    figure = parse_figure("pareto: y = height, x=k")
+    assert (figure.kind, figure.options) == ("pareto", {"x": "k", "y": "height"})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "generation-tim",
+            "unknown kind of figure 'generation-tim'; did you mean \"generation-time\"?",
+        ),
+        ("lines:y=heigt", "lines: y cannot be 'heigt'; did you mean \"height\"?"),
+        ("lines:y", "lines: y cannot be ''; "),
+        ("lines:z=height", "lines: unknown option 'z'; known: y"),
+        ("generation-time:y=k", "generation-time: unknown option 'y'; it takes none"),
+        ("lines-by-size:x=gpus", "lines-by-size: unknown option 'x'; known: y"),
+        ("pareto:x=height,y=height", "pareto: x and y are both 'height'; change one"),
+        (
+            "lines:y=time_flowing_s",
+            "lines: time_flowing_s depends on the size of the data; take "
+            "lines-by-size:y=time_flowing_s",
+        ),
+    ],
+)
+def test_what_cannot_be_drawn_is_told_with_what_can(text: str, message: str) -> None:
+    with pytest.raises(InvalidExperimentError) as caught:
+        parse_figure(text)
+    assert str(caught.value).startswith(message)
+
+
+def test_a_figure_is_sized_if_sizes_are_along_a_side() -> None:
+    assert parse_figure("lines-by-size").sized
+    assert parse_figure("heat-map:x=size_bytes,value=time_flowing_s").sized
+    assert not parse_figure("heat-map").sized
+
+
+def test_sides_are_parameters_of_the_experiment() -> None:
+    """Whatever side is asked for is taken until one knows what there is."""
+    figure = parse_figure("heat-map:x=node")
+    check_figure(figure, {"node"}, series=2)
+    with pytest.raises(InvalidExperimentError) as caught:
+        check_figure(figure, {"nodes"}, series=2)
+    assert str(caught.value).startswith(
+        "heat-map: x cannot be 'node', which is no parameter here; did you mean \"nodes\"?"
+    )
+
+
+def test_a_front_needs_two_methods_and_a_figure_by_size_needs_sizes() -> None:
+    with pytest.raises(InvalidExperimentError, match="pareto: there is only one method; add ano"):
+        check_figure(parse_figure("pareto"), (), series=1)
+    check_figure(parse_figure("pareto"), (), series=2)
+    with pytest.raises(InvalidExperimentError, match=r"no sizes of the data; add some, such as"):
+        check_figure(parse_figure("lines-by-size"), (), series=2, sized=False)
+    check_figure(parse_figure("lines-by-size"), (), series=2)

@@ -1,0 +1,86 @@
+"""Lines over sizes, letters for what is lost, and published marks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from experiments.plots.drawing import style
+from experiments.plots.lines import lines
+from experiments.results.rows import Status
+from tests.experiments.plots.letters import letters
+from tests.experiments.samples import clusters_of_rows as some_rows
+
+
+def test_lines_hold_the_median_of_finished_points() -> None:
+    """Of 1, 2 and 9 ms the median is 2; the method that timed out ends one size earlier."""
+    rows = some_rows()
+    rows += [replace(rows[0], repetition=i, generation_s=t) for i, t in ((1, 0.001), (2, 0.009))]
+    rows[0] = replace(rows[0], generation_s=0.002)
+    with style():
+        (axes,) = lines(rows, "generation_s").axes
+    drawn = {line.get_label(): line for line in axes.get_lines()}
+    assert drawn["forestcoll"].get_ydata()[0] == 0.002
+    assert list(drawn["forestcoll"].get_xdata()) == [16, 32, 64]
+    assert list(drawn["ring"].get_xdata()) == [16, 32]
+
+
+def test_a_point_without_a_result_is_a_letter_not_a_gap() -> None:
+    """A timeout stands at its limit of 60 s where time is drawn, else above the panel."""
+    rows = some_rows()
+    rows[0] = replace(rows[0], status=Status.UNSUPPORTED)
+    with style():
+        (times,) = lines(rows, "generation_s").axes
+        (algbw,) = lines(rows, "algbw_gb_s").axes
+    assert letters(times)["T"] == [(64, 60)]
+    assert letters(algbw)["T"][0] == (64, letters(algbw)["U"][0][1])
+    assert letters(algbw)["U"][0][0] == letters(times)["U"][0][0] == 16
+    assert "limit" in {line.get_label() for line in times.get_lines()}
+
+
+def test_a_point_that_died_early_stands_at_the_size_of_its_topology() -> None:
+    """A crash before the topology was read leaves no size; another method's row has it."""
+    rows = some_rows()
+    rows[-1] = replace(rows[-1], status=Status.FAILED, gpus=None)
+    with style():
+        (axes,) = lines(rows, "algbw_gb_s").axes
+    assert [x for x, _ in letters(axes)["F"]] == [64]
+
+
+@pytest.mark.parametrize(
+    ("column", "measure"),
+    [
+        ("algbw_gb_s", "theoretical algbw, flowing (GB/s)"),
+        ("algbw_in_steps_gb_s", "theoretical algbw in steps (GB/s)"),
+        ("algbw_at_finish_gb_s", "theoretical algbw at the finish (GB/s)"),
+    ],
+)
+def test_a_figure_says_which_algbw_it_shows(column: str, measure: str) -> None:
+    """On its axis; the optimum is a bound of each, so that it is drawn with all of them."""
+    rows = [replace(row, **{column: 100.0}) for row in some_rows()]  # type: ignore[arg-type]
+    with style():
+        (axes,) = lines(rows, column).axes
+    assert axes.get_ylabel() == measure
+    drawn = {line.get_label(): list(line.get_ydata()) for line in axes.lines}
+    assert drawn["optimum"] == [346.667] * 3
+    assert drawn["forestcoll"] == [100.0] * 3
+
+
+def test_published_values_are_marks_at_the_sizes_shown() -> None:
+    """A100 at 16 to 64 GPUs has the published optima of 2, 3, 4 and 8 boxes, none of 1024 GPUs."""
+    with style():
+        (algbw,) = lines(some_rows(), "algbw_gb_s").axes
+        (times,) = lines(some_rows(), "generation_s").axes
+    marks = {c.get_label(): c.get_offsets().tolist() for c in algbw.collections}
+    assert [x for x, _ in marks["published optimum"]] == [16, 24, 32, 64]
+    labels = {c.get_label() for c in times.collections}
+    assert labels == {"ForestColl, public code (2 cores)"}
+
+
+def test_published_values_of_allgathers_are_not_marks_beside_allreduces() -> None:
+    """Their optima are about twice those of allreduces."""
+    both = [replace(row, collective="allreduce") for row in some_rows()]
+    with style():
+        figures = [lines(both, y) for y in ("algbw_gb_s", "generation_s")]
+    assert not [c for figure in figures for axes in figure.axes for c in axes.collections]

@@ -1,0 +1,28 @@
+"""Heat maps: a cell for each pair of sides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from experiments.plots.drawing import style
+from experiments.plots.maps import heat_map
+from tests.experiments.plots.letters import letters
+from tests.experiments.samples import clusters_of_rows as some_rows
+
+
+def test_a_heat_map_has_a_cell_a_point() -> None:
+    """Two methods and three sizes are six cells, five with a number, one with a T."""
+    with style():
+        axes, bar = heat_map(some_rows(), "gpus", "method", "ratio").axes
+    assert sorted(text.get_text() for text in axes.texts) == ["0.6", "0.6", "1", "1", "1"]
+    assert list(letters(axes)) == ["T"]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["16", "32", "64"]
+    assert bar.get_ylabel() == "share of the optimum, flowing"
+
+
+def test_decimals_along_a_side_of_a_heat_map_stand_by_size() -> None:
+    """Rows keep them as text, exactly; 2.5 comes before 10 all the same."""
+    row = some_rows()[0]
+    rows = [replace(row, parameters={"unit": unit}) for unit in (10, "2.5", "0.50")]
+    (axes, *_) = heat_map(rows, "gpus", "unit", "k").axes
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["0.5", "2.5", "10"]

@@ -1,0 +1,57 @@
+"""Values of rows by series, by size and by parameter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from experiments.results.columns import failed_places, medians, quantity, series_of, sides
+from experiments.results.rows import Status
+from tests.experiments.samples import clusters_of_rows as some_rows
+
+
+def test_sides_of_a_heat_map_may_be_parameters() -> None:
+    """Of the topology, its defaults included, and of the method."""
+    row = replace(some_rows()[0], topology="mi250:boxes=2", parameters={"effort": 3})
+    found = [quantity(row, name) for name in ("boxes", "gpus_per_box", "effort", "colour")]
+    assert found == [2, 16, 3, None]
+
+
+def test_a_quantity_is_a_column_the_method_or_a_parameter() -> None:
+    """Decimals are text in rows and numbers along a side; a word stays a word."""
+    row = replace(some_rows()[0], parameters={"unit": "2.5", "mode": "fast", "rings": "8"})
+    assert quantity(row, "gpus") == 16
+    assert quantity(row, "method") == "forestcoll (unit=2.5, mode=fast, rings=8)"
+    assert [quantity(row, name) for name in ("unit", "mode", "rings")] == [2.5, "fast", 8]
+    assert quantity(replace(row, topology="mine.yaml"), "boxes") is None
+
+
+def test_sides_are_what_some_row_has() -> None:
+    rows = [replace(some_rows()[0], parameters={"effort": 1}), *some_rows()[1:]]
+    assert {"effort", "boxes", "ib_switches", "gpus", "method"} <= sides(rows)
+    assert "gpus_per_box" not in sides(rows)
+
+
+def test_medians_are_of_repetitions_that_ended_well() -> None:
+    """Of 1, 2 and 9 the median is 2; sizes come in order, one that timed out has none."""
+    rows = some_rows()[3:]
+    rows += [replace(rows[0], algbw_gb_s=rate) for rate in (1.0, 9.0)]
+    rows[0] = replace(rows[0], algbw_gb_s=2.0)
+    assert medians(rows[::-1], "algbw_gb_s") == {16: 2.0, 32: 200.0}
+    assert list(medians(rows[::-1], "algbw_gb_s")) == [16, 32]
+    sized = [replace(rows[0], size_bytes=8)]
+    assert medians(sized, "k", along="size_bytes") == {8: 13}
+
+
+def test_a_place_has_failed_if_no_repetition_ended_well() -> None:
+    """One that died before it knew its size takes that of others on the same topology."""
+    rows = some_rows()
+    assert list(failed_places(rows)) == [("ring", 64)]
+    again = replace(rows[-1], status=Status.OK, repetition=1)
+    assert failed_places([*rows, again]) == {}
+    rows[-1] = replace(rows[-1], status=Status.FAILED, gpus=None)
+    assert failed_places(rows) == {("ring", 64): rows[-1]}
+    assert list(failed_places(rows[-1:])) == [("ring", None)]
+
+
+def test_series_come_in_the_order_of_their_rows() -> None:
+    assert series_of(some_rows()[::-1]) == ["ring", "forestcoll"]
