@@ -97,9 +97,6 @@ def test_every_optimum_has_a_certificate(
     assert proved.optimal == (proved.time_s_per_gb == bound / sum(weights))
 
 
-# --- false ones --------------------------------------------------------------------------------
-
-
 # --- form --------------------------------------------------------------------------------------
 
 

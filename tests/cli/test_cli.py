@@ -18,14 +18,6 @@ from forestcoll import cli
 from forestcoll.cli import shell
 from tests.command_line import ROOT, assert_one_line, invoke, process
 
-# --- topologies ---------------------------------------------------------------------------------
-
-
-# --- the optimum --------------------------------------------------------------------------------
-
-
-# --- schedules ----------------------------------------------------------------------------------
-
 
 # --- the command as a whole ---------------------------------------------------------------------
 
@@ -211,6 +203,3 @@ def test_starting_loads_nothing_heavy() -> None:
         "sys.exit(bool(heavy & set(sys.modules)))"
     )
     assert process(code=code).returncode == 0
-
-
-# --- in-network multicast -----------------------------------------------------------------------

@@ -188,9 +188,6 @@ def test_a_single_gpu_has_no_bound() -> None:
     assert (verdict.time_s_per_gb, verdict.optimal) == (0, True)
 
 
-# --- bounds by hand ------------------------------------------------------------------------------
-
-
 # --- switches that copy and add ------------------------------------------------------------------
 
 
