@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from forestcoll import certify, generate, optimum, verify, verify_certificate
 from forestcoll.schedule import certificate_schema
 from forestcoll.topology import Topology, load_topology
-from tests.command_line import SCRIPT, assert_one_line, by_the_script, document, invoke
+from tests.command_line import SCRIPT, by_the_script, document
 from tests.core.test_fixed_k import overdrawn
 from tests.core.test_pipeline import ONE_WAY, bound_by_enumeration, demands, fit
 from tests.schedule.verify.certificates.by_command import NETWORKS, certificate_of
@@ -97,28 +97,7 @@ def test_every_optimum_has_a_certificate(
     assert proved.optimal == (proved.time_s_per_gb == bound / sum(weights))
 
 
-# --- false ones --------------------------------------------------------------------------------
-
-
 # --- form --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["ring:nodes=3", "--group", "gpu1"], "has a single GPU: there is nothing to certify"),
-        (["ring:nodes=3", "--k", "0"], "k is 0; it must be a whole number from 1 up"),
-        (["ring:nodes=3", "--collective", "reduce"], "reduce needs a root"),
-    ],
-)
-def test_what_cannot_be_certified_is_told(options: list[str], message: str, tmp_path: Path) -> None:
-    """Exit code 2, one line, no file."""
-    result = invoke("certificate", *options, "-o", tmp_path / "never.json")
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, message)
-    assert list(tmp_path.iterdir()) == []
-    result = invoke("certificate", "ring:nodes=3", "-o", tmp_path / "no" / "where.json")
-    assert_one_line(result.stderr, "there is no directory")
 
 
 def test_the_script_is_short_and_needs_the_standard_library_only() -> None:

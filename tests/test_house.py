@@ -56,6 +56,14 @@ ACROSS = {
 }
 """Tests of no single module, and what they are of."""
 
+TESTED = ("forestcoll",)
+"""Packages whose modules all have tests of their own."""
+
+NOTHING_TO_RUN = {
+    "forestcoll/schedule/protocols.py": "types only",
+}
+"""Modules without tests, and why."""
+
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(ROOT)))
 def test_a_package_says_what_is_in_it(room: Path) -> None:
@@ -105,6 +113,24 @@ def test_tests_stand_where_their_sources_do() -> None:
         if not found and not within and path.stem not in ACROSS:
             lost.append(str(path.relative_to(ROOT)))
     assert not lost
+
+
+def test_every_module_has_its_tests() -> None:
+    """At the same place below tests, under the same name; those of forestcoll in tests itself."""
+    for name in NOTHING_TO_RUN:
+        assert ROOT / name in SOURCES, name
+    missing, needless = [], []
+    for path in SOURCES:
+        name = str(path.relative_to(ROOT))
+        place = path.parent.relative_to(ROOT)
+        if place.parts[0] not in TESTED:
+            continue
+        home = place.relative_to("forestcoll") if place.parts[0] == "forestcoll" else place
+        tested = (ROOT / "tests" / home / f"test_{path.stem}.py").is_file()
+        missing += [] if tested or name in NOTHING_TO_RUN else [name]
+        needless += [name] if tested and name in NOTHING_TO_RUN else []
+    assert not missing, "give them tests"
+    assert not needless, "take them off the list"
 
 
 def test_what_a_release_leaves_out_is_not_inside_a_package() -> None:

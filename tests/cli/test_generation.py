@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from forestcoll import Allreduce, read_schedule
-from tests.command_line import document, invoke
+from forestcoll.cli import generation
+from forestcoll.generate import STAGES
+from tests.command_line import assert_one_line, document, invoke
 
 COMMANDS = {
     "allgather": [],
@@ -96,58 +99,6 @@ def test_weights_come_from_a_file(name: str, text: str, tmp_path: Path) -> None:
     assert document("optimum", *options)["collective"] == "allgather"
 
 
-def test_a_group_is_told_by_names_or_boxes(tmp_path: Path) -> None:
-    """GPU 0 of either box: two shards of the pair over eight NICs a box, 200 GB/s."""
-    path = tmp_path / "schedule.json"
-    made = document("generate", "dgx_a100:boxes=2", "--group", "*/0", "-o", path)
-    named = document("optimum", "dgx_a100:boxes=2", "--group", "b0.gpu0,b1.gpu0")
-    assert made["algbw_gb_s"]["exact"] == named["algbw_gb_s"]["exact"] == "400"
-    assert named["gpus"] == 2
-    words = "(1 GPU): 1 shard must leave over 8 links, 200 GB/s in all"
-    assert named["bottleneck_cut"]["in_words"].endswith(words)
-    alone = document("generate", "dgx_a100:boxes=2", "--group", "b0.gpu0", "-o", path)
-    assert (alone["trees"], alone["height"], alone["algbw_gb_s"]) == (0, 0, None)
-    assert document("verify", path)["optimal"] is True
-    assert invoke("verify", path).exit_code == 0
-    empty = tmp_path / "empty.npz"
-    one = ["dgx_a100:boxes=2", "--group", "b0.gpu0", "--factored"]
-    assert document("generate", *one, "-o", empty)["distinct_trees"] == 0
-    undrawn = invoke("draw", empty, "-o", tmp_path / "tree.png")
-    assert undrawn.exit_code == 2
-    assert "tree 0 does not exist; the schedule is empty" in undrawn.stderr
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--collective", "gossip"], "collective is 'gossip'; it must be one of allgather"),
-        (["--collective", "broadcast"], "broadcast needs a root; give the name of a GPU"),
-        (["--root", "b0.gpu1"], "allgather takes no root"),
-        (["--collective", "reduce", "--root", "ib"], "the root is 'ib', which is a switch"),
-        (["--collective", "reduce", "--root", "99"], "the root is rank 99; ranks are 0 to 15"),
-        (["--group", ""], "the group is empty"),
-        (["--group", "7/*"], "has no GPU in such a box"),
-        (["--group", "b0.gpu0,b0.gpu0"], "names 'b0.gpu0' twice"),
-        (
-            ["--group", "*/1", "--collective", "reduce", "--root", "b0.gpu0"],
-            "the root is 'b0.gpu0', which is a relay; only a compute node can be one",
-        ),
-        (["--weights", "none.yaml"], "none.yaml: cannot be read: no such file or directory"),
-    ],
-)
-@pytest.mark.parametrize("command", ["optimum", "generate"])
-def test_bad_options_are_told_in_one_line(
-    command: str, options: list[str], message: str, tmp_path: Path
-) -> None:
-    output = ["-o", tmp_path / "schedule.json"] if command == "generate" else []
-    result = invoke(command, "dgx_a100:boxes=2", *options, *output)
-    assert result.exit_code == 2
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    assert message in result.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -173,3 +124,89 @@ def test_weights_that_are_no_text_are_refused(tmp_path: Path) -> None:
     result = invoke("optimum", "ring:nodes=3", "--weights", tmp_path / "weights.yaml")
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert "not text in UTF-8" in result.stderr
+
+
+def test_generate_writes_a_verified_schedule_and_a_summary(tmp_path: Path) -> None:
+    """Figure 5 of the paper: k = 1, 8 trees, algbw 8 b with b = 1."""
+    path = tmp_path / "example.json"
+    made = document("generate", "paper_example", "-o", path)
+    assert (made["k"], made["trees"], made["algbw_gb_s"]["exact"]) == (1, 8, "8")
+    assert made["verified"] is made["optimal"] is True
+    assert list(made["stages_s"]) == list(STAGES)
+    assert read_schedule(path).num_trees == 8
+
+
+@pytest.mark.parametrize("method", ["forestcoll", "paper"])
+def test_factored_schedules_are_written_verified_and_drawn(method: str, tmp_path: Path) -> None:
+    """The same facts as of the explicit form; the height is bounded only, and drawing expands."""
+    explicit, factored = tmp_path / "explicit.npz", tmp_path / "factored.npz"
+    made = [
+        document("generate", "paper_example", "--method", method, "-o", path, *form)
+        for path, form in ((explicit, ()), (factored, ("--factored",)))
+    ]
+    same = ("k", "trees", "distinct_trees", "height", "algbw_gb_s", "verified", "optimal")
+    assert [made[0][key] for key in same] == [made[1][key] for key in same]
+    proved = [document("verify", path) for path in (explicit, factored)]
+    assert proved[0]["congestion"] == proved[1]["congestion"]
+    assert proved[0]["height"] <= proved[1]["greatest_possible_height"]
+    assert "height" not in proved[1]
+    assert invoke("draw", factored, "-o", tmp_path / "tree.png").exit_code == 0
+
+
+def test_factored_schedules_are_binary(tmp_path: Path) -> None:
+    result = invoke("generate", "paper_example", "--factored", "-o", tmp_path / "schedule.json")
+    assert result.exit_code == 2
+    assert_one_line(result.stderr, "schedule.json: --factored needs a name that ends in .npz")
+
+
+def test_generate_verifies_before_it_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A forest that claims twice the speed is refused and no file appears; unless told not to."""
+
+    def boastful(topology: Any, **_: Any) -> Any:
+        forest, seconds = real(topology)
+        object.__setattr__(forest, "congestion", forest.congestion / 2)
+        return forest, seconds
+
+    real = generation.generate_timed
+    monkeypatch.setattr(generation, "generate_timed", boastful)
+    path = tmp_path / "example.json"
+    result = invoke("generate", "paper_example", "-o", path)
+    assert result.exit_code == 1
+    assert_one_line(result.stderr, "overloaded")
+    assert not path.exists()
+    assert document("generate", "paper_example", "-o", path, "--no-verify")["verified"] is False
+    assert path.exists()
+
+
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+def test_multicast_reports_the_traffic_removed(tmp_path: Path, suffix: str) -> None:
+    """One H100 box: 7 bytes a byte into the NVSwitch become 1; the file is verified as any."""
+    file = tmp_path / f"schedule.{suffix}"
+    facts = document("generate", "dgx_h100:boxes=1", "--multicast", "-o", file)
+    assert (facts["verified"], facts["optimal"], facts["height"]) == (True, True, 2)
+    into, out_of = facts["traffic"]
+    assert [into[key]["exact"] for key in ("before", "after", "factor")] == ["7", "1", "1/7"]
+    assert out_of["factor"]["exact"] == "1"
+    assert document("verify", file)["tree_edges"] == 64
+
+
+def test_multicast_in_words_for_each_phase_of_an_allreduce(tmp_path: Path) -> None:
+    """Sums leave the NVSwitch once, copies enter it once."""
+    arguments = ("dgx_h100:boxes=1", "--collective", "allreduce", "--multicast")
+    result = invoke("generate", *arguments, "-o", tmp_path / "schedule.json")
+    lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
+    start = next(i for i, line in enumerate(lines) if line.startswith("traffic of reduce"))
+    assert lines[start].endswith(": 7 -> 7 bytes per byte of data (unchanged)")
+    assert lines[start + 1].endswith(": 7 -> 1 bytes per byte of data (14.29 %)")
+    assert lines[start + 2].startswith("traffic of gather")
+    assert lines[start + 2].endswith(": 7 -> 1 bytes per byte of data (14.29 %)")
+
+
+def test_multicast_is_not_for_factored_forests(tmp_path: Path) -> None:
+    """What to do instead is said."""
+    file = tmp_path / "schedule.npz"
+    refused = invoke("generate", "dgx_h100:boxes=1", "--multicast", "--factored", "-o", file)
+    assert refused.exit_code == 2
+    assert_one_line(refused.stderr, "leave --factored away")

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
-from forestcoll.cli import generation, inspection, networks
-from tests.command_line import assert_one_line, document, invoke
+from forestcoll.cli import networks
+from tests.command_line import assert_one_line, invoke
 
 GOOD = """\
 name: pair
 nodes: [{name: a, kind: compute}, {name: b, kind: compute}]
 links: [{from: a, to: b, bandwidth_gb_s: 1, both: true}]
 """
-
-
-def never(*_: object, **__: object) -> None:
-    raise AssertionError
 
 
 MALFORMED = {
@@ -111,53 +106,6 @@ def test_a_file_that_cannot_be_written_is_one_line_and_exit_code_2(
         result = invoke(*command, "-o", path)
         assert result.exit_code == 2
         assert_one_line(result.stderr, str(path))
-
-
-@pytest.mark.parametrize(
-    ("output", "message"),
-    [
-        ("nowhere/x.json", "there is no directory"),
-        ("taken.json", "is a directory; name a file in it"),
-        ("locked/x.json", "no permission to write in"),
-    ],
-)
-def test_generate_looks_at_the_output_before_it_works(
-    output: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing is generated for a file that cannot be written."""
-    for name in ("taken.json", "locked"):
-        (tmp_path / name).mkdir()
-    monkeypatch.setattr(generation, "generate_timed", never)
-    monkeypatch.setattr(os, "access", lambda path, _: Path(path).name != "locked")
-    result = invoke("generate", "ring:nodes=4", "-o", tmp_path / output)
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, message)
-
-
-def test_generate_may_write_into_a_device() -> None:
-    """/dev/null is written in place, whoever may create files in /dev."""
-    assert document("generate", "ring:nodes=4", "-o", os.devnull)["file"] == os.devnull
-
-
-@pytest.mark.parametrize(
-    ("output", "message"),
-    [
-        ("x.doc", "ends in .png, .pdf or .svg"),
-        ("nowhere/x.png", "there is no directory"),
-        ("taken.png", "is a directory"),
-    ],
-)
-@pytest.mark.parametrize("command", ["topology draw", "draw"])
-def test_drawings_look_at_the_output_before_they_work(
-    command: str, output: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Neither read nor drawn for a file that cannot be written."""
-    (tmp_path / "taken.png").mkdir()
-    monkeypatch.setattr(networks, "load_topology", never)
-    monkeypatch.setattr(inspection, "read_schedule", never)
-    result = invoke(*command.split(), "ring:nodes=4", "-o", tmp_path / output)
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, message)
 
 
 @pytest.mark.parametrize(

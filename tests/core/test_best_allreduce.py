@@ -11,24 +11,20 @@ import pytest
 
 import forestcoll.core.best_allreduce
 from forestcoll import best_k, cost, generate, generate_factored, load_topology, optimum, verify
-from forestcoll.core import partition_bound as allreduce_partition
 from forestcoll.core.best_allreduce import Improved
-from forestcoll.core.partition_bound import best_known_bound, families_of, partition_bound
 from forestcoll.generate import generate_multicast
-from forestcoll.problem.allreduce_bound import AllreduceBound, PricedSet
-from forestcoll.schedule import read_schedule, write_schedule
+from forestcoll.problem.allreduce_bound import AllreduceBound
+from forestcoll.schedule import read_schedule
 from forestcoll.schedule.cost.measures import in_steps
 from forestcoll.topology import Topology, TopologyBuilder, write_topology
 from tests.command_line import document, invoke
 from tests.lp.networks import BETTER, line, one_way_detour
 
-FAT_TREE = "fat_tree:leaves=4,hosts=4,spines=2"
-
 CLUSTERS = [
     *(f"{family}:boxes={boxes}" for family in ("dgx_a100", "dgx_h100") for boxes in (1, 2, 4, 16)),
     *(f"mi250:boxes={boxes}" for boxes in (1, 2, 4, 8)),
     *("torus:dims=4x4", "torus:dims=3x3x3", "ring:nodes=7", "hypercube:dimension=4"),
-    *("complete:nodes=5", "paper_example", FAT_TREE),
+    *("complete:nodes=5", "paper_example", "fat_tree:leaves=4,hosts=4,spines=2"),
 ]
 
 
@@ -192,97 +188,7 @@ def test_a_single_gpu_has_no_bound() -> None:
     assert (verdict.time_s_per_gb, verdict.optimal) == (0, True)
 
 
-# --- bounds by hand ------------------------------------------------------------------------------
-
-
-def test_a_star_of_equal_gpus() -> None:
-    """N GPUs of 1 GB/s at a switch: each piece enters and leaves N - 1 of them: N / (2 (N - 1)).
-
-    Of price 1 each, potential 1/2: each of 2 N links has 1/2, which makes N, by 2 (N - 1).
-    """
-    builder = TopologyBuilder()
-    switch = builder.switch("w")
-    for number in range(4):
-        builder.link(builder.gpu(f"gpu{number}"), switch, 1)
-    topology = builder.build("star")
-    parts = [[gpu] for gpu in topology.compute]
-    assert partition_bound(topology, parts).algbw_gb_s == Fraction(4, 6)
-    without = AllreduceBound.of(
-        topology, [PricedSet((gpu,), Fraction(1), Fraction(1)) for gpu in topology.compute]
-    )
-    assert without.algbw_gb_s == Fraction(8, 6)  # a switch that copies would need no more
-    assert verify(generate(topology, collective="allreduce")).bound_gb_s == Fraction(2, 3)
-
-
-def test_the_quick_rate_of_a_partition_is_what_its_prices_prove() -> None:
-    """Two ways to add up the same."""
-    for spec in ("mi250:boxes=2", "dgx_h100:boxes=4,sharp=true", FAT_TREE, "paper_example"):
-        topology = load_topology(spec)
-        families = list(families_of(generate_factored(topology)))
-        for copying in (False, True):
-            for parts in [[[rank] for rank in range(topology.num_compute)], *families]:
-                closed = allreduce_partition._closed(topology, parts)
-                quick = allreduce_partition._partition_rate(topology, closed, copying)
-                assert quick == partition_bound(topology, closed, copying=copying).algbw_gb_s
-
-
 # --- switches that copy and add ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("spec", "best"),
-    [
-        # Each GPU sends its data once to the NVSwitch and gets the sum once: 450 GB/s.
-        ("dgx_h100:boxes=1", Fraction(450)),
-        # All data leaves and enters each box once: 8 x 50 GB/s.
-        ("dgx_h100:boxes=2,sharp=true", Fraction(400)),
-        ("dgx_h100:boxes=4,sharp=true", Fraction(400)),
-        # InfiniBand forwards: each piece enters and leaves B - 1 boxes: 400 B / (2 (B - 1)).
-        ("dgx_h100:boxes=2", Fraction(400)),
-        ("dgx_h100:boxes=4", Fraction(800, 3)),
-        ("dgx_h100:boxes=16", Fraction(640, 3)),
-    ],
-)
-def test_switches_that_copy_and_add_are_used_in_full(
-    spec: str, best: Fraction, tmp_path: Path
-) -> None:
-    """Bound and schedule meet; without, 257.1 GB/s in one box and 266.7 in two."""
-    topology = load_topology(spec)
-    schedule = generate_multicast(topology, collective="allreduce").schedule
-    verdict = verify(schedule)
-    assert verdict.algbw_gb_s == verdict.bound_gb_s == best
-    assert verdict.optimal
-    assert "copy and add" in str(verdict.model)
-    assert cost(schedule).algbw_gb_s == schedule.algbw_gb_s == best
-    write_schedule(schedule, tmp_path / "schedule.json")
-    assert verify(read_schedule(tmp_path / "schedule.json")) == verdict
-    forwarding = verify(generate(topology, collective="allreduce"))
-    assert forwarding.algbw_gb_s == optimum(topology).algbw_gb_s / 2 <= best
-    assert "switches only forward" in str(forwarding.model)
-
-
-def test_the_bound_of_switches_that_forward_is_not_that_of_such_as_copy() -> None:
-    """1 x H100: 1800/7 GB/s is at most where switches forward only."""
-    topology = load_topology("dgx_h100:boxes=1")
-    bounds = [best_known_bound(topology, copying=copying) for copying in (False, True)]
-    assert [bound.algbw_gb_s for bound in bounds if bound] == [Fraction(1800, 7), 450]
-
-
-def uneven_nics() -> Topology:
-    """Three GPUs at an NVSwitch of 6 GB/s, and at InfiniBand of 2, 2 and 1 GB/s; both copy."""
-    builder = TopologyBuilder()
-    switches = [builder.switch(name, multicast=True) for name in ("ib", "nv")]
-    for number, bandwidth in enumerate((2, 2, 1)):
-        gpu = builder.gpu(f"g{number}")
-        for switch, width in zip(switches, (bandwidth, 6), strict=True):
-            builder.link(gpu, switch, width)
-    return builder.build("uneven NICs")
-
-
-def test_sums_at_one_gpu_are_tried_where_switches_copy() -> None:
-    """A GPU has 7 GB/s each way, a cut; trees that must reach both switches make 6."""
-    verdict = verify(generate_multicast(uneven_nics(), collective="allreduce").schedule)
-    assert (verdict.algbw_gb_s, verdict.bound_gb_s, verdict.optimal) == (7, 7, True)
 
 
 def test_the_best_k_is_that_of_switches_that_copy() -> None:

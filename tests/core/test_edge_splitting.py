@@ -14,11 +14,7 @@ from forestcoll.core.optimality import optimum
 from forestcoll.core.problem import Problem
 from forestcoll.core.tight_sets import decompose
 from forestcoll.topology import Topology, load_topology
-from tests.core.decomposed import (
-    Decomposed,
-    entering,
-    members,
-)
+from tests.core.decomposed import Decomposed, entering, members
 from tests.fuzz.families import build
 from tests.reference.condition import starved
 from tests.reference.cuts import violated_set

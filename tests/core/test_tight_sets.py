@@ -19,13 +19,7 @@ import pytest
 from forestcoll.core.optimality import optimum
 from forestcoll.core.problem import tree_capacities
 from forestcoll.topology import load_topology
-from tests.core.decomposed import (
-    Capacity,
-    Decomposed,
-    links_of,
-    members,
-    some_trees,
-)
+from tests.core.decomposed import Capacity, Decomposed, links_of, members, some_trees
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import AllSets, violated_set
 from tests.reference.flow import integer_graph

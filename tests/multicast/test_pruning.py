@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -12,25 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forestcoll.errors import VerificationError
 from forestcoll.generate import generate
-from forestcoll.multicast.path_choice import PathChoice
 from forestcoll.multicast.pruning import multicast, traffic
 from forestcoll.schedule import Forest, Path, Routes, cost, verify
-from forestcoll.topology import Topology, load_topology
+from forestcoll.topology import load_topology
 from tests.copying_switches import loads_by_hand, marked, walks, with_marks
-from tests.schedule import hand
+from tests.multicast.broadcasts import broadcast
+from tests.schedule.made import hand
 from tests.strategies import topologies
-
-Edges = Sequence[tuple[int, int]]
-
-
-def broadcast(net: Topology, edges: Edges, paths: Mapping[str, int], m: int = 1) -> Forest:
-    """M equal trees from rank 0, with nothing claimed but the congestion they have."""
-    forest = hand.forest(net, [(0, m, edges)], paths, k=m, congestion=1)
-    weights = (1,) + (0,) * (net.num_compute - 1)
-    forest = replace(forest, weights=weights)
-    return replace(forest, congestion=cost(forest).time_s_per_gb * m)
 
 
 def by_name(forest: Forest, loads: Sequence[int]) -> dict[str, int]:
@@ -112,29 +101,6 @@ def test_a_path_that_passes_a_switch_twice_enters_it_once() -> None:
     assert walks(multicast(with_marks(forest, "x"))) == ["awx", "xwb"]
 
 
-def test_batches_are_cut_where_their_paths_change() -> None:
-    """Three trees each way over paths of 1 and 2: batches of 1 and 2."""
-    forest = hand.rails2()
-    choice = PathChoice(forest)
-    assert choice.batch.tolist() == [0, 0, 1, 1]
-    assert choice.multiplicity.tolist() == [1, 2, 1, 2]
-    result = multicast(forest)
-    assert [walks(result, batch) for batch in range(4)] == [["asb"], ["atb"], ["bsa"], ["bta"]]
-    assert result.loads() == cost(forest).loads
-    assert verify(result).optimal
-
-
-def test_cuts_of_several_links_meet_in_one_batch() -> None:
-    """Five trees a -> b -> c over paths of 2 + 3 and of 4 + 1: batches of 2, 2 and 1."""
-    joined = ("as", "at", "bs", "bt", "bu", "bv", "cu", "cv")
-    net = hand.topology("twice", "abc", "stuv", [(g, n, 9) for g, n in joined])
-    paths = {"asb": 2, "atb": 3, "buc": 4, "bvc": 1}
-    forest = broadcast(net, [(0, 1), (1, 2)], paths, 5)
-    choice = PathChoice(forest)
-    assert choice.multiplicity.tolist() == [2, 2, 1]
-    assert choice.paths(0, 3)[:, 1:].tolist() == [[0, 2], [1, 2], [1, 3]]
-
-
 def test_a_further_marked_switch_may_cost_traffic() -> None:
     """The rule takes paths as they are: with x marked too, c is served by x and y gets nothing.
 
@@ -150,23 +116,6 @@ def test_a_further_marked_switch_may_cost_traffic() -> None:
 
 
 # --- refusals ----------------------------------------------------------------------------------
-
-
-def test_an_edge_without_a_path_is_refused() -> None:
-    """The forest was not verified; the link is named."""
-    forest = hand.star3()
-    paths = {link: found for link, found in forest.routes.paths().items() if link != (0, 1)}
-    with pytest.raises(VerificationError, match="a -> b has no path"):
-        multicast(replace(forest, routes=Routes.from_paths(paths)))
-
-
-def test_too_few_paths_are_refused() -> None:
-    """Two trees run from a to b, but only one path."""
-    forest = hand.star3()
-    paths = dict(forest.routes.paths())
-    paths[0, 1] = (Path(paths[0, 1][0].nodes, 1),)
-    with pytest.raises(VerificationError, match="a -> b has not as many paths as trees"):
-        multicast(replace(forest, routes=Routes.from_paths(paths)))
 
 
 def test_numbers_of_trees_beyond_64_bits_are_exact() -> None:

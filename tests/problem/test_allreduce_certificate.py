@@ -103,6 +103,3 @@ def test_the_command_writes_what_the_schema_says(tmp_path: Path) -> None:
     assert path.read_bytes() == again.read_bytes()
     assert "sums each piece" not in invoke("verify", path).stdout
     assert document("verify", path)["model"].startswith("each piece summed up at one GPU")
-
-
-# --- what is not true is refused -----------------------------------------------------------------

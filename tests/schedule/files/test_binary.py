@@ -10,12 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from forestcoll.errors import (
-    ExportError,
-    ForestCollError,
-    InvalidScheduleError,
-    VerificationError,
-)
+from forestcoll.errors import ExportError, ForestCollError, InvalidScheduleError, VerificationError
 from forestcoll.generate import generate_factored
 from forestcoll.schedule.files.schedule_files import read_schedule, write_schedule
 from forestcoll.schedule.forest import Forest

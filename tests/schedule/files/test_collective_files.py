@@ -27,7 +27,7 @@ from forestcoll import (
 from forestcoll.errors import ExportError, InvalidScheduleError, VerificationError
 from forestcoll.schedule.factored import Links, Sets, Shapes
 from forestcoll.schedule.forest import Routes
-from tests.schedule.files.test_schedule_files import SCHEMA
+from tests.schedule.files.malformed import SCHEMA
 
 DEMANDS: dict[str, tuple[str, dict[str, Any]]] = {
     "weighted": ("allgather", {"weights": [1, 2, 0, 3]}),
@@ -242,13 +242,3 @@ def test_arrays_of_phases_are_named_after_them(tmp_path: Path) -> None:
     np.savez(path, **arrays)
     with pytest.raises(InvalidScheduleError, match=r"array gather\.parent has shape"):
         read_schedule(path)
-
-
-def test_files_without_weights_are_those_of_before(tmp_path: Path) -> None:
-    """An allgather of equal weights has the fields that version 1 has always had."""
-    write_schedule(generate(load_topology("ring:nodes=3")), tmp_path / "schedule.json")
-    document = json.loads((tmp_path / "schedule.json").read_text())
-    assert list(document) == [
-        *("format", "version", "collective", "method", "k", "congestion", "congestion_decimal"),
-        *("topology", "optimum", "trees", "routes"),
-    ]

@@ -10,15 +10,8 @@ import numpy as np
 import pytest
 
 from forestcoll.errors import ExportError
-from forestcoll.schedule import (
-    Intervals,
-    StepSchedule,
-    read_schedule,
-    verify,
-    write_schedule,
-)
+from forestcoll.schedule import Intervals, StepSchedule, read_schedule, verify, write_schedule
 from tests.schedule.files.stepwise_files import ALL, flows
-from tests.schedule.made.types import schedule
 from tests.schedule.verify.steps.test_steps import random_schedule, ticking
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -159,9 +152,3 @@ def test_the_example_of_the_documentation_is_what_is_written(tmp_path: Path) -> 
     )
     write_schedule(found, tmp_path / "again.json")
     assert (tmp_path / "again.json").read_text(encoding="utf-8") == example
-
-
-def test_files_of_forests_are_of_the_first_version(tmp_path: Path) -> None:
-    """Whoever reads version 1 reads them as before."""
-    write_schedule(schedule("forest"), tmp_path / "forest.json")
-    assert json.loads((tmp_path / "forest.json").read_text())["version"] == 1

@@ -11,11 +11,7 @@ import numpy as np
 import pytest
 
 from forestcoll.errors import InvalidScheduleError
-from forestcoll.schedule import (
-    StepSchedule,
-    read_schedule,
-    write_schedule,
-)
+from forestcoll.schedule import StepSchedule, read_schedule, write_schedule
 from tests.schedule.files.stepwise_files import ALL, flows
 
 Change = Callable[[dict[str, Any]], object]

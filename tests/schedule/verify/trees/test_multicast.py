@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from forestcoll.errors import InvalidScheduleError, VerificationError
+from forestcoll.errors import VerificationError
 from forestcoll.generate import generate, generate_multicast
 from forestcoll.multicast.pruning import multicast, traffic
 from forestcoll.schedule import Allreduce, MulticastForest, read_schedule, verify, write_schedule
@@ -153,40 +153,3 @@ def test_allreduces_are_written_with_both_phases(tmp_path: Path, suffix: str) ->
         assert isinstance(new, MulticastForest)
         assert_equal(old, new)
     assert verify(again).optimal
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda d: d["trees"][0].update(walks=[99]), r"trees\[0\].walks\[0\] is 99; it must be"),
-        (lambda d: d["trees"][1].update(walks=["a"]), r"trees\[1\].walks\[0\] is 'a'; it must be"),
-        (lambda d: d["walks"].append(["a", "z"]), r"walks\[8\] is 'z'; it must be names of nodes"),
-        (lambda d: d["walks"].append("aw"), r"walks\[8\] is 'aw'; it must be a list"),
-        (lambda d: d["trees"][0].update(edges=[]), r"trees\[0\].'edges' is not in the format"),
-        (lambda d: d.update(routes=[]), "'routes' is not in the format"),
-    ],
-)
-def test_files_that_are_not_in_the_format_are_refused(
-    tmp_path: Path, change: Callable[[dict[str, object]], None], message: str
-) -> None:
-    """With the file, the field, what was found and what may be there."""
-    path = tmp_path / "schedule.json"
-    write_schedule(star(), path)
-    document = json.loads(path.read_text())
-    change(document)
-    path.write_text(json.dumps(document))
-    with pytest.raises(InvalidScheduleError, match=message):
-        read_schedule(path)
-
-
-def test_phases_of_an_allreduce_are_of_one_kind(tmp_path: Path) -> None:
-    """One with walks and one with routes is no schedule."""
-    whole = generate(load_topology("dgx_h100:boxes=1"), collective="allreduce")
-    paths = tmp_path / "routes.json", tmp_path / "walks.json"
-    write_schedule(whole, paths[0])
-    write_schedule(multicast(whole), paths[1])
-    mixed, other = (json.loads(path.read_text()) for path in paths)
-    mixed["gather"] = other["gather"]
-    paths[0].write_text(json.dumps(mixed))
-    with pytest.raises(InvalidScheduleError, match="only one of reduce and gather lists walks"):
-        read_schedule(paths[0])

@@ -1,0 +1,105 @@
+"""Schedule files looked at: proved, compared with a network, drawn."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import assert_one_line, document, invoke
+
+
+@pytest.fixture(scope="module")
+def schedule(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A schedule file of the running example: eight GPUs, k = 1."""
+    path = tmp_path_factory.mktemp("schedules") / "example.json"
+    assert invoke("generate", "paper_example", "-o", path).exit_code == 0
+    return path
+
+
+def test_verify_prints_the_verdict(schedule: Path) -> None:
+    """Eight GPUs: 8 * 7 deliveries, U = 1 tree per GB/s."""
+    verdict = document("verify", schedule)
+    assert (verdict["verified"], verdict["deliveries"], verdict["gpus"]) == (True, 56, 8)
+    assert verdict["congestion"] == {"exact": "1", "value": 1.0}
+    assert "congestion     1 tree per GB/s\n" in invoke("verify", schedule).stdout
+
+
+def test_verify_fails_on_a_corrupted_file(schedule: Path, tmp_path: Path) -> None:
+    """A claim of half the congestion: exit 1 and the overloaded link; half a file: exit 2."""
+    content = json.loads(schedule.read_text())
+    forged = tmp_path / "forged.json"
+    forged.write_text(json.dumps(content | {"congestion": "1/2", "congestion_decimal": 0.5}))
+    result = invoke("verify", forged)
+    assert result.exit_code == 1
+    assert_one_line(result.stderr, "overloaded")
+    torn = tmp_path / "torn.json"
+    torn.write_text(schedule.read_text()[:1000])
+    result = invoke("verify", torn)
+    assert result.exit_code == 2
+    assert_one_line(result.stderr, "torn.json")
+
+
+def test_one_tree_of_a_schedule_is_drawn(schedule: Path, tmp_path: Path) -> None:
+    """Tree 7 is there, tree 8 is not."""
+    path = tmp_path / "tree.png"
+    assert document("draw", schedule, "--tree", 7, "-o", path)["tree"] == 7
+    assert path.read_bytes().startswith(b"\x89PNG")
+    result = invoke("draw", schedule, "--tree", 8, "-o", path)
+    assert result.exit_code == 2
+    assert_one_line(result.stderr, "trees are 0 to 7")
+
+
+def test_trees_in_which_switches_copy_are_drawn(tmp_path: Path) -> None:
+    """Of an allreduce either phase."""
+    file, picture = tmp_path / "schedule.json", tmp_path / "tree.png"
+    options = ("dgx_h100:boxes=1", "--multicast", "--collective", "allreduce")
+    assert invoke("generate", *options, "-o", file).exit_code == 0
+    for phase in ("reduce", "gather"):
+        assert invoke("draw", file, "--phase", phase, "-o", picture).exit_code == 0
+        assert picture.read_bytes().startswith(b"\x89PNG")
+        picture.unlink()
+
+
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        ("dgx_a100:boxes=3", "in it compute node b2.gpu0 is missing (and "),
+        ("dgx_a100:boxes=2,nic_bandwidth=50", "has 25 GB/s, not 50 (and "),
+        ("dgx_a100:boxes=2,ib_switches=2", "in it switch node ib0 is missing (and "),
+        ("dgx_h100:boxes=2", "b0.nvswitch is a switch node, not a switch node with multicast"),
+    ],
+)
+def test_a_schedule_for_another_network_is_refused(
+    network: str, message: str, tmp_path: Path
+) -> None:
+    """The first difference is named, and how many more there are."""
+    file = tmp_path / "schedule.npz"
+    assert invoke("generate", "dgx_a100:boxes=2", "-o", file).exit_code == 0
+    assert invoke("verify", file, "--topology", "dgx_a100:boxes=2").exit_code == 0
+    refused = invoke("verify", file, "--topology", network)
+    assert refused.exit_code == 1
+    assert_one_line(refused.stderr, message)
+
+
+def test_a_group_of_ones_own_network_is_compared_too(tmp_path: Path) -> None:
+    """A schedule of a group is for the network in which the other GPUs forward."""
+    file = tmp_path / "schedule.npz"
+    members = ("--group", "b0.gpu0,b0.gpu1,b1.gpu0")
+    assert invoke("generate", "dgx_a100:boxes=2", *members, "-o", file).exit_code == 0
+    mine = ("--topology", "dgx_a100:boxes=2")
+    assert invoke("verify", file, *mine, *members).exit_code == 0
+    refused = invoke("verify", file, *mine)
+    assert refused.exit_code == 1
+    assert_one_line(refused.stderr, "is a relay node, not a compute node")
+    assert invoke("verify", file, *members).exit_code == 2
+
+
+def test_a_schedule_in_steps_has_no_trees_to_draw(tmp_path: Path) -> None:
+    """What is no tree is said to be none."""
+    file = tmp_path / "steps.json"
+    assert invoke("baselines", "run", "bruck", "dgx_a100:boxes=2", "-o", file).exit_code == 0
+    refused = invoke("draw", file, "-o", tmp_path / "tree.png")
+    assert refused.exit_code == 2
+    assert_one_line(refused.stderr, "draw_tree takes a schedule of trees, not StepSchedule")

@@ -1,0 +1,49 @@
+"""Commands on networks: listed, shown, written, drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forestcoll.topology import FAMILIES, load_topology, read_topology
+from tests.command_line import document, invoke
+
+
+def test_list_names_every_family_and_its_parameters() -> None:
+    """The same in text and in JSON."""
+    listed = document("topology", "list")
+    assert [family["name"] for family in listed] == list(FAMILIES)
+    boxes = listed[0]["parameters"][0]
+    assert (boxes["name"], boxes["required"], boxes["default"]) == ("boxes", True, None)
+    text = invoke("topology", "list").stdout
+    assert "    boxes                  number of boxes;" in text
+    assert "    nics=implicit          NICs as a GPU's link" in text
+    assert max(len(line) for line in text.splitlines() if line.startswith("    ")) <= 80
+    assert all(family["summary"] in text for family in listed)
+
+
+def test_show_counts_nodes_and_gathers_links() -> None:
+    """Two A100 boxes: 16 GPUs with 300 + 25 GB/s in, 2 NVSwitches and InfiniBand, 64 links."""
+    shown = document("topology", "show", "dgx_a100:boxes=2")
+    assert (shown["gpus"], shown["switches"], shown["boxes"], shown["links"]) == (16, 3, 2, 64)
+    assert shown["least_gpu_ingress_gb_s"] == {"exact": "325", "value": 325.0}
+    assert [each["count"] for each in shown["link_classes"]] == [16, 16, 16, 16]
+    assert "greatest GPU ingress  325 GB/s" in invoke("topology", "show", "dgx_a100:boxes=2").stdout
+
+
+@pytest.mark.parametrize("suffix", ["yaml", "json"])
+def test_an_exported_topology_is_the_topology(suffix: str, tmp_path: Path) -> None:
+    """Export, read: equal; and the file stands where a family may."""
+    path = tmp_path / f"cluster.{suffix}"
+    assert document("topology", "export", "mi250:boxes=2", "-o", path)["file"] == str(path)
+    assert read_topology(path) == load_topology("mi250:boxes=2")
+    assert document("optimum", path)["inverse_rate"]["exact"] == "15/166"
+
+
+def test_draw_writes_a_picture_of_the_network_and_its_cut(tmp_path: Path) -> None:
+    """The cut in JSON is that of `optimum`."""
+    path = tmp_path / "example.png"
+    drawn = document("topology", "draw", "paper_example", "--cut", "-o", path)
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert drawn["cut"] == document("optimum", "paper_example")["bottleneck_cut"]

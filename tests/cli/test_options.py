@@ -1,0 +1,95 @@
+"""Options that commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forestcoll.cli.options import network_of, read_if_given, root_of
+from forestcoll.topology import TopologyBuilder, load_topology
+from tests.command_line import document, invoke
+
+
+def test_a_group_is_told_by_names_or_boxes(tmp_path: Path) -> None:
+    """GPU 0 of either box: two shards of the pair over eight NICs a box, 200 GB/s."""
+    path = tmp_path / "schedule.json"
+    made = document("generate", "dgx_a100:boxes=2", "--group", "*/0", "-o", path)
+    named = document("optimum", "dgx_a100:boxes=2", "--group", "b0.gpu0,b1.gpu0")
+    assert made["algbw_gb_s"]["exact"] == named["algbw_gb_s"]["exact"] == "400"
+    assert named["gpus"] == 2
+    words = "(1 GPU): 1 shard must leave over 8 links, 200 GB/s in all"
+    assert named["bottleneck_cut"]["in_words"].endswith(words)
+    alone = document("generate", "dgx_a100:boxes=2", "--group", "b0.gpu0", "-o", path)
+    assert (alone["trees"], alone["height"], alone["algbw_gb_s"]) == (0, 0, None)
+    assert document("verify", path)["optimal"] is True
+    assert invoke("verify", path).exit_code == 0
+    empty = tmp_path / "empty.npz"
+    one = ["dgx_a100:boxes=2", "--group", "b0.gpu0", "--factored"]
+    assert document("generate", *one, "-o", empty)["distinct_trees"] == 0
+    undrawn = invoke("draw", empty, "-o", tmp_path / "tree.png")
+    assert undrawn.exit_code == 2
+    assert "tree 0 does not exist; the schedule is empty" in undrawn.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--collective", "gossip"], "collective is 'gossip'; it must be one of allgather"),
+        (["--collective", "broadcast"], "broadcast needs a root; give the name of a GPU"),
+        (["--root", "b0.gpu1"], "allgather takes no root"),
+        (["--collective", "reduce", "--root", "ib"], "the root is 'ib', which is a switch"),
+        (["--collective", "reduce", "--root", "99"], "the root is rank 99; ranks are 0 to 15"),
+        (["--group", ""], "the group is empty"),
+        (["--group", "7/*"], "has no GPU in such a box"),
+        (["--group", "b0.gpu0,b0.gpu0"], "names 'b0.gpu0' twice"),
+        (
+            ["--group", "*/1", "--collective", "reduce", "--root", "b0.gpu0"],
+            "the root is 'b0.gpu0', which is a relay; only a compute node can be one",
+        ),
+        (["--weights", "none.yaml"], "none.yaml: cannot be read: no such file or directory"),
+    ],
+)
+@pytest.mark.parametrize("command", ["optimum", "generate"])
+def test_bad_options_are_told_in_one_line(
+    command: str, options: list[str], message: str, tmp_path: Path
+) -> None:
+    output = ["-o", tmp_path / "schedule.json"] if command == "generate" else []
+    result = invoke(command, "dgx_a100:boxes=2", *options, *output)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    assert message in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_number_is_a_rank_unless_a_node_is_called_so() -> None:
+    """Names that look like numbers are those of some networks."""
+    builder = TopologyBuilder()
+    for name in ("1", "0", "x"):
+        builder.gpu(name)
+    net = builder.build("numbers")
+    assert [root_of(net, text) for text in ("1", "2", "x", "-1", "1.0", "9" * 10)] == [
+        "1",
+        2,
+        "x",
+        "-1",
+        "1.0",
+        "9" * 10,
+    ]
+    assert root_of(net, None) is None
+
+
+def test_a_network_is_loaded_with_its_group(tmp_path: Path) -> None:
+    """All of it, or some GPUs; weights are read where a file is given."""
+    assert network_of("ring:nodes=4", None) == load_topology("ring:nodes=4")
+    part = network_of("dgx_a100:boxes=2", "*/0-1")
+    assert [part.nodes[v].name for v in part.compute] == [
+        "b0.gpu0",
+        "b0.gpu1",
+        "b1.gpu0",
+        "b1.gpu1",
+    ]
+    assert read_if_given(None) is None
+    (tmp_path / "weights.yaml").write_text("[1, 2]")
+    assert read_if_given(tmp_path / "weights.yaml") == [1, 2]

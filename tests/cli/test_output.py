@@ -1,0 +1,94 @@
+"""What commands write: refused before the work where it cannot be written."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from forestcoll.cli import generation, inspection, networks
+from forestcoll.cli.output import expect_writable, progress_bars, report
+from forestcoll.errors import ExportError
+from tests.command_line import assert_one_line, document, invoke
+
+
+def never(*_: object, **__: object) -> None:
+    raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ("nowhere/x.json", "there is no directory"),
+        ("taken.json", "is a directory; name a file in it"),
+        ("locked/x.json", "no permission to write in"),
+    ],
+)
+def test_generate_looks_at_the_output_before_it_works(
+    output: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is generated for a file that cannot be written."""
+    for name in ("taken.json", "locked"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(generation, "generate_timed", never)
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path).name != "locked")
+    result = invoke("generate", "ring:nodes=4", "-o", tmp_path / output)
+    assert result.exit_code == 2
+    assert_one_line(result.stderr, message)
+
+
+def test_generate_may_write_into_a_device() -> None:
+    """/dev/null is written in place, whoever may create files in /dev."""
+    assert document("generate", "ring:nodes=4", "-o", os.devnull)["file"] == os.devnull
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ("x.doc", "ends in .png, .pdf or .svg"),
+        ("nowhere/x.png", "there is no directory"),
+        ("taken.png", "is a directory"),
+    ],
+)
+@pytest.mark.parametrize("command", ["topology draw", "draw"])
+def test_drawings_look_at_the_output_before_they_work(
+    command: str, output: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither read nor drawn for a file that cannot be written."""
+    (tmp_path / "taken.png").mkdir()
+    monkeypatch.setattr(networks, "load_topology", never)
+    monkeypatch.setattr(inspection, "read_schedule", never)
+    result = invoke(*command.split(), "ring:nodes=4", "-o", tmp_path / output)
+    assert result.exit_code == 2
+    assert_one_line(result.stderr, message)
+
+
+def test_facts_go_to_stdout_for_people_or_for_machines(capsys: pytest.CaptureFixture[str]) -> None:
+    report({"k": 3}, json_=False)
+    assert capsys.readouterr().out == "k  3\n"
+    report({"k": 3}, json_=True)
+    assert json.loads(capsys.readouterr().out) == {"k": 3}
+
+
+def test_new_files_and_those_to_replace_may_be_written(tmp_path: Path) -> None:
+    """Nothing is made or changed by asking."""
+    path = tmp_path / "new.json"
+    expect_writable(path)
+    assert not path.exists()
+    path.write_text("old")
+    expect_writable(path)
+    assert path.read_text() == "old"
+    (tmp_path / "link.json").symlink_to(tmp_path / "gone" / "x.json")
+    with pytest.raises(ExportError, match="there is no directory"):
+        expect_writable(tmp_path / "link.json")
+
+
+def test_bars_are_for_people_only(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where stderr is no terminal nothing is shown, and stages may be told all the same."""
+    with progress_bars() as advance:
+        for done in range(3):
+            advance("packing", done, 2)
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "")

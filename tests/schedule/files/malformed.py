@@ -1,0 +1,168 @@
+"""Schedule files to spoil, ways to spoil them, and what is said of each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from forestcoll.errors import ForestCollError, InvalidScheduleError
+from forestcoll.schedule.files.schedule_files import read_schedule, write_schedule
+from forestcoll.schedule.forest import Forest
+from tests.schedule.made.hand import leaves4
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+SCHEMA = json.loads((DOCS / "schemas" / "schedule.schema.json").read_text(encoding="utf-8"))
+
+
+def assert_equal(one: Forest, other: Forest) -> None:
+    """Everything a forest holds is the same, to the type of its arrays."""
+    for name in ("topology", "method", "k", "congestion", "optimum"):
+        assert getattr(one, name) == getattr(other, name), name
+    pairs = [
+        (getattr(one, name), getattr(other, name)) for name in ("root", "multiplicity", "parent")
+    ]
+    for name in ("tail", "head", "first_path", "multiplicity", "first_hop", "hop"):
+        pairs.append((getattr(one.routes, name), getattr(other.routes, name)))
+    for mine, yours in pairs:
+        assert mine.dtype == yours.dtype
+        assert np.array_equal(mine, yours)
+
+
+def spoil(tmp_path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    """Write the leaves' schedule with a change to its data."""
+    path = tmp_path / "spoiled.json"
+    write_schedule(leaves4(), path)
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document))
+    return path
+
+
+def refused(path: Path, kind: type[ForestCollError] = InvalidScheduleError) -> str:
+    """Read a file, which must fail in one line that starts with its name; return the rest."""
+    with pytest.raises(kind) as caught:
+        read_schedule(path)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith(f"{path}: ")
+    return message.removeprefix(f"{path}: ")
+
+
+def _set(*keys: str | int, to: object) -> Callable[[dict[str, Any]], None]:
+    def change(document: dict[str, Any]) -> None:
+        inner: Any = document
+        for key in keys[:-1]:
+            inner = inner[key]
+        inner[keys[-1]] = to
+
+    return change
+
+
+FIELDS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
+    "missing field": (lambda d: d.pop("routes"), "^routes is missing"),
+    "unknown field": (_set("colour", to=1), "'colour' is not in the format; the fields here are"),
+}
+"""Fields that there are too few or too many of."""
+
+HEADS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
+    "other format": (_set("format", to="topology"), "^not a schedule"),
+    "no format": (lambda d: d.pop("format"), "^not a schedule"),
+    "later version": (_set("version", to=3), r"^version is 3; it must be 1 or 2"),
+    "true version": (_set("version", to=True), r"^version is True; it must be 1"),
+    "no collective": (_set("collective", to="gossip"), "collective is 'gossip'; .* allgather, "),
+    "other collective": (_set("collective", to="reduce"), "collective .* 'reduce-scatter', by the"),
+    "empty method": (_set("method", to=""), "^method is ''"),
+    "method of two lines": (_set("method", to="a\nb"), r"^method is 'a\\nb'"),
+    "k as text": (_set("k", to="1"), "^k is '1'; it must be an integer"),
+    "k of zero": (_set("k", to=0), "^k is 0; it must be positive"),
+    "k of 64 bits": (_set("k", to=2**63), "^k is 9223372036854775808; it must be positive and at"),
+    "k with a point": (_set("k", to=1.0), "^k is 1.0; it must be an integer"),
+    "congestion as number": (_set("congestion", to=1), "^congestion is 1; it must be text"),
+    "congestion as decimal": (_set("congestion", to="0.5"), "^congestion is '0.5'; .*exact"),
+    "congestion over zero": (_set("congestion", to="1/0"), "^congestion is '1/0'; .*exact"),
+    "endless congestion": (_set("congestion", to="1" * 400), "^congestion is '1+\\.\\.\\.1+'; "),
+    "other decimal": (_set("congestion_decimal", to=1.5), "^congestion_decimal is 1.5; .*1.0"),
+    "decimal as text": (_set("congestion_decimal", to="1"), "^congestion_decimal is '1'"),
+    "huge decimal": (_set("congestion_decimal", to=10**400), "^congestion_decimal is 1"),
+    "no topology": (_set("topology", to=None), "^topology is None; it must be an object"),
+    "bad topology": (
+        _set("topology", "links", 0, "bandwidth_gb_s", to=-1),
+        r"^topology: links\[0\].bandwidth_gb_s .*positive",
+    ),
+    "optimum as list": (_set("optimum", to=[]), r"^optimum is \[\]; it must be an object"),
+    "optimum without cut": (lambda d: d["optimum"].pop("cut"), "^optimum.cut is missing"),
+    "cut of unknown node": (
+        _set("optimum", "cut", to=["a", "z"]),
+        "^optimum.cut is 'z'; .*leaves4",
+    ),
+    "cut by position": (_set("optimum", "cut", to=[0]), "^optimum.cut is 0; .*names of nodes"),
+    "bound as number": (_set("optimum", "inverse_rate", to=1), "^optimum.inverse_rate is 1; "),
+}
+"""Of what a file says apart from trees and routes."""
+
+TREES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
+    "trees as object": (_set("trees", to={}), "^trees is {}; it must be a list"),
+    "tree as list": (_set("trees", 1, to=[]), r"^trees\[1\] is \[\]; it must be an object"),
+    "tree without root": (lambda d: d["trees"][2].pop("root"), r"^trees\[2\].root is missing"),
+    "tree with a name": (_set("trees", 0, "name", to=1), r"^trees\[0\].'name' is not in the"),
+    "unknown root": (_set("trees", 3, "root", to=4), r"^trees\[3\].root is 4; .*between 0 and 3"),
+    "root by name": (_set("trees", 3, "root", to="d"), r"^trees\[3\].root is 'd'; .*an integer"),
+    "multiplicity of zero": (
+        _set("trees", 0, "multiplicity", to=0),
+        r"^trees\[0\].multiplicity is 0; it must be between 1 and",
+    ),
+    "true multiplicity": (
+        _set("trees", 0, "multiplicity", to=True),
+        r"^trees\[0\].multiplicity is True; it must be an integer",
+    ),
+    "huge multiplicity": (_set("trees", 0, "multiplicity", to=2**63), r"^trees\[0\].multiplicity"),
+    "edge of three": (
+        _set("trees", 0, "edges", 1, to=[0, 1, 2]),
+        r"^trees\[0\].edges\[1\] is \[0, 1, 2\]; it must be a pair",
+    ),
+    "edge as number": (_set("trees", 0, "edges", 1, to=7), r"^trees\[0\].edges\[1\] is 7; .*pair"),
+    "edge as text": (_set("trees", 0, "edges", 1, to="ab"), r"^trees\[0\].edges\[1\] is 'ab'"),
+    "edge by name": (
+        _set("trees", 1, "edges", 2, to=["a", "b"]),
+        r"^trees\[1\].edges\[2\] is 'a'; it must be an integer",
+    ),
+    "edge of booleans": (
+        _set("trees", 1, "edges", 0, to=[False, True]),
+        r"^trees\[1\].edges\[0\] is False; it must be an integer",
+    ),
+    "edge to unknown GPU": (
+        _set("trees", 0, "edges", 2, to=[2, 4]),
+        r"^trees\[0\].edges\[2\] is 4; it must be between 0 and 3",
+    ),
+    "edge from nowhere": (
+        _set("trees", 0, "edges", 2, to=[-1, 3]),
+        r"^trees\[0\].edges\[2\] is -1; it must be between 0 and 3",
+    ),
+    "route to unknown GPU": (_set("routes", 2, "to", to=9), r"^routes\[2\].to is 9; .*0 and 3"),
+    "route without paths": (lambda d: d["routes"][1].pop("paths"), r"^routes\[1\].paths is mis"),
+    "path as list": (
+        _set("routes", 1, "paths", to=[["a", "x", "b"]]),
+        r"^routes\[1\].paths\[0\] is .*; it must be an object",
+    ),
+    "path over unknown node": (
+        _set("routes", 1, "paths", 0, "nodes", 1, to="z"),
+        r"^routes\[1\].paths\[0\].nodes is 'z'; it must be names of nodes of leaves4",
+    ),
+    "path by positions": (
+        _set("routes", 7, "paths", 0, "nodes", to=[0, 4, 1]),
+        r"^routes\[7\].paths\[0\].nodes is 0; it must be names",
+    ),
+    "path multiplicity as text": (
+        _set("routes", 0, "paths", 0, "multiplicity", to="2"),
+        r"^routes\[0\].paths\[0\].multiplicity is '2'; it must be an integer",
+    ),
+}
+"""Of trees and routes."""
+
+MALFORMED = FIELDS | HEADS | TREES

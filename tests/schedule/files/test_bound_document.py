@@ -1,0 +1,96 @@
+"""Bounds of allreduces in files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from forestcoll import generate, load_topology, verify
+from forestcoll.errors import InvalidScheduleError
+from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
+from forestcoll.schedule import read_schedule, write_schedule
+from forestcoll.schedule.files.bound_document import bound_document, parse_bound
+from tests.command_line import ROOT
+
+
+def schedule() -> Any:
+    """Sixteen A100s: 16 sets of a GPU each, and three switches with potentials."""
+    return generate(load_topology("dgx_a100:boxes=2"), collective="allreduce")
+
+
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+def test_the_bound_goes_with_the_file(suffix: str, tmp_path: Path) -> None:
+    made, path = schedule(), tmp_path / f"schedule.{suffix}"
+    write_schedule(made, path)
+    found: Any = read_schedule(path)
+    assert found.bound == made.bound
+    assert verify(found) == verify(made)
+    write_schedule(replace(made, bound=None), path)
+    found = read_schedule(path)
+    assert found.bound is None
+    verdict = verify(found)
+    assert (verdict.bound_gb_s, verdict.model, verdict.optimal) == (None, None, False)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda b: b.pop("copying"), "bound.copying is missing"),
+        (lambda b: b.update(copying=1), "bound.copying is 1; it must be true or false"),
+        (lambda b: b.update(extra=1), "bound.'extra' is not in the format"),
+        (lambda b: b.update(algbw_gb_s=3), "bound.algbw_gb_s is 3; it must be text"),
+        (lambda b: b.update(weights=[0.5]), r"bound.weights\[0\] is"),
+        (lambda b: b["sets"][0].pop("nodes"), r"bound.sets\[0\].nodes is missing"),
+        (lambda b: b["sets"][1].update(nodes=["z"]), r"bound.sets\[1\].nodes is 'z'"),
+        (lambda b: b["sets"][1].update(gather="-1"), r"bound.sets\[1\].gather is '-1'"),
+        (lambda b: b["potentials"][0].update(switch="z"), r"bound.potentials\[0\].switch is 'z'"),
+        (lambda b: b["potentials"][0].update(reduce=None), r"bound.potentials\[0\].reduce is"),
+    ],
+)
+def test_what_is_not_in_the_format_is_told(
+    change: Callable[[Any], Any], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "schedule.json"
+    write_schedule(schedule(), path)
+    document = json.loads(path.read_text())
+    schema = json.loads(
+        (ROOT / "docs" / "schemas" / "schedule.schema.json").read_text(encoding="utf-8")
+    )
+    jsonschema.Draft202012Validator(schema).validate(document)
+    change(document["bound"])
+    path.write_text(json.dumps(document))
+    with pytest.raises(InvalidScheduleError, match=message):
+        read_schedule(path)
+
+
+def test_a_bound_is_read_as_it_is_written() -> None:
+    """Sets and switches by name, prices as text; weights where there are any."""
+    net = load_topology("paper_example")
+    names = [node.name for node in net.nodes]
+    bound = AllreduceBound(
+        topology=net,
+        algbw_gb_s=Fraction(7, 3),
+        sets=(PricedSet((2, 9), Fraction(1, 2), Fraction(0)),),
+        potentials=(Potential(10, Fraction(0), Fraction(5)),),
+        copying=True,
+        weights=(1, 0, 0, 0, 2, 0, 0, 0),
+    )
+    document = bound_document(bound)
+    assert document == {
+        "algbw_gb_s": "7/3",
+        "copying": True,
+        "weights": [1, 0, 0, 0, 2, 0, 0, 0],
+        "sets": [{"nodes": [names[2], names[9]], "gather": "1/2", "reduce": "0"}],
+        "potentials": [{"switch": names[10], "gather": "0", "reduce": "5"}],
+    }
+    assert parse_bound(document, net) == bound
+    anywhere = replace(bound, weights=())
+    assert "weights" not in bound_document(anywhere)
+    assert parse_bound(bound_document(anywhere), net) == anywhere

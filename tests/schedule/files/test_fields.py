@@ -1,0 +1,99 @@
+"""Fields of JSON objects: right ones are returned, wrong ones named with what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from forestcoll.errors import InvalidScheduleError
+from forestcoll.schedule.files.fields import (
+    LARGEST,
+    amount,
+    check_fields,
+    check_records,
+    column,
+    fraction,
+    maker,
+    node_positions,
+    numbers,
+    one,
+    weights_of,
+    whole,
+)
+from forestcoll.topology import load_topology
+
+NET = load_topology("ring:nodes=3")
+
+
+def row(i: int) -> str:
+    return f"rows[{i}]"
+
+
+def test_right_values_are_returned() -> None:
+    record = {"k": LARGEST, "whole": 10**299, "rate": "0/7", "by": "é 1", "on": False}
+    assert whole(record, "k") == LARGEST
+    assert amount(record, "whole") == 10**299
+    assert fraction(record, "rate") == 0
+    assert fraction({"rate": "127/25"}, "rate") == Fraction(127, 25)
+    assert maker({"method": "by hand"}) == "by hand"
+    assert one(record, "on", bool) is False
+    assert weights_of({}, NET) == (1, 1, 1)
+    assert weights_of({"weights": [0, 2, LARGEST]}, NET) == (0, 2, LARGEST)
+
+
+def test_columns_are_taken_over_all_records() -> None:
+    """Numbers as an array, nodes as positions, list after list."""
+    assert column([{"k": 3}, {"k": 4}], "k", int, row) == [3, 4]
+    found = numbers([5, -2, 7], -2, 7, row)
+    assert (found.dtype, found.tolist()) == (np.int64, [5, -2, 7])
+    assert numbers([], 0, 0, row).tolist() == []
+    assert node_positions([["gpu2", "gpu0"], [], ["gpu2"]], NET, row).tolist() == [2, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("read", "message"),
+    [
+        (lambda: whole({"k": 0}, "k", "tree."), "tree.k is 0; it must be positive and at most"),
+        (lambda: whole({"k": LARGEST + 1}, "k"), f"k is {LARGEST + 1}; it must be positive"),
+        (lambda: whole({"k": True}, "k"), "k is True; it must be an integer"),
+        (lambda: amount({"k": 10**300}, "k"), "k is 1000"),
+        (lambda: fraction({"r": "1/0"}, "r"), "r is '1/0'; it must be an exact number in quotes"),
+        (lambda: fraction({"r": "-1"}, "r"), "r is '-1'; it must be an exact number"),
+        (lambda: fraction({"r": 1}, "r"), "r is 1; it must be text"),
+        (lambda: maker({"method": "a\nb"}), "method is 'a\\nb'; it must be the printable name"),
+        (lambda: weights_of({"weights": [1]}, NET), "weights is [1]; it must be a list of 3 int"),
+        (lambda: weights_of({"weights": [1, 1, -1]}, NET), "weights[2] is -1; it must be between"),
+        (lambda: one({"on": 1}, "on", bool), "on is 1; it must be true or false"),
+        (lambda: column([{"k": 1}, {"k": "2"}], "k", int, row), "rows[1].k is '2'; it must be an"),
+        (lambda: numbers([1, 2**64], 0, 9, row), f"rows[1] is {2**64}; it must be between 0 and 9"),
+        (lambda: numbers([1, 10], 0, 9, row), "rows[1] is 10; it must be between 0 and 9"),
+        (lambda: numbers([1, -1], 0, 9, row), "rows[1] is -1; it must be between 0 and 9"),
+        (lambda: node_positions([["gpu0"], ["x"]], NET, row), "rows[1] is 'x'; it must be names"),
+        (lambda: node_positions([[0]], NET, row), "rows[0] is 0; it must be names of nodes of"),
+        (lambda: check_records([{}, 3], (), row), "rows[1] is 3; it must be an object"),
+    ],
+)
+def test_wrong_values_are_named_with_what_is_allowed(
+    read: Callable[[], object], message: str
+) -> None:
+    with pytest.raises(InvalidScheduleError) as caught:
+        read()
+    assert str(caught.value).startswith(message)
+
+
+def test_fields_are_those_of_the_format() -> None:
+    """None missing, none more, but optional ones."""
+
+    def check(*records: dict[str, object]) -> None:
+        check_fields(list(records), ("a", "b"), lambda i: f"[{i}].", ("c",))
+
+    check({"a": 1, "b": 2}, {"c": 1, "b": 2, "a": 3})
+    with pytest.raises(InvalidScheduleError, match=r"^\[1\]\.b is missing; add it$"):
+        check({"a": 1, "b": 2}, {"a": 1, "c": 1})
+    with pytest.raises(
+        InvalidScheduleError, match=r"^\[0\]\.'d' is not .* fields here are a, b, c"
+    ):
+        check({"a": 1, "b": 2, "d": 3})

@@ -1,0 +1,43 @@
+"""Everything that can go wrong: one family, and a code for each on the command line."""
+
+from __future__ import annotations
+
+import pytest
+
+from forestcoll import errors
+from forestcoll.errors import ForestCollError, TimeLimitError
+
+FAMILY = {name: getattr(errors, name) for name in errors.__all__}
+
+
+def test_all_are_caught_by_the_root() -> None:
+    """And all are listed; those of topologies are one branch."""
+    found = {
+        name
+        for name, kind in vars(errors).items()
+        if isinstance(kind, type) and issubclass(kind, Exception)
+    }
+    assert found == set(errors.__all__)
+    assert all(issubclass(kind, ForestCollError) for kind in FAMILY.values())
+    branch = {n for n, kind in FAMILY.items() if issubclass(kind, errors.InvalidTopologyError)}
+    assert branch == {"InvalidTopologyError", "DisconnectedError", "UnbalancedError"}
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_codes_are_those_that_the_command_line_explains(name: str) -> None:
+    """1 a check failed, 3 a limit or nothing possible, 2 whatever was put in wrong."""
+    codes = {"VerificationError": 1, "InfeasibleError": 3, "SolverError": 3, "TimeLimitError": 3}
+    assert FAMILY[name]("what, where, remedy").exit_code == codes.get(name, 2)
+
+
+def test_who_ran_out_of_time_hands_over_what_there_is() -> None:
+    """The best answer, a bound and its proof; none of them is needed."""
+    error = TimeLimitError("out of time", incumbent="tree", bound=3, proof=("cut",))
+    assert (str(error), error.incumbent, error.bound, error.proof) == (
+        "out of time",
+        "tree",
+        3,
+        ("cut",),
+    )
+    plain = TimeLimitError("out of time")
+    assert (plain.incumbent, plain.bound, plain.proof) == (None, None, None)
