@@ -43,7 +43,6 @@ ACROSS = {
     "test_sized_experiments": "sizes from the file to the figure",
     "test_measures": "an experiment that is kept",
     "test_durability": "whatever ends a run",
-    "test_cluster": "the executor for clusters",
     "test_fuzz": "tests/fuzz itself",
     "test_contest": "tests/fuzz/contest.py",
     "test_reference": "tests/reference itself",
@@ -56,11 +55,10 @@ ACROSS = {
 }
 """Tests of no single module, and what they are of."""
 
-TESTED = ("forestcoll",)
-"""Packages whose modules all have tests of their own."""
-
 NOTHING_TO_RUN = {
     "forestcoll/schedule/protocols.py": "types only",
+    "lp/solver/backends/answer.py": "types only",
+    "lp/solver/backends/gurobi.py": "needs a licence; test_solve covers it where there is one",
 }
 """Modules without tests, and why."""
 
@@ -123,8 +121,6 @@ def test_every_module_has_its_tests() -> None:
     for path in SOURCES:
         name = str(path.relative_to(ROOT))
         place = path.parent.relative_to(ROOT)
-        if place.parts[0] not in TESTED:
-            continue
         home = place.relative_to("forestcoll") if place.parts[0] == "forestcoll" else place
         tested = (ROOT / "tests" / home / f"test_{path.stem}.py").is_file()
         missing += [] if tested or name in NOTHING_TO_RUN else [name]

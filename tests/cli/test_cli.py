@@ -18,7 +18,6 @@ from forestcoll import cli
 from forestcoll.cli import shell
 from tests.command_line import ROOT, assert_one_line, invoke, process
 
-
 # --- the command as a whole ---------------------------------------------------------------------
 
 
