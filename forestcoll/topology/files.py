@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from forestcoll.errors import InvalidTopologyError
+from forestcoll.atomic_write import reason, write_whole
+from forestcoll.errors import ExportError, InvalidTopologyError
 from forestcoll.topology.documents import parse_json, parse_yaml
 from forestcoll.topology.format import topology_document, topology_from_document
 from forestcoll.topology.model import Topology
@@ -47,7 +48,7 @@ def read_topology(path: str | os.PathLike[str]) -> Topology:
     except UnicodeDecodeError:
         raise InvalidTopologyError(f"{path}: not text in UTF-8; save it as such") from None
     except OSError as error:
-        raise InvalidTopologyError(f"{path}: cannot be read: {_reason(error)}") from None
+        raise InvalidTopologyError(f"{path}: cannot be read: {reason(error)}") from None
     parse = parse_json if suffix == ".json" else parse_yaml
     return topology_from_document(parse(text, str(path)))
 
@@ -65,9 +66,9 @@ def write_topology(topology: Topology, path: str | os.PathLike[str]) -> None:
     path = Path(path)
     text = topology_json(topology) if _suffix(path) == ".json" else topology_yaml(topology)
     try:
-        path.write_bytes(text.encode())
-    except OSError as error:
-        raise InvalidTopologyError(f"{path}: cannot be written: {_reason(error)}") from None
+        write_whole(path, lambda draft: draft.write_text(text, encoding="utf-8", newline=""))
+    except ExportError as error:
+        raise InvalidTopologyError(str(error)) from None
 
 
 def topology_yaml(topology: Topology) -> str:
@@ -119,7 +120,3 @@ def _suffix(path: Path) -> str:
             f"{', '.join(SUFFIXES)}"
         )
     return suffix
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()

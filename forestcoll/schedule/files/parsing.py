@@ -185,9 +185,3 @@ def parse_heads(text: str) -> tuple[dict[str, Head], str, AllreduceBound | None]
         for name in _PHASES
     }
     return heads, one(document, "form", str), claimed_bound(document, topology)
-
-
-# --- the document ------------------------------------------------------------------------------
-
-
-# --- trees and routes --------------------------------------------------------------------------
