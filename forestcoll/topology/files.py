@@ -65,8 +65,12 @@ def write_topology(topology: Topology, path: str | os.PathLike[str]) -> None:
     """
     path = Path(path)
     text = topology_json(topology) if _suffix(path) == ".json" else topology_yaml(topology)
+
+    def write(draft: Path) -> None:
+        draft.write_bytes(text.encode())
+
     try:
-        write_whole(path, lambda draft: draft.write_text(text, encoding="utf-8", newline=""))
+        write_whole(path, write)
     except ExportError as error:
         raise InvalidTopologyError(str(error)) from None
 
