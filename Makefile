@@ -33,7 +33,10 @@ setup: $(VENV)/ready
 demo: setup
 	$(BIN)/forestcoll run experiments/quickstart.yaml --fresh
 
-test: setup lint types arrows cpp python
+# The short checks on one core, the C++ tests on the other; then the Python tests on both.
+test: setup
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target cpp lint types arrows
+	@$(MAKE) --no-print-directory python
 
 lint: setup
 	$(BIN)/ruff check .
