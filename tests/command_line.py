@@ -1,4 +1,4 @@
-"""Ways to call the command line from a test."""
+"""Ways to call the command line, and the script beside it, from a test."""
 
 from __future__ import annotations
 
@@ -44,3 +44,12 @@ def assert_one_line(stderr: str, message: str) -> None:
     assert stderr.startswith("error: ")
     assert stderr.count("\n") == 1
     assert message in stderr
+
+
+SCRIPT = ROOT / "docs" / "check_certificate.py"
+
+
+def by_the_script(path: Path) -> subprocess.CompletedProcess[str]:
+    """Run the script as anybody may: no package is on its path."""
+    command = [sys.executable, "-I", "-S", str(SCRIPT), str(path)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -16,18 +15,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forestcoll import certify, generate, optimum, read_certificate, verify, verify_certificate
+from forestcoll import certify, generate, optimum, verify, verify_certificate
 from forestcoll import write_certificate as write
 from forestcoll.errors import VerificationError
 from forestcoll.problem.certificate_document import Certificate
-from forestcoll.schedule import certificate_schema, is_certificate
-from forestcoll.topology import Topology, TopologyBuilder, group, load_topology
-from tests.command_line import ROOT, assert_one_line, document, invoke
+from forestcoll.schedule import certificate_schema
+from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.command_line import SCRIPT, assert_one_line, by_the_script, document, invoke
 from tests.core.test_fixed_k import overdrawn
 from tests.core.test_pipeline import ONE_WAY, bound_by_enumeration, demands, fit
 from tests.strategies import topologies
 
-SCRIPT = ROOT / "docs" / "check_certificate.py"
 NETWORKS = {
     "allgather": ["dgx_a100:boxes=2"],
     "reduce-scatter": ["mi250:boxes=2", "--collective", "reduce-scatter", "--group", "*/0-3"],
@@ -38,12 +36,6 @@ NETWORKS = {
     "k = 83": ["mi250:boxes=2", "--k", "83"],
 }
 FALSE = tuple[Sequence[str | int], Callable[[Any], Any]]
-
-
-def by_the_script(path: Path) -> subprocess.CompletedProcess[str]:
-    """Run the script as anybody may: no package is on its path."""
-    command = [sys.executable, "-I", "-S", str(SCRIPT), str(path)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 
 
 def certificate_of(name: str, path: Path) -> Any:
@@ -291,53 +283,6 @@ def test_a_switch_that_keeps_trees_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "value", "message"),
-    [
-        (("version",), 2, "version is 2: Input should be 1"),
-        (("k",), "many", "k is 'many': it must be a whole number from 0 up"),
-        (("k",), -1, "k is -1: it must be a whole number from 0 up"),
-        (("k",), True, "k is True: it must be a whole number"),
-        (("congestion",), 1, "congestion is 1: it must be a positive exact number as text"),
-        (("congestion",), "1/0", "congestion is '1/0': it must be a positive exact number"),
-        (("congestion",), "0", "congestion is '0': it must be positive"),
-        (("links", 0, "trees"), None, "links[0].trees is None: it must be a whole number"),
-        (("links", 0, "cost"), 1, "links[0].cost is not a field of this format"),
-        (("gpus",), 3, "gpus is 3: Input should be a valid list"),
-    ],
-)
-def test_what_is_no_certificate_is_told(
-    where: Sequence[Any], value: object, message: str, tmp_path: Path
-) -> None:
-    """Exit code 2, the field, the value found and what is allowed."""
-    path = tmp_path / "certificate.json"
-    write(certify(load_topology("ring:nodes=3")), path)
-    changed = place = json.loads(path.read_text())
-    for key in where[:-1]:
-        place = place[key]
-    place[where[-1]] = value
-    path.write_text(json.dumps(changed))
-    result = invoke("verify", path)
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, f"{path}: {message}")
-
-
-def test_broken_files_are_told(tmp_path: Path) -> None:
-    path = tmp_path / "certificate.json"
-    write(certify(load_topology("ring:nodes=3")), path)
-    text = path.read_text()
-    for broken, message in (
-        (text[:-20], "not valid JSON"),
-        (text.replace('"k":', '"K":'), "k is missing; add it"),
-        (text.replace("{\n", '{\n"k": 1,\n', 1), "the key 'k' is given twice"),
-    ):
-        path.write_text(broken)
-        result = invoke("verify", path)
-        assert result.exit_code == 2
-        assert_one_line(result.stderr, message)
-    assert not is_certificate(tmp_path / "nothing.json")
-
-
-@pytest.mark.parametrize(
     ("options", "message"),
     [
         (["ring:nodes=3", "--group", "gpu1"], "has a single GPU: there is nothing to certify"),
@@ -353,29 +298,6 @@ def test_what_cannot_be_certified_is_told(options: list[str], message: str, tmp_
     assert list(tmp_path.iterdir()) == []
     result = invoke("certificate", "ring:nodes=3", "-o", tmp_path / "no" / "where.json")
     assert_one_line(result.stderr, "there is no directory")
-
-
-def test_files_are_read_as_they_were_written(tmp_path: Path) -> None:
-    """Equal certificates, equal bytes; numbers of any length."""
-    path, again = tmp_path / "one.json", tmp_path / "two.json"
-    for certificate in (
-        certify(group(load_topology("dgx_a100:boxes=2"), ["b0.gpu0", "b1.gpu7"])),
-        certify(load_topology("ring:nodes=3"), weights=[10**14, 1, 10**15 + 7], k=60),
-        certify(load_topology("mi250:boxes=2"), k=2),
-    ):
-        write(certificate, path)
-        assert is_certificate(path)
-        assert read_certificate(path) == certificate
-        verify_certificate(read_certificate(path))
-        write(read_certificate(path), again)
-        assert path.read_bytes() == again.read_bytes()
-        assert by_the_script(path).returncode == 0
-
-
-def test_the_schema_is_current() -> None:
-    """If this fails: write json.dumps(certificate_schema(), indent=2) to that file."""
-    text = (ROOT / "docs" / "schemas" / "certificate.schema.json").read_text(encoding="utf-8")
-    assert json.loads(text) == certificate_schema()
 
 
 def test_the_script_is_short_and_needs_the_standard_library_only() -> None:

@@ -26,7 +26,7 @@ from forestcoll import (
     verify,
     write_schedule,
 )
-from forestcoll.errors import InvalidParameterError, VerificationError
+from forestcoll.errors import VerificationError
 from forestcoll.generate import STAGES
 from forestcoll.topology import load_topology
 from tests.random_topologies import KINDS, random_topology
@@ -115,12 +115,6 @@ def test_the_number_of_threads_changes_nothing(make):
         for array in ("root", "multiplicity", "parent"):
             assert np.array_equal(getattr(other, array), getattr(one, array))
         assert np.array_equal(other.routes.hop, one.routes.hop)
-
-
-def test_no_threads_are_too_few():
-    """Nobody would do the work."""
-    with pytest.raises(InvalidParameterError, match="threads is 0; it must be at least 1"):
-        generate(load_topology("ring:nodes=3"), threads=0)
 
 
 @pytest.mark.parametrize("mutation", [*MUTATIONS, *OPTIMUM_MUTATIONS])

@@ -1,22 +1,12 @@
 """Schedules of every kind as programs, proved by way of steps and carried out one by one."""
 
-from dataclasses import replace
-
 import pytest
 
 from forestcoll import generate, generate_factored, generate_multicast, group, lower
-from forestcoll.errors import (
-    UnsupportedError,
-    VerificationError,
-)
+from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import (
     Allreduce,
-    Chunks,
     Forest,
-    Path,
-    Routes,
-    Send,
-    Sends,
     StepSchedule,
     in_turn,
     lockstep,
@@ -27,35 +17,9 @@ from forestcoll.topology import TopologyBuilder, load_topology
 from tests.baselines.claims import CLAIMS, examples, make
 from tests.random_topologies import random_topology
 from tests.schedule.literals import LITERALS
-from tests.schedule.programs import COLLECTIVES, by_hand, check, line, rows
-from tests.schedule.run_program import delivers
-from tests.schedule.types import TYPES, schedule
-
-
-def test_whole_trees_fill_paths_in_order() -> None:
-    """Of two trees over a link and two paths each takes one; of three, the second takes both."""
-    net = load_topology("fat_tree:leaves=2,hosts=1,spines=2")
-    forest = generate(net)
-    program = check(forest)
-    for tail in range(2):
-        mine = program.tail == tail
-        nodes = [program.paths.nodes(path) for path in program.path[mine].tolist()]
-        assert len(set(nodes)) == len(nodes) == 2
-        assert program.amount[mine].tolist() == [program.chunks.size[tail] // 2] * 2
-
-
-def test_a_transfer_is_cut_in_proportion_to_its_paths() -> None:
-    """One unit over two paths of 1 : 2 is three units, a and two of them."""
-    net = load_topology("fat_tree:leaves=2,hosts=1,spines=2")
-    (gpu, far), (leaf, other, one, two) = net.compute, net.switches
-    ways = [(gpu, leaf, spine, other, far) for spine in (one, two)]
-    routes = Routes.from_paths({(0, 1): (Path(ways[0], 1), Path(ways[1], 2))})
-    sends = Sends.of([Send(0, 0, 0, 1)])
-    schedule = StepSchedule(net, "by hand", "broadcast", Chunks.equal([0], 1), sends, routes)
-    program = check(schedule)
-    assert rows(program) == [(0, 0, 1, 0, 1), (0, 1, 2, 0, 1)]
-    assert [program.paths.nodes(path) for path in program.path.tolist()] == ways
-    assert program.chunks.whole == 3
+from tests.schedule.made.programs import COLLECTIVES, check
+from tests.schedule.made.run_program import delivers
+from tests.schedule.made.types import TYPES, schedule
 
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
@@ -156,36 +120,6 @@ def test_peers_schedules_turned_round_in_time_deliver(name: str) -> None:
         return
     both = in_turn(time_reversed(there, there.topology), there)
     assert delivers(lower(both))
-
-
-def test_trees_without_paths_are_refused() -> None:
-    """A forest that is not right cannot be followed."""
-    forest = generate(load_topology("ring:nodes=4"))
-    more = replace(forest.routes, multiplicity=forest.routes.multiplicity + 1)
-    with pytest.raises(VerificationError, match="not as many paths as trees"):
-        lower(replace(forest, routes=more))
-
-
-def test_transfers_without_a_path_are_refused() -> None:
-    """They are charged to no other link."""
-    schedule = lockstep(generate(load_topology("ring:nodes=4")))
-    for head in (schedule.sends.head * 0 + 2, schedule.sends.tail):
-        with pytest.raises(VerificationError, match="have no path for one of its transfers"):
-            lower(replace(schedule, sends=replace(schedule.sends, head=head)))
-
-
-def test_numbers_beyond_64_bits_are_refused() -> None:
-    """Pieces of what is as fine as numbers go; phases that share no data."""
-    fine = Chunks.equal([0], 2**62 + 1, 2**62 + 1)
-    schedule = by_hand(line(2), "broadcast", fine, [Send(0, 0, 0, 1)])
-    check(schedule)
-    with pytest.raises(UnsupportedError, match="more than 64-bit numbers count"):
-        lower(schedule, pieces=2)
-    net = line(3)
-    reduce = generate(net, collective="reduce", root=0)
-    gather = generate(net, collective="broadcast", root=1)
-    with pytest.raises(UnsupportedError, match="different weights"):
-        lower(Allreduce(reduce, gather))
 
 
 @pytest.mark.parametrize("found", [None, 3, Forest, Allreduce(None, None)])

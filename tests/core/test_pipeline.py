@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +15,6 @@ from forestcoll import Allreduce, cost, expand, generate, generate_factored, gro
 from forestcoll.errors import (
     DisconnectedError,
     ForestCollError,
-    InvalidParameterError,
     InvalidTopologyError,
     UnbalancedError,
     UnsupportedError,
@@ -146,28 +145,6 @@ def test_an_allreduce_takes_the_time_of_both_bounds(
         assert verdict.time_s_per_gb == schedule.time_s_per_gb <= sum(times)
         assert verdict.algbw_gb_s == schedule.algbw_gb_s <= verdict.bound_gb_s
         assert verdict.optimal == schedule.optimal == (verdict.algbw_gb_s == verdict.bound_gb_s)
-
-
-def test_only_proportions_of_weights_matter() -> None:
-    """1/2, 3/2 and 0.5 are 1, 3 and 1; by rank or by name."""
-    ring = load_topology("ring:nodes=3")
-    whole = generate(ring, weights=[1, 3, 1])
-    for weights in (["1/2", Fraction(3, 2), "0.5"], {"gpu2": 7, "gpu1": 21, "gpu0": 7}):
-        forest = generate(ring, weights=weights)
-        assert (forest.weights, forest.k) == ((1, 3, 1), whole.k)
-        assert forest.time_s_per_gb == whole.time_s_per_gb
-
-
-def test_names_of_collectives_follow_from_weights_and_direction() -> None:
-    """One positive weight is a root, unless there is a single GPU or all weigh the same."""
-    ring = load_topology("ring:nodes=3")
-    for collective in ONE_WAY:
-        root = 1 if collective in ("broadcast", "reduce") else None
-        assert generate(ring, collective=collective, root=root).collective == collective
-    assert generate(ring, weights=[0, 2, 0]).collective == "broadcast"
-    assert generate(ring, weights=[0, 2, 1]).collective == "allgather"
-    pair = load_topology("complete:nodes=2")
-    assert generate(pair, collective="reduce", root=0).collective == "reduce"
 
 
 def test_a_reduce_scatter_on_a_directed_network_is_no_turned_allgather() -> None:
@@ -312,86 +289,6 @@ def test_a_box_that_leads_nowhere_is_left_aside() -> None:
 # --- what is refused ----------------------------------------------------------------------------
 
 RING: Topology = load_topology("dgx_a100:boxes=1")
-
-REFUSED: dict[str, tuple[Mapping[str, Any], type[ForestCollError], str]] = {
-    "unknown collective": ({"collective": "gossip"}, UnsupportedError, "it must be one of allg"),
-    "no root": ({"collective": "broadcast"}, InvalidParameterError, "broadcast needs a root"),
-    "unknown root": (
-        {"collective": "reduce", "root": "b0.gpu9"},
-        InvalidParameterError,
-        "the root is 'b0.gpu9', which is no node; did you mean 'b0.gpu",
-    ),
-    "root beyond the ranks": (
-        {"collective": "reduce", "root": 8},
-        InvalidParameterError,
-        "the root is rank 8; ranks are 0 to 7",
-    ),
-    "negative root": ({"collective": "reduce", "root": -1}, InvalidParameterError, "rank -1"),
-    "root that is a truth value": (
-        {"collective": "reduce", "root": True},
-        InvalidParameterError,
-        "the root is True, which is no node",
-    ),
-    "root that is a switch": (
-        {"collective": "broadcast", "root": "b0.nvswitch"},
-        InvalidParameterError,
-        "the root is 'b0.nvswitch', which is a switch",
-    ),
-    "root of an allgather": ({"root": 0}, InvalidParameterError, "allgather takes no root"),
-    "weights of a broadcast": (
-        {"collective": "broadcast", "root": 0, "weights": [1] * 8},
-        InvalidParameterError,
-        "broadcast takes a root, no weights",
-    ),
-    "root and weights": (
-        {"collective": "allreduce", "root": 0, "weights": [1] * 8},
-        InvalidParameterError,
-        "a root or weights, not both",
-    ),
-    "too few weights": ({"weights": [1] * 7}, InvalidParameterError, "7 weights are given; .* 8 G"),
-    "too many weights": ({"weights": [1] * 9}, InvalidParameterError, "9 weights are given"),
-    "negative weight": (
-        {"weights": [1] * 7 + ["-1/2"]},
-        InvalidParameterError,
-        "the weight of 'b0.gpu7' is -1/2; it cannot be negative",
-    ),
-    "all weights zero": ({"weights": [0] * 8}, InvalidParameterError, "all weights are 0"),
-    "weight that is no number": (
-        {"weights": [1] * 7 + ["lots"]},
-        InvalidParameterError,
-        "the weight of 'b0.gpu7' is 'lots', which is not a number",
-    ),
-    "weight that is a float": (
-        {"weights": [0.5] * 8},
-        InvalidParameterError,
-        "the weight of 'b0.gpu0' is the float 0.5, which is not exact",
-    ),
-    "weights that are text": ({"weights": "11111111"}, InvalidParameterError, "weights are str"),
-    "weight of a stranger": (
-        {"weights": {"b0.gpu8": 1}},
-        InvalidParameterError,
-        "weights name 'b0.gpu8', which is no node; did you mean 'b0.gpu",
-    ),
-    "weight of a switch": (
-        {"weights": {"b0.nvswitch": 1}},
-        InvalidParameterError,
-        "weights name 'b0.nvswitch', which is a switch",
-    ),
-    "weights of some": (
-        {"weights": {"b0.gpu0": 1, "b0.gpu2": 2}},
-        InvalidParameterError,
-        r"do not name 'b0.gpu1' \(6 of 8 GPUs are missing\)",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_bad_demands_are_refused_with_what_is_wrong(case: str) -> None:
-    """Typed, in one line, before any work."""
-    options, kind, message = REFUSED[case]
-    with pytest.raises(kind, match=message) as caught:
-        generate(RING, **options)
-    assert "\n" not in str(caught.value)
 
 
 def test_weights_whose_products_overflow_are_refused() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -20,21 +18,14 @@ from forestcoll.schedule import certificate_schema, read_certificate, write_cert
 from forestcoll.topology import Topology
 from lp.allreduce.cutting_planes import allreduce_optimum
 from lp.solver.linear_program import Settings
-from tests.command_line import ROOT, document, invoke
+from tests.command_line import by_the_script, document, invoke
 from tests.lp.networks import BETTER
 from tests.random_topologies import random_topology
-
-SCRIPT = ROOT / "docs" / "check_certificate.py"
 
 BLOCKS = 8
 
 RANDOM = 200
 """Networks, in so many blocks."""
-
-
-def by_the_script(path: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-I", "-S", str(SCRIPT), str(path)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 
 
 def networks(block: int) -> list[Topology]:

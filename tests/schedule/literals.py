@@ -8,7 +8,7 @@ all, with what they take; whoever changes the vocabulary must still be able to s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from forestcoll.schedule import (
@@ -370,3 +370,44 @@ LITERALS = {
     "adding in the switch": Literal(adding_in_the_switch, 2, Fraction(1), Fraction(2)),
     "paths by name": Literal(paths_by_name, 3, Fraction(1), Fraction(3, 2)),
 }
+
+
+def marked(schedule: StepSchedule, **marks: bool) -> StepSchedule:
+    """The same transfers through switches with other marks."""
+    topology = schedule.topology
+    nodes = tuple(replace(n, **marks) if n.is_switch else n for n in topology.nodes)
+    return replace(schedule, topology=Topology(topology.name, nodes, topology.links))
+
+
+def reduce_over(net: Topology, rows: list[TimedSend] | list[Send], root: int) -> StepSchedule:
+    """A reduce of one chunk over links between ends."""
+    clock = None
+    if isinstance(rows[0], TimedSend):
+        sends, clock = timed([row for row in rows if isinstance(row, TimedSend)], 1)
+    else:
+        sends = Sends.of(row for row in rows if isinstance(row, Send))
+    links = zip(sends.tail.tolist(), sends.head.tolist(), strict=True)
+    return StepSchedule(
+        topology=net,
+        method="by hand",
+        collective="reduce",
+        chunks=Chunks.equal([root], whole=1),
+        sends=sends,
+        routes=routes_of(net, links),
+        clock=clock,
+    )
+
+
+def two_switches() -> Topology:
+    """Four GPUs at two adding switches, ends 4 and 5, all joined to both."""
+    builder = TopologyBuilder()
+    names = [builder.gpu(f"g{i}") for i in range(4)]
+    for switch in ("w", "x"):
+        builder.switch(switch, multicast=True)
+        for name in names:
+            builder.link(name, switch, 1)
+    builder.link("w", "x", 1)
+    for near in names:
+        for far in names[names.index(near) + 1 :]:
+            builder.link(near, far, 1)
+    return builder.build("two switches")

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import copy
-import pickle
-import threading
-import time
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from fractions import Fraction
@@ -16,12 +13,12 @@ import numpy as np
 import pytest
 
 from forestcoll.core.assembly import expand
-from forestcoll.schedule import Routes, read_schedule, write_schedule
+from forestcoll.schedule import read_schedule, write_schedule
 from forestcoll.schedule.equality import ByValue
 from forestcoll.schedule.factored import Links, Sets
 from forestcoll.schedule.transform.factoring import as_factored
-from tests.schedule.hand import ring3, star3
-from tests.schedule.types import TREES, schedule
+from tests.schedule.made.hand import ring3
+from tests.schedule.made.types import TREES, schedule
 
 
 def changed(value: Any) -> Any:
@@ -156,96 +153,5 @@ def test_large_unsigned_integers_are_compared_exactly() -> None:
 # --- routes that are found later ---------------------------------------------------------------
 
 
-def test_lazy_routes_equal_found_ones_both_ways_round() -> None:
-    routes = ring3().routes
-    assert Routes.later(lambda: routes) == routes
-    assert routes == Routes.later(lambda: routes)
-    assert Routes.later(lambda: routes) == Routes.later(lambda: routes)
-    assert hash(Routes.later(lambda: routes)) == hash(routes)
-    assert Routes.later(lambda: routes) != star3().routes
-    assert star3().routes != Routes.later(lambda: routes)
-
-
-def test_the_hash_of_a_forest_finds_no_routes() -> None:
-    def find() -> Routes:
-        raise AssertionError("asked for")
-
-    forest = replace(ring3(), routes=Routes.later(find))
-    assert hash(forest) == hash(ring3())
-    assert hash(replace(schedule("factored forest"), routes=Routes.later(find)))
-
-
 def test_a_factored_forest_expands_to_an_equal_forest() -> None:
     assert expand(schedule("factored forest")) == schedule("forest")
-
-
-@pytest.mark.parametrize(
-    "same", [copy.copy, copy.deepcopy, lambda r: pickle.loads(pickle.dumps(r))]
-)
-@pytest.mark.parametrize("found", [False, True])
-def test_lazy_routes_are_copied_as_found_ones(same: Any, found: bool) -> None:
-    routes = Routes.later(lambda: ring3().routes)
-    assert not found or len(routes.tail)
-    other = same(routes)
-    assert type(other) is Routes
-    assert other == routes == ring3().routes
-
-
-class Slowly:
-    """Finds routes in a moment in which other threads come to ask as well."""
-
-    def __init__(self, faults: int = 0) -> None:
-        self.calls, self.faults = 0, faults
-
-    def __call__(self) -> Routes:
-        self.calls += 1
-        time.sleep(0.05)
-        if self.calls <= self.faults:
-            raise MemoryError("for now")
-        return ring3().routes
-
-
-def asked_at_once(routes: Routes, threads: int = 8) -> list[object]:
-    """Ask in several threads, each for another array first; return what each of them got."""
-    names = [field.name for field in fields(Routes)]
-    together, told = threading.Barrier(threads), list[object]()
-
-    def ask(name: str) -> None:
-        together.wait()
-        try:
-            told.append((name, getattr(routes, name).tolist()))
-        except Exception as error:  # told to the test, whichever it is
-            told.append(error)
-
-    asking = [threading.Thread(target=ask, args=(names[i % 6],)) for i in range(threads)]
-    for thread in asking:
-        thread.start()
-    for thread in asking:
-        thread.join(timeout=10)
-    return told
-
-
-def test_threads_that_ask_at_once_have_the_routes_found_once() -> None:
-    find = Slowly()
-    told = asked_at_once(Routes.later(find))
-    known = [(field.name, getattr(ring3().routes, field.name).tolist()) for field in fields(Routes)]
-    assert len(told) == 8
-    assert all(each in known for each in told), told
-    assert find.calls == 1
-
-
-def test_a_search_that_fails_is_tried_again_by_the_next() -> None:
-    """The first thread is told why; all others get the routes of the second search."""
-    find = Slowly(faults=1)
-    routes = Routes.later(find)
-    told = asked_at_once(routes)
-    assert sum(isinstance(each, MemoryError) for each in told) == 1
-    assert sum(isinstance(each, tuple) for each in told) == 7
-    assert find.calls == 2
-    assert routes == ring3().routes
-
-
-def test_a_search_that_asks_for_itself_ends() -> None:
-    routes = Routes.later(lambda: routes)
-    with pytest.raises(RecursionError):
-        len(routes.tail)

@@ -8,17 +8,12 @@ import pytest
 
 import forestcoll
 from forestcoll import Program, generate, generate_factored, generate_multicast, lower
-from forestcoll.errors import (
-    VerificationError,
-)
-from forestcoll.schedule import (
-    stepwise,
-    verify,
-)
+from forestcoll.errors import VerificationError
+from forestcoll.schedule import stepwise, verify
 from forestcoll.schedule.allreduce import AnySchedule
 from forestcoll.topology import load_topology
 from tests.random_topologies import random_topology
-from tests.schedule.run_program import delivers
+from tests.schedule.made.run_program import delivers
 
 
 def dropped(program: Program, transfer: int) -> Program:
@@ -76,15 +71,6 @@ def test_a_transfer_of_other_units_is_found(name: str) -> None:
         other = replace(program, first=first)
         assert refused(other)
         assert not delivers(other)
-
-
-def test_a_program_must_be_in_order() -> None:
-    """A transfer that needs itself never starts."""
-    program = lower(generate(load_topology("ring:nodes=3,bidirectional=false")))
-    need = program.need.copy()
-    need[0] = 3
-    with pytest.raises(VerificationError, match="does not come before it"):
-        stepwise(replace(program, need=need))
 
 
 def test_programs_compare_by_what_they_say() -> None:

@@ -1,4 +1,4 @@
-"""The model: exact numbers, names, and the way to networkx and back."""
+"""The model: names, and the way to networkx and back."""
 
 from __future__ import annotations
 
@@ -6,44 +6,10 @@ from fractions import Fraction
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from forestcoll.errors import InvalidTopologyError
-from forestcoll.topology import FAMILIES, Node, NodeKind, Topology, exact, exact_text, load_topology
+from forestcoll.topology import Node, NodeKind, Topology, load_topology
 from forestcoll.topology.families.machines import mi250
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("12.5", Fraction(25, 2)),
-        ("25/2", Fraction(25, 2)),
-        ("1e3", Fraction(1000)),
-        (".5", Fraction(1, 2)),
-        ("1_000", Fraction(1000)),
-        (" 7 ", Fraction(7)),
-        (7, Fraction(7)),
-    ],
-)
-def test_exact_reads_decimals_and_fractions(text, value):
-    assert exact(text, "bandwidth") == value
-
-
-@pytest.mark.parametrize(
-    "value",
-    ["", "fast", "1/0", "1:30", "nan", "inf", "1e999999999", "9" * 5000, "1/2/3", True, None, [1]],
-)
-def test_exact_refuses_what_is_no_number(value):
-    """Among them numbers so long that computing them would never end."""
-    with pytest.raises(InvalidTopologyError, match=r"bandwidth is .* which is not a number"):
-        exact(value, "bandwidth")
-
-
-@settings(derandomize=True, deadline=None)
-@given(st.fractions(-(10**50), 10**50, max_denominator=10**6))
-def test_exact_text_is_the_inverse_of_exact(value):
-    assert exact(exact_text(value), "x") == value
 
 
 @pytest.mark.parametrize("name", ["", " a", "a\nb", "a\x00"])
@@ -80,9 +46,3 @@ def test_relabelling_and_scaling_keep_the_network():
     order = range(len(topology.nodes) - 1, -1, -1)
     assert topology.relabelled(order).relabelled(order) == topology
     assert topology.scaled(2).scaled("1/2") == topology
-
-
-def test_every_family_has_a_summary_and_helpful_parameters():
-    for entry in FAMILIES.values():
-        assert entry.summary.endswith(".")
-        assert all(parameter.help and parameter.type for parameter in entry.parameters)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from forestcoll.errors import InvalidTopologyError
-from forestcoll.topology import FAMILIES, load_topology, write_topology
+from forestcoll.topology import load_topology, write_topology
 from forestcoll.topology.families.fabrics import complete, torus
 from forestcoll.topology.families.machines import dgx_a100, mi250, paper_example
 
@@ -25,14 +25,6 @@ from forestcoll.topology.families.machines import dgx_a100, mi250, paper_example
 )
 def test_a_specification_is_the_call_it_spells(spec, expected):
     assert load_topology(spec) == expected
-
-
-def test_the_name_is_the_shortest_specification():
-    """Values that equal their default are left out, numbers written one way."""
-    assert load_topology("dgx_a100:boxes=2,ib_switches=1").name == "dgx_a100:boxes=2"
-    assert (
-        load_topology("complete:nodes=3,bandwidth=25/2").name == "complete:nodes=3,bandwidth=12.5"
-    )
 
 
 def test_a_path_is_read(tmp_path):
@@ -86,11 +78,3 @@ def test_missing_files_and_directories_are_told(tmp_path):
     (tmp_path / "cluster.txt").touch()
     with pytest.raises(InvalidTopologyError, match=r"the suffix '\.txt'; a topology file ends in"):
         load_topology(str(tmp_path / "cluster.txt"))
-
-
-def test_usage_and_defaults_can_be_shown():
-    torus_family = FAMILIES["torus"]
-    assert torus_family.usage == "torus:dims=..."
-    shown = {p.name: (p.required, p.default_text) for p in torus_family.parameters}
-    assert shown == {"dims": (True, ""), "bandwidth": (False, "1"), "wrap": (False, "true")}
-    assert FAMILIES["paper_example"].usage == "paper_example"

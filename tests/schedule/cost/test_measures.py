@@ -15,7 +15,7 @@ from forestcoll.schedule.cost.measures import Steps, cost, finish_s_per_gb, in_s
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.verify.dispatch import verify
 from forestcoll.topology import group, load_topology
-from tests.schedule.hand import FORESTS, leaves4, rails2, slow_ring3
+from tests.schedule.made.hand import FORESTS, leaves4, rails2, slow_ring3
 from tests.schedule.mutations_of.multicast import star
 
 

@@ -2,13 +2,10 @@
 
 from collections.abc import Callable
 
-from forestcoll.schedule import (
-    FlowSchedule,
-    StepSchedule,
-)
+from forestcoll.schedule import FlowSchedule, StepSchedule
 from tests.schedule.literals import LITERALS
-from tests.schedule.test_steps import SCHEDULES
-from tests.schedule.types import schedule
+from tests.schedule.made.steps import SCHEDULES
+from tests.schedule.made.types import schedule
 
 ALL: dict[str, Callable[[], StepSchedule]] = {
     **{name: literal.make for name, literal in LITERALS.items()},

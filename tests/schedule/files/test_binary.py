@@ -22,8 +22,8 @@ from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.transform.factoring import as_factored
 from forestcoll.schedule.verify.dispatch import verify
 from forestcoll.topology import load_topology
-from tests.schedule.hand import FORESTS, leaves4
-from tests.schedule.types import TYPES, schedule
+from tests.schedule.made.hand import FORESTS, leaves4
+from tests.schedule.made.types import TYPES, schedule
 
 Arrays = dict[str, Any]
 

@@ -16,8 +16,8 @@ from forestcoll.schedule.files import plain_data as reading
 from forestcoll.schedule.files.edge_lines import UnreadableError, edges_lifted, edges_put_back
 from forestcoll.schedule.files.parsing import _schedule
 from forestcoll.schedule.files.plain_data import full_document, read_document
-from tests.schedule.hand import leaves4
-from tests.schedule.types import schedule
+from tests.schedule.made.hand import leaves4
+from tests.schedule.made.types import schedule
 
 PIECES = [
     *(b"", b" ", b"\n", b"\r\n", b",", b"]", b"[", b"{", b"}", b'"', b"0", b"1", b"-", b".5", b"e"),

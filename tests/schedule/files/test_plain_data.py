@@ -15,7 +15,7 @@ from forestcoll.errors import InvalidScheduleError
 from forestcoll.schedule import read_schedule, write_schedule
 from forestcoll.schedule.files import plain_data as reading
 from forestcoll.schedule.files.plain_data import Decimal, full_document, read_document
-from tests.schedule.hand import leaves4
+from tests.schedule.made.hand import leaves4
 
 NUMBERS = ["0", "-0", "1.0", "-0.0", "1e5", "1E+400", "0.1", "12.50", "1" * 400, str(2**64), "-7"]
 WORDS = ["true", "null", '"\\u00e4"', '"\\ud83d\\ude00"', '"\\/ \\n"', '"é"', "[]", "{}", '"1.0"']

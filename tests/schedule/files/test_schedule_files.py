@@ -24,7 +24,7 @@ from forestcoll.schedule.files import schedule_files as files
 from forestcoll.schedule.files.schedule_files import read_schedule, write_schedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.verify.dispatch import verify
-from tests.schedule.hand import FORESTS, MUTABLE, leaves4, rails2, ring3, star3
+from tests.schedule.made.hand import FORESTS, MUTABLE, leaves4, rails2, ring3, star3
 from tests.schedule.mutations_of.forests import FILE_MUTATIONS, MUTATIONS
 
 DOCS = Path(__file__).parents[3] / "docs"

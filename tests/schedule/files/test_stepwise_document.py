@@ -18,7 +18,7 @@ from forestcoll.schedule import (
     write_schedule,
 )
 from tests.schedule.files.stepwise_files import ALL, flows
-from tests.schedule.types import schedule
+from tests.schedule.made.types import schedule
 from tests.schedule.verify.steps.test_steps import random_schedule, ticking
 
 DOCS = Path(__file__).parents[3] / "docs"

@@ -5,15 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.schedule import (
-    Chunks,
-    Clock,
-    Path,
-    Routes,
-    Send,
-    Sends,
-    StepSchedule,
-)
+from forestcoll.schedule import Chunks, Clock, Path, Routes, Send, Sends, StepSchedule
 from forestcoll.topology import Topology, TopologyBuilder
 
 

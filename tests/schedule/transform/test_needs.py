@@ -1,32 +1,18 @@
 """What each transfer of a program waits for, by hand."""
 
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from forestcoll import generate, lower
-from forestcoll.errors import (
-    InvalidParameterError,
-    UnsupportedError,
-)
-from forestcoll.schedule import (
-    Allreduce,
-    Chunks,
-    FlowSchedule,
-    Path,
-    Routes,
-    Send,
-    stepwise,
-    verify,
-)
-from forestcoll.schedule.clock import timed
+from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.schedule import Allreduce, Chunks, Send, stepwise, verify
 from forestcoll.schedule.sends import TimedSend
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.baselines.claims import make
-from tests.schedule.programs import by_hand, check, forest_of, line, rows
-from tests.schedule.run_program import delivers
-from tests.schedule.test_literals import reduce_over, two_switches
+from tests.schedule.literals import reduce_over, two_switches
+from tests.schedule.made.programs import by_hand, check, forest_of, line, rows
+from tests.schedule.made.run_program import delivers
 
 
 def test_pieces_follow_one_another() -> None:
@@ -188,66 +174,6 @@ def test_two_gpus_that_swap_their_sums_do_not_need_each_other() -> None:
     assert [len(program.needs(t)) for t in range(8)] == [0] * 4 + [1] * 4
 
 
-def test_what_is_added_later_is_not_in_a_sum_that_has_left() -> None:
-    """GPU 0 sends its own part to 1 late, and gets 2's before, but for its own use only."""
-    net = load_topology("complete:nodes=3")
-    a, b, c = range(3)
-    sends = [
-        Send(0, 0, c, b, reduce=True),
-        Send(1, 0, b, c, reduce=True),
-        Send(1, 0, b, a, reduce=True),
-        Send(1, 0, a, b, reduce=True),
-        Send(1, 0, a, c, reduce=True),
-    ]
-    # c would count itself twice: only a and b have what is due, so check by the slow way.
-    program = lower(by_hand(net, "allreduce", Chunks.equal([-1], 1), sends))
-    assert [program.needs(t).tolist() for t in range(5)] == [[], [], [], [0], [0]]
-    steps = stepwise(program).sends
-    assert steps.step.tolist() == [0, 0, 1, 1, 1]
-    assert (steps.tail[0], steps.head[0]) == (a, c)
-
-
-def test_a_clock_says_when_to_start_and_what_goes_together() -> None:
-    """Messages hold together window by window; what is not in one is alone."""
-    net = load_topology("complete:nodes=2")
-    sends, clock = timed(
-        [
-            TimedSend(1, 3, 0, 0, 1, first=0, amount=2, message=4),
-            TimedSend(1, 3, 0, 0, 1, first=2, amount=2, message=4),
-            TimedSend(0, 2, 1, 1, 0, first=0, amount=4),
-        ],
-        4000,
-    )
-    base = by_hand(
-        net, "allgather", Chunks.equal([0, 1], 8, 4), [Send(0, 0, 0, 1), Send(0, 1, 1, 0)]
-    )
-    schedule = replace(base, sends=sends, clock=clock)
-    program = lower(schedule)
-    assert program.starts is not None
-    assert (program.starts.size_bytes, program.starts.tick_us) == (4000, 1)
-    assert program.starts.tick.tolist() == [0, 1, 1]
-    assert program.message.tolist() == [-1, 0, 0]
-    quarters = lower(schedule, pieces=4)
-    assert len(set(quarters.message.tolist()) - {-1}) == 4
-    assert (quarters.message == -1).sum() == 4
-
-
-def test_flows_need_nothing() -> None:
-    """Two GPUs of a ring of three, each over both ways round."""
-    ring = load_topology("ring:nodes=3")
-    paths = {
-        (a, b): (Path((a, b), 2), Path((a, 3 - a - b, b), 1))
-        for a in range(3)
-        for b in range(3)
-        if a != b
-    }
-    program = check(FlowSchedule(ring, "by hand", 3, Routes.from_paths(paths)))
-    assert delivers(program)
-    assert len(program.need) == 0
-    assert program.first.tolist() == [0, 2] * 6
-    check(FlowSchedule(ring, "by hand", 3, Routes.from_paths(paths)), pieces=2)
-
-
 def star(**marks: bool) -> Topology:
     """Three GPUs around a switch, which is end 3."""
     builder = TopologyBuilder()
@@ -289,23 +215,3 @@ def test_a_switch_adds_what_comes_in_at_once(later: int) -> None:
     program = check(by_hand(net, "reduce", Chunks.equal([0], 1), sends), pieces=2)
     assert [program.needs(t).tolist() for t in range(6)] == [[], [], [], [], [0, 2], [1, 3]]
     assert delivers(program)
-
-
-def test_what_a_switch_passes_on_later_does_not_come_in_earlier() -> None:
-    """A sum that the switch adds waits for its last part: b's own part with c's, which is d + c."""
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(name) for name in "abcd"]
-    switch = builder.switch("w", multicast=True)
-    for gpu in gpus:
-        builder.link(gpu, switch, 1)
-    builder.link(gpus[2], gpus[3], 1)
-    sends = [
-        Send(0, 0, 3, 2, reduce=True),
-        Send(1, 0, 1, 4, reduce=True),
-        Send(1, 0, 2, 4, reduce=True),
-        Send(2, 0, 4, 0, reduce=True),
-    ]
-    schedule = by_hand(builder.build("star"), "reduce", Chunks.equal([0], 1), sends)
-    program = check(schedule)
-    assert delivers(program)
-    assert stepwise(program).sends.step.tolist() == [0, 1, 1, 2]

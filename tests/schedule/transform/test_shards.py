@@ -4,14 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from forestcoll.schedule import (
-    Chunks,
-    Send,
-    Sends,
-    by_shards,
-    in_turn,
-    verify,
-)
+from forestcoll.schedule import Chunks, Send, Sends, by_shards, in_turn, verify
 from forestcoll.topology import load_topology
 from tests.schedule.transform.schedules import direct
 

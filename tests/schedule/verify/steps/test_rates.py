@@ -1,15 +1,21 @@
 """The check of links against a clock agrees with adding up rates in fractions."""
 
+import contextlib
 import random
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from forestcoll.errors import VerificationError
-from forestcoll.schedule import Chunks, Path, Routes, StepSchedule, TimedSend, timed, verify
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.schedule import Chunks, Path, Routes, Sends, StepSchedule, TimedSend, timed, verify
+from forestcoll.schedule.verify.steps import rates as verify_rates
+from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.reference.step_rates import fits
+from tests.schedule.literals import LITERALS, teccl_star
 
 
 def network(rng: random.Random) -> Topology:
@@ -85,3 +91,98 @@ def test_times_beyond_64_bits_are_added_up_exactly(tick: Fraction) -> None:
         else:
             with pytest.raises(VerificationError, match="carries"):
                 verify(made)
+
+
+def with_clock(made: StepSchedule, **changes: object) -> StepSchedule:
+    """The schedule with some columns of its clock changed by functions of them."""
+    assert made.clock is not None
+    return replace(made, clock=replace(made.clock, **changes))
+
+
+def plus(column: np.ndarray, row: int, by: int) -> np.ndarray:
+    changed = column.copy()
+    changed[row] += by
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: {"left": plus(c.left, 0, 1)}, "no time for the latency"),
+        (lambda c: {"left": plus(c.left, 0, -1)}, r"carries 2 GB/s"),
+        (lambda c: {"left": plus(c.left, 0, -2)}, "not in its time"),
+        (lambda c: {"left": plus(c.left, 0, 2)}, "not in its time"),
+        (lambda c: {"end": plus(c.end, 0, -1)}, "no time for the latency|does not have"),
+        (lambda c: {"tick_us": Fraction(99, 100)}, "no time for the latency|carries"),
+    ],
+)
+def test_a_delay_is_kept(change: Callable[..., dict[str, object]], message: str) -> None:
+    """The last byte leaves in time to arrive, and not faster than the link is."""
+    made = LITERALS["TE-CCL, delays"].make()
+    with pytest.raises(VerificationError, match=message):
+        verify(with_clock(made, **change(made.clock)))
+
+
+def test_a_link_is_free_while_the_last_byte_is_on_its_way() -> None:
+    """Two chunks back to back: without times of leaving, the link would carry both at once."""
+    made = LITERALS["TE-CCL, back to back"].make()
+    verify(made)
+    assert made.clock is not None
+    early = with_clock(made, start=plus(made.clock.start, 1, -1))
+    sends = replace(early.sends, step=np.zeros(2, dtype=np.int32))
+    with pytest.raises(VerificationError, match="carries"):
+        verify(replace(early, sends=sends))
+
+
+def test_epochs_of_two_ticks_hold_a_window() -> None:
+    """T35: kappa = 2 epochs a chunk, so a second one in the next epoch is one too many."""
+    rows = [(0, 0, 0, 2, 0), (2, 0, 2, 1, 0), (0, 1, 1, 2, 0), (2, 1, 2, 0, 0)]
+    verify(teccl_star(rows, gpus=2, epochs=2))
+    twice = [(0, 0, 0, 3, 0), (1, 0, 0, 3, 0), (2, 0, 3, 1, 0), (3, 0, 3, 2, 0)]
+    with pytest.raises(VerificationError, match=r"carries 3/2 GB/s|never gets to"):
+        verify(teccl_star(twice, gpus=3, epochs=2))
+
+
+def broadcast(
+    net: Topology, sends: Sends, ways: list[Path], chunks: Chunks | None = None
+) -> StepSchedule:
+    """From GPU 0 to GPU 1."""
+    made = chunks or Chunks.equal([0], whole=1)
+    return StepSchedule(net, "by hand", "broadcast", made, sends, Routes.from_paths({(0, 1): ways}))
+
+
+def peak(made: StepSchedule) -> int:
+    """Bytes that a proof takes, or a refusal."""
+    tracemalloc.start()
+    with contextlib.suppress(VerificationError):
+        verify(made)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return most
+
+
+def test_rates_without_a_common_unit_are_added_up_in_fractions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Durations whose least common multiple has thousands of digits: the same verdict."""
+    for bits in (1024, 1):
+        monkeypatch.setattr(verify_rates, "_UNIT_BITS", bits)
+        for name, literal in LITERALS.items():
+            made = literal.make()
+            if made.clock is None:
+                continue
+            verify(made)
+            hurried = replace(made, clock=replace(made.clock, size_bytes=made.clock.size_bytes * 2))
+            if name != "recursive doubling in time" or bits:
+                with pytest.raises(VerificationError, match="carries"):
+                    verify(hurried)
+    monkeypatch.undo()
+    count = 3000
+    net = load_topology("complete:nodes=2,bandwidth=1")
+    rows = [TimedSend(0, 10**6 + i, i, 0, 1) for i in range(count)]
+    sends, clock = timed(rows, 1000)
+    made = replace(
+        broadcast(net, sends, [Path((0, 1), 1)], Chunks.equal(np.zeros(count), whole=count)),
+        clock=clock,
+    )
+    assert peak(made) < 60 * 10**6

@@ -4,7 +4,6 @@ import contextlib
 import tracemalloc
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,21 +11,17 @@ import pytest
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import (
     Chunks,
-    Intervals,
     Path,
     Routes,
     Send,
     Sends,
     StepSchedule,
-    TimedSend,
     cost,
     in_steps,
-    timed,
     verify,
 )
-from forestcoll.schedule.verify.steps import rates as verify_rates
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
-from tests.schedule.literals import LITERALS, star
+from tests.schedule.literals import LITERALS
 
 
 def broadcast(
@@ -76,17 +71,6 @@ def test_a_path_that_comes_over_a_link_again_is_charged_again() -> None:
     assert in_steps(made).time_s_per_gb == 2
 
 
-def test_what_has_no_route_has_no_cost() -> None:
-    """It is not charged to another link."""
-    made = LITERALS["BFB on K(2,2)"].make()
-    head = made.sends.head.copy()
-    head[0] = made.sends.tail[0]
-    lost = replace(made, sends=replace(made.sends, head=head))
-    for measure in (cost, in_steps):
-        with pytest.raises(VerificationError, match="no route, or its steps have gaps"):
-            measure(lost)
-
-
 def test_a_step_far_off_asks_for_no_memory() -> None:
     """Two transfers, the second in step 2^31 - 1."""
     made = LITERALS["an allreduce rooted unit by unit"].make()
@@ -108,60 +92,6 @@ def peak(made: StepSchedule) -> int:
     return most
 
 
-def through_a_switch(pieces: int, *, clock: bool) -> StepSchedule:
-    """A broadcast of one chunk in pieces through a switch that only passes on."""
-    net = star(2)
-    chunks = Chunks.equal([0], whole=pieces, size=pieces)
-    ends = net.ends
-    routes = Routes.from_paths(
-        {(t, h): (Path((ends[t], ends[h]), 1),) for t, h in ((0, 2), (2, 1))}
-    )
-    rows = [
-        (step, piece, *ways)
-        for piece in range(pieces)
-        for step, ways in enumerate(((0, 2), (2, 1)))
-    ]
-    if not clock:
-        sends = Sends.of(
-            Send(step, 0, tail, head, first=piece, amount=1) for step, piece, tail, head in rows
-        )
-        return StepSchedule(net, "by hand", "broadcast", chunks, sends, routes)
-    timed_sends, ticking = timed(
-        (
-            TimedSend(step * pieces, step * pieces + pieces, 0, tail, head, first=piece, amount=1)
-            for step, piece, tail, head in rows
-        ),
-        1000,
-        Fraction(1),
-    )
-    return StepSchedule(net, "by hand", "broadcast", chunks, timed_sends, routes, ticking)
-
-
-@pytest.mark.parametrize("clock", [False, True])
-def test_pieces_through_a_switch_are_followed_one_by_one(
-    clock: bool, count_feeds: list[int]
-) -> None:
-    """Two thousand pieces of one chunk: each is held against the one that fed it, not all."""
-    verify(through_a_switch(2000, clock=clock))
-    assert sum(count_feeds) <= 4 * 2000
-
-
-@pytest.fixture
-def count_feeds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How often two transfers at a switch were held against each other."""
-    from forestcoll.schedule.verify.steps import switches as verify_switches
-
-    counts: list[int] = []
-    feeds = verify_switches._Links.feeds
-
-    def counted(self: Any, into: int, out: int, switch: Any) -> bool:
-        counts.append(1)
-        return feeds(self, into, out, switch)
-
-    monkeypatch.setattr(verify_switches._Links, "feeds", counted)
-    return counts
-
-
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce", "all-to-all"])
 def test_what_is_not_there_is_missed_without_a_table_of_all(collective: str) -> None:
     """1500 GPUs and no transfer: no table of chunks times GPUs is made to see that."""
@@ -180,99 +110,3 @@ def test_what_is_not_there_is_missed_without_a_table_of_all(collective: str) -> 
     with pytest.raises(VerificationError, match=r"never gets to|lacks the|of the data"):
         verify(made)
     assert peak(made) < 4 * 10**6
-
-
-def test_rates_without_a_common_unit_are_added_up_in_fractions(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Durations whose least common multiple has thousands of digits: the same verdict."""
-    for bits in (1024, 1):
-        monkeypatch.setattr(verify_rates, "_UNIT_BITS", bits)
-        for name, literal in LITERALS.items():
-            made = literal.make()
-            if made.clock is None:
-                continue
-            verify(made)
-            hurried = replace(made, clock=replace(made.clock, size_bytes=made.clock.size_bytes * 2))
-            if name != "recursive doubling in time" or bits:
-                with pytest.raises(VerificationError, match="carries"):
-                    verify(hurried)
-    monkeypatch.undo()
-    count = 3000
-    net = load_topology("complete:nodes=2,bandwidth=1")
-    rows = [TimedSend(0, 10**6 + i, i, 0, 1) for i in range(count)]
-    sends, clock = timed(rows, 1000)
-    made = replace(
-        broadcast(net, sends, [Path((0, 1), 1)], Chunks.equal(np.zeros(count), whole=count)),
-        clock=clock,
-    )
-    assert peak(made) < 60 * 10**6
-
-
-NONE: Any = None
-RAGGED: Any = [[1], [2, 3]]
-EMPTY = np.zeros(0, dtype=np.int64)
-
-
-def spoilt() -> dict[str, tuple[StepSchedule, str]]:
-    """Schedules whose parts are not what they must be, and what is said of them."""
-    made = LITERALS["TE-CCL, delays"].make()
-    sends, chunks, clock = made.sends, made.chunks, made.clock
-    assert clock is not None
-    masked: Any = np.ma.masked_array(sends.chunk, mask=True)
-    text: Any = "now"
-    return {
-        "no chunks": (replace(made, chunks=NONE), "the chunks is of type NoneType"),
-        "no sends": (replace(made, sends=NONE), "the sends is of type NoneType"),
-        "no routes": (replace(made, routes=NONE), "the routes is of type NoneType"),
-        "no topology": (replace(made, topology=NONE), "the topology is of type NoneType"),
-        "another clock": (replace(made, clock=text), "the clock is of type str"),
-        "no method": (replace(made, method=""), "the method is ''"),
-        "a list as collective": (replace(made, collective=RAGGED), "collective is of type list"),
-        "other intervals": (
-            replace(made, sends=replace(sends, interval=text)),
-            "the interval of the sends is of type str",
-        ),
-        "too few intervals": (
-            replace(made, sends=replace(sends, interval=Intervals(EMPTY, EMPTY))),
-            r"sends.interval.first has shape \(0,\)",
-        ),
-        "a list of steps": (
-            replace(made, sends=replace(sends, step=RAGGED)),
-            "array sends.step is list; it must be a numpy array of one dimension",
-        ),
-        "masked chunks": (replace(made, sends=replace(sends, chunk=masked)), "array sends.chunk"),
-        "adding, and too few intervals": (
-            replace(
-                made,
-                sends=replace(sends, reduce=~sends.reduce, interval=Intervals(EMPTY, EMPTY)),
-            ),
-            r"sends.interval.first has shape \(0,\)",
-        ),
-        "a whole of many digits": (
-            replace(made, chunks=replace(chunks, whole=10**301)),
-            "of at most 300 digits",
-        ),
-        "a size of many digits": (
-            replace(
-                made,
-                clock=replace(clock, size_bytes=10**301),
-            ),
-            "of at most 300 digits",
-        ),
-        "a tick of many digits": (
-            replace(
-                made,
-                clock=replace(clock, tick_us=Fraction(1, 10**301)),
-            ),
-            "more than 300 digits",
-        ),
-    }
-
-
-@pytest.mark.parametrize("name", spoilt())
-def test_a_malformed_part_is_named(name: str) -> None:
-    """Whatever a field holds, verify says so in a line."""
-    made, message = spoilt()[name]
-    with pytest.raises(VerificationError, match=message):
-        verify(made)

@@ -8,7 +8,7 @@ from forestcoll import generate, lower
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import by_shards, in_turn, lockstep, stepwise, time_reversed, verify
 from forestcoll.topology import load_topology
-from tests.schedule.test_step_weights import WEIGHTS, ring, weighted
+from tests.schedule.made.weighted import WEIGHTS, ring, weighted
 
 
 @pytest.mark.parametrize("spec", ["ring:nodes=3", "dgx_a100:boxes=2"])

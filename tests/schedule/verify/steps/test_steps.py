@@ -10,11 +10,25 @@ import pytest
 
 from benchmarks.bench_steps import shortest_paths
 from forestcoll.errors import VerificationError
-from forestcoll.schedule import Chunks, Clock, Path, Routes, Send, Sends, StepSchedule, verify
+from forestcoll.schedule import (
+    Chunks,
+    Clock,
+    Path,
+    Routes,
+    Send,
+    Sends,
+    StepSchedule,
+    cost,
+    finish_s_per_gb,
+    in_steps,
+    verify,
+)
 from forestcoll.schedule.steps import COLLECTIVES
 from forestcoll.topology import load_topology
 from tests.reference.step_delivery import delivers
+from tests.schedule.made.steps import SCHEDULES, busiest, link_times, slowest_links
 from tests.schedule.mutations_of.rows import ROW_MUTATIONS
+from tests.schedule.mutations_of.steps import STEP_MUTATIONS
 
 GPUS = 4
 NET = load_topology(f"complete:nodes={GPUS},bandwidth=1000")
@@ -212,3 +226,24 @@ def test_places_in_huge_chunks_are_renumbered() -> None:
     spoilt = replace(huge.sends, interval=replace(interval, first=first, amount=amount))
     with pytest.raises(VerificationError):
         verify(replace(huge, sends=spoilt))
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_a_correct_schedule_is_proved(name: str) -> None:
+    """Cost and verify agree on all times, and so does adding up link by link."""
+    made = SCHEDULES[name]()
+    verdict, stepwise = verify(made), in_steps(made)
+    assert verdict.collective == made.collective
+    assert verdict.steps == stepwise.steps == made.num_steps
+    assert verdict.time_s_per_gb == cost(made).time_s_per_gb == busiest(link_times(made))
+    assert verdict.in_steps_s_per_gb == stepwise.time_s_per_gb == slowest_links(made)
+    assert verdict.finish_s_per_gb == finish_s_per_gb(made)
+
+
+@pytest.mark.parametrize("mutation", STEP_MUTATIONS)
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_a_spoiled_schedule_is_refused(name: str, mutation: str) -> None:
+    """Whatever is changed, the first fault is named."""
+    mutate, message = STEP_MUTATIONS[mutation]
+    with pytest.raises(VerificationError, match=message):
+        verify(mutate(SCHEDULES[name]()))

@@ -15,7 +15,6 @@ import pytest
 from forestcoll import Allreduce, FactoredForest, Forest, generate, group, load_topology, verify
 from forestcoll.errors import VerificationError
 from forestcoll.generate import generate_factored
-from forestcoll.schedule.forest import Routes
 from forestcoll.schedule.transform.factoring import as_factored
 from forestcoll.schedule.transform.reverse import turned_routes
 from forestcoll.topology import Topology
@@ -300,16 +299,3 @@ def test_a_spoilt_allreduce_is_rejected(
     assert verify(allreduce()).optimal
     with pytest.raises(VerificationError, match=ALLREDUCE_MUTATIONS[mutation]):
         verify(mutation(allreduce()))
-
-
-def test_turning_routes_twice_gives_them_back() -> None:
-    """Links, paths and hops, in their order."""
-    routes = made("allgather").routes
-    again = turned_routes(turned_routes(routes))
-    for name in ("tail", "head", "first_path", "multiplicity", "first_hop", "hop"):
-        assert np.array_equal(getattr(again, name), getattr(routes, name))
-    turned = turned_routes(routes).paths()
-    for (tail, head), paths in routes.paths().items():
-        back = [replace(path, nodes=path.nodes[::-1]) for path in paths]
-        assert list(turned[head, tail]) == back
-    assert turned_routes(Routes.from_paths({})).paths() == {}

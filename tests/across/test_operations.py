@@ -31,7 +31,7 @@ from forestcoll.schedule import (
     verify,
     write_schedule,
 )
-from tests.schedule.types import TYPES, schedule
+from tests.schedule.made.types import TYPES, schedule
 
 # --- operations that work: what they return is checked -----------------------------------------
 

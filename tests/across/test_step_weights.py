@@ -20,22 +20,12 @@ from forestcoll.schedule import (
     time_reversed,
     write_schedule,
 )
-from forestcoll.topology import Topology, load_topology
+from tests.schedule.made.weighted import WEIGHTS, ring, weighted
 
-WEIGHTS = (2, 1, 1)
 DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA = jsonschema.Draft202012Validator(
     json.loads((DOCS / "schemas" / "schedule.schema.json").read_text(encoding="utf-8"))
 )
-
-
-def ring() -> Topology:
-    return load_topology("ring:nodes=3")
-
-
-def weighted(collective: str = "allgather") -> StepSchedule:
-    """A collective of a ring in which the first GPU has half of the data, hop by hop."""
-    return lockstep(generate(ring(), collective=collective, weights=WEIGHTS))
 
 
 def shares(schedule: StepSchedule) -> list[int]:

@@ -9,8 +9,8 @@ from typing import Any
 from forestcoll.generate import generate, generate_factored, generate_multicast
 from forestcoll.schedule import FlowSchedule, lockstep
 from forestcoll.topology import load_topology
-from tests.schedule.hand import ring3
 from tests.schedule.literals import LITERALS
+from tests.schedule.made.hand import ring3
 
 _A100, _COPYING = "dgx_a100:boxes=2", "dgx_h100:boxes=2,nvls=true"
 

@@ -1,0 +1,41 @@
+"""Trees written out: as many as the factored form says, in its order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from forestcoll.core.assembly import expand, heights, trees
+from forestcoll.errors import VerificationError
+from forestcoll.generate import generate
+from forestcoll.topology import load_topology
+from tests.schedule.made.factored import CLUSTERS, RANDOM, factored
+
+
+@pytest.mark.parametrize("name", [*CLUSTERS, *RANDOM[::5]])
+def test_streams_are_what_expansion_writes_out(name: str) -> None:
+    """Heights and trees come out the same without keeping them."""
+    forest = factored(name)
+    explicit = expand(forest)
+    multiplicity, height = heights(forest)
+    assert np.array_equal(multiplicity, explicit.multiplicity)
+    assert np.array_equal(height, explicit.heights())
+    assert list(trees(forest)) == list(explicit.trees())
+    assert np.array_equal(explicit.root, np.sort(explicit.root))
+
+
+def test_generate_is_the_expansion() -> None:
+    one, other = generate(load_topology("mi250:boxes=2")), expand(factored("mi250:boxes=2"))
+    assert np.array_equal(one.parent, other.parent)
+    assert np.array_equal(one.routes.hop, other.routes.hop)
+
+
+def test_expansion_names_the_set_that_does_not_match() -> None:
+    """Box 0 is packed for one tree less than enter it."""
+    forest = factored("dgx_a100:boxes=3")
+    fewer = forest.shapes.multiplicity.copy()
+    fewer[0] -= 1
+    with pytest.raises(VerificationError, match=r"^not to be expanded: set \d+ \(8 nodes from \d+"):
+        expand(replace(forest, shapes=replace(forest.shapes, multiplicity=fewer)))

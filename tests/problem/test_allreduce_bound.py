@@ -1,0 +1,61 @@
+"""Bounds of allreduces: what prices prove, by hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from forestcoll import generate, load_topology, verify
+from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
+from forestcoll.topology import TopologyBuilder
+from tests.lp.networks import line, two_boxes
+
+
+def test_a_cut_bounds_whatever_is_done() -> None:
+    """Two boxes joined by 1 GB/s: all sums cross one way, and what is added to them the other."""
+    topology = two_boxes(2, 6)
+    left = [v for v, node in enumerate(topology.nodes) if node.name.startswith("left")]
+    for into in (True, False):
+        assert AllreduceBound.of_cut(topology, left, into=into).algbw_gb_s == 1
+
+
+def test_prices_that_prove_nothing_are_refused() -> None:
+    everything = PricedSet((0, 1, 2), Fraction(1), Fraction(1))
+    with pytest.raises(ValueError, match="prove nothing"):
+        AllreduceBound.of(line(3), [everything])
+
+
+def test_potentials_of_any_size_leave_a_bound() -> None:
+    """Whatever prices are taken, no schedule beats what they prove."""
+    topology = load_topology("dgx_a100:boxes=2")
+    best = verify(generate(topology, collective="allreduce")).algbw_gb_s
+    for share in (Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(2)):
+        potentials = [Potential(v, share, share / 2) for v in topology.switches]
+        sets = [PricedSet((gpu,), Fraction(1), Fraction(2)) for gpu in topology.compute]
+        assert AllreduceBound.of(topology, sets, potentials).algbw_gb_s >= best
+
+
+def test_prices_are_added_up_link_by_link() -> None:
+    """A one-way ring a -> b -> c -> a of 2, 3 and 5 GB/s, sets {a} and {b}, price 1 each.
+
+    Every root is outside at least one of them. Into them lead 5 and 2 GB/s, out of them 2 and 3;
+    with both prices all links have 1, and a root takes 2. Sums at b for 3 parts of 4, at a for 1:
+    3/4 of them must get into {a}.
+    """
+    builder = TopologyBuilder()
+    a, b, c = (builder.gpu(name) for name in "abc")
+    for tail, head, bandwidth in ((a, b, 2), (b, c, 3), (c, a, 5)):
+        builder.arc(tail, head, bandwidth)
+    net = builder.build("ring")
+    one, none = Fraction(1), Fraction(0)
+    into = [PricedSet((v,), one, none) for v in range(2)]
+    assert AllreduceBound.of(net, into).algbw_gb_s == 7
+    out = [PricedSet((v,), none, one) for v in range(2)]
+    assert AllreduceBound.of(net, out).algbw_gb_s == 5
+    assert AllreduceBound.of(net, [*into, *out]).algbw_gb_s == Fraction(5 + 2 + 3, 2)
+    weighted = AllreduceBound.of(net, into[:1], weights=(1, 3, 0))
+    assert weighted.algbw_gb_s == Fraction(5, 1) / Fraction(3, 4)
+    assert weighted.model == (
+        "each piece summed up at one GPU, in the proportions of the weights; switches only forward"
+    )

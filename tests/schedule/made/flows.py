@@ -1,0 +1,51 @@
+"""Flow schedules by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from forestcoll.schedule import FlowSchedule, Path, Routes
+from forestcoll.topology import TopologyBuilder, load_topology
+
+Paths = dict[tuple[int, int], list[Path]]
+
+
+def paths_round(gpus: int, whole: int = 2) -> Paths:
+    """On a ring: the shorter way round, and half each way where both are as long."""
+    paths: Paths = {}
+    for a in range(gpus):
+        for away in range(1, gpus):
+            on = Path(tuple((a + i) % gpus for i in range(away + 1)), whole)
+            back = Path(tuple((a - i) % gpus for i in range(gpus - away + 1)), whole)
+            pair = a, (a + away) % gpus
+            if 2 * away == gpus:
+                halves = (replace(way, multiplicity=whole // 2) for way in (on, back))
+                paths[pair] = list(halves)
+            else:
+                paths[pair] = [on if 2 * away < gpus else back]
+    return paths
+
+
+def ring(gpus: int = 4, bandwidth: str = "3") -> FlowSchedule:
+    topology = load_topology(f"ring:nodes={gpus},bandwidth={bandwidth}")
+    return FlowSchedule(topology, "by hand", 2, Routes.from_paths(paths_round(gpus)))
+
+
+def switched() -> FlowSchedule:
+    """Two GPUs joined directly by 1 GB/s and through a switch by 3 GB/s: a quarter and the rest."""
+    builder = TopologyBuilder()
+    a, b, switch = builder.gpu("a"), builder.gpu("b"), builder.switch("switch")
+    builder.link(a, b, 1)
+    for gpu in (a, b):
+        builder.link(gpu, switch, 3)
+    paths = {(0, 1): [Path((0, 1), 1), Path((0, 2, 1), 3)]}
+    paths[1, 0] = [Path(path.nodes[::-1], path.multiplicity) for path in paths[0, 1]]
+    return FlowSchedule(builder.build("two ways"), "by hand", 4, Routes.from_paths(paths))
+
+
+FLOWS: dict[str, Callable[[], FlowSchedule]] = {
+    "ring of 4": ring,
+    "ring of 5": lambda: ring(5),
+    "through a switch": switched,
+}

@@ -1,0 +1,24 @@
+"""What an operation says of what it does not take."""
+
+import pytest
+
+from forestcoll.errors import UnsupportedError
+from forestcoll.schedule.unsupported import not_taken
+
+
+@pytest.mark.parametrize(
+    ("found", "takes", "message"),
+    [
+        (3, "a schedule", "unsupported: draw takes a schedule, not int"),
+        (int, "trees", "unsupported: draw takes trees, not type"),
+        (None, "a forest or two", "unsupported: draw takes a forest or two, not NoneType"),
+    ],
+)
+def test_operation_what_it_takes_and_the_type_found_are_named(
+    found: object, takes: str, message: str
+) -> None:
+    """The value itself is not shown: it may be large."""
+    error = not_taken("draw", found, takes)
+    assert isinstance(error, UnsupportedError)
+    assert str(error) == message
+    assert error.exit_code == 2

@@ -1,0 +1,51 @@
+"""The numbers of the hardware, and what they come to in a network."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+
+from forestcoll.topology import load_topology
+from forestcoll.topology.families.constants import CONSTANTS, GPUS_PER_DGX, MI250_XGMI_LINKS
+
+
+def test_mi250_wiring_gives_every_gpu_seven_links_to_three_or_four_others():
+    """28 pairs: 8 in an OAM with 4 links, 4 with 2, 16 with 1; 16 x 7 link ends in all."""
+    ends: Counter[int] = Counter()
+    neighbours: Counter[int] = Counter()
+    for count, pairs in MI250_XGMI_LINKS.items():
+        for a, b in pairs:
+            assert a < b
+            ends.update({a: count, b: count})
+            neighbours.update([a, b])
+    assert {count: len(pairs) for count, pairs in MI250_XGMI_LINKS.items()} == {4: 8, 2: 4, 1: 16}
+    assert ends == dict.fromkeys(range(16), 7)
+    assert set(neighbours.values()) == {3, 4}
+
+
+def test_every_constant_has_a_unit_and_a_source():
+    for constant in CONSTANTS.values():
+        assert constant.value > 0
+        assert constant.unit == "GB/s per direction"
+        assert len(constant.source) > 20
+
+
+def test_the_values_follow_from_what_the_sources_print():
+    """Half of what goes both ways; an eighth of what is in bits; a lane a bit; a box by 16."""
+    assert {name: constant.value for name, constant in CONSTANTS.items()} == {
+        "A100_NVSWITCH": Fraction(600, 2),
+        "A100_NIC": Fraction(200, 8),
+        "H100_NVSWITCH": Fraction(900, 2),
+        "H100_NIC": Fraction(400, 8),
+        "MI250_XGMI": Fraction(25 * 16, 8),
+        "MI250_IB": Fraction(256, 16),
+    }
+
+
+def test_a_dgx_has_the_gpus_of_its_family():
+    """And none of the numbers can be changed in passing."""
+    assert load_topology("dgx_a100:boxes=3").num_compute == 3 * GPUS_PER_DGX == 24
+    with pytest.raises(TypeError):
+        CONSTANTS["A100_NIC"] = CONSTANTS["H100_NIC"]  # type: ignore[index]
