@@ -1,4 +1,4 @@
-"""Graphs of words: de Bruijn, modified de Bruijn and generalized Kautz.
+"""Graphs of words: de Bruijn, modified de Bruijn, Kautz and generalized Kautz.
 
 A GPU is a word. Its links lead to the words that drop its first letter and add one at the end, so
 that from any word to any other it takes no more hops than a word has letters.
@@ -19,10 +19,39 @@ from forestcoll.topology.families.family import family
 from forestcoll.topology.families.values import Count
 from forestcoll.topology.families.wiring import Degree, LinkBandwidth, check_size, directed
 
-__all__ = ["de_bruijn", "generalized_kautz", "modified_de_bruijn"]
+__all__ = ["de_bruijn", "generalized_kautz", "kautz", "modified_de_bruijn"]
 
 Letters = Annotated[int, Count("letters, and links out of each GPU", minimum=2, maximum=64)]
 WordLength = Annotated[int, Count("length of the words that name the GPUs", maximum=16)]
+
+
+@family
+def kautz(
+    degree: Degree,
+    length: Annotated[
+        int, Count("length of the words that name the GPUs, less one", minimum=0, maximum=16)
+    ],
+    bandwidth: LinkBandwidth = 1,
+) -> TopologyBuilder:
+    """Kautz graph: words of length + 1 out of degree + 1 letters, no letter twice in a row.
+
+    GPUs are in the order of their words, which makes it link for link the line graph, taken
+    ``length`` times, of the complete network of degree + 1 GPUs.
+    """
+    made_of = f"kautz: words of {length + 1} out of {degree + 1} letters"
+    nodes = check_size((degree + 1) * degree**length, made_of)
+    letters = range(degree + 1)
+    words: list[tuple[int, ...]] = [(letter,) for letter in letters]
+    for _ in range(length):
+        words = [(*word, letter) for word in words for letter in letters if letter != word[-1]]
+    place = {word: i for i, word in enumerate(words)}
+    arcs = (
+        (place[word], place[(*word[1:], letter)])
+        for word in words
+        for letter in letters
+        if letter != word[-1]
+    )
+    return directed(nodes, arcs, bandwidth)
 
 
 @family
@@ -34,8 +63,7 @@ def generalized_kautz(
     """Generalized Kautz graph: from x to -d x - a, modulo the nodes, for a from 1 to d."""
     if nodes <= degree:
         raise InvalidTopologyError(
-            f"generalized_kautz: {nodes} nodes of degree {degree}; there must be more nodes than "
-            f"the degree"
+            f"generalized_kautz: nodes is {nodes}; it must be more than the degree, {degree}"
         )
     arcs = ((x, (-degree * x - a) % nodes) for x in range(nodes) for a in range(1, degree + 1))
     return directed(nodes, arcs, bandwidth)
