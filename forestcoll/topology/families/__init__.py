@@ -2,7 +2,7 @@
 
 To read: ``family`` (the registry and the decorator), ``values`` (what a parameter may be) and
 ``wiring`` (GPUs by number), then the families: ``machines`` (with the numbers of ``constants``),
-``fabrics``; of GPUs alone ``direct_connect``, ``words``, ``circulants``.
+``fabrics``; of GPUs alone ``direct_connect``, ``words``, ``circulants``, ``grids``.
 """
 
 # isort: off
@@ -12,6 +12,7 @@ from forestcoll.topology.families import fabrics as fabrics
 from forestcoll.topology.families import direct_connect as direct_connect
 from forestcoll.topology.families import words as words
 from forestcoll.topology.families import circulants as circulants
+from forestcoll.topology.families import grids as grids
 
 # isort: on
 from forestcoll.topology.families.family import FAMILIES, Family
