@@ -2,7 +2,8 @@
 
 To read: ``family`` (the registry and the decorator), ``values`` (what a parameter may be) and
 ``wiring`` (GPUs by number), then the families: ``machines`` (with the numbers of ``constants``),
-``fabrics``; of GPUs alone ``direct_connect``, ``words``, ``circulants``, ``grids``.
+``fabrics``; of GPUs alone ``direct_connect``, ``words``, ``circulants``, ``grids``,
+``distance_regular`` (with the ``geometries`` it needs).
 """
 
 # isort: off
@@ -13,6 +14,7 @@ from forestcoll.topology.families import direct_connect as direct_connect
 from forestcoll.topology.families import words as words
 from forestcoll.topology.families import circulants as circulants
 from forestcoll.topology.families import grids as grids
+from forestcoll.topology.families import distance_regular as distance_regular
 
 # isort: on
 from forestcoll.topology.families.family import FAMILIES, Family
