@@ -3,7 +3,7 @@
 To read: ``family`` (the registry and the decorator), ``values`` (what a parameter may be) and
 ``wiring`` (GPUs by number), then the families: ``machines`` (with the numbers of ``constants``),
 ``fabrics``; of GPUs alone ``direct_connect``, ``words``, ``circulants``, ``grids``,
-``distance_regular`` (with the ``geometries`` it needs).
+``distance_regular`` (with the ``geometries`` it needs), ``expanders``.
 """
 
 # isort: off
@@ -15,6 +15,7 @@ from forestcoll.topology.families import words as words
 from forestcoll.topology.families import circulants as circulants
 from forestcoll.topology.families import grids as grids
 from forestcoll.topology.families import distance_regular as distance_regular
+from forestcoll.topology.families import expanders as expanders
 
 # isort: on
 from forestcoll.topology.families.family import FAMILIES, Family

@@ -40,15 +40,13 @@ Brouwer and Koolen, The Distance-Regular Graphs of Valency Four (1999)."""
 
 def distances(topology: Topology) -> npt.NDArray[np.int64]:
     """Return the hops between all pairs."""
-    near = np.eye(topology.num_compute, dtype=np.int64)
+    near = np.eye(topology.num_compute)
     for link in topology.links:
         near[link.tail, link.head] = 1
-    hops, reached, distance = 0, np.eye(len(near), dtype=bool), np.zeros_like(near)
+    reached, distance = np.eye(len(near)), np.zeros(near.shape, dtype=np.int64)
     while not reached.all():
-        hops += 1
-        now = reached @ near > 0
-        distance[now & ~reached] = hops
-        reached = now
+        distance[reached == 0] += 1
+        reached = np.minimum(reached @ near, 1)
     return distance
 
 
@@ -58,12 +56,12 @@ def intersection_array(topology: Topology) -> str:
     All pairs must agree; that is what makes a graph distance-regular.
     """
     distance = distances(topology)
-    linked = (distance == 1).astype(np.int64)
+    linked = (distance == 1).astype(float)
 
     def counted(h: int, away: int) -> int:
-        counts = set((linked @ (distance == away))[distance == h].tolist())
+        counts = set((linked @ (distance == away).astype(float))[distance == h].tolist())
         assert len(counts) == 1
-        return counts.pop()
+        return int(counts.pop())
 
     most = int(distance.max())
     farther = [counted(h, h + 1) for h in range(most)]
