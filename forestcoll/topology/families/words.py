@@ -1,7 +1,8 @@
 """Graphs of words: de Bruijn, modified de Bruijn, Kautz and generalized Kautz.
 
 A GPU is a word. Its links lead to the words that drop its first letter and add one at the end, so
-that from any word to any other it takes no more hops than a word has letters.
+that from any word to any other it takes no more hops than a word has letters. The generalized
+Kautz graph says the same of numbers, for any size.
 
 Source: Efficient Direct-Connect Topologies for Collective Communications (NSDI 2025), appendix F,
 definition 16 (generalized Kautz) and figure 20 (modified de Bruijn), of whose links the figure
