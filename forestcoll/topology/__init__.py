@@ -15,7 +15,13 @@ from forestcoll.topology.format import topology_document, topology_from_document
 from forestcoll.topology.groups import group, members_from_text
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 from forestcoll.topology.numbers import exact, exact_text
-from forestcoll.topology.operations import cartesian_power, cartesian_product, line_graph
+from forestcoll.topology.operations import (
+    both_ways,
+    cartesian_power,
+    cartesian_product,
+    degree_expansion,
+    line_graph,
+)
 from forestcoll.topology.spec import load_topology
 from forestcoll.topology.validate import validate
 
@@ -27,8 +33,10 @@ __all__ = [
     "NodeKind",
     "Topology",
     "TopologyBuilder",
+    "both_ways",
     "cartesian_power",
     "cartesian_product",
+    "degree_expansion",
     "exact",
     "exact_text",
     "group",

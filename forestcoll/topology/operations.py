@@ -1,10 +1,11 @@
-"""Larger direct-connect networks from smaller ones: line graphs and Cartesian products.
+"""Larger direct-connect networks from smaller ones: line graphs, products, expansions by degree.
 
-Both are operations on networks of GPUs only. In a specification on the command line there are
-none; build the network in Python and write it to a file with ``write_topology``.
+These are operations on networks of GPUs only. In a specification on the command line there are
+none; build the network in Python and write it to a file with ``write_topology``. Each says which
+of its GPUs stands for what in the networks it is made of, for schedules to be carried over.
 
 Source: Efficient Direct-Connect Topologies for Collective Communications (NSDI 2025), section 5,
-definitions 3 and 12.
+definitions 3, 12 and 13, and appendix A.6.
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ from forestcoll.errors import InvalidTopologyError, UnsupportedError
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact
 
-__all__ = ["cartesian_power", "cartesian_product", "line_graph"]
+__all__ = ["both_ways", "cartesian_power", "cartesian_product", "degree_expansion", "line_graph"]
 
 
 def line_graph(topology: Topology, times: int = 1, *, unit_gb_s: Exact | None = None) -> Topology:
     """Make every link a GPU, linked to all those that leave where it arrives.
+
+    GPU i of the result is link i of ``topology.links``, which go by tail and then head, where all
+    have one unit of bandwidth; else the parallel links come one after the other, in that order.
 
     A link of m units of bandwidth stands for m parallel links and becomes m GPUs, so that a
     network of N GPUs and degree d becomes one of d N GPUs and degree d. All links of the result
@@ -50,6 +54,11 @@ def line_graph(topology: Topology, times: int = 1, *, unit_gb_s: Exact | None = 
     >>> from forestcoll.topology import load_topology
     >>> line_graph(load_topology("complete_bipartite:degree=4")).num_compute
     32
+    >>> base = load_topology("diamond")
+    >>> base.links[5].tail, base.links[5].head
+    (2, 7)
+    >>> line_graph(base).nodes[5].name
+    'gpu2>gpu7'
     """
     if not _counts(times):
         raise InvalidTopologyError(f"a line graph is taken 1 time or more, not {times!r}")
@@ -74,6 +83,9 @@ def cartesian_product(*factors: Topology) -> Topology:
 
     There they are linked as in that network. A torus is the product of rings.
 
+    GPU i of the first and j of a second network of n GPUs are GPU i n + j of the result, so that
+    the last network counts fastest; the name has the names of all.
+
     Raises
     ------
     UnsupportedError
@@ -91,12 +103,14 @@ def cartesian_product(*factors: Topology) -> Topology:
     for factor in factors:
         _check_gpus(factor)
     made = reduce(_product, factors)
-    name = " [] ".join(f"({f.name})" if " " in f.name else f.name for f in factors)
+    name = " [] ".join(map(_bracketed, factors))
     return Topology(name, made.nodes, made.links)
 
 
 def cartesian_power(topology: Topology, exponent: int) -> Topology:
     """Take the product of so many copies of a network.
+
+    GPU i of the result is i written with so many digits, to the base of the number of GPUs.
 
     Raises
     ------
@@ -110,8 +124,75 @@ def cartesian_power(topology: Topology, exponent: int) -> Topology:
             f"a Cartesian power has a whole exponent from 1 up, not {exponent!r}"
         )
     made = cartesian_product(*[topology] * exponent)
-    name = f"({topology.name})" if " " in topology.name else topology.name
-    return Topology(f"{name}^[]{exponent}", made.nodes, made.links)
+    return Topology(f"{_bracketed(topology)}^[]{exponent}", made.nodes, made.links)
+
+
+def degree_expansion(topology: Topology, times: int) -> Topology:
+    """Make so many copies of every GPU, linked to all copies of those that it was linked to.
+
+    A network of N GPUs and degree d becomes one of ``times`` N GPUs and degree ``times`` d, whose
+    links have the bandwidth of those that they are copies of. Copies of one GPU are not linked.
+
+    Copy i of GPU v is GPU ``times * v + i`` of the result.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are switches.
+    InvalidTopologyError
+        If the number of times is no whole number from 1 up.
+
+    Examples
+    --------
+    >>> from forestcoll.topology import load_topology
+    >>> expanded = degree_expansion(load_topology("complete:nodes=3"), 2)
+    >>> [expanded.nodes[link.head].name for link in expanded.links if link.tail == 0]
+    ['gpu1#0', 'gpu1#1', 'gpu2#0', 'gpu2#1']
+    """
+    if not _counts(times):
+        raise InvalidTopologyError(f"a network is expanded 1 time or more, not {times!r}")
+    _check_gpus(topology)
+    copies = [(v, node, i) for v, node in enumerate(topology.nodes) for i in range(times)]
+    nodes = tuple(
+        Node(f"{node.name}#{i}", NodeKind.COMPUTE, index=times * v + i) for v, node, i in copies
+    )
+    links = tuple(
+        Link(times * e.tail + i, times * e.head + j, e.bandwidth_gb_s, e.latency_us)
+        for e in topology.links
+        for i in range(times)
+        for j in range(times)
+    )
+    return Topology(f"{_bracketed(topology)}*{times}", nodes, links)
+
+
+def both_ways(topology: Topology) -> Topology:
+    """Add to every link one of the same bandwidth the other way round.
+
+    A network of degree d becomes one of degree 2 d, in which every GPU has its place and name.
+    Where there was a link both ways, each is now of the bandwidth of both.
+
+    Where the network turned round is the network under other names, a schedule of it with one of
+    the network turned round, each for half of the data, is one of the result (appendix A.6).
+
+    Raises
+    ------
+    UnsupportedError
+        If there are switches.
+
+    Examples
+    --------
+    >>> from forestcoll.topology import load_topology
+    >>> one_way = load_topology("ring:nodes=5,bidirectional=false")
+    >>> both_ways(one_way).links == load_topology("ring:nodes=5").links
+    True
+    """
+    _check_gpus(topology)
+    links = topology.links + topology.reversed().links
+    return Topology(f"both_ways({topology.name})", topology.nodes, links)
+
+
+def _bracketed(topology: Topology) -> str:
+    return f"({topology.name})" if " " in topology.name else topology.name
 
 
 def _counts(number: object) -> bool:
@@ -129,8 +210,8 @@ def _check_gpus(topology: Topology) -> None:
     if topology.switches:
         name = topology.nodes[topology.switches[0]].name
         raise UnsupportedError(
-            f"unsupported: {topology.name} has a switch or relay, {name}; line graphs and products "
-            f"are of networks of GPUs only"
+            f"unsupported: {topology.name} has a switch or relay, {name}; line graphs, products "
+            f"and expansions are of networks of GPUs only"
         )
 
 

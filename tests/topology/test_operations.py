@@ -1,8 +1,9 @@
-"""Line graphs and Cartesian products, against networkx."""
+"""Line graphs, Cartesian products and expansions by degree, against networkx."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import networkx as nx
 import pytest
@@ -10,8 +11,10 @@ import pytest
 from forestcoll.errors import InvalidTopologyError, UnsupportedError
 from forestcoll.topology import (
     Topology,
+    both_ways,
     cartesian_power,
     cartesian_product,
+    degree_expansion,
     line_graph,
     load_topology,
 )
@@ -85,9 +88,79 @@ def test_product_of_different_graphs_is_that_of_networkx():
     assert made.name == "diamond [] ring:nodes=3,bidirectional=false"
 
 
+@pytest.mark.parametrize("spec", ["diamond", "complete:nodes=4", "circulant:nodes=9"])
+def test_gpus_of_a_line_graph_are_the_links_in_their_order(spec):
+    """GPU i is link i, and is linked to j where link j leaves what link i enters."""
+    base = load_topology(spec)
+    made = line_graph(base)
+    names = [f"gpu{link.tail}>gpu{link.head}" for link in base.links]
+    assert [node.name for node in made.nodes] == names
+    numbered = list(enumerate(base.links))
+    assert set(plain(made).edges) == {
+        (i, j) for i, one in numbered for j, other in numbered if one.head == other.tail
+    }
+
+
+def test_parallel_links_stand_one_after_the_other_in_a_line_graph():
+    """2 links from 0 to 1, 1 from 1 to 0."""
+    pair = load_topology("ring:nodes=2")
+    there, back = pair.links
+    double = Topology("double", pair.nodes, (there, there, back))
+    assert [n.name for n in line_graph(double).nodes] == ["gpu0>gpu1#0", "gpu0>gpu1#1", "gpu1>gpu0"]
+
+
+def test_gpus_of_a_product_count_the_last_network_fastest():
+    """GPU 1 of 2, 2 of 3 and 0 of 4 are GPU (1 x 3 + 2) x 4 + 0 = 20."""
+    made = cartesian_product(*(load_topology(f"ring:nodes={n}") for n in (2, 3, 4)))
+    assert made.nodes[20].name == "gpu1,gpu2,gpu0"
+    assert [node.index for node in made.nodes] == list(range(24))
+
+
+@pytest.mark.parametrize("spec", ["diamond", "complete:nodes=3", "de_bruijn:degree=2,length=2"])
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_degree_expansion_is_the_lexicographic_product_with_unlinked_gpus(spec, times):
+    """Networkx has this product; GPU v times + i is copy i of v, named so."""
+    base = load_topology(spec)
+    made = degree_expansion(base, times)
+    empty = nx.empty_graph(times, create_using=nx.DiGraph)
+    product = nx.lexicographic_product(plain(base), empty)
+    assert set(plain(made).edges) == {
+        (times * u + i, times * v + j) for (u, i), (v, j) in product.edges
+    }
+    assert made.name == f"{spec}*{times}"
+    assert made.nodes[2 * times].name == "gpu2#0"
+    assert made.egress_gb_s == tuple(times * b for b in base.egress_gb_s for _ in range(times))
+
+
+def test_degree_expansion_of_a_triangle_is_the_octahedron():
+    """K3 * 2, table 5 of the paper: 6 GPUs of degree 4."""
+    made = degree_expansion(load_topology("complete:nodes=3"), 2)
+    assert nx.is_isomorphic(plain(made), plain(load_topology("distance_regular:graph=octahedron")))
+
+
+def test_degree_expansions_can_be_expanded_again():
+    """By 2 and then by 3 is by 6, GPU by GPU."""
+    base = load_topology("diamond")
+    twice = degree_expansion(degree_expansion(base, 2), 3)
+    assert (twice.links, twice.name) == (degree_expansion(base, 6).links, "diamond*2*3")
+
+
+def test_links_made_both_ways_double_the_degree():
+    """Kautz, of degree 2: 4 links of one unit, or two where there was one each way."""
+    base = load_topology("kautz:degree=2,length=2")
+    made = both_ways(base)
+    assert made.nodes == base.nodes
+    assert set(made.egress_gb_s) == set(made.ingress_gb_s) == {Fraction(4)}
+    assert made.links == made.reversed().links == both_ways(base.reversed()).links
+    mutual = {(u, v) for u, v in plain(base).edges if plain(base).has_edge(v, u)}
+    assert {(e.tail, e.head) for e in made.links if e.bandwidth_gb_s == 2} == mutual
+    assert made.name == "both_ways(kautz:degree=2,length=2)"
+
+
 def test_networks_with_switches_are_refused():
     switched = load_topology("dgx_a100:boxes=1")
-    for operation in (line_graph, cartesian_product):
+    expanded = partial(degree_expansion, times=2)
+    for operation in (line_graph, cartesian_product, expanded, both_ways):
         with pytest.raises(UnsupportedError, match="switch"):
             operation(switched)
 
@@ -106,8 +179,9 @@ def test_bad_arguments_are_refused():
     for number in (0, 1.5, True, "2"):
         with pytest.raises(InvalidTopologyError, match="exponent"):
             cartesian_power(ring, number)
-        with pytest.raises(InvalidTopologyError, match="1 time or more"):
-            line_graph(ring, number)
+        for operation in (line_graph, degree_expansion):
+            with pytest.raises(InvalidTopologyError, match="1 time or more"):
+                operation(ring, number)
     arc = Topology("arc", ring.nodes[:2], ring.links[:1])
     assert line_graph(arc).num_compute == 1
     with pytest.raises(InvalidTopologyError, match=r"no link .*fewer times"):

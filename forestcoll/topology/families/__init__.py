@@ -1,12 +1,23 @@
 """Networks by name: one function a family, entered into :data:`FAMILIES` by a decorator.
 
-To read: ``family`` (the registry and the decorator) and ``values`` (what a parameter may be), then
-the families: ``machines`` (with the numbers of ``constants``), ``fabrics``, ``direct_connect``.
+To read: ``family`` (the registry and the decorator), ``values`` (what a parameter may be) and
+``wiring`` (GPUs by number), then the families: ``machines`` (with the numbers of ``constants``),
+``fabrics``; of GPUs alone ``direct_connect``, ``words``, ``circulants``, ``grids``,
+``distance_regular`` (with the ``geometries`` it needs), ``expanders``.
 """
 
-from forestcoll.topology.families import direct_connect as direct_connect
-from forestcoll.topology.families import fabrics as fabrics
+# isort: off
+# In the order in which people should meet them.
 from forestcoll.topology.families import machines as machines
+from forestcoll.topology.families import fabrics as fabrics
+from forestcoll.topology.families import direct_connect as direct_connect
+from forestcoll.topology.families import words as words
+from forestcoll.topology.families import circulants as circulants
+from forestcoll.topology.families import grids as grids
+from forestcoll.topology.families import distance_regular as distance_regular
+from forestcoll.topology.families import expanders as expanders
+
+# isort: on
 from forestcoll.topology.families.family import FAMILIES, Family
 from forestcoll.topology.families.machines import dgx_a100, dgx_h100, mi250, paper_example
 

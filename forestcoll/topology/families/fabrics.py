@@ -14,11 +14,10 @@ from forestcoll.topology.families.constants import GPUS_PER_DGX, H100_NIC, H100_
 from forestcoll.topology.families.family import family
 from forestcoll.topology.families.machines import Nvls, NvswitchBandwidth, Sharp, nvswitch_box
 from forestcoll.topology.families.values import Amount, Count, Flag, Sizes
+from forestcoll.topology.families.wiring import LinkBandwidth, cube, directed, grid, undirected
 from forestcoll.topology.numbers import Exact, exact
 
 __all__ = ["complete", "fat_tree", "hypercube", "rail_optimized", "ring", "torus"]
-
-LinkBandwidth = Annotated[Exact, Amount("GB/s of a link, per direction")]
 
 
 @family
@@ -28,15 +27,9 @@ def ring(
     bidirectional: Annotated[bool, Flag("links run both ways, or only from i to i + 1")] = True,
 ) -> TopologyBuilder:
     """GPUs in a ring, each linked to the next; of two GPUs, one link each way."""
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"gpu{i}", index=i) for i in range(nodes)]
-    if nodes == 2:
-        builder.link(gpus[0], gpus[1], bandwidth)
-        return builder
-    for i, gpu in enumerate(gpus):
-        join = builder.link if bidirectional else builder.arc
-        join(gpu, gpus[(i + 1) % nodes], bandwidth)
-    return builder
+    steps = [(i, (i + 1) % nodes) for i in range(nodes)]
+    join = undirected if bidirectional and nodes > 2 else directed
+    return join(nodes, steps, bandwidth)
 
 
 @family
@@ -50,12 +43,8 @@ def torus(
     A dimension of length 1 adds no link. In one of length 2 the step forward and the wrapped
     step back join the same pair: one link stands there, not two, whatever ``wrap`` says.
     """
-    builder = TopologyBuilder()
-    places = list(itertools.product(*(range(length) for length in dims)))
-    names = {place: "gpu" + ".".join(map(str, place)) for place in places}
-    for index, place in enumerate(places):
-        builder.gpu(names[place], index=index)
-    for place in places:
+    builder, names = grid(dims)
+    for place in names:
         for axis, length in enumerate(dims):
             step = place[axis] + 1
             if step < length or (wrap and length > 2):
@@ -70,12 +59,7 @@ def hypercube(
     bandwidth: LinkBandwidth = 1,
 ) -> TopologyBuilder:
     """Hypercube: GPUs whose numbers differ in one bit are linked."""
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"gpu{i}", index=i) for i in range(2**dimension)]
-    for i, bit in itertools.product(range(2**dimension), range(dimension)):
-        if not i >> bit & 1:
-            builder.link(gpus[i], gpus[i | 1 << bit], bandwidth)
-    return builder
+    return undirected(2**dimension, cube(dimension), bandwidth)
 
 
 @family
@@ -84,11 +68,7 @@ def complete(
     bandwidth: LinkBandwidth = 1,
 ) -> TopologyBuilder:
     """Every GPU linked to every other."""
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"gpu{i}", index=i) for i in range(nodes)]
-    for a, b in itertools.combinations(gpus, 2):
-        builder.link(a, b, bandwidth)
-    return builder
+    return undirected(nodes, itertools.combinations(range(nodes), 2), bandwidth)
 
 
 @family

@@ -17,7 +17,7 @@ from typing import Protocol
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.numbers import exact, exact_text
 
-__all__ = ["Amount", "Choice", "Count", "Flag", "Kind", "Offsets", "Sizes"]
+__all__ = ["Amount", "Choice", "Count", "Either", "Flag", "Kind", "Offsets", "Sizes"]
 
 _WHOLE = re.compile("[0-9]{1,9}")
 
@@ -199,3 +199,29 @@ class Choice:
     def show(self, value: object) -> str:
         """Write the choice."""
         return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """A word that stands for a value worked out from the other parameters, or such a value."""
+
+    word: str
+    kind: Kind
+
+    @property
+    def help(self) -> str:
+        """What the value means."""
+        return self.kind.help
+
+    @property
+    def allowed(self) -> str:
+        """What the value may be, and the word."""
+        return f"{self.kind.allowed}, or {self.word}"
+
+    def read(self, value: object) -> object:
+        """Read the word, or what the value is read from."""
+        return self.word if value == self.word else self.kind.read(value)
+
+    def show(self, value: object) -> str:
+        """Write the word, or the value."""
+        return self.word if value == self.word else self.kind.show(value)

@@ -6,7 +6,16 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.topology.families.values import Amount, Choice, Count, Flag, Kind, Offsets, Sizes
+from forestcoll.topology.families.values import (
+    Amount,
+    Choice,
+    Count,
+    Either,
+    Flag,
+    Kind,
+    Offsets,
+    Sizes,
+)
 
 COUNT = Count("boxes", minimum=2, maximum=9)
 SIZES = Sizes("dimensions", maximum=30)
@@ -14,6 +23,7 @@ OFFSETS = Offsets("jumps", maximum=7)
 AMOUNT = Amount("GB/s")
 FLAG = Flag("wrap")
 CHOICE = Choice("switches", (1, 2, "none"))
+EITHER = Either("nearest", OFFSETS)
 
 
 @pytest.mark.parametrize(
@@ -32,6 +42,8 @@ CHOICE = Choice("switches", (1, 2, "none"))
         (FLAG, False, False, "false"),
         (CHOICE, "2", 2, "2"),
         (CHOICE, "none", "none", "none"),
+        (EITHER, "nearest", "nearest", "nearest"),
+        (EITHER, "7+1", (7, 1), "7+1"),
     ],
 )
 def test_text_and_values_read_alike_and_read_back(
@@ -53,6 +65,7 @@ def test_text_and_values_read_alike_and_read_back(
         (AMOUNT, ["0", -1, 0.5, "fast", True, None]),
         (FLAG, ["yes", "1", 1, 0, "", None]),
         (CHOICE, ["3", 3, True, "", None]),
+        (EITHER, ["farthest", "", "8", None]),
     ],
 )
 def test_everything_else_is_refused(kind: Kind, refused: list[object]) -> None:
@@ -69,5 +82,6 @@ def test_what_is_allowed_is_said_with_its_bounds() -> None:
     assert SIZES.allowed.endswith("such as 4x4, of at most 30 nodes")
     assert OFFSETS.allowed == "whole numbers from 1 to 7 joined by +, such as 3+4"
     assert CHOICE.allowed == "1 or 2 or none"
+    assert EITHER.allowed == "whole numbers from 1 to 7 joined by +, such as 3+4, or nearest"
     assert FLAG.allowed == "true or false"
     assert AMOUNT.allowed == "a positive exact number, such as 25, 12.5 or 25/2"
