@@ -2,10 +2,11 @@
 
 To read: ``model`` (nodes and links), ``numbers`` (exact ones), ``builder`` (networks by naming
 things) and ``families/`` (by name); ``format``, ``documents`` and ``files`` (in YAML and JSON);
-``spec`` (either from one word); then what is asked of networks: ``validate``, ``groups``,
-``operations``, ``differences``, ``describe``.
+``spec`` (either from one word), ``expanded`` (families of networks made of networks); then what is
+asked of networks: ``validate``, ``groups``, ``operations``, ``differences``, ``describe``.
 """
 
+from forestcoll.topology import expanded as expanded
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families import FAMILIES, Family
 from forestcoll.topology.families import direct_connect as direct_connect

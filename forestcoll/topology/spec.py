@@ -11,7 +11,7 @@ from forestcoll.topology.families.family import FAMILIES, Family
 from forestcoll.topology.files import SUFFIXES, read_topology
 from forestcoll.topology.model import Topology
 
-__all__ = ["load_topology"]
+__all__ = ["load_topology", "parse_spec"]
 
 
 def load_topology(spec: str) -> Topology:
@@ -21,7 +21,7 @@ def load_topology(spec: str) -> Topology:
     ----------
     spec : str
         ``family`` or ``family:parameter=value,parameter=value`` with a name in FAMILIES, or else
-        the path of a topology file.
+        the path of a topology file. A value that holds commas is written in parentheses.
 
     Raises
     ------
@@ -35,10 +35,10 @@ def load_topology(spec: str) -> Topology:
     >>> load_topology("torus:dims=3x3").name
     'torus:dims=3x3'
     """
-    name, _, arguments = spec.partition(":")
+    name = spec.partition(":")[0]
     if name in FAMILIES:
-        entry = FAMILIES[name]
-        return entry.function(**_arguments(entry, spec, arguments))
+        entry, values = parse_spec(spec)
+        return entry.function(**values)
     if Path(spec).suffix.lower() in SUFFIXES or os.path.exists(spec):
         return read_topology(spec)
     near = difflib.get_close_matches(name, FAMILIES, n=1)
@@ -49,11 +49,34 @@ def load_topology(spec: str) -> Topology:
     )
 
 
+def parse_spec(spec: str) -> tuple[Family, dict[str, object]]:
+    """Return the family that a specification names, and the values of the parameters given.
+
+    Raises
+    ------
+    InvalidTopologyError
+        For an unknown family, parameter or value.
+
+    Examples
+    --------
+    >>> family, values = parse_spec("torus:dims=3x3")
+    >>> family.name, values
+    ('torus', {'dims': (3, 3)})
+    """
+    name, _, text = spec.partition(":")
+    if name not in FAMILIES:
+        raise InvalidTopologyError(f"{spec!r} names no topology family")
+    entry = FAMILIES[name]
+    given = _arguments(entry, spec, text)
+    kinds = {parameter.name: parameter for parameter in entry.parameters}
+    return entry, {key: kinds[key].read(value, name) for key, value in given.items()}
+
+
 def _arguments(entry: Family, spec: str, text: str) -> dict[str, object]:
     """Split ``name=value,name=value`` and check the names; the family checks the values."""
     known = {parameter.name: parameter for parameter in entry.parameters}
     values: dict[str, object] = {}
-    for part in text.split(",") if text else []:
+    for part in _parted(text) if text else []:
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals:
             raise InvalidTopologyError(
@@ -73,3 +96,15 @@ def _arguments(entry: Family, spec: str, text: str) -> dict[str, object]:
                 f"{parameter.type}; write {entry.usage}"
             )
     return values
+
+
+def _parted(text: str) -> list[str]:
+    """Split at the commas that are in no parentheses."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts

@@ -88,7 +88,7 @@ FAMILIES: dict[str, Family] = {}
 """Every family by its name, in the order in which people should meet them."""
 
 
-def family(build: Callable[P, TopologyBuilder]) -> Callable[P, Topology]:
+def family(build: Callable[P, TopologyBuilder | Topology]) -> Callable[P, Topology]:
     """Enter a function into FAMILIES and let it return the finished topology.
 
     Every argument must be annotated with a :class:`~forestcoll.topology.families.values.Kind`. The
@@ -105,7 +105,10 @@ def family(build: Callable[P, TopologyBuilder]) -> Callable[P, Topology]:
         bound.apply_defaults()
         values = {p.name: p.read(bound.arguments[p.name], name) for p in parameters}
         bound.arguments.update(values)
-        return build(*bound.args, **bound.kwargs).build(entry.spec(values))
+        made, spec = build(*bound.args, **bound.kwargs), entry.spec(values)
+        if isinstance(made, TopologyBuilder):
+            return made.build(spec)
+        return Topology(spec, made.nodes, made.links)
 
     summary = (inspect.getdoc(build) or name).splitlines()[0]
     entry = Family(name, summary, parameters, make)

@@ -1,0 +1,61 @@
+"""Networks made of networks, by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from forestcoll.errors import InvalidTopologyError, UnsupportedError
+from forestcoll.topology import load_topology, operations
+
+
+@pytest.mark.parametrize(
+    ("spec", "gpus"),
+    [
+        ("line_graph:of=(complete:nodes=5)", 20),
+        ("line_graph:times=2,of=(circulant:nodes=16,offsets=3+4)", 256),
+        ("degree_expansion:times=3,of=(ring:nodes=4)", 12),
+        ("cartesian_power:exponent=2,of=(line_graph:of=(complete:nodes=3))", 36),
+        ("cartesian_product:of=(ring:nodes=3)(ring:nodes=4,bidirectional=false)", 12),
+        ("both_ways:of=(diamond)", 8),
+    ],
+)
+def test_a_network_is_named_by_what_it_is_made_of(spec: str, gpus: int) -> None:
+    """The name is a specification of the same network."""
+    topology = load_topology(spec)
+    assert topology.num_compute == gpus
+    assert load_topology(topology.name) == topology
+
+
+def test_what_is_built_is_what_the_operations_build() -> None:
+    ring, diamond = load_topology("ring:nodes=4"), load_topology("diamond")
+    product = operations.cartesian_product(ring, diamond)
+    for spec, made in (
+        ("line_graph:of=(diamond)", operations.line_graph(diamond)),
+        ("degree_expansion:of=(diamond),times=2", operations.degree_expansion(diamond, 2)),
+        ("cartesian_power:of=(diamond),exponent=2", operations.cartesian_power(diamond, 2)),
+        ("cartesian_product:of=(ring:nodes=4)(diamond)", product),
+        ("both_ways:of=(diamond)", operations.both_ways(diamond)),
+    ):
+        assert load_topology(spec).links == made.links
+        assert load_topology(spec).nodes == made.nodes
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("line_graph:of=(rung:nodes=4)", "did you mean ring"),
+        ("line_graph:of=(ring:nodes=4", "must be the specification of a network"),
+        ("cartesian_product:of=ring:nodes=4", "each in parentheses"),
+        ("cartesian_product:of=(ring:nodes=4)()", "each in parentheses"),
+        ("line_graph:of=(ring:nodes=4)(diamond)", "must be the specification of a network"),
+        ("degree_expansion:of=(diamond),times=0", "times is '0'"),
+    ],
+)
+def test_malformed_names_are_refused(spec: str, message: str) -> None:
+    with pytest.raises(InvalidTopologyError, match=message):
+        load_topology(spec)
+
+
+def test_switches_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="networks of GPUs only"):
+        load_topology("line_graph:of=(dgx_a100:boxes=1)")
