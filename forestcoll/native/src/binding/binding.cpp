@@ -44,4 +44,5 @@ NB_MODULE(_core, m) {
   bind_assembly(m);
   bind_path_recovery(m);
   bind_paper(m);
+  bind_breadth_first(m);
 }

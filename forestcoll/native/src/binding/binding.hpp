@@ -107,5 +107,6 @@ void bind_tree_packing(nb::module_& m);
 void bind_assembly(nb::module_& m);
 void bind_path_recovery(nb::module_& m);
 void bind_paper(nb::module_& m);
+void bind_breadth_first(nb::module_& m);
 
 }  // namespace forestcoll

@@ -1,0 +1,321 @@
+#include "forestcoll/breadth_first/breadth_first.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "forestcoll/common/errors.hpp"
+#include "forestcoll/common/parallel.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+using Hops = std::uint16_t;
+constexpr Hops kFar = std::numeric_limits<Hops>::max();
+
+// Hops from every node to every node, and the links into each.
+class Distances {
+ public:
+  explicit Distances(const BroadcastNetwork& network)
+      : nodes_(network.graph.num_nodes), into_(nodes_), tails_of_(nodes_) {
+    if (network.delay.size() != network.graph.arcs.size() || network.size <= 0) {
+      throw InvalidInput("there must be a delay for each arc, and shards must have a size");
+    }
+    if (nodes_ >= kFar) throw CapacityOverflow("more than 65534 nodes");
+    for (std::size_t i = 0; i < network.graph.arcs.size(); ++i) {
+      const Arc& arc = network.graph.arcs[i];
+      if (arc.capacity <= 0) throw InvalidInput("a link must have bandwidth");
+      into_[arc.head].push_back({arc.capacity, network.delay[i]});
+      tails_of_[arc.head].push_back(arc.tail);
+    }
+    hops_.assign(static_cast<std::size_t>(nodes_) * static_cast<std::size_t>(nodes_), kFar);
+    for (NodeId head = 0; head < nodes_; ++head) search(head);
+  }
+
+  NodeId num_nodes() const { return nodes_; }
+  const std::vector<JobLink>& links_into(NodeId head) const { return into_[head]; }
+  const std::vector<NodeId>& tails_of(NodeId head) const { return tails_of_[head]; }
+  // From every node to this one.
+  std::span<const Hops> to(NodeId head) const {
+    const auto size = static_cast<std::size_t>(nodes_);
+    return std::span(hops_).subspan(static_cast<std::size_t>(head) * size, size);
+  }
+
+ private:
+  void search(NodeId head) {
+    const auto row =
+        std::span(hops_).subspan(static_cast<std::size_t>(head) * static_cast<std::size_t>(nodes_),
+                                 static_cast<std::size_t>(nodes_));
+    std::vector<NodeId> queue{head};
+    row[static_cast<std::size_t>(head)] = 0;
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      const auto hops = static_cast<Hops>(row[static_cast<std::size_t>(queue[i])] + 1);
+      for (const NodeId tail : tails_of_[queue[i]]) {
+        Hops& there = row[static_cast<std::size_t>(tail)];
+        if (there != kFar) continue;
+        there = hops;
+        queue.push_back(tail);
+      }
+    }
+    if (std::ssize(queue) < nodes_) {
+      throw Disconnected("node " + std::to_string(head) + " cannot be reached from all others");
+    }
+  }
+
+  NodeId nodes_;
+  NodeMap<std::vector<JobLink>> into_;
+  NodeMap<std::vector<NodeId>> tails_of_;  // of the same links
+  std::vector<Hops> hops_;                 // by head, then source
+};
+
+// What comes to one node in one step.
+struct Arrivals {
+  std::vector<JobKind> kinds;
+  std::vector<std::span<const NodeId>> sources;  // by kind
+};
+
+// The sources of one node, those of one step and kind side by side.
+class Sources {
+ public:
+  Sources(const Distances& distances, NodeId head)
+      : hops_(distances.to(head)),
+        words_((distances.tails_of(head).size() + 63) / 64),
+        usable_(hops_.size() * words_, 0) {
+    const std::vector<NodeId>& tails = distances.tails_of(head);
+    for (std::size_t link = 0; link < tails.size(); ++link) {
+      const std::span<const Hops> there = distances.to(tails[link]);
+      const std::uint64_t bit = std::uint64_t{1} << (link % 64);
+      for (std::size_t v = 0; v < hops_.size(); ++v) {
+        if (there[v] + 1 == hops_[v]) usable_[v * words_ + link / 64] |= bit;
+      }
+    }
+    sort();
+  }
+
+  int steps() const { return static_cast<int>(first_.size()) - 2; }
+
+  // Of steps from 1 on.
+  Arrivals in(int step) const {
+    Arrivals arrivals;
+    const auto at = static_cast<std::size_t>(step);
+    for (std::size_t i = first_[at], end; i < first_[at + 1]; i = end) {
+      for (end = i + 1; end < first_[at + 1] && same(order_[i], order_[end]);) ++end;
+      arrivals.kinds.push_back({static_cast<Amount>(end - i), links_of(order_[i])});
+      arrivals.sources.push_back(std::span(order_).subspan(i, end - i));
+    }
+    return arrivals;
+  }
+
+ private:
+  std::span<const std::uint64_t> mask(NodeId v) const {
+    return std::span(usable_).subspan(static_cast<std::size_t>(v) * words_, words_);
+  }
+  bool same(NodeId a, NodeId b) const { return std::ranges::equal(mask(a), mask(b)); }
+
+  std::vector<int> links_of(NodeId v) const {
+    std::vector<int> links;
+    for (std::size_t link = 0; link < 64 * words_; ++link) {
+      if (mask(v)[link / 64] >> (link % 64) & 1) links.push_back(static_cast<int>(link));
+    }
+    return links;
+  }
+
+  // By step, then kind, then number.
+  void sort() {
+    const Hops farthest = *std::ranges::max_element(hops_);
+    first_.assign(std::size_t{farthest} + 2, 0);
+    for (const Hops hops : hops_) ++first_[std::size_t{hops} + 1];
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    order_.resize(hops_.size());
+    std::vector<std::size_t> next(first_);
+    for (std::size_t v = 0; v < hops_.size(); ++v) {
+      order_[next[hops_[v]]++] = static_cast<NodeId>(v);
+    }
+    for (std::size_t step = 1; step + 1 < first_.size(); ++step) {
+      const auto begin = order_.begin();
+      std::stable_sort(begin + static_cast<std::ptrdiff_t>(first_[step]),
+                       begin + static_cast<std::ptrdiff_t>(first_[step + 1]),
+                       [this](NodeId a, NodeId b) {
+                         return std::ranges::lexicographical_compare(mask(a), mask(b));
+                       });
+    }
+  }
+
+  std::span<const Hops> hops_;
+  std::size_t words_;
+  std::vector<std::uint64_t> usable_;  // by source, a bit a link into the node
+  std::vector<NodeId> order_;
+  std::vector<std::size_t> first_;  // in order_, by step
+};
+
+std::vector<NodeId> representatives(const Symmetry& symmetry, NodeId nodes) {
+  const auto size = static_cast<std::size_t>(nodes);
+  if (symmetry.representative.size() != size ||
+      (!symmetry.image.empty() && symmetry.image.size() != size * size)) {
+    throw InvalidInput("a symmetry must have a representative and a row of images for each node");
+  }
+  std::vector<NodeId> nodes_to_solve;
+  for (NodeId u = 0; u < nodes; ++u) {
+    const NodeId of = symmetry.representative[u];
+    if (of < 0 || of >= nodes || symmetry.representative[of] != of ||
+        (of != u && symmetry.image.empty())) {
+      throw InvalidInput("a representative must represent itself");
+    }
+    if (of == u) nodes_to_solve.push_back(u);
+  }
+  return nodes_to_solve;
+}
+
+struct Receipt {
+  NodeId tail;
+  NodeId head;
+  Amount first;
+  Amount amount;
+};
+
+struct Row {
+  std::int32_t step;
+  NodeId source;
+  Receipt receipt;
+};
+
+// The pieces of a step, source after source and link after link of each.
+void append_rows(const Arrivals& arrivals, const std::vector<std::vector<Amount>>& share,
+                 const std::vector<NodeId>& tails, NodeId head, int step, Amount pieces,
+                 std::vector<Row>& rows) {
+  for (std::size_t kind = 0; kind < arrivals.kinds.size(); ++kind) {
+    const std::vector<int>& links = arrivals.kinds[kind].links;
+    std::size_t slot = 0;
+    Amount left = share[kind][0];
+    for (const NodeId source : arrivals.sources[kind]) {
+      for (Amount first = 0; first < pieces;) {
+        while (left == 0) left = share[kind][++slot];
+        const Amount amount = std::min(left, pieces - first);
+        const NodeId tail = tails[static_cast<std::size_t>(links[slot])];
+        rows.push_back({step - 1, source, {tail, head, first, amount}});
+        first += amount;
+        left -= amount;
+      }
+    }
+  }
+}
+
+std::vector<Row> rows_into(const Distances& distances, NodeId head, Amount size, Amount pieces) {
+  std::vector<Row> rows;
+  const Sources sources(distances, head);
+  for (int step = 1; step <= sources.steps(); ++step) {
+    const Arrivals arrivals = sources.in(step);
+    const JobShares found =
+        share_in_pieces(arrivals.kinds, distances.links_into(head), size, pieces);
+    append_rows(arrivals, found.share, distances.tails_of(head), head, step, pieces, rows);
+  }
+  return rows;
+}
+
+// Calls visit with every row, those of one node after those of another.
+template <typename Visit>
+void each_row(const NodeMap<std::vector<Row>>& solved, const Symmetry& symmetry,
+              const Visit& visit) {
+  const auto nodes = solved.size();
+  for (std::size_t u = 0; u < nodes; ++u) {
+    const NodeId of = symmetry.representative[u];
+    if (static_cast<std::size_t>(of) == u) {
+      for (const Row& row : solved[u]) visit(row);
+      continue;
+    }
+    const std::span image = std::span(symmetry.image).subspan(u * nodes, nodes);
+    const auto there = [&](NodeId x) { return image[static_cast<std::size_t>(x)]; };
+    for (const auto& [step, source, at] : solved[of]) {
+      visit({step, there(source), {there(at.tail), there(at.head), at.first, at.amount}});
+    }
+  }
+}
+
+// Counts rows by step and source, puts them there, and sorts the few of each.
+Broadcast sorted(const NodeMap<std::vector<Row>>& solved, const Symmetry& symmetry,
+                 Progress& progress, int threads) {
+  const std::size_t nodes = solved.size();
+  std::int32_t steps = 0;
+  for (const auto& rows : solved) {
+    for (const Row& row : rows) steps = std::max(steps, row.step + 1);
+  }
+  std::vector<std::size_t> first(static_cast<std::size_t>(steps) * nodes + 1, 0);
+  const auto place = [&](const Row& row) {
+    return static_cast<std::size_t>(row.step) * nodes + static_cast<std::size_t>(row.source);
+  };
+  each_row(solved, symmetry, [&](const Row& row) { ++first[place(row) + 1]; });
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  std::vector<Receipt> receipts(first.back());
+  std::vector<std::size_t> next(first.begin(), first.end() - 1);
+  each_row(solved, symmetry, [&](const Row& row) { receipts[next[place(row)]++] = row.receipt; });
+  Broadcast result;
+  for (auto* column : {&result.step, &result.source, &result.tail, &result.head}) {
+    column->resize(receipts.size());
+  }
+  for (auto* column : {&result.first, &result.amount}) column->resize(receipts.size());
+  const auto order = [&](std::size_t begin, std::size_t end, Progress&) {
+    for (std::size_t cell = begin; cell < end; ++cell) {
+      std::ranges::sort(std::span(receipts).subspan(first[cell], first[cell + 1] - first[cell]), {},
+                        [](const Receipt& r) { return ends(r.tail, r.head); });
+      for (std::size_t i = first[cell]; i < first[cell + 1]; ++i) {
+        result.step[i] = static_cast<std::int32_t>(cell / nodes);
+        result.source[i] = static_cast<NodeId>(cell % nodes);
+        result.tail[i] = receipts[i].tail;
+        result.head[i] = receipts[i].head;
+        result.first[i] = receipts[i].first;
+        result.amount[i] = receipts[i].amount;
+      }
+    }
+  };
+  in_parallel(threads, first.size() - 1, progress, order);
+  return result;
+}
+
+}  // namespace
+
+BroadcastTimes broadcast_times(const BroadcastNetwork& network, const Symmetry& symmetry,
+                               Progress progress, int threads) {
+  const Distances distances(network);
+  BroadcastTimes result;
+  result.node = representatives(symmetry, distances.num_nodes());
+  std::vector<std::vector<Time>> rows(result.node.size());
+  in_parallel(
+      threads, rows.size(), progress, [&](std::size_t first, std::size_t last, Progress& report) {
+        for (std::size_t i = first; i < last; ++i) {
+          const Sources sources(distances, result.node[i]);
+          for (int step = 1; step <= sources.steps(); ++step) {
+            rows[i].push_back(least_time(sources.in(step).kinds,
+                                         distances.links_into(result.node[i]), network.size));
+          }
+          report(static_cast<std::int64_t>(i - first), static_cast<std::int64_t>(last - first));
+        }
+      });
+  for (const auto& row : rows) result.steps = std::max(result.steps, static_cast<int>(row.size()));
+  for (auto& row : rows) {
+    row.resize(static_cast<std::size_t>(result.steps));
+    result.time.insert(result.time.end(), row.begin(), row.end());
+  }
+  return result;
+}
+
+Broadcast broadcast(const BroadcastNetwork& network, const Symmetry& symmetry, Amount pieces,
+                    Progress progress, int threads) {
+  if (pieces < 1) throw InvalidInput("a shard must be cut into one piece at least");
+  const Distances distances(network);
+  const std::vector<NodeId> nodes = representatives(symmetry, distances.num_nodes());
+  NodeMap<std::vector<Row>> solved(distances.num_nodes());
+  in_parallel(
+      threads, nodes.size(), progress, [&](std::size_t first, std::size_t last, Progress& report) {
+        for (std::size_t i = first; i < last; ++i) {
+          solved[nodes[i]] = rows_into(distances, nodes[i], network.size, pieces);
+          report(static_cast<std::int64_t>(i - first), static_cast<std::int64_t>(last - first));
+        }
+      });
+  return sorted(solved, symmetry, progress, threads);
+}
+
+}  // namespace forestcoll
