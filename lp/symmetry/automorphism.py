@@ -104,7 +104,7 @@ def _counted(orbits: Orbits) -> str:
     return f"{len(orbits.node)} nodes and {len(orbits.link)} links in {nodes} and {links} orbits"
 
 
-def find_orbits(topology: Topology, seconds: float = math.inf) -> Orbits:
+def find_orbits(topology: Topology, seconds: float = math.inf, *, of_links: bool = True) -> Orbits:
     """Search for automorphisms and return the orbits of those that were found.
 
     Parameters
@@ -112,6 +112,8 @@ def find_orbits(topology: Topology, seconds: float = math.inf) -> Orbits:
     topology : Topology
     seconds : float
         After which no more are looked for.
+    of_links : bool
+        Whether to go on, when nodes that look alike are known to be, for links that look alike.
 
     Examples
     --------
@@ -127,9 +129,10 @@ def find_orbits(topology: Topology, seconds: float = math.inf) -> Orbits:
     colours = search.colours
     moves: list[tuple[Ints, Ints]] = []
     _merge(moves, 0, colours, search, lambda one, other: [(one, other)])
-    ends = np.stack([colours[graph.tail], colours[graph.head], graph.bandwidth])
-    _, alike = np.unique(ends, axis=1, return_inverse=True)
-    _merge(moves, 1, alike, search, graph.ends)
+    if of_links:
+        ends = np.stack([colours[graph.tail], colours[graph.head], graph.bandwidth])
+        _, alike = np.unique(ends, axis=1, return_inverse=True)
+        _merge(moves, 1, alike, search, graph.ends)
     return _orbits(graph, moves)
 
 
