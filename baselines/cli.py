@@ -16,6 +16,7 @@ from forestcoll.errors import InvalidParameterError, UnknownMethodError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import (
     Allreduce,
+    FlowSchedule,
     StepSchedule,
     cost,
     finish_s_per_gb,
@@ -119,8 +120,10 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _size(schedule: Schedule) -> dict[str, int]:
-    """Count trees, or chunks and steps."""
+    """Count trees, or chunks and steps, or paths."""
     if isinstance(schedule, StepSchedule):
         return {"chunks": len(schedule.chunks), "steps": schedule.num_steps}
+    if isinstance(schedule, FlowSchedule):
+        return {"paths": len(schedule.routes.multiplicity)}
     phases = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
     return {"trees": sum(phase.num_trees for phase in phases)}

@@ -95,8 +95,9 @@ def hop_by_hop(
 def _pairs(topology: Topology, sends: Sends) -> list[tuple[int, int]]:
     """Senders and receivers, each pair once."""
     size = topology.num_compute
-    pairs = np.unique(sends.tail.astype(np.int64) * size + sends.head)
-    return [divmod(pair, size) for pair in pairs.tolist()]
+    met = np.zeros((size, size), dtype=np.bool_)  # millions of transfers over few links
+    met[sends.tail, sends.head] = True
+    return [(int(tail), int(head)) for tail, head in np.argwhere(met)]
 
 
 def collect_steps(

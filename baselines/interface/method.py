@@ -13,6 +13,7 @@ from baselines.interface.supported import check_supported
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.steps import StepSchedule
@@ -20,7 +21,14 @@ from forestcoll.topology.model import Topology
 
 __all__ = ["Method", "Schedule"]
 
-Schedule = Forest | Allreduce[Forest] | StepSchedule | MulticastForest | Allreduce[MulticastForest]
+Schedule = (
+    Forest
+    | Allreduce[Forest]
+    | StepSchedule
+    | FlowSchedule
+    | MulticastForest
+    | Allreduce[MulticastForest]
+)
 """What a method can make."""
 
 

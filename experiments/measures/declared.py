@@ -70,7 +70,7 @@ class Measures:
     algbw: str | None = exactly("algbw_gb_s", compared=True)
     algbw_in_steps_gb_s: float | None = measure(
         "that of the same schedule when nothing is passed on before a step has ended",
-        how=lambda made: made.in_steps.algbw_gb_s,
+        how=lambda made: made.in_steps and made.in_steps.algbw_gb_s,
         label="theoretical algbw in steps", unit="GB/s", better="more", bounded=True,
         heading="in steps",
     )  # fmt: skip
@@ -137,6 +137,12 @@ class Measures:
         how=lambda made: made.stepwise and made.stepwise.num_steps,
         label="steps", logarithmic=True, heading="steps", cell=_steps, always=True,
     )  # fmt: skip
+    bandwidth_runtime: float | None = measure(
+        "T_B of the BFB paper: the time in steps, as a multiple of what the best linked GPU needs "
+        "to send all of the data once",
+        how=lambda made: made.bandwidth_runtime,
+        label="bandwidth runtime T_B", unit="M/B", heading="T_B",
+    )  # fmt: skip
     verified: bool | None = measure(
         "whether the schedule passed the independent check; without it there is no algbw",
         how=lambda made: True,
@@ -153,7 +159,8 @@ class Measures:
     )  # fmt: skip
     time_in_steps_s: float | None = measure(
         "that of the same schedule when nothing is passed on before a step has ended",
-        how=lambda made, size: made.in_steps.time_s_per_gb * size / 10**9, sized=True,
+        how=lambda made, size: made.in_steps and made.in_steps.time_s_per_gb * size / 10**9,
+        sized=True,
         label="theoretical time in steps", unit="s", logarithmic=True,
     )  # fmt: skip
     time_at_finish_s: float | None = measure(

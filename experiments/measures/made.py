@@ -14,6 +14,7 @@ from forestcoll.errors import VerificationError
 from forestcoll.schedule import (
     Allreduce,
     Cost,
+    FlowSchedule,
     Steps,
     StepSchedule,
     cost,
@@ -50,9 +51,18 @@ class Made:
         return cost(self.schedule)
 
     @cached_property
-    def in_steps(self) -> Steps:
-        """Its cost when nothing is passed on before a step has ended."""
-        return in_steps(self.schedule)
+    def in_steps(self) -> Steps | None:
+        """Its cost when nothing is passed on before a step has ended; a flow has no steps."""
+        return None if isinstance(self.schedule, FlowSchedule) else in_steps(self.schedule)
+
+    @property
+    def bandwidth_runtime(self) -> Fraction | None:
+        """Its time in steps times what the best linked GPU sends in a second."""
+        if self.in_steps is None:
+            return None
+        topology = self.topology
+        most = max(topology.egress_gb_s[gpu] for gpu in topology.compute)
+        return self.in_steps.time_s_per_gb * most
 
     @cached_property
     def finish_s_per_gb(self) -> Fraction | None:
@@ -97,8 +107,8 @@ class Made:
 
     @property
     def forests(self) -> tuple[Any, ...]:
-        """Its forests: two of an allreduce, none of a step schedule."""
-        if isinstance(self.schedule, StepSchedule):
+        """Its forests: two of an allreduce, none of a schedule of steps or flows."""
+        if isinstance(self.schedule, StepSchedule | FlowSchedule):
             return ()
         return self.schedule.phases if isinstance(self.schedule, Allreduce) else (self.schedule,)
 

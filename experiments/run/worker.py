@@ -26,7 +26,7 @@ from experiments.measures.made import Made
 from experiments.measures.measured import measured
 from forestcoll.errors import ForestCollError, TimeLimitError, UnsupportedError, VerificationError
 from forestcoll.problem.weights import weights_for
-from forestcoll.schedule import Allreduce, StepSchedule, verify
+from forestcoll.schedule import Allreduce, FlowSchedule, StepSchedule, verify
 from forestcoll.topology import Topology, load_topology
 
 __all__ = ["run_job", "work"]
@@ -89,7 +89,7 @@ def _rooted_at(schedule: Schedule) -> set[int]:
     """Return the ranks that are roots of a broadcast or reduce."""
     if isinstance(schedule, StepSchedule):
         return set(schedule.chunks.root.tolist())
-    assert not isinstance(schedule, Allreduce)  # it is neither
+    assert not isinstance(schedule, Allreduce | FlowSchedule)  # it is neither
     return {rank for rank, weight in enumerate(schedule.weights) if weight}
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from baselines.interface.method import Schedule
-from forestcoll.schedule import Allreduce, MulticastForest, StepSchedule
+from forestcoll.schedule import Allreduce, FlowSchedule, MulticastForest, StepSchedule
+from tests.schedule.mutations_of.flows import FLOW_MUTATIONS
 from tests.schedule.mutations_of.forests import MUTATIONS
 from tests.schedule.mutations_of.steps import CLOCK_MUTATIONS, STEP_MUTATIONS
 
@@ -24,6 +25,9 @@ def spoil(schedule: Schedule) -> Iterator[tuple[str, Schedule, str]]:
         clocked = {} if schedule.clock is None else CLOCK_MUTATIONS
         for name, (change, message) in (STEP_MUTATIONS | clocked).items():
             yield name, change(schedule), message
+    elif isinstance(schedule, FlowSchedule):
+        for mutate, message in FLOW_MUTATIONS.items():
+            yield mutate.__name__, mutate(schedule), message
     elif isinstance(schedule, Allreduce):
         for phase in ("reduce", "gather"):
             for name, (mutate, message) in _table(schedule.gather).items():

@@ -33,6 +33,14 @@ def test_costs_are_those_of_the_schedule() -> None:
     assert found.finish_s(1000) is None
 
 
+def test_the_bandwidth_runtime_is_that_of_the_paper() -> None:
+    """Pi(4, 64): 21/16 M / B, though GPUs with a self-loop have three links; a ring of 2: 1/2."""
+    for spec, time in (("generalized_kautz:degree=4,nodes=64", "21/16"), ("ring:nodes=2", "1/2")):
+        topology = load_topology(spec)
+        made = Made(METHODS["bfb"].run(topology), topology, "allgather")
+        assert made.bandwidth_runtime == Fraction(time)
+
+
 def test_parts_are_forests_or_steps() -> None:
     """One forest, two of an allreduce, none of steps; numbers are added up over them."""
     one, two, none = made("ring"), made("ring", collective="allreduce"), made("bruck")

@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from forestcoll.schedule.forest import Path, Routes
-from forestcoll.schedule.sends import Sends
 from forestcoll.schedule.steps import StepSchedule
 
 __all__ = ["CLOCK_MUTATIONS", "STEP_MUTATIONS"]
@@ -19,7 +18,7 @@ def _keeping(schedule: StepSchedule, kept: list[int]) -> StepSchedule:
     """Keep some of the transfers, and the routes and times of these."""
     sends, clock = schedule.sends, schedule.clock
     step = np.unique(sends.step[kept], return_inverse=True)[1].astype(np.int32)
-    left = Sends(step, sends.chunk[kept], sends.tail[kept], sends.head[kept], sends.reduce[kept])
+    left = replace(sends.taken(np.array(kept)), step=step)
     used = set(zip(left.tail.tolist(), left.head.tolist(), strict=True))
     paths = {link: way for link, way in schedule.routes.paths().items() if link in used}
     if clock is not None:
