@@ -1,1 +1,4 @@
-"""Schedules for networks without switches: ``torus``, ``shifted_ring``."""
+"""Schedules for networks without switches.
+
+To read: ``torus``, ``shifted_ring``, ``bfb/``; all-to-alls: ``all_to_all_lp``.
+"""

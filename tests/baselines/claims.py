@@ -219,6 +219,10 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     ),
     "shifted-ring": dict.fromkeys(GATHERING, Claim(("ring:nodes=2", "ring:nodes=7"))),
     "shifted-bfb-ring": dict.fromkeys(GATHERING, Claim(("ring:nodes=2", "ring:nodes=7"))),
+    "bfb": dict.fromkeys(GATHERING, Claim(SWITCH_FREE)),
+    # For networks that are named by what they are made of, of which there is none here.
+    "bfb-expansion": dict.fromkeys(GATHERING, Claim(())),
+    "all-to-all-lp": {"all-to-all": Claim(SWITCH_FREE)},
     "tacos": dict.fromkeys(
         GATHERING, Claim(but("dgx_a100:boxes=2,nics=nodes", "torus:dims=8x8"), ("torus:dims=8x8",))
     ),

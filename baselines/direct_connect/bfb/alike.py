@@ -1,0 +1,64 @@
+"""One node solved for all that are like it: symmetries as the native code takes them.
+
+Problem: on a graph whose nodes are alike, balance the links of one of them only.
+Input:   a network; automorphisms, or a search for them.
+Output:  for each node the one that represents it, and a symmetry that takes that one to it.
+Cost:    N x N node numbers; the search is that of :mod:`lp.symmetry.automorphism`.
+Source:  Zhao et al. (NSDI 2025), appendix F: "one representative" of vertex-transitive graphs. A
+         symmetry keeps distances, so it takes the balanced loads of one node to those of another.
+
+Latencies are part of what makes nodes alike only if they count, which the search does not see: with
+delays every node stands for itself.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from baselines.direct_connect.bfb.broadcast_network import BroadcastNetwork
+from lp.symmetry.automorphism import find_orbits
+from lp.symmetry.stabilizer import bringing
+
+__all__ = ["Alike"]
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Which nodes are alike.
+
+    Parameters
+    ----------
+    representative : int32 array, one entry a node
+    image : int32 array, N x N flat, or empty
+        Row u takes the solution of u's representative to u. Empty if every node is its own.
+    """
+
+    representative: npt.NDArray[np.int32] = field(repr=False)
+    image: npt.NDArray[np.int32] = field(repr=False)
+
+    @classmethod
+    def none(cls, nodes: int) -> Alike:
+        """Every node by itself."""
+        return cls(np.arange(nodes, dtype=np.int32), np.zeros(0, dtype=np.int32))
+
+    @classmethod
+    def found(cls, network: BroadcastNetwork, seconds: float = math.inf) -> Alike:
+        """Search for symmetries, for so long at most."""
+        topology = network.topology
+        nodes = topology.num_compute
+        if network.delay.any():
+            return cls.none(nodes)
+        orbits = find_orbits(topology, seconds, of_links=False)
+        first = np.full(int(orbits.node.max()) + 1, -1, dtype=np.int32)
+        image = np.tile(np.arange(nodes, dtype=np.int32), (nodes, 1))
+        for node in range(nodes):
+            if first[orbits.node[node]] >= 0:
+                continue
+            first[orbits.node[node]] = node
+            for other, moves in bringing(orbits.generators, node, nodes).items():
+                image[other] = moves
+        return cls(first[orbits.node], image.ravel())

@@ -1,0 +1,134 @@
+"""The loads and transfers of breadth-first broadcasts, by the native core.
+
+Problem: LP (1), and with latencies LP (14): for each GPU and step the least time in which its links
+         bring in the shards of all GPUs that are so many hops away; and who sends what for it.
+Input:   a network of GPUs; the number of pieces that each shard is cut into.
+Output:  exact times; transfers of whole pieces.
+Cost:    N^2 d look-ups of distances; a flow for each GPU and step, over kinds of sources.
+Source:  Zhao et al. (NSDI 2025), sections 6.1 to 6.3, appendix E.2 (programs (1), (13), (14),
+         Theorem 19). The times are those of the tightest sets of sources, found by flows, not by
+         linear programs; whole pieces are an integral flow, so that what is printed as an integer
+         program is solved exactly: without latencies W = ceil(P U).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from baselines.direct_connect.bfb.alike import Alike
+from baselines.direct_connect.bfb.broadcast_network import BroadcastNetwork
+from forestcoll.native import _core
+from forestcoll.schedule.sends import Intervals, Sends
+
+__all__ = ["BroadcastTimes", "broadcast", "broadcast_times"]
+
+Progress = Callable[[int, int], None]
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class BroadcastTimes:
+    """How long each step lasts at each GPU that was looked at.
+
+    Parameters
+    ----------
+    network : BroadcastNetwork
+    rank : int32 array of length R
+        Those that represent all.
+    numerator, denominator : int64 arrays, R x steps
+        U in units of the network's time: without latencies, with links of capacity 1, in shards.
+    """
+
+    network: BroadcastNetwork
+    rank: npt.NDArray[np.int32] = field(repr=False)
+    numerator: npt.NDArray[np.int64] = field(repr=False)
+    denominator: npt.NDArray[np.int64] = field(repr=False)
+
+    def at(self, row: int, step: int) -> Fraction:
+        """U of a row's GPU in a step, from 0."""
+        return Fraction(int(self.numerator[row, step]), int(self.denominator[row, step]))
+
+    @property
+    def longest(self) -> tuple[Fraction, ...]:
+        """Of each step, the most of all GPUs."""
+        return tuple(
+            max(Fraction(n, d) for n, d in {*zip(*column, strict=True)})
+            for column in zip(self.numerator.T.tolist(), self.denominator.T.tolist(), strict=True)
+        )
+
+    @property
+    def time_s_per_gb(self) -> Fraction:
+        """T_B, and what latencies cost where they count."""
+        return sum(self.longest, Fraction(0)) * self.network.unit_s_per_gb
+
+    @property
+    def pieces(self) -> int:
+        """Into how many pieces each shard must be cut, so that whole ones take no longer."""
+        return math.lcm(*(time.denominator for time in self.longest)) * self.network.size
+
+
+def broadcast_times(
+    network: BroadcastNetwork,
+    alike: Alike,
+    *,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> BroadcastTimes:
+    """Balance every step at every GPU.
+
+    Raises
+    ------
+    DisconnectedError
+        If some GPU cannot be reached.
+    CapacityOverflowError
+        If exact 64-bit arithmetic does not hold the numbers.
+    """
+    rank, numerator, denominator = _core.broadcast_times(
+        *_arguments(network, alike), threads=threads, progress=progress
+    )
+    shape = (len(rank), -1)
+    return BroadcastTimes(network, rank, numerator.reshape(shape), denominator.reshape(shape))
+
+
+def broadcast(
+    network: BroadcastNetwork,
+    alike: Alike,
+    pieces: int,
+    *,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> Sends:
+    """Share whole pieces out, ``pieces`` to a shard; errors as for :func:`broadcast_times`.
+
+    Returns
+    -------
+    Sends
+        Chunk r is the shard of rank r.
+    """
+    step, source, tail, head, first, amount = _core.broadcast(
+        *_arguments(network, alike), pieces=pieces, threads=threads, progress=progress
+    )
+    interval = None if pieces == 1 else Intervals(first, amount)
+    return Sends(step, source, tail, head, np.zeros(len(step), dtype=np.bool_), interval)
+
+
+def _arguments(
+    network: BroadcastNetwork, alike: Alike
+) -> tuple[int, Ints, Ints, Longs, Longs, int, Ints, Ints]:
+    return (
+        network.topology.num_compute,
+        network.tail,
+        network.head,
+        network.capacity,
+        network.delay,
+        network.size,
+        alike.representative,
+        alike.image,
+    )

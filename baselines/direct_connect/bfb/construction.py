@@ -1,0 +1,189 @@
+"""Schedules of networks that are made of networks, by the expansions of which they are made.
+
+Problem: a network such as L^2(diamond^[]2) has the schedule that its base has, carried over; find
+         it by the network's name.
+Input:   a network of one of the families of :mod:`forestcoll.topology.expanded`, or any family.
+Output:  an allgather; and one of its reverse, of which a reduce-scatter is made.
+Cost:    that of the base's schedule, and linear in the transfers.
+Source:  Zhao et al. (NSDI 2025), section 5; corollaries 1.1 and 1.2 for the reverse.
+
+Bases are searched for if they are small and their best schedule is not breadth first
+(:mod:`~baselines.direct_connect.bfb.found`), else broadcast breadth first, as are products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from baselines.direct_connect.bfb import found
+from baselines.direct_connect.bfb.bfb import generate as breadth_first
+from baselines.direct_connect.bfb.expansions import (
+    on_both_ways,
+    on_degree_expansion,
+    on_line_graph,
+    on_power,
+)
+from baselines.direct_connect.bfb.reverse_symmetry import carried_over
+from baselines.interface.method import Method
+from baselines.interface.supported import GATHERING
+from baselines.networks.switch_paths import check_size
+from forestcoll.errors import InvalidTopologyError, UnsupportedError
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.transform import in_turn, time_reversed
+from forestcoll.topology.model import Topology
+from forestcoll.topology.operations import line_graph
+from forestcoll.topology.spec import load_topology, parse_spec
+
+__all__ = ["METHODS", "generate"]
+
+Ints = npt.NDArray[np.int64]
+Values = dict[str, object]
+
+
+def generate(topology: Topology, collective: str = "allgather") -> StepSchedule:
+    """Build the schedule of a network by its name.
+
+    Parameters
+    ----------
+    topology : Topology
+        Named by its specification, of a family of expansions, products, or searched networks.
+    collective : str
+        "allgather", "reduce-scatter" or "allreduce".
+
+    Raises
+    ------
+    UnsupportedError
+        If the name is none that a network of a family has, or there are switches.
+    """
+    check_size(topology)
+    _check_name(topology)
+    # Of the same links, by its own name.
+    gather = replace(_forwards(topology), topology=topology, method="bfb-expansion")
+    if collective == "allgather":
+        return gather
+    there, place = _backwards(topology)
+    reverse = carried_over(there, np.argsort(place), topology.reversed())
+    reduction = replace(time_reversed(reverse, topology), method="bfb-expansion")
+    return in_turn(reduction, gather) if collective == "allreduce" else reduction
+
+
+def _check_name(topology: Topology) -> None:
+    """Refuse a network whose name does not say of what it is made, or says something else."""
+    family = topology.name.partition(":")[0]
+    if family not in (*_EXPANSIONS, "both_ways", "cartesian_product", *_searched_families()):
+        raise UnsupportedError(
+            f"unsupported: {topology.name} is not named by what it is made of; the families of "
+            f"such networks are {', '.join(_EXPANSIONS)}, both_ways and cartesian_product"
+        )
+    try:
+        named = load_topology(topology.name)
+    except InvalidTopologyError as error:
+        raise UnsupportedError(f"unsupported: {error}") from None
+    if named.links != topology.links or named.nodes != topology.nodes:
+        raise UnsupportedError(f"unsupported: {topology.name} is not what its name says")
+
+
+def _searched_families() -> set[str]:
+    return {spec.partition(":")[0] for spec in found.SEARCHED}
+
+
+def _forwards(topology: Topology) -> StepSchedule:
+    name, values = _made_of(topology)
+    if name in _EXPANSIONS:
+        return _EXPANSIONS[name].carry(_forwards(_base(values)), values)
+    if name == "both_ways":
+        one = _forwards(_base(values))
+        there, place = _backwards(one.topology)
+        return on_both_ways(one, carried_over(there, np.argsort(place), one.topology.reversed()))
+    return found.schedule_of(topology) or breadth_first(topology)
+
+
+def _backwards(topology: Topology) -> tuple[StepSchedule, Ints]:
+    """Build an allgather on a network like the reverse one.
+
+    The expansion of the reverse base is like the reverse of the expansion; rank r of this plays
+    the part of rank ``place[r]`` of that.
+    """
+    name, values = _made_of(topology)
+    if name not in _EXPANSIONS:
+        reverse = topology.reversed()
+        same = np.arange(topology.num_compute)
+        if name == "both_ways":  # its own reverse
+            return _forwards(topology), same
+        return found.schedule_of(reverse) or breadth_first(reverse), same
+    base = _base(values)
+    there, place = _backwards(base)
+    expansion = _EXPANSIONS[name]
+    return expansion.carry(there, values), expansion.places(base, there.topology, place, values)
+
+
+def _made_of(topology: Topology) -> tuple[str, Values]:
+    family, values = parse_spec(topology.name)
+    return family.name, values
+
+
+def _base(values: Values) -> Topology:
+    return cast(Topology, values["of"])
+
+
+def _line_graphs(schedule: StepSchedule, values: Values) -> StepSchedule:
+    for _ in range(cast(int, values.get("times", 1))):
+        schedule = on_line_graph(schedule)
+    return schedule
+
+
+def _places_of_links(base: Topology, there: Topology, place: Ints, values: Values) -> Ints:
+    """The link from u to v plays the part of that from v's place to u's."""
+    for _ in range(cast(int, values.get("times", 1))):
+        number = {(link.tail, link.head): i for i, link in enumerate(there.links)}
+        place = np.array(
+            [number[int(place[link.head]), int(place[link.tail])] for link in base.links]
+        )
+        base, there = line_graph(base), line_graph(there)
+    return place
+
+
+def _places_of_copies(base: Topology, there: Topology, place: Ints, values: Values) -> Ints:
+    times = cast(int, values["times"])
+    return (place[:, None] * times + np.arange(times)).ravel()
+
+
+def _places_of_choices(base: Topology, there: Topology, place: Ints, values: Values) -> Ints:
+    size, exponent = base.num_compute, cast(int, values["exponent"])
+    coordinates = np.indices((size,) * exponent).reshape(exponent, -1)
+    return np.asarray(np.ravel_multi_index(tuple(place[coordinates]), (size,) * exponent))
+
+
+@dataclass(frozen=True, slots=True)
+class _Expansion:
+    carry: Callable[[StepSchedule, Values], StepSchedule]
+    places: Callable[[Topology, Topology, Ints, Values], Ints]
+
+
+_EXPANSIONS = {
+    "line_graph": _Expansion(_line_graphs, _places_of_links),
+    "degree_expansion": _Expansion(
+        lambda schedule, values: on_degree_expansion(schedule, cast(int, values["times"])),
+        _places_of_copies,
+    ),
+    "cartesian_power": _Expansion(
+        lambda schedule, values: on_power(schedule, cast(int, values["exponent"])),
+        _places_of_choices,
+    ),
+}
+
+METHODS = (
+    Method(
+        name="bfb-expansion",
+        summary="schedules of small networks carried over to the larger ones made of them",
+        source="Zhao et al. (NSDI 2025)",
+        generate=generate,
+        collectives=GATHERING,
+        notes="networks without switches, of a family; line graphs of unit links",
+    ),
+)

@@ -1,0 +1,158 @@
+"""Bounds and tests for direct-connect networks: Moore, bandwidth, and when breadth first is enough.
+
+Problem: how few steps, and how little time, any allgather of N GPUs of degree d can take; whether a
+         breadth-first broadcast takes as little.
+Input:   sizes; or a network with its balanced times.
+Output:  exact bounds; yes or no, with a GPU and step that says why not.
+Cost:    linear in the GPUs and steps.
+Source:  Zhao et al. (NSDI 2025): definitions 9 to 11, theorems 4, 17, 18 and 21, appendix C.
+
+T_B is given as a multiple of M / B, data over the bandwidth that leaves a GPU of degree d. All is
+in the model of the paper: what is sent in a step is there before it, every step lasts as long as
+its busiest link, and nobody but GPUs copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from baselines.direct_connect.bfb.breadth_first import BroadcastTimes
+from baselines.direct_connect.bfb.node_program import NodePrograms
+from forestcoll.errors import InvalidParameterError
+
+__all__ = [
+    "NotOptimal",
+    "intersection_numbers",
+    "least_steps",
+    "least_steps_both_ways",
+    "least_time",
+    "moore_bound",
+    "why_not_optimal",
+]
+
+
+def moore_bound(degree: int, steps: int) -> int:
+    """Most nodes that a digraph of this degree can have within so many hops (definition 9).
+
+    Examples
+    --------
+    >>> moore_bound(4, 2)
+    21
+    """
+    return sum(degree**step for step in range(steps + 1))
+
+
+def least_steps(nodes: int, degree: int) -> int:
+    """Fewest steps of an allgather, Moore's bound (definition 10): T_L in hops.
+
+    Examples
+    --------
+    >>> least_steps(1024, 4)
+    5
+    """
+    return _fewest(nodes, degree, lambda at: degree**at)
+
+
+def least_steps_both_ways(nodes: int, degree: int) -> int:
+    """Fewest steps if every link goes both ways: the undirected Moore bound."""
+    return _fewest(nodes, degree, lambda at: degree * (degree - 1) ** (at - 1))
+
+
+def least_time(nodes: int) -> Fraction:
+    """Least T_B of an allgather, times M / B: what every GPU must get (Theorem 4)."""
+    return Fraction(nodes - 1, nodes)
+
+
+def _fewest(nodes: int, degree: int, sphere: Callable[[int], int]) -> int:
+    if nodes < 1 or degree < 1:
+        raise InvalidParameterError(f"{nodes} nodes of degree {degree}; both must be 1 or more")
+    within, steps = 1, 0
+    while within < nodes:
+        steps += 1
+        more = sphere(steps)
+        if more < 1:
+            raise InvalidParameterError(f"{nodes} nodes of degree {degree} cannot be connected")
+        within += more
+    return steps
+
+
+@dataclass(frozen=True, slots=True)
+class NotOptimal:
+    """A GPU and a step (from 0) for which no breadth-first broadcast is bandwidth-optimal.
+
+    Parameters
+    ----------
+    rank, step : int
+    sources : int
+        Shards that come to it in the step.
+    elsewhere : int
+        Shards that come to the first GPU in that step; if they differ, condition (1) of Theorem 17
+        fails.
+    time : Fraction
+        U: more than ``sources`` over the capacity of the links, where condition (2) fails.
+    """
+
+    rank: int
+    step: int
+    sources: int
+    elsewhere: int
+    time: Fraction
+
+
+def why_not_optimal(times: BroadcastTimes) -> NotOptimal | None:
+    """Test Theorem 17: whether the balanced broadcast is bandwidth-optimal.
+
+    Parameters
+    ----------
+    times : BroadcastTimes
+        Of a network whose links all have one bandwidth and are the same number at every GPU;
+        without latencies.
+
+    Returns
+    -------
+    NotOptimal or None
+        None if it is: every step brings equal numbers of shards to all GPUs, over links that are
+        all equally busy.
+    """
+    network = times.network
+    hops = NodePrograms.of(network).hops
+    spheres = np.stack([(hops == step + 1).sum(axis=0) for step in range(hops.max())], axis=1)
+    arriving = np.bincount(network.head, weights=network.capacity)
+    for row, rank in enumerate(times.rank.tolist()):
+        for step in range(spheres.shape[1]):
+            here, there = int(spheres[rank, step]), int(spheres[0, step])
+            time = times.at(row, step)
+            if here != there or time * int(arriving[rank]) > here:
+                return NotOptimal(rank, step, here, there, time)
+    return None
+
+
+def intersection_numbers(hops: npt.NDArray[np.int64]) -> list[tuple[int, int, int]] | None:
+    """Return N_x, a_x and b_x for x = 1, 2, ... if all three are constants (Theorem 18).
+
+    N_x counts the nodes x away from u; a_x those of them that are x - 1 from a neighbour w of u;
+    b_x the neighbours of u that are x - 1 from a node v x away. If there are such numbers, on an
+    undirected graph, sending 1 / b_x of each shard over each link that leads to it is optimal.
+
+    Parameters
+    ----------
+    hops : int64 array, N x N
+        Of a graph whose links go both ways.
+    """
+    found = []
+    near = hops == 1
+    for x in range(1, int(hops.max()) + 1):
+        at, before = hops == x, hops == x - 1
+        spheres = np.unique(at.sum(axis=1))
+        # Pairs of u and w, of u and v: the nodes at x from the one and x - 1 from the other.
+        shared = np.unique((at.astype(np.int64) @ before.astype(np.int64))[near])
+        leading = np.unique((near.astype(np.int64) @ before.astype(np.int64))[at])
+        if max(len(spheres), len(shared), len(leading)) > 1:
+            return None
+        found.append((int(spheres[0]), int(shared[0]), int(leading[0])))
+    return found

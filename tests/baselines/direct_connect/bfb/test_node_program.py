@@ -1,0 +1,45 @@
+"""The linear programs of the paper, and the same times by flows."""
+
+from __future__ import annotations
+
+import pytest
+
+from baselines.direct_connect.bfb.alike import Alike
+from baselines.direct_connect.bfb.breadth_first import broadcast_times
+from baselines.direct_connect.bfb.broadcast_network import BroadcastNetwork
+from baselines.direct_connect.bfb.node_program import NodePrograms
+from forestcoll.topology import TopologyBuilder, load_topology
+from tests.baselines.direct_connect.bfb.networks import random_network
+
+
+@pytest.mark.parametrize("num_bytes", [0, 100_000])
+@pytest.mark.parametrize("seed", range(30))
+def test_every_program_has_the_value_that_the_flows_have(seed: int, num_bytes: int) -> None:
+    """(1), and (14) with links that stay idle: all GPUs and steps, to 1e-7."""
+    network = BroadcastNetwork.of(random_network(seed, latencies=num_bytes > 0), num_bytes)
+    programs = NodePrograms.of(network)
+    times = broadcast_times(network, Alike.none(network.topology.num_compute))
+    assert programs.steps == len(times.longest)
+    for row, rank in enumerate(times.rank.tolist()):
+        for step in range(programs.steps):
+            assert programs.time(rank, step) == pytest.approx(float(times.at(row, step)), rel=1e-7)
+
+
+def test_the_second_example_of_figure_5() -> None:
+    """Two sources over three links, of which the middle one serves both: 2/3."""
+    builder = TopologyBuilder()
+    for i, name in enumerate(("v1", "v2", "w1", "w2", "w3", "u")):
+        builder.gpu(name, index=i)
+    for tail, heads in {"v1": "w1 w2", "v2": "w2 w3", "w1": "u", "w2": "u", "w3": "u"}.items():
+        for head in heads.split():
+            builder.arc(tail, head, 1)
+    builder.arc("u", "v1", 1)
+    builder.arc("u", "v2", 1)
+    network = BroadcastNetwork.of(builder.build("figure 5"))
+    u = 5
+    assert NodePrograms.of(network).time(u, 1) == pytest.approx(2 / 3)
+
+
+def test_a_step_that_brings_nothing_takes_no_time() -> None:
+    network = BroadcastNetwork.of(load_topology("complete:nodes=4"))
+    assert NodePrograms.of(network).time(0, 1) == 0

@@ -1,0 +1,45 @@
+"""The search finds what there is, and proves where there is nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from baselines.direct_connect.bfb.optimal_search import bandwidth_optimal
+from forestcoll.errors import InfeasibleError, TimeLimitError, UnsupportedError
+from forestcoll.problem.limits import Limits
+from forestcoll.schedule import verify
+from forestcoll.schedule.cost import in_steps
+from forestcoll.topology import load_topology
+
+
+@pytest.mark.parametrize(
+    ("spec", "steps", "pieces"),
+    [("ring:nodes=4", 2, 2), ("complete_bipartite:degree=2", 2, 2), ("diamond", 3, 2)],
+)
+def test_schedules_are_valid_and_as_fast_as_any(spec: str, steps: int, pieces: int) -> None:
+    topology = load_topology(spec)
+    made = bandwidth_optimal(topology, steps, pieces)
+    verify(made)
+    nodes = topology.num_compute
+    assert made.num_steps == steps
+    assert in_steps(made).time_s_per_gb * topology.egress_gb_s[0] * nodes == nodes - 1
+
+
+def test_what_there_is_not_is_proved() -> None:
+    """Three shards over two links do not go without halves; nor around a ring in one step."""
+    for steps, pieces in ((2, 1), (1, 2)):
+        with pytest.raises(InfeasibleError, match="has no bandwidth-optimal allgather"):
+            bandwidth_optimal(load_topology("ring:nodes=4"), steps, pieces)
+
+
+def test_networks_that_differ_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="has switches"):
+        bandwidth_optimal(load_topology("dgx_a100:boxes=1"), 1, 1)
+    with pytest.raises(UnsupportedError, match="differ in degree"):
+        bandwidth_optimal(load_topology("de_bruijn:degree=2,length=2"), 2, 2)
+
+
+def test_a_limit_is_kept() -> None:
+    topology = load_topology("modified_de_bruijn:degree=4,length=2")
+    with pytest.raises(TimeLimitError, match="nothing was found"):
+        bandwidth_optimal(topology, 3, 4, Limits(seconds=0.001))

@@ -1,0 +1,48 @@
+"""All-to-alls by their linear program, as a method."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from baselines.direct_connect import all_to_all_lp
+from baselines.direct_connect.all_to_all_lp import generate
+from forestcoll.errors import TimeLimitError, UnsupportedError
+from forestcoll.problem.limits import Limits
+from forestcoll.schedule import cost, verify
+from forestcoll.topology import load_topology
+
+
+@pytest.mark.parametrize(
+    ("spec", "rate"),
+    [
+        ("generalized_kautz:degree=4,nodes=64", 2.17e-2),  # table 7
+        ("line_graph:of=(complete_bipartite:degree=4)", 5.71e-2),
+        ("distance_regular:graph=ag-2-4-minus-class", 5.26e-2),
+    ],
+)
+def test_published_rates(spec: str, rate: float) -> None:
+    """F is the rate between each pair, in links; algbw is N f."""
+    topology = load_topology(spec)
+    made = generate(topology)
+    verify(made)
+    found = float(cost(made).algbw_gb_s) / topology.num_compute
+    assert found == pytest.approx(rate, abs=0.5e-4)
+
+
+def test_large_irregular_networks_are_within_a_percent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By bounds that meet, here on a small one, beside the program itself."""
+    topology = load_topology("generalized_kautz:degree=4,nodes=26")
+    exact = cost(generate(topology)).algbw_gb_s
+    monkeypatch.setattr(all_to_all_lp, "_MOST_UNKNOWNS", 0)
+    made = generate(topology)
+    verify(made)
+    assert 0.985 * exact <= cost(made).algbw_gb_s <= exact * (1 + Fraction(1, 10**5))
+
+
+def test_what_it_does_not_do_is_said() -> None:
+    with pytest.raises(UnsupportedError, match="has switches"):
+        generate(load_topology("dgx_a100:boxes=1"))
+    with pytest.raises(TimeLimitError):
+        generate(load_topology("generalized_kautz:degree=4,nodes=300"), limits=Limits(seconds=0.01))
