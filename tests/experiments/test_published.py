@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import json
 from fractions import Fraction
 from importlib import resources
+from pathlib import Path
 
 import pytest
 
@@ -57,3 +59,24 @@ def test_no_column_is_a_measure_by_a_slip() -> None:
     """Those that figures show are the published ones; a slip of the name would hide a value."""
     columns = {name for table in published._tables().values() for name in table[0]}
     assert columns & DRAWN.keys() == {"algbw_gb_s", "generation_s", "k"}
+
+
+def test_bfb_s_tables_come_out_to_the_printed_digits() -> None:
+    """T_L and T_B of tables 4, 5, 7 and 8 in the rows that are kept; each cell is one of ours."""
+    folder, found = resources.files(published), {}
+    for table in ("4", "5", "7", "8"):
+        kept = Path(__file__).parents[2] / "results" / f"bfb-table{table}" / "rows.jsonl"
+        for line in kept.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            found[table, row["topology"], row["method"], row["collective"]] = row
+    text = folder.joinpath("bfb_topologies.csv").read_text(encoding="utf-8")
+    cells = list(csv.DictReader(text.splitlines()))
+    assert len(cells) == 49
+    for cell in cells:
+        row = found[cell["table"], cell["topology"], cell["method"], cell["collective"]]
+        assert row["steps"] == int(cell["printed_steps"]), cell
+        printed = cell["printed_bandwidth_runtime"]
+        digits = len(printed.partition(".")[2]) if "." in printed else 9
+        assert row["bandwidth_runtime"] == pytest.approx(
+            float(Fraction(printed)), abs=0.501 * 10**-digits
+        ), cell
