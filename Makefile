@@ -24,8 +24,8 @@ $(VENV)/ready: $(BUILD)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: Python 3.11 or later is needed; set PYTHON=/path/to/it"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing into $(VENV) (a few minutes the first time)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'scikit-build-core>=0.10' 'nanobind>=3.1,<3.2' 'cmake>=3.26' 'ninja>=1.11'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -e '.[dev]'
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check 'scikit-build-core>=0.10' 'nanobind>=3.1,<3.2' 'cmake>=3.26' 'ninja>=1.11'
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --no-build-isolation -e '.[dev]'
 	@touch $@
 
 setup: $(VENV)/ready

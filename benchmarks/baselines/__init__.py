@@ -1,1 +1,1 @@
-"""Measurements of baselines: Blink, MultiTree, SCCL, TACOS."""
+"""Measurements of baselines: BFB and its conjecture, Blink, MultiTree, SCCL, TACOS."""

@@ -20,7 +20,7 @@ from tests.random_topologies import random_topology
 
 BLOCKS = 8
 
-RANDOM = 200
+RANDOM = 120
 """Networks, in so many blocks."""
 
 
