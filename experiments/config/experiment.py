@@ -91,6 +91,10 @@ def _check_topology(
                     (*location, "parameters", name),
                     f"is {text_of(value)!r}; it must be {known[name].type} ({known[name].help})",
                 ) from None
+            except ForestCollError as error:
+                raise document.fault(
+                    (*location, "parameters", name), f"is {text_of(value)!r}: {error}"
+                ) from None
 
 
 def _check_file(document: Document, location: Location, file: str, folder: Path) -> None:

@@ -29,6 +29,10 @@ __all__ = [
 ]
 
 
+_MOST_PARENTHESES = 50
+"""In one specification."""
+
+
 @dataclass(frozen=True, slots=True)
 class Network:
     """A network by its specification."""
@@ -38,13 +42,16 @@ class Network:
     @property
     def allowed(self) -> str:
         """The form."""
-        return "the specification of a network in parentheses, such as (ring:nodes=4)"
+        return (
+            f"the specification of a network in parentheses, such as (ring:nodes=4), with at most "
+            f"{_MOST_PARENTHESES} of them in all"
+        )
 
     def read(self, value: object) -> Topology:
         """Read a specification, or take a network."""
         if isinstance(value, Topology):
             return value
-        if not isinstance(value, str):
+        if not isinstance(value, str) or value.count("(") > _MOST_PARENTHESES:
             raise ValueError
         return load_topology(_opened(value))
 

@@ -1,8 +1,8 @@
 """Larger direct-connect networks from smaller ones: line graphs, products, expansions by degree.
 
-These are operations on networks of GPUs only. In a specification on the command line there are
-none; build the network in Python and write it to a file with ``write_topology``. Each says which
-of its GPUs stands for what in the networks it is made of, for schedules to be carried over.
+These are operations on networks of GPUs only; :mod:`forestcoll.topology.expanded` names them in
+specifications. Each says which of its GPUs stands for what in the networks it is made of, for
+schedules to be carried over.
 
 Source: Efficient Direct-Connect Topologies for Collective Communications (NSDI 2025), section 5,
 definitions 3, 12 and 13, and appendix A.6.
@@ -19,7 +19,19 @@ from forestcoll.errors import InvalidTopologyError, UnsupportedError
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact
 
-__all__ = ["both_ways", "cartesian_power", "cartesian_product", "degree_expansion", "line_graph"]
+__all__ = [
+    "MOST_GPUS",
+    "MOST_LINKS",
+    "both_ways",
+    "cartesian_power",
+    "cartesian_product",
+    "common_unit",
+    "degree_expansion",
+    "line_graph",
+]
+
+MOST_GPUS, MOST_LINKS = 1_000_000, 5_000_000
+"""Of a network that is made; a slip of the pen makes more in no time."""
 
 
 def line_graph(topology: Topology, times: int = 1, *, unit_gb_s: Exact | None = None) -> Topology:
@@ -64,12 +76,13 @@ def line_graph(topology: Topology, times: int = 1, *, unit_gb_s: Exact | None = 
         raise InvalidTopologyError(f"a line graph is taken 1 time or more, not {times!r}")
     _check_gpus(topology)
     _check_links(topology)
-    unit = _common_unit(topology) if unit_gb_s is None else exact(unit_gb_s, "unit_gb_s")
+    unit = common_unit(topology) if unit_gb_s is None else exact(unit_gb_s, "unit_gb_s")
     if unit <= 0:
         raise InvalidTopologyError(
             f"unit_gb_s is {unit}; it must be positive, such that every link is a whole multiple"
         )
     latency = max(link.latency_us for link in topology.links)
+    _check_result(*_walks(topology, unit, times), topology.name)
     base = topology.name
     for _ in range(times):
         _check_links(topology)
@@ -102,6 +115,9 @@ def cartesian_product(*factors: Topology) -> Topology:
         raise UnsupportedError("a Cartesian product needs at least one network")
     for factor in factors:
         _check_gpus(factor)
+    gpus = math.prod(len(factor.nodes) for factor in factors)
+    links = sum(gpus // len(factor.nodes) * len(factor.links) for factor in factors)
+    _check_result(gpus, links, factors[0].name)
     made = reduce(_product, factors)
     name = " [] ".join(map(_bracketed, factors))
     return Topology(name, made.nodes, made.links)
@@ -152,6 +168,7 @@ def degree_expansion(topology: Topology, times: int) -> Topology:
     if not _counts(times):
         raise InvalidTopologyError(f"a network is expanded 1 time or more, not {times!r}")
     _check_gpus(topology)
+    _check_result(topology.num_compute * times, len(topology.links) * times**2, topology.name)
     copies = [(v, node, i) for v, node in enumerate(topology.nodes) for i in range(times)]
     nodes = tuple(
         Node(f"{node.name}#{i}", NodeKind.COMPUTE, index=times * v + i) for v, node, i in copies
@@ -191,6 +208,15 @@ def both_ways(topology: Topology) -> Topology:
     return Topology(f"both_ways({topology.name})", topology.nodes, links)
 
 
+def _check_result(gpus: int, links: int, of: str) -> None:
+    """Refuse to make a network that is too large, before it is made."""
+    if gpus > MOST_GPUS or links > MOST_LINKS:
+        raise InvalidTopologyError(
+            f"a network made of {of} would have {gpus} GPUs and {links} links; at most {MOST_GPUS} "
+            f"and {MOST_LINKS} are allowed"
+        )
+
+
 def _bracketed(topology: Topology) -> str:
     return f"({topology.name})" if " " in topology.name else topology.name
 
@@ -215,11 +241,25 @@ def _check_gpus(topology: Topology) -> None:
         )
 
 
-def _common_unit(topology: Topology) -> Fraction:
+def common_unit(topology: Topology) -> Fraction:
+    """Return the largest bandwidth of which every link of a network is a whole multiple."""
     widths = [link.bandwidth_gb_s for link in topology.links]
     return Fraction(
         math.gcd(*(w.numerator for w in widths)), math.lcm(*(w.denominator for w in widths))
     )
+
+
+def _walks(topology: Topology, unit: Fraction, length: int) -> tuple[int, int]:
+    """Count the walks over so many links, and over one more: GPUs and links of the line graph."""
+    units = [(link.tail, link.head, int(link.bandwidth_gb_s / unit)) for link in topology.links]
+    from_here, counts = [1] * len(topology.nodes), []
+    for _ in range(length + 1):
+        longer = [0] * len(from_here)
+        for tail, head, count in units:
+            longer[tail] += count * from_here[head]
+        from_here = longer
+        counts.append(sum(from_here))
+    return counts[-2], counts[-1]
 
 
 def _line_graph(topology: Topology, unit: Fraction, latency: Fraction) -> Topology:

@@ -107,4 +107,8 @@ def _parted(text: str) -> list[str]:
             parts.append("")
         else:
             parts[-1] += letter
+        if depth < 0:
+            break
+    if depth:
+        raise InvalidTopologyError(f"{text!r} has parentheses that do not close, or none open")
     return parts

@@ -44,11 +44,19 @@ def test_what_is_built_is_what_the_operations_build() -> None:
     ("spec", "message"),
     [
         ("line_graph:of=(rung:nodes=4)", "did you mean ring"),
-        ("line_graph:of=(ring:nodes=4", "must be the specification of a network"),
+        ("line_graph:of=(ring:nodes=4", "parentheses that do not close"),
         ("cartesian_product:of=ring:nodes=4", "each in parentheses"),
         ("cartesian_product:of=(ring:nodes=4)()", "each in parentheses"),
         ("line_graph:of=(ring:nodes=4)(diamond)", "must be the specification of a network"),
         ("degree_expansion:of=(diamond),times=0", "times is '0'"),
+        ("line_graph:of=ring:nodes=4)", "parentheses that do not close"),
+        ("both_ways:of=(" * 60 + "diamond" + ")" * 60, "at most 50 of them"),
+        ("line_graph:of=(ring:nodes=4),times=64", "GPUs and .* links; at most"),
+        ("cartesian_power:of=(ring:nodes=2),exponent=20", "at most 1000000 and"),
+        ("cartesian_product:of=(ring:nodes=2000)(ring:nodes=2000)", "would have 4000000 GPUs"),
+        ("degree_expansion:of=(complete:nodes=100),times=1024", "links; at most"),
+        ("generalized_kautz:degree=1024,nodes=100000", "ask for fewer"),
+        ("random_regular:nodes=100000,degree=1024", "ask for fewer"),
     ],
 )
 def test_malformed_names_are_refused(spec: str, message: str) -> None:

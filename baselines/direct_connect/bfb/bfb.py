@@ -24,7 +24,7 @@ from baselines.direct_connect.bfb.broadcast_network import BroadcastNetwork
 from baselines.interface.method import Method
 from baselines.interface.supported import GATHERING
 from baselines.networks.switch_paths import check_size
-from forestcoll.errors import InvalidParameterError
+from forestcoll.errors import CapacityOverflowError, InvalidParameterError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule.sends import Chunks
 from forestcoll.schedule.steps import StepSchedule
@@ -67,6 +67,8 @@ def generate(
         If pieces or bytes are negative.
     DisconnectedError
         If some GPU cannot be reached.
+    CapacityOverflowError
+        If exact 64-bit arithmetic does not hold the bandwidths, latencies or pieces.
     """
     check_size(topology)
     if pieces < 0:
@@ -88,6 +90,11 @@ def _gather(
     alike = Alike.found(network) if symmetry else Alike.none(topology.num_compute)
     if pieces == 0:
         pieces = broadcast_times(network, alike, threads=threads).pieces
+        if pieces * topology.num_compute >= 2**62:
+            raise CapacityOverflowError(
+                f"{topology.name}: the best balance cuts each shard into so many pieces that exact "
+                f"64-bit arithmetic does not hold them; set pieces, or round the bandwidths"
+            )
     size = topology.num_compute
     chunks = Chunks.equal(range(size), whole=size * pieces, size=pieces)
     sends = broadcast(network, alike, pieces, threads=threads)

@@ -21,7 +21,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.errors import CapacityOverflowError, InvalidParameterError, UnsupportedError
 from forestcoll.topology.model import Topology
 
 __all__ = ["BroadcastNetwork"]
@@ -68,6 +68,8 @@ class BroadcastNetwork:
             If there are switches.
         InvalidParameterError
             If the size is negative.
+        CapacityOverflowError
+            If exact 64-bit arithmetic does not hold the numbers.
         """
         if topology.switches:
             raise UnsupportedError(
@@ -83,6 +85,11 @@ class BroadcastNetwork:
             per_gb = Fraction(_BYTES, num_bytes)
             delays = [link.latency_us / 10**6 * per_gb for link in topology.links]
         unit = _common_part([shard, *delays])
+        if max(shard, *delays) / unit >= 2**60:
+            raise CapacityOverflowError(
+                f"{topology.name}: in whole numbers latencies and shards are beyond exact 64-bit "
+                f"arithmetic; round the latencies, or leave num_bytes 0"
+            )
         return cls(
             topology=topology,
             tail=links.tail,

@@ -27,6 +27,7 @@ from baselines.direct_connect.bfb.expansions import (
     on_degree_expansion,
     on_line_graph,
     on_power,
+    parallel_links,
 )
 from baselines.direct_connect.bfb.reverse_symmetry import carried_over
 from baselines.interface.method import Method
@@ -62,8 +63,7 @@ def generate(topology: Topology, collective: str = "allgather") -> StepSchedule:
     """
     check_size(topology)
     _check_name(topology)
-    # Of the same links, by its own name.
-    gather = replace(_forwards(topology), topology=topology, method="bfb-expansion")
+    gather = replace(_forwards(topology), method="bfb-expansion")
     if collective == "allgather":
         return gather
     there, place = _backwards(topology)
@@ -95,12 +95,15 @@ def _searched_families() -> set[str]:
 def _forwards(topology: Topology) -> StepSchedule:
     name, values = _made_of(topology)
     if name in _EXPANSIONS:
-        return _EXPANSIONS[name].carry(_forwards(_base(values)), values)
-    if name == "both_ways":
-        one = _forwards(_base(values))
-        there, place = _backwards(one.topology)
-        return on_both_ways(one, carried_over(there, np.argsort(place), one.topology.reversed()))
-    return found.schedule_of(topology) or breadth_first(topology)
+        made = _EXPANSIONS[name].carry(_forwards(_base(values)), values)
+    elif name == "both_ways":
+        base = _base(values)
+        there, place = _backwards(base)
+        reverse = carried_over(there, np.argsort(place), base.reversed())
+        made = on_both_ways(_forwards(base), reverse)
+    else:
+        made = found.schedule_of(topology) or breadth_first(topology)
+    return replace(made, topology=topology)  # of the same links, by its own name
 
 
 def _backwards(topology: Topology) -> tuple[StepSchedule, Ints]:
@@ -138,13 +141,20 @@ def _line_graphs(schedule: StepSchedule, values: Values) -> StepSchedule:
 
 
 def _places_of_links(base: Topology, there: Topology, place: Ints, values: Values) -> Ints:
-    """The link from u to v plays the part of that from v's place to u's."""
+    """The link from u to v plays the part of that from v's place to u's; so do parallel ones."""
     for _ in range(cast(int, values.get("times", 1))):
+        larger, larger_there = line_graph(base), line_graph(there)
+        copies = parallel_links(base, larger)[0]
+        first_there = parallel_links(there, larger_there)[1]
         number = {(link.tail, link.head): i for i, link in enumerate(there.links)}
-        place = np.array(
-            [number[int(place[link.head]), int(place[link.tail])] for link in base.links]
+        mirrored = [number[int(place[link.head]), int(place[link.tail])] for link in base.links]
+        place = np.concatenate(
+            [
+                np.arange(first, first + count)
+                for first, count in zip(first_there[mirrored], copies, strict=True)
+            ]
         )
-        base, there = line_graph(base), line_graph(there)
+        base, there = larger, larger_there
     return place
 
 

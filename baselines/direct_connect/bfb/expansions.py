@@ -30,11 +30,18 @@ from forestcoll.topology.numbers import Exact
 from forestcoll.topology.operations import (
     both_ways,
     cartesian_power,
+    common_unit,
     degree_expansion,
     line_graph,
 )
 
-__all__ = ["on_both_ways", "on_degree_expansion", "on_line_graph", "on_power"]
+__all__ = [
+    "on_both_ways",
+    "on_degree_expansion",
+    "on_line_graph",
+    "on_power",
+    "parallel_links",
+]
 
 Ints = npt.NDArray[np.int64]
 
@@ -120,7 +127,7 @@ def on_line_graph(schedule: StepSchedule, unit_gb_s: Exact | None = None) -> Ste
     """
     topology, rows = schedule.topology, _Rows.of(schedule)
     larger = line_graph(topology, unit_gb_s=unit_gb_s)
-    copies, start = _parallel(topology, larger)
+    copies, start = parallel_links(topology, larger)
     ends = np.array([(link.tail, link.head) for link in topology.links], dtype=np.int64)
     tails, heads = np.repeat(ends[:, 0], copies), np.repeat(ends[:, 1], copies)
     into, out_of = _Fan(heads, topology.num_compute), _Fan(tails, topology.num_compute)
@@ -141,8 +148,8 @@ def on_line_graph(schedule: StepSchedule, unit_gb_s: Exact | None = None) -> Ste
     return _built(larger, schedule.method, [first, then])
 
 
-def _parallel(topology: Topology, larger: Topology) -> tuple[Ints, Ints]:
-    """How many nodes of the line graph each link has become, and the first of them."""
+def parallel_links(topology: Topology, larger: Topology) -> tuple[Ints, Ints]:
+    """Return how many GPUs of the line graph each link has become, and the first of them."""
     widths = [link.bandwidth_gb_s for link in topology.links]
     total = sum(widths)
     copies = np.array([int(w * larger.num_compute / total) for w in widths], dtype=np.int64)
@@ -176,7 +183,7 @@ def on_degree_expansion(schedule: StepSchedule, times: int) -> StepSchedule:
     larger = degree_expansion(topology, times)
     size = topology.num_compute
     node = np.arange(size * times, dtype=np.int64).reshape(size, times)  # of a node, its copies
-    arriving = np.array([(link.tail, link.head) for link in topology.links], dtype=np.int64)
+    arriving = _units_of_links(topology)
     degree = np.bincount(arriving[:, 1], minlength=size) * times
     rows = rows.finer(math.lcm(*degree.tolist()))
     pieces = rows.pieces
@@ -192,8 +199,16 @@ def on_degree_expansion(schedule: StepSchedule, times: int) -> StepSchedule:
     return _built(larger, schedule.method, [spread, _among_copies(arriving, node, last, pieces)])
 
 
+def _units_of_links(topology: Topology) -> Ints:
+    """Tail and head of every link, as often as it is a multiple of what all are multiples of."""
+    unit = common_unit(topology)
+    units = [int(link.bandwidth_gb_s / unit) for link in topology.links]
+    ends = np.array([(link.tail, link.head) for link in topology.links], dtype=np.int64)
+    return np.repeat(ends, units, axis=0)
+
+
 def _among_copies(arriving: Ints, node: Ints, step: int, pieces: int) -> _Rows:
-    """Copies get the data of the others of their node, an equal part over each link into them."""
+    """Copies get the data of the others of their node, an equal part over each unit of a link."""
     size, times = node.shape
     sources, heads = (axis.ravel() for axis in np.indices((times, times)))
     sources, heads = sources[sources != heads], heads[sources != heads]

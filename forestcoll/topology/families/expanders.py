@@ -18,7 +18,7 @@ from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families.family import family
 from forestcoll.topology.families.values import Count
-from forestcoll.topology.families.wiring import LinkBandwidth, undirected
+from forestcoll.topology.families.wiring import LinkBandwidth, check_links, undirected
 
 __all__ = ["random_regular"]
 
@@ -47,6 +47,7 @@ def _check(nodes: int, degree: int) -> None:
         raise InvalidTopologyError(
             f"random_regular: degree is {degree}; it must be less than the nodes, {nodes}"
         )
+    check_links(nodes, degree, "random_regular")
     if nodes * degree % 2:
         raise InvalidTopologyError(
             f"random_regular: {nodes} nodes of degree {degree} have half a link left over; make "

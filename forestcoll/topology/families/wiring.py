@@ -18,9 +18,11 @@ from forestcoll.topology.families.values import Amount, Count
 from forestcoll.topology.numbers import Exact
 
 __all__ = [
+    "MOST_LINKS",
     "MOST_NODES",
     "Degree",
     "LinkBandwidth",
+    "check_links",
     "check_size",
     "cube",
     "directed",
@@ -31,6 +33,9 @@ __all__ = [
 
 MOST_NODES = 100_000
 """GPUs of the largest network whose size is a power of what is asked for."""
+
+MOST_LINKS = 20_000_000
+"""Those of the largest network that is no power."""
 
 Degree = Annotated[int, Count("links out of each GPU", maximum=1024)]
 LinkBandwidth = Annotated[Exact, Amount("GB/s of a link, per direction")]
@@ -69,6 +74,15 @@ def grid(dims: tuple[int, ...]) -> tuple[TopologyBuilder, dict[tuple[int, ...], 
     for index, name in enumerate(names.values()):
         builder.gpu(name, index=index)
     return builder, names
+
+
+def check_links(nodes: int, degree: int, family: str) -> None:
+    """Refuse a network of too many links before they are made."""
+    if nodes * degree > MOST_LINKS:
+        raise InvalidTopologyError(
+            f"{family}: {nodes} nodes of degree {degree} have {nodes * degree} links; at most "
+            f"{MOST_LINKS} are allowed, ask for fewer"
+        )
 
 
 def cube(dimension: int) -> Iterator[tuple[int, int]]:

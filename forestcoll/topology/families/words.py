@@ -18,7 +18,13 @@ from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families.family import family
 from forestcoll.topology.families.values import Count
-from forestcoll.topology.families.wiring import Degree, LinkBandwidth, check_size, directed
+from forestcoll.topology.families.wiring import (
+    Degree,
+    LinkBandwidth,
+    check_links,
+    check_size,
+    directed,
+)
 
 __all__ = ["de_bruijn", "generalized_kautz", "kautz", "modified_de_bruijn"]
 
@@ -66,6 +72,7 @@ def generalized_kautz(
         raise InvalidTopologyError(
             f"generalized_kautz: nodes is {nodes}; it must be more than the degree, {degree}"
         )
+    check_links(nodes, degree, "generalized_kautz")
     arcs = ((x, (-degree * x - a) % nodes) for x in range(nodes) for a in range(1, degree + 1))
     return directed(nodes, arcs, bandwidth)
 

@@ -159,6 +159,12 @@ std::vector<int> links_of(std::span<const JobKind> kinds, const std::vector<std:
   return used;
 }
 
+std::vector<int> links_of_all(std::span<const JobKind> kinds) {
+  std::vector<std::size_t> all(kinds.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return links_of(kinds, all);
+}
+
 Wide jobs_of(std::span<const JobKind> kinds, const std::vector<std::size_t>& chosen) {
   Wide jobs = 0;
   for (const std::size_t kind : chosen) jobs += kinds[kind].count;
@@ -216,7 +222,9 @@ JobShares share_in_pieces(std::span<const JobKind> kinds, std::span<const JobLin
   std::vector<Amount> amounts;
   for (const JobKind& kind : kinds) amounts.push_back(narrow(Wide{kind.count} * pieces));
   Routing routing(kinds, links.size());
-  for (Time time = least_time(kinds, links, size);; time = next_time(links, time, size, pieces)) {
+  std::vector<JobLink> used;  // what no job can use may be finer than all that matters
+  for (const int link : links_of_all(kinds)) used.push_back(links[static_cast<std::size_t>(link)]);
+  for (Time time = least_time(kinds, links, size);; time = next_time(used, time, size, pieces)) {
     IndexedVector<Amount> room;
     for (const JobLink& link : links) room.push_back(pieces_in(link, time, size, pieces));
     if (!routing.route(amounts, std::move(room))) return {time, routing.share()};

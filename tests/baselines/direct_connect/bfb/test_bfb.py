@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 
 import pytest
@@ -9,7 +10,12 @@ import pytest
 from baselines import METHODS
 from baselines.direct_connect.bfb.bfb import generate
 from forestcoll import generate as forestcoll
-from forestcoll.errors import DisconnectedError, InvalidParameterError, UnsupportedError
+from forestcoll.errors import (
+    CapacityOverflowError,
+    DisconnectedError,
+    InvalidParameterError,
+    UnsupportedError,
+)
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import cost, verify
 from forestcoll.schedule.cost import in_steps
@@ -83,6 +89,25 @@ def test_one_gpu_for_all_that_are_like_it_takes_as_long(collective: str) -> None
 def test_threads_change_nothing() -> None:
     topology = load_topology("circulant:nodes=300,offsets=7+11")
     assert generate(topology, limits=Limits(threads=2)) == generate(topology)
+
+
+def test_numbers_beyond_64_bits_are_refused() -> None:
+    """A ring and chords whose bandwidths have nothing in common; a latency of 10^18 us."""
+    rng, builder, size = random.Random(0), TopologyBuilder(), 40
+    for i in range(size):
+        builder.gpu(f"gpu{i}", index=i)
+    pairs = {(i, (i + 1) % size) for i in range(size)}
+    pairs |= {tuple(sorted(rng.sample(range(size), 2))) for _ in range(size // 2)}
+    for one, other in sorted(pairs):
+        for tail, head in ((one, other), (other, one)):
+            builder.arc(f"gpu{tail}", f"gpu{head}", f"10.{rng.randrange(1000):03d}")
+    odd = builder.build("odd")
+    with pytest.raises(CapacityOverflowError, match="round the bandwidths"):
+        generate(odd)
+    verify(generate(odd, pieces=2))
+    builder.link("gpu0", "gpu5", 1, 10**18)
+    with pytest.raises(CapacityOverflowError, match="round the latencies"):
+        generate(builder.build("slow"), num_bytes=1)
 
 
 def test_what_it_does_not_do_is_said() -> None:

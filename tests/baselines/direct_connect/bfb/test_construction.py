@@ -25,6 +25,8 @@ DE_BRUIJN = "(modified_de_bruijn:degree=4,length=2)"
         ("degree_expansion:of=(complete:nodes=3),times=2", 2, Fraction(5, 6)),
         ("line_graph:of=(cartesian_power:of=(diamond),exponent=2)", 7, Fraction(1)),
         ("both_ways:of=(diamond)", 3, Fraction(7, 8)),
+        ("both_ways:of=(line_graph:of=(diamond))", 4, Fraction(1)),
+        ("line_graph:of=(circulant:nodes=8,offsets=1+1+4)", 3, Fraction(5, 4)),
         ("cartesian_product:of=(ring:nodes=3)(ring:nodes=4)", 3, Fraction(11, 12)),
         ("modified_de_bruijn:degree=2,length=3", 4, Fraction(7, 8)),
     ],

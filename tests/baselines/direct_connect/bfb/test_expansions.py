@@ -20,6 +20,9 @@ from forestcoll.schedule.cost import in_steps
 from forestcoll.topology import load_topology
 from tests.baselines.direct_connect.bfb.networks import random_network
 
+PARALLEL = ["circulant:nodes=8,offsets=1+1+4", "circulant:nodes=6,offsets=1+2+2"]
+"""Bases with links of one unit and of two."""
+
 BASES = [
     "complete_bipartite:degree=2",
     "circulant:nodes=16,offsets=3+4",
@@ -61,7 +64,7 @@ def test_a_ring_one_way_is_its_own_line_graph() -> None:
 
 
 @pytest.mark.parametrize("times", [2, 3])
-@pytest.mark.parametrize("spec", BASES)
+@pytest.mark.parametrize("spec", [*BASES, *PARALLEL])
 def test_a_degree_expansion_keeps_what_is_optimal(spec: str, times: int) -> None:
     """Theorem 11: one step more, and (n - 1) / (n N) M / B."""
     base = generate(load_topology(spec))
