@@ -16,12 +16,6 @@ from forestcoll.errors import TimeLimitError, UnsupportedError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.topology.model import Topology
-from lp.alltoall.concurrent_flow import approximate_flow
-from lp.alltoall.demands import demands_of
-from lp.alltoall.linear_optimum import all_to_all_rate
-from lp.alltoall.path_schedule import schedule_of
-from lp.solver.linear_program import Settings
-from lp.symmetry.automorphism import find_orbits
 
 __all__ = ["METHODS", "generate"]
 
@@ -65,6 +59,13 @@ def generate(
             f"unsupported: {topology.name} has switches; the program is for GPUs that are linked "
             f"to each other"
         )
+    from lp.alltoall.concurrent_flow import approximate_flow  # scipy takes half a second
+    from lp.alltoall.demands import demands_of
+    from lp.alltoall.linear_optimum import all_to_all_rate
+    from lp.alltoall.path_schedule import schedule_of
+    from lp.solver.linear_program import Settings
+    from lp.symmetry.automorphism import find_orbits
+
     seconds = limits.seconds if limits and limits.seconds is not None else _SECONDS
     orbits = find_orbits(topology, seconds / 10)
     if (int(orbits.node.max()) + 1) * len(topology.links) <= _MOST_UNKNOWNS:

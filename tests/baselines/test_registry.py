@@ -258,3 +258,13 @@ def test_what_a_baseline_cannot_do_is_typed(
     """
     with pytest.raises(UnsupportedError, match=f"^unsupported: {message}"):
         METHODS[name].generate(topology(), **parameters)
+
+
+def test_solvers_are_imported_when_they_are_needed() -> None:
+    """All methods are listed in a second; OR-Tools, with pandas behind it, would take another."""
+    program = (
+        "import sys, baselines; "
+        "print(sorted({'ortools', 'pandas', 'cvxpy', 'highspy'} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, "[]")

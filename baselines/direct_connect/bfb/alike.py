@@ -20,8 +20,6 @@ import numpy as np
 import numpy.typing as npt
 
 from baselines.direct_connect.bfb.broadcast_network import BroadcastNetwork
-from lp.symmetry.automorphism import find_orbits
-from lp.symmetry.stabilizer import bringing
 
 __all__ = ["Alike"]
 
@@ -52,6 +50,9 @@ class Alike:
         nodes = topology.num_compute
         if network.delay.any():
             return cls.none(nodes)
+        from lp.symmetry.automorphism import find_orbits  # scipy takes half a second
+        from lp.symmetry.stabilizer import bringing
+
         orbits = find_orbits(topology, seconds, of_links=False)
         first = np.full(int(orbits.node.max()) + 1, -1, dtype=np.int32)
         image = np.tile(np.arange(nodes, dtype=np.int32), (nodes, 1))

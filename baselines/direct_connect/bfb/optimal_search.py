@@ -15,9 +15,9 @@ Source:  the conditions of Theorem 5 of Zhao et al. (NSDI 2025): in every step a
 from __future__ import annotations
 
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from baselines.building.composing import hop_by_hop
 from forestcoll.errors import InfeasibleError, TimeLimitError, UnsupportedError
@@ -25,6 +25,9 @@ from forestcoll.problem.limits import Limits
 from forestcoll.schedule.sends import Chunks, Intervals, Sends
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
 
 __all__ = ["bandwidth_optimal"]
 
@@ -53,6 +56,8 @@ def bandwidth_optimal(
     TimeLimitError
         If neither was found in time.
     """
+    from ortools.sat.python import cp_model  # takes half a second
+
     degree = _degree(topology)
     size, links = topology.num_compute, [(link.tail, link.head) for link in topology.links]
     model = cp_model.CpModel()
@@ -99,6 +104,8 @@ def _degree(topology: Topology) -> int:
 
 
 def _solved(model: cp_model.CpModel, limits: Limits, topology: Topology) -> cp_model.CpSolver:
+    from ortools.sat.python import cp_model
+
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = limits.threads
     solver.parameters.random_seed = 1

@@ -21,8 +21,6 @@ from forestcoll.schedule.sends import Chunks
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.transform import time_reversed
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
-from lp.symmetry.automorphism import find_orbits
-from lp.symmetry.stabilizer import bringing
 
 __all__ = ["carried_over", "mirrored", "reduce_scatter_of"]
 
@@ -38,6 +36,9 @@ def mirrored(topology: Topology, seconds: float = math.inf) -> Ints | None:
         None if no such way was found in the time. Definition 6: if there is one, the network is
         reverse-symmetric.
     """
+    from lp.symmetry.automorphism import find_orbits  # scipy takes half a second
+    from lp.symmetry.stabilizer import bringing
+
     size = topology.num_compute
     reverse = topology.reversed()
     nodes = [Node(f"{i}", NodeKind.COMPUTE, index=i) for i in range(2 * size)]
