@@ -8,7 +8,8 @@ Cost:    N^2 d look-ups of distances; a flow for each GPU and step, over kinds o
 Source:  Zhao et al. (NSDI 2025), sections 6.1 to 6.3, appendix E.2 (programs (1), (13), (14),
          Theorem 19). The times are those of the tightest sets of sources, found by flows, not by
          linear programs; whole pieces are an integral flow, so that what is printed as an integer
-         program is solved exactly: without latencies W = ceil(P U).
+         program is solved exactly: with links of one bandwidth and no
+         latencies W = ceil(P U).
 """
 
 from __future__ import annotations
