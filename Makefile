@@ -6,6 +6,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
+DEPENDENCIES := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+  print(*project["dependencies"], *project["optional-dependencies"]["dev"], sep="\n")
 NATIVE := $(shell find forestcoll/native -name '*.cpp' -o -name '*.hpp')
 BUILD := CMakeLists.txt pyproject.toml $(NATIVE)
 
@@ -19,16 +21,34 @@ help:
 	@echo "make stub    write the types of the native module anew"
 	@echo "make clean   remove what make made"
 
-# Build tools are installed first, so that rebuilding after a change needs no network.
-$(VENV)/ready: $(BUILD)
+# Tests start hundreds of Pythons: let them keep what they compile.
+unexport PYTHONDONTWRITEBYTECODE
+
+PIP = $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
+
+# Build tools are installed first, so that rebuilding after a change needs no network, and one core
+# compiles while the other downloads.
+$(VENV)/tools:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: Python 3.11 or later is needed; set PYTHON=/path/to/it"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing into $(VENV) (a few minutes the first time)"
-	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check 'scikit-build-core>=0.10' 'nanobind>=3.1,<3.2' 'cmake>=3.26' 'ninja>=1.11'
-	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --no-build-isolation -e '.[dev]'
+	@$(PIP) 'scikit-build-core>=0.10' 'nanobind>=3.1,<3.2' 'cmake>=3.26' 'ninja>=1.11'
 	@touch $@
 
-setup: $(VENV)/ready
+$(VENV)/dependencies: pyproject.toml | $(VENV)/tools
+	@$(BIN)/python -c '$(DEPENDENCIES)' > $@.txt
+	@$(PIP) --requirement $@.txt
+	@touch $@
+
+$(VENV)/package: $(BUILD) | $(VENV)/tools
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/ready: $(VENV)/dependencies $(VENV)/package
+	@touch $@
+
+setup:
+	@$(MAKE) --silent $(if $(findstring jobserver,$(MAKEFLAGS)),,--jobs 2) $(VENV)/ready
 
 demo: setup
 	$(BIN)/forestcoll run experiments/quickstart.yaml --fresh

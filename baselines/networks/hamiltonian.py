@@ -18,8 +18,6 @@ import random
 from functools import lru_cache
 from itertools import pairwise
 
-import networkx as nx
-
 __all__ = [
     "LOOKS",
     "TRIES",
@@ -76,6 +74,8 @@ def excludes_cycle(successors: Successors) -> bool:
     """
     if len(successors) < 3:
         return not all(successors)
+    import networkx as nx
+
     graph = nx.Graph((u, v) for u, row in enumerate(successors) for v in row)
     if len(graph) < len(successors) or not nx.is_biconnected(graph):
         return True

@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Protocol
-
-import networkx as nx
+from typing import TYPE_CHECKING, Protocol
 
 from baselines.networks.hamiltonian import Successors, find_cycle, find_disjoint_cycles, find_paths
 from baselines.networks.ports import Ports
 from baselines.networks.switch_paths import Router
 from forestcoll.errors import UnsupportedError
 from forestcoll.topology.model import Topology
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["MOST_TOURS", "PASSES", "Layout", "Ring", "hops", "lay_all"]
 
@@ -137,6 +138,8 @@ class Layout(Ports):
 
         Without direct links that is the usual exit, with them any one as near to the next box.
         """
+        import networkx as nx
+
         gpus, after = self.boxes[box], self.boxes[(box + 1) % len(self.boxes)]
         (entry, exit_), (entry_after, _) = self.ends[box], self.ends[(box + 1) % len(self.boxes)]
         size = len(gpus)

@@ -19,14 +19,17 @@ import itertools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
 from baselines.networks.boxes import Ranks
 from forestcoll.errors import UnsupportedError
 from forestcoll.topology.model import Topology
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["TorusGrid", "find_grid"]
 
@@ -121,6 +124,8 @@ def _filled(coordinates: npt.NDArray[np.int64]) -> Ranks | None:
 
 def _by_squares(links: set[Pair], size: int) -> Ranks | None:
     """Find the factors of a graph whose links run both ways, and the place of each rank in each."""
+    import networkx as nx
+
     graph: nx.Graph[int] = nx.Graph()
     graph.add_edges_from(links)
     degree = max((degree for _, degree in graph.degree), default=0)
@@ -138,6 +143,8 @@ def _by_squares(links: set[Pair], size: int) -> Ranks | None:
 
 def _factors(graph: nx.Graph[int]) -> list[set[Pair]]:
     """Split the links, as sorted pairs, into those of each factor."""
+    import networkx as nx
+
     same: nx.Graph[Pair] = nx.Graph()
     same.add_nodes_from(_sorted(edge) for edge in sorted(graph.edges))
     for corner in sorted(graph):
@@ -154,6 +161,8 @@ def _factors(graph: nx.Graph[int]) -> list[set[Pair]]:
 
 def _places(graph: nx.Graph[int], factor: set[Pair]) -> list[int] | None:
     """Number each GPU's place along a factor that is a ring or a single link; None if it is not."""
+    import networkx as nx
+
     others: nx.Graph[int] = nx.Graph()
     others.add_nodes_from(sorted(graph))
     others.add_edges_from(edge for edge in graph.edges if _sorted(edge) not in factor)

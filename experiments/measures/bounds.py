@@ -18,16 +18,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.csgraph import dijkstra
 
 from forestcoll.core.optimality import optimum
 from forestcoll.core.partition_bound import best_known_bound
 from forestcoll.errors import SolverError, TimeLimitError
 from forestcoll.topology import Topology
-from lp.allreduce.best import proved
-from lp.alltoall.linear_optimum import all_to_all_rate
-from lp.solver.linear_program import Settings
 
 __all__ = ["PROGRAM_S", "UpperBound", "upper_bound"]
 
@@ -85,6 +80,8 @@ def upper_bound(
     assert known is not None  # there are two GPUs
     if known.algbw_gb_s == attained:
         return UpperBound(known.algbw_gb_s, "a partition or cut")
+    from lp.allreduce.best import proved
+
     found = proved(topology, None, copying=copying, seconds=PROGRAM_S)
     if found.bound is None or found.bound.algbw_gb_s >= known.algbw_gb_s:
         return UpperBound(known.algbw_gb_s, "a partition or cut")
@@ -101,6 +98,9 @@ def _priced(topology: Topology) -> UpperBound | None:
     no more than the links' prices times their bandwidths can be paid for. Only the search is in
     floating point: prices are whole numbers here, and the sums exact.
     """
+    from lp.alltoall.linear_optimum import all_to_all_rate
+    from lp.solver.linear_program import Settings
+
     try:
         settings = Settings(seconds=PROGRAM_S, method="highs-ipm")
         found = all_to_all_rate(topology, settings=settings).price
@@ -119,6 +119,9 @@ def _rate_at(topology: Topology, prices: Sequence[int]) -> Fraction | None:
 
     None if prices have been rounded to 0 along a way of every pair: these prove nothing.
     """
+    import scipy.sparse as sp
+    from scipy.sparse.csgraph import dijkstra
+
     tails, heads = zip(*((link.tail, link.head) for link in topology.links), strict=True)
     graph = sp.csr_matrix((prices, (tails, heads)), shape=(len(topology.nodes),) * 2)
     gpus = list(topology.compute)

@@ -12,12 +12,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.topology.model import Topology
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["Coordinates", "spring_places"]
 
@@ -50,6 +53,8 @@ def spring_places(topology: Topology, nodes: Sequence[int], pitch: float) -> Coo
 @cache  # the boxes of a cluster are wired alike
 def _places(size: int, edges: tuple[tuple[int, int], ...]) -> Coordinates:
     """Choose between a circle and springs, for nodes 0 to size - 1 with links between them."""
+    import networkx as nx
+
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(size))
     graph.add_edges_from(edges)
@@ -62,6 +67,8 @@ def _places(size: int, edges: tuple[tuple[int, int], ...]) -> Coordinates:
 
 def _springs(graph: nx.Graph[int], circle: Coordinates) -> Coordinates:
     """Relax from a few fixed starts and keep the drawing with the fewest collisions."""
+    import networkx as nx
+
     random = np.random.default_rng(0)
     starts = [circle]
     if len(circle) <= _SEVERAL_STARTS_LIMIT:

@@ -8,13 +8,16 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.errors import CapacityOverflowError, InvalidTopologyError
 from forestcoll.topology.numbers import Exact, exact
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["IntegerCapacities", "Link", "Node", "NodeKind", "Topology"]
 
@@ -303,6 +306,8 @@ class Topology:
         Nodes carry ``kind``, ``box``, ``index``, ``multicast``, ``stores``; links carry
         ``bandwidth_gb_s`` and ``latency_us`` as Fractions.
         """
+        import networkx as nx
+
         graph: nx.DiGraph[str] = nx.DiGraph(name=self.name)
         for node in self.nodes:
             graph.add_node(

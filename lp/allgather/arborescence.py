@@ -12,10 +12,14 @@ Source:  Chu and Liu (1965), Edmonds (1967): every node takes its cheapest edge;
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from forestcoll.errors import DisconnectedError
-from lp.solver.linear_program import Vector
+
+if TYPE_CHECKING:
+    from lp.solver.linear_program import Vector
 
 __all__ = ["cheapest_arborescence"]
 

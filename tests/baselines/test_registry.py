@@ -260,11 +260,10 @@ def test_what_a_baseline_cannot_do_is_typed(
         METHODS[name].generate(topology(), **parameters)
 
 
-def test_solvers_are_imported_when_they_are_needed() -> None:
-    """All methods are listed in a second; OR-Tools, with pandas behind it, would take another."""
-    program = (
-        "import sys, baselines; "
-        "print(sorted({'ortools', 'pandas', 'cvxpy', 'highspy'} & sys.modules.keys()))"
-    )
+@pytest.mark.parametrize("module", ["baselines", "experiments.run.worker"])
+def test_solvers_are_imported_when_they_are_needed(module: str) -> None:
+    """Methods are listed, and a worker starts, in less than a second; OR-Tools takes another."""
+    heavy = {"ortools", "pandas", "cvxpy", "highspy", "scipy", "networkx", "matplotlib"}
+    program = f"import sys, {module}; print(sorted({heavy} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stdout.strip()) == (0, "[]")

@@ -10,15 +10,16 @@ Direct-Connect Topologies for Collective Communications (NSDI 2025) are named th
 from __future__ import annotations
 
 import random
-from typing import Annotated
-
-import networkx as nx
+from typing import TYPE_CHECKING, Annotated
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families.family import family
 from forestcoll.topology.families.values import Count
 from forestcoll.topology.families.wiring import LinkBandwidth, check_links, undirected
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["random_regular"]
 
@@ -34,6 +35,8 @@ def random_regular(
 
     The same seed gives the same graph, the first connected one that it draws.
     """
+    import networkx as nx
+
     _check(nodes, degree)
     chance = random.Random(seed)
     graph = _draw(nodes, degree, chance)
@@ -57,6 +60,8 @@ def _check(nodes: int, degree: int) -> None:
 
 def _draw(nodes: int, degree: int, chance: random.Random) -> nx.Graph[int]:
     """Draw a graph, connected or not; a dense one by the links that it lacks, which is quicker."""
+    import networkx as nx
+
     dense = 2 * degree >= nodes
     drawn: nx.Graph[int] = nx.random_regular_graph(
         nodes - 1 - degree if dense else degree, nodes, chance
