@@ -52,11 +52,13 @@ void bind_breadth_first(nb::module_& m) {
         "progress"_a = nb::none(),
         "Return the nodes that represent others, and for each, step by step, the least time of a "
         "breadth-first broadcast: numerators and denominators.");
-  m.def("broadcast", &broadcast_of, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a, "delay"_a,
-        "size"_a, "representative"_a, "image"_a, "pieces"_a, "threads"_a = 1,
-        "progress"_a = nb::none(),
-        "Return the transfers of a breadth-first broadcast, every shard cut into so many pieces: "
-        "step, source, tail, head, first piece and number of pieces, sorted in this order.");
+  m.def(
+      "broadcast", &broadcast_of, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a, "delay"_a,
+      "size"_a, "representative"_a, "image"_a, "pieces"_a, "threads"_a = 1,
+      "progress"_a = nb::none(),
+      "Return the transfers of a breadth-first broadcast, every shard cut into so many pieces: "
+      "step, source, tail, head, first piece and number of pieces, sorted in this order; the last "
+      "two are empty if shards are not cut.");
 }
 
 }  // namespace forestcoll

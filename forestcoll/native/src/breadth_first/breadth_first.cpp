@@ -17,11 +17,11 @@ namespace {
 using Hops = std::uint16_t;
 constexpr Hops kFar = std::numeric_limits<Hops>::max();
 
-// Hops from every node to every node, and the links into each.
+// The links into every node, and the hops from every node to those given and their neighbours.
 class Distances {
  public:
-  explicit Distances(const BroadcastNetwork& network)
-      : nodes_(network.graph.num_nodes), into_(nodes_), tails_of_(nodes_) {
+  Distances(const BroadcastNetwork& network, const std::vector<NodeId>& heads)
+      : nodes_(network.graph.num_nodes), into_(nodes_), tails_of_(nodes_), hops_(nodes_) {
     if (network.delay.size() != network.graph.arcs.size() || network.size <= 0) {
       throw InvalidInput("there must be a delay for each arc, and shards must have a size");
     }
@@ -32,24 +32,23 @@ class Distances {
       into_[arc.head].push_back({arc.capacity, network.delay[i]});
       tails_of_[arc.head].push_back(arc.tail);
     }
-    hops_.assign(static_cast<std::size_t>(nodes_) * static_cast<std::size_t>(nodes_), kFar);
-    for (NodeId head = 0; head < nodes_; ++head) search(head);
+    for (const NodeId head : heads) {
+      search(head);
+      for (const NodeId tail : tails_of_[head]) search(tail);
+    }
   }
 
   NodeId num_nodes() const { return nodes_; }
   const std::vector<JobLink>& links_into(NodeId head) const { return into_[head]; }
   const std::vector<NodeId>& tails_of(NodeId head) const { return tails_of_[head]; }
   // From every node to this one.
-  std::span<const Hops> to(NodeId head) const {
-    const auto size = static_cast<std::size_t>(nodes_);
-    return std::span(hops_).subspan(static_cast<std::size_t>(head) * size, size);
-  }
+  std::span<const Hops> to(NodeId head) const { return hops_[head]; }
 
  private:
   void search(NodeId head) {
-    const auto row =
-        std::span(hops_).subspan(static_cast<std::size_t>(head) * static_cast<std::size_t>(nodes_),
-                                 static_cast<std::size_t>(nodes_));
+    std::vector<Hops>& row = hops_[head];
+    if (!row.empty()) return;
+    row.assign(static_cast<std::size_t>(nodes_), kFar);
     std::vector<NodeId> queue{head};
     row[static_cast<std::size_t>(head)] = 0;
     for (std::size_t i = 0; i < queue.size(); ++i) {
@@ -69,7 +68,7 @@ class Distances {
   NodeId nodes_;
   NodeMap<std::vector<JobLink>> into_;
   NodeMap<std::vector<NodeId>> tails_of_;  // of the same links
-  std::vector<Hops> hops_;                 // by head, then source
+  NodeMap<std::vector<Hops>> hops_;        // by source
 };
 
 // What comes to one node in one step.
@@ -183,6 +182,11 @@ struct Row {
   Receipt receipt;
 };
 
+// Rows of one step and source share one.
+std::size_t cell(const Row& row, std::size_t nodes) {
+  return static_cast<std::size_t>(row.step) * nodes + static_cast<std::size_t>(row.source);
+}
+
 // The pieces of a step, source after source and link after link of each.
 void append_rows(const Arrivals& arrivals, const std::vector<std::vector<Amount>>& share,
                  const std::vector<NodeId>& tails, NodeId head, int step, Amount pieces,
@@ -235,39 +239,60 @@ void each_row(const NodeMap<std::vector<Row>>& solved, const Symmetry& symmetry,
   }
 }
 
-// Counts rows by step and source, puts them there, and sorts the few of each.
-Broadcast sorted(const NodeMap<std::vector<Row>>& solved, const Symmetry& symmetry,
-                 Progress& progress, int threads) {
-  const std::size_t nodes = solved.size();
+// Where the rows of each step and source begin, N to a step; the last entry is their number.
+std::vector<std::size_t> begins(const NodeMap<std::vector<Row>>& solved, const Symmetry& symmetry) {
   std::int32_t steps = 0;
   for (const auto& rows : solved) {
     for (const Row& row : rows) steps = std::max(steps, row.step + 1);
   }
-  std::vector<std::size_t> first(static_cast<std::size_t>(steps) * nodes + 1, 0);
-  const auto place = [&](const Row& row) {
-    return static_cast<std::size_t>(row.step) * nodes + static_cast<std::size_t>(row.source);
-  };
-  each_row(solved, symmetry, [&](const Row& row) { ++first[place(row) + 1]; });
+  std::vector<std::size_t> first(static_cast<std::size_t>(steps) * solved.size() + 1, 0);
+  each_row(solved, symmetry, [&](const Row& row) { ++first[cell(row, solved.size()) + 1]; });
   std::partial_sum(first.begin(), first.end(), first.begin());
-  std::vector<Receipt> receipts(first.back());
-  std::vector<std::size_t> next(first.begin(), first.end() - 1);
-  each_row(solved, symmetry, [&](const Row& row) { receipts[next[place(row)]++] = row.receipt; });
+  return first;
+}
+
+void write(const Receipt& receipt, bool whole, std::size_t at, Broadcast& result) {
+  result.tail[at] = receipt.tail;
+  result.head[at] = receipt.head;
+  if (whole) return;
+  result.first[at] = receipt.first;
+  result.amount[at] = receipt.amount;
+}
+
+// Sorts the few rows of one step and source, by way of a buffer.
+void sort_cell(std::size_t begin, std::size_t end, bool whole, std::vector<Receipt>& buffer,
+               Broadcast& result) {
+  buffer.clear();
+  for (std::size_t i = begin; i < end; ++i) {
+    const Amount first = whole ? 0 : result.first[i], amount = whole ? 1 : result.amount[i];
+    buffer.push_back({result.tail[i], result.head[i], first, amount});
+  }
+  std::ranges::sort(buffer, {}, [](const Receipt& r) { return ends(r.tail, r.head); });
+  for (std::size_t i = begin; i < end; ++i) write(buffer[i - begin], whole, i, result);
+}
+
+// Counts rows by step and source, puts them there, and sorts the few of each.
+Broadcast sorted(const NodeMap<std::vector<Row>>& solved, const Symmetry& symmetry, bool whole,
+                 Progress& progress, int threads) {
+  const std::vector<std::size_t> first = begins(solved, symmetry);
   Broadcast result;
   for (auto* column : {&result.step, &result.source, &result.tail, &result.head}) {
-    column->resize(receipts.size());
+    column->resize(first.back());
   }
-  for (auto* column : {&result.first, &result.amount}) column->resize(receipts.size());
+  if (!whole) {
+    for (auto* column : {&result.first, &result.amount}) column->resize(first.back());
+  }
+  std::vector<std::size_t> next(first.begin(), first.end() - 1);
+  each_row(solved, symmetry, [&](const Row& row) {
+    write(row.receipt, whole, next[cell(row, solved.size())]++, result);
+  });
   const auto order = [&](std::size_t begin, std::size_t end, Progress&) {
-    for (std::size_t cell = begin; cell < end; ++cell) {
-      std::ranges::sort(std::span(receipts).subspan(first[cell], first[cell + 1] - first[cell]), {},
-                        [](const Receipt& r) { return ends(r.tail, r.head); });
-      for (std::size_t i = first[cell]; i < first[cell + 1]; ++i) {
-        result.step[i] = static_cast<std::int32_t>(cell / nodes);
-        result.source[i] = static_cast<NodeId>(cell % nodes);
-        result.tail[i] = receipts[i].tail;
-        result.head[i] = receipts[i].head;
-        result.first[i] = receipts[i].first;
-        result.amount[i] = receipts[i].amount;
+    std::vector<Receipt> buffer;
+    for (std::size_t at = begin; at < end; ++at) {
+      sort_cell(first[at], first[at + 1], whole, buffer, result);
+      for (std::size_t i = first[at]; i < first[at + 1]; ++i) {
+        result.step[i] = static_cast<std::int32_t>(at / solved.size());
+        result.source[i] = static_cast<NodeId>(at % solved.size());
       }
     }
   };
@@ -279,9 +304,9 @@ Broadcast sorted(const NodeMap<std::vector<Row>>& solved, const Symmetry& symmet
 
 BroadcastTimes broadcast_times(const BroadcastNetwork& network, const Symmetry& symmetry,
                                Progress progress, int threads) {
-  const Distances distances(network);
   BroadcastTimes result;
-  result.node = representatives(symmetry, distances.num_nodes());
+  result.node = representatives(symmetry, network.graph.num_nodes);
+  const Distances distances(network, result.node);
   std::vector<std::vector<Time>> rows(result.node.size());
   in_parallel(
       threads, rows.size(), progress, [&](std::size_t first, std::size_t last, Progress& report) {
@@ -305,8 +330,8 @@ BroadcastTimes broadcast_times(const BroadcastNetwork& network, const Symmetry& 
 Broadcast broadcast(const BroadcastNetwork& network, const Symmetry& symmetry, Amount pieces,
                     Progress progress, int threads) {
   if (pieces < 1) throw InvalidInput("a shard must be cut into one piece at least");
-  const Distances distances(network);
-  const std::vector<NodeId> nodes = representatives(symmetry, distances.num_nodes());
+  const std::vector<NodeId> nodes = representatives(symmetry, network.graph.num_nodes);
+  const Distances distances(network, nodes);
   NodeMap<std::vector<Row>> solved(distances.num_nodes());
   in_parallel(
       threads, nodes.size(), progress, [&](std::size_t first, std::size_t last, Progress& report) {
@@ -315,7 +340,7 @@ Broadcast broadcast(const BroadcastNetwork& network, const Symmetry& symmetry, A
           report(static_cast<std::int64_t>(i - first), static_cast<std::int64_t>(last - first));
         }
       });
-  return sorted(solved, symmetry, progress, threads);
+  return sorted(solved, symmetry, pieces == 1, progress, threads);
 }
 
 }  // namespace forestcoll

@@ -50,9 +50,11 @@ std::vector<Time> check_broadcast(const BroadcastNetwork& network, const Broadca
   for (const Arc& arc : network.graph.arcs) capacity[{arc.tail, arc.head}] = arc.capacity;
   std::map<std::pair<NodeId, NodeId>, std::vector<std::pair<Amount, Amount>>> got;
   std::map<std::tuple<int, NodeId, NodeId>, Amount> load;
+  CHECK(made.first.size() == (pieces == 1 ? 0 : made.step.size()));
   for (std::size_t i = 0; i < made.step.size(); ++i) {
     const NodeId tail = made.tail[i], head = made.head[i];
-    const Amount first = made.first[i], amount = made.amount[i];
+    const Amount first = pieces == 1 ? 0 : made.first[i];
+    const Amount amount = pieces == 1 ? 1 : made.amount[i];
     const auto source = static_cast<std::size_t>(made.source[i]);
     CHECK(capacity.contains({tail, head}) && amount > 0);
     CHECK(hops[source][static_cast<std::size_t>(head)] == made.step[i] + 1);

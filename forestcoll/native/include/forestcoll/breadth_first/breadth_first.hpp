@@ -42,7 +42,7 @@ BroadcastTimes broadcast_times(const BroadcastNetwork& network, const Symmetry& 
                                Progress progress = {}, int threads = 1);
 
 // Transfers, sorted by (step, source, tail, head): `amount` pieces of the source's shard from
-// `first` on.
+// `first` on. These two are empty if shards are not cut.
 struct Broadcast {
   std::vector<std::int32_t> step;
   std::vector<NodeId> source, tail, head;
