@@ -17,7 +17,7 @@ from typing import Protocol
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.numbers import exact, exact_text
 
-__all__ = ["Amount", "Choice", "Count", "Either", "Flag", "Kind", "Offsets", "Sizes"]
+__all__ = ["Amount", "Choice", "Count", "Either", "Flag", "Kind", "Latency", "Offsets", "Sizes"]
 
 _WHOLE = re.compile("[0-9]{1,9}")
 
@@ -46,6 +46,13 @@ def _whole(value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     raise ValueError
+
+
+def _exact(value: object, what: str) -> Fraction:
+    try:
+        return exact(value, what)
+    except InvalidTopologyError as error:
+        raise ValueError from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +147,31 @@ class Amount:
 
     def read(self, value: object) -> Fraction:
         """Read ``"12.5"``, ``"25/2"``, an int or a Fraction."""
-        try:
-            number = exact(value, self.help)
-        except InvalidTopologyError as error:
-            raise ValueError from error
+        number = _exact(value, self.help)
         if number <= 0:
+            raise ValueError
+        return number
+
+    def show(self, value: object) -> str:
+        """Write a decimal or a fraction."""
+        return exact_text(self.read(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """An exact number from zero, such as a latency in microseconds."""
+
+    help: str
+
+    @property
+    def allowed(self) -> str:
+        """The forms."""
+        return "an exact number from 0, such as 0, 0.7 or 7/10"
+
+    def read(self, value: object) -> Fraction:
+        """Read ``"0.7"``, ``"7/10"``, an int or a Fraction."""
+        number = _exact(value, self.help)
+        if number < 0:
             raise ValueError
         return number
 

@@ -13,6 +13,7 @@ from forestcoll.topology.families.values import (
     Either,
     Flag,
     Kind,
+    Latency,
     Offsets,
     Sizes,
 )
@@ -21,6 +22,7 @@ COUNT = Count("boxes", minimum=2, maximum=9)
 SIZES = Sizes("dimensions", maximum=30)
 OFFSETS = Offsets("jumps", maximum=7)
 AMOUNT = Amount("GB/s")
+LATENCY = Latency("microseconds")
 FLAG = Flag("wrap")
 CHOICE = Choice("switches", (1, 2, "none"))
 EITHER = Either("nearest", OFFSETS)
@@ -38,6 +40,8 @@ EITHER = Either("nearest", OFFSETS)
         (OFFSETS, 3, (3,), "3"),
         (AMOUNT, "25/2", Fraction(25, 2), "12.5"),
         (AMOUNT, Fraction(1, 3), Fraction(1, 3), "1/3"),
+        (LATENCY, "0.7", Fraction(7, 10), "0.7"),
+        (LATENCY, 0, Fraction(0), "0"),
         (FLAG, "True", True, "true"),
         (FLAG, False, False, "false"),
         (CHOICE, "2", 2, "2"),
@@ -63,6 +67,7 @@ def test_text_and_values_read_alike_and_read_back(
         (SIZES, ["", "5x7", "0x4", "4x", "4 x 4", [], [True], 2.0]),
         (OFFSETS, ["", "0", "8", "1++2", "-1", (), [1.0]]),
         (AMOUNT, ["0", -1, 0.5, "fast", True, None]),
+        (LATENCY, [-1, "-0.1", 0.5, "fast", True, None]),
         (FLAG, ["yes", "1", 1, 0, "", None]),
         (CHOICE, ["3", 3, True, "", None]),
         (EITHER, ["farthest", "", "8", None]),
