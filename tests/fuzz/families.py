@@ -99,6 +99,17 @@ def dgx(chance: random.Random, size: int) -> Topology:
     return _jittered(topology, chance)
 
 
+def machines_of_chassis(chance: random.Random, size: int) -> Topology:
+    """Chassis of which only some GPUs send to others or receive from them, or all in pairs."""
+    nic = chance.choice(SPEEDS)
+    kind = chance.choice(["ndv2", "mi250_teccl", "dgx2" if size <= 32 else "ndv2"])
+    if kind != "mi250_teccl":
+        chassis = -(-size // (16 if kind == "dgx2" else 8))
+        return load_topology(f"{kind}:chassis={chassis},nic_bandwidth={nic}")
+    chassis = -(-size // 16)
+    return _jittered(load_topology(f"{kind}:chassis={chassis},switch_bandwidth={nic}"), chance)
+
+
 def loose(chance: random.Random, size: int) -> Topology:
     """Boxes with a little more bandwidth than they need, so that no box is tight."""
     nic = chance.choice(SPEEDS)
@@ -273,6 +284,7 @@ FAMILIES: dict[str, Family] = {
     "unbalanced": unbalanced,
     "regular": regular,
     "dgx": dgx,
+    "chassis": machines_of_chassis,
     "loose": loose,
     "mixed": mixed,
     "pods": three_levels,
@@ -285,4 +297,5 @@ FAMILIES: dict[str, Family] = {
 """By the names the command line knows. Each draws from a generator, for about so many GPUs."""
 
 UNDAMAGED = [name for name in FAMILIES if name not in ("damaged", "odd-speeds")]
-TWO_WAY = [name for name in UNDAMAGED if name not in ("directed", "unbalanced", "regular")]
+ONE_WAY = ("directed", "unbalanced", "regular", "chassis")
+TWO_WAY = [name for name in UNDAMAGED if name not in ONE_WAY]

@@ -35,6 +35,7 @@ LARGE_SEEDS = {
     "unbalanced": (1,),
     "regular": (0, 1, 3),
     "dgx": (1, 2, 5),
+    "chassis": (0, 5, 6),
     "loose": (0, 4),
     "mixed": (2, 4, 6),
     "pods": (2, 4, 7),

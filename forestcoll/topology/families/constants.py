@@ -3,7 +3,7 @@
 Runtimes, vendors and papers disagree on some of them (an MI250 xGMI link is 36 GB/s to RCCL and
 50 GB/s to its vendor; A100 NVLink is 240 GB/s to NCCL and 300 GB/s to its vendor), so each is
 also a parameter of the families that use it. Bandwidths are in GB/s (1e9 bytes per second) and
-per direction.
+per direction, latencies in microseconds.
 """
 
 from __future__ import annotations
@@ -17,12 +17,24 @@ __all__ = [
     "A100_NIC",
     "A100_NVSWITCH",
     "CONSTANTS",
+    "DGX1_LINKS",
+    "DGX1_NVLINK_LATENCY",
+    "DGX2_NIC",
+    "DGX2_NIC_LATENCY",
+    "DGX2_NVSWITCH",
+    "DGX2_NVSWITCH_LATENCY",
     "GPUS_PER_DGX",
     "H100_NIC",
     "H100_NVSWITCH",
+    "MI250_GPU_LATENCY",
     "MI250_IB",
+    "MI250_PAIR_SWITCH",
+    "MI250_SWITCH_LATENCY",
     "MI250_XGMI",
     "MI250_XGMI_LINKS",
+    "NDV2_NIC",
+    "NDV2_NIC_LATENCY",
+    "V100_NVLINK",
     "Constant",
 ]
 
@@ -79,6 +91,73 @@ MI250_IB = Constant(
     "topo_16p1h.xml has, would be 12.5)",
 )
 
+V100_NVLINK = Constant(
+    Fraction(25),
+    "GB/s per direction",
+    "one of the 6 NVLinks of a V100",
+    "NVIDIA V100 data sheet (SXM2): NVLink 300 GB/s, both directions; TE-CCL figure 14",
+)
+DGX1_NVLINK_LATENCY = Constant(
+    Fraction(7, 10),
+    "us",
+    "two GPUs of a DGX-1 or an NDv2 chassis to each other",
+    "TE-CCL section 6.1 for DGX1; its published code has it for NDv2 too",
+)
+NDV2_NIC = Constant(
+    Fraction(25, 2),
+    "GB/s per direction",
+    "the InfiniBand NIC of an NDv2 chassis",
+    "Azure NDv2-series: one NIC at 100 Gb/s; TE-CCL's published code",
+)
+NDV2_NIC_LATENCY = Constant(
+    Fraction(13, 10),
+    "us",
+    "each link between an NDv2 chassis and the network",
+    "TE-CCL's published code",
+)
+DGX2_NVSWITCH = Constant(
+    Fraction(125),
+    "GB/s per direction",
+    "a V100 to the NVSwitches of its DGX-2",
+    "TE-CCL figure 13 (the data sheet's 6 NVLinks would be 150)",
+)
+DGX2_NVSWITCH_LATENCY = Constant(
+    Fraction(35, 100),
+    "us",
+    "a V100 to the NVSwitches of its DGX-2, each way",
+    "TE-CCL (SIGCOMM 2024) figure 13",
+)
+DGX2_NIC = Constant(
+    Fraction(25, 2),
+    "GB/s per direction",
+    "a NIC of a DGX-2 to one of another",
+    "NVIDIA DGX-2 data sheet: 8 NICs at 100 Gb/s; TE-CCL figure 13",
+)
+DGX2_NIC_LATENCY = Constant(
+    Fraction(26, 10),
+    "us",
+    "a NIC of a DGX-2 to one of another",
+    "TE-CCL (SIGCOMM 2024) figure 13",
+)
+MI250_PAIR_SWITCH = Constant(
+    Fraction(25),
+    "GB/s per direction",
+    "every link of the switches between MI250 chassis",
+    "TE-CCL (SIGCOMM 2024) figure 15",
+)
+MI250_GPU_LATENCY = Constant(
+    Fraction(6, 10),
+    "us",
+    "two MI250 GPUs of a chassis to each other",
+    "none printed: TE-CCL figure 3 has it for the GPUs of another cloud topology",
+)
+MI250_SWITCH_LATENCY = Constant(
+    Fraction(75, 100),
+    "us",
+    "every link of the switches between MI250 chassis",
+    "none printed: TE-CCL figure 3 has it for GPU to switch in another cloud topology",
+)
+
 CONSTANTS: Mapping[str, Constant] = MappingProxyType(
     {
         "A100_NVSWITCH": A100_NVSWITCH,
@@ -87,6 +166,17 @@ CONSTANTS: Mapping[str, Constant] = MappingProxyType(
         "H100_NIC": H100_NIC,
         "MI250_XGMI": MI250_XGMI,
         "MI250_IB": MI250_IB,
+        "V100_NVLINK": V100_NVLINK,
+        "DGX1_NVLINK_LATENCY": DGX1_NVLINK_LATENCY,
+        "NDV2_NIC": NDV2_NIC,
+        "NDV2_NIC_LATENCY": NDV2_NIC_LATENCY,
+        "DGX2_NVSWITCH": DGX2_NVSWITCH,
+        "DGX2_NVSWITCH_LATENCY": DGX2_NVSWITCH_LATENCY,
+        "DGX2_NIC": DGX2_NIC,
+        "DGX2_NIC_LATENCY": DGX2_NIC_LATENCY,
+        "MI250_PAIR_SWITCH": MI250_PAIR_SWITCH,
+        "MI250_GPU_LATENCY": MI250_GPU_LATENCY,
+        "MI250_SWITCH_LATENCY": MI250_SWITCH_LATENCY,
     }
 )
 """All of the above, for tables and reports."""
@@ -105,3 +195,12 @@ MI250_XGMI_LINKS: Mapping[int, tuple[tuple[int, int], ...]] = MappingProxyType(
     }
 )
 """Pairs of GPUs of an MI250 box, by the number of xGMI links between them."""
+
+# NVIDIA's hybrid cube mesh, numbered as in TE-CCL's published code.
+DGX1_LINKS: Mapping[int, tuple[tuple[int, int], ...]] = MappingProxyType(
+    {
+        2: ((0, 1), (0, 4), (1, 3), (2, 3), (2, 6), (4, 5), (5, 7), (6, 7)),
+        1: ((0, 2), (0, 3), (1, 2), (1, 5), (3, 7), (4, 6), (4, 7), (5, 6)),
+    }
+)
+"""Pairs of GPUs of a DGX-1, by the number of NVLinks between them."""

@@ -8,7 +8,12 @@ from fractions import Fraction
 import pytest
 
 from forestcoll.topology import load_topology
-from forestcoll.topology.families.constants import CONSTANTS, GPUS_PER_DGX, MI250_XGMI_LINKS
+from forestcoll.topology.families.constants import (
+    CONSTANTS,
+    DGX1_LINKS,
+    GPUS_PER_DGX,
+    MI250_XGMI_LINKS,
+)
 
 
 def test_mi250_wiring_gives_every_gpu_seven_links_to_three_or_four_others():
@@ -25,15 +30,32 @@ def test_mi250_wiring_gives_every_gpu_seven_links_to_three_or_four_others():
     assert set(neighbours.values()) == {3, 4}
 
 
+def test_dgx1_wiring_gives_every_gpu_six_nvlinks_to_four_others():
+    """16 pairs, 8 of them with 2 links: a GPU has 2 + 2 + 1 + 1."""
+    ends: Counter[int] = Counter()
+    neighbours: Counter[int] = Counter()
+    for count, pairs in DGX1_LINKS.items():
+        for a, b in pairs:
+            assert a < b
+            ends.update({a: count, b: count})
+            neighbours.update([a, b])
+    assert {count: len(pairs) for count, pairs in DGX1_LINKS.items()} == {2: 8, 1: 8}
+    assert ends == dict.fromkeys(range(8), 6)
+    assert neighbours == dict.fromkeys(range(8), 4)
+
+
 def test_every_constant_has_a_unit_and_a_source():
-    for constant in CONSTANTS.values():
+    for name, constant in CONSTANTS.items():
         assert constant.value > 0
-        assert constant.unit == "GB/s per direction"
+        assert constant.unit == ("us" if name.endswith("LATENCY") else "GB/s per direction")
         assert len(constant.source) > 20
 
 
 def test_the_values_follow_from_what_the_sources_print():
-    """Half of what goes both ways; an eighth of what is in bits; a lane a bit; a box by 16."""
+    """Half of what goes both ways; an eighth of what is in bits; a lane a bit; a box by 16.
+
+    300 GB/s both ways over 6 NVLinks; latencies as printed.
+    """
     assert {name: constant.value for name, constant in CONSTANTS.items()} == {
         "A100_NVSWITCH": Fraction(600, 2),
         "A100_NIC": Fraction(200, 8),
@@ -41,6 +63,17 @@ def test_the_values_follow_from_what_the_sources_print():
         "H100_NIC": Fraction(400, 8),
         "MI250_XGMI": Fraction(25 * 16, 8),
         "MI250_IB": Fraction(256, 16),
+        "V100_NVLINK": Fraction(300, 2 * 6),
+        "DGX1_NVLINK_LATENCY": Fraction("0.7"),
+        "NDV2_NIC": Fraction(100, 8),
+        "NDV2_NIC_LATENCY": Fraction("1.3"),
+        "DGX2_NVSWITCH": Fraction(125),
+        "DGX2_NVSWITCH_LATENCY": Fraction("0.35"),
+        "DGX2_NIC": Fraction(100, 8),
+        "DGX2_NIC_LATENCY": Fraction("2.6"),
+        "MI250_PAIR_SWITCH": Fraction(25),
+        "MI250_GPU_LATENCY": Fraction("0.6"),
+        "MI250_SWITCH_LATENCY": Fraction("0.75"),
     }
 
 
