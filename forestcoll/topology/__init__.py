@@ -1,9 +1,10 @@
 """What a network is: the model, files, families of generators, validation.
 
 To read: ``model`` (nodes and links), ``numbers`` (exact ones), ``builder`` (networks by naming
-things) and ``families/`` (by name); ``format``, ``documents`` and ``files`` (in YAML and JSON);
-``spec`` (either from one word), ``expanded`` (families of networks made of networks); then what is
-asked of networks: ``validate``, ``groups``, ``operations``, ``differences``, ``describe``.
+things) and ``families/`` (by name); ``format``, ``documents`` and ``files`` (in YAML and JSON),
+``importers/`` (in files of other tools); ``spec`` (any of these from one word), ``expanded``
+(families of networks made of networks); then what is asked of networks: ``validate``, ``groups``,
+``operations``, ``differences``, ``describe``.
 """
 
 from forestcoll.topology import expanded as expanded

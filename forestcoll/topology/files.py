@@ -1,4 +1,4 @@
-"""Read and write topology files, YAML or JSON by their suffix."""
+"""Read and write topology files, YAML or JSON by their suffix; read those of other tools."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from forestcoll.atomic_write import reason, write_whole
 from forestcoll.errors import ExportError, InvalidTopologyError
 from forestcoll.topology.documents import parse_json, parse_yaml
 from forestcoll.topology.format import topology_document, topology_from_document
+from forestcoll.topology.importers.teccl_input import is_teccl, topology_from_teccl
 from forestcoll.topology.model import Topology
 
 __all__ = ["SUFFIXES", "read_topology", "topology_json", "topology_yaml", "write_topology"]
@@ -26,7 +27,7 @@ _NUMBERS = ("bandwidth_gb_s", "latency_us")
 
 
 def read_topology(path: str | os.PathLike[str]) -> Topology:
-    """Read a topology file.
+    """Read a topology file, or an input of TE-CCL.
 
     Parameters
     ----------
@@ -50,7 +51,8 @@ def read_topology(path: str | os.PathLike[str]) -> Topology:
     except OSError as error:
         raise InvalidTopologyError(f"{path}: cannot be read: {reason(error)}") from None
     parse = parse_json if suffix == ".json" else parse_yaml
-    return topology_from_document(parse(text, str(path)))
+    document = parse(text, str(path))
+    return (topology_from_teccl if is_teccl(document) else topology_from_document)(document)
 
 
 def write_topology(topology: Topology, path: str | os.PathLike[str]) -> None:

@@ -1,0 +1,1 @@
+"""Networks out of files of other tools: ``teccl_input`` (what TE-CCL solves)."""

@@ -1,0 +1,189 @@
+"""TE-CCL's input file to a topology: it names a machine of TE-CCL's, with a few parameters.
+
+Problem: which network ``{"TopologyParams": {"name": "NDv2", "chassis": 2, ...}, ...}`` means.
+Input:   its ``TopologyParams``: ``name``; ``chassis``; ``alpha``, the latencies in seconds between
+         GPUs and at switches; ``chunk_size`` (GB) and ``option``, which are not about the network.
+         The parts about its solver and the collective are not read.
+Output:  one of the families of ``chassis``, or a typed error with the file, the field, the remedy.
+Cost:    nothing.
+Source:  TE-CCL's published input files and their documentation. What TE-CCL would pass over in
+         silence is refused here: misspelt fields, ``chassis`` or ``alpha`` of a machine that
+         takes none. Left out, ``chassis`` is 1 (2 for DGX2) and ``alpha`` 0, as there.
+"""
+
+from __future__ import annotations
+
+import difflib
+import reprlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from forestcoll.errors import ForestCollError, InvalidTopologyError
+from forestcoll.topology.documents import Document
+from forestcoll.topology.families.chassis import dgx1, dgx2, mi250_teccl, ndv2
+from forestcoll.topology.families.values import Amount, Count, Kind, Latency
+from forestcoll.topology.model import Topology
+from forestcoll.topology.numbers import exact
+
+__all__ = ["is_teccl", "topology_from_teccl"]
+
+SECTION = "TopologyParams"
+FIELDS = ("name", "chassis", "chunk_size", "alpha", "side_length", "option")
+MICROSECONDS = 10**6
+
+_CHASSIS = Count("number of chassis")
+_ALPHA = Latency("seconds")
+_CHUNK_SIZE = Amount("GB")
+
+
+def is_teccl(document: Document) -> bool:
+    """Tell whether a document is an input of TE-CCL."""
+    return isinstance(document.data, dict) and SECTION in document.data
+
+
+def topology_from_teccl(document: Document) -> Topology:
+    """Make the network that an input of TE-CCL names.
+
+    Parameters
+    ----------
+    document : Document
+        One that :func:`is_teccl`.
+
+    Raises
+    ------
+    InvalidTopologyError
+        In one line: the file, the field, the value found and the remedy; for a machine that
+        TE-CCL does not have, or ``Mesh``, whose rows run into the next there.
+
+    Examples
+    --------
+    >>> from forestcoll.topology.documents import parse_json
+    >>> text = '{"TopologyParams": {"name": "AMD", "chassis": 2, "alpha": [6e-7, 7.5e-7]}}'
+    >>> topology_from_teccl(parse_json(text, "amd.json")).name
+    'mi250_teccl:chassis=2'
+    """
+    params = _Params(document, _section(document))
+    name = params.name()
+    params.value("chunk_size", _CHUNK_SIZE)
+    if name != "Mesh":
+        params.refuse("side_length", f"which {name} does not have; remove it")
+    return _MACHINES[name](params)
+
+
+@dataclass(frozen=True, slots=True)
+class _Params:
+    """The section on the network, and the document for errors about it."""
+
+    document: Document
+    given: Mapping[str, object]
+
+    def name(self) -> str:
+        if "name" not in self.given:
+            raise self.fault("name", f"is missing; write one of {', '.join(_MACHINES)}")
+        name = self.given["name"]
+        if isinstance(name, str) and name in _MACHINES:
+            return name
+        near = difflib.get_close_matches(str(name), _MACHINES, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"they are {', '.join(_MACHINES)}"
+        raise self.fault("name", f"is {reprlib.repr(name)}, no machine of TE-CCL's; {hint}")
+
+    def value(self, field: str, kind: Kind) -> object:
+        """Return the value of a field, or None if it is left out."""
+        if field not in self.given:
+            return None
+        return self._read((field,), kind, self.given[field])
+
+    def chassis(self, default: int, only: int | None = None) -> int:
+        """Return the number of chassis, which some machines have a fixed one of."""
+        chassis = self.value("chassis", _CHASSIS)
+        if not isinstance(chassis, int):
+            return default
+        if only is not None and chassis != only:
+            problem = f"is {chassis}, but TE-CCL makes {only} of {self.name()}; write {only}"
+            raise self.fault("chassis", problem)
+        return chassis
+
+    def alpha_us(self) -> tuple[Fraction, Fraction]:
+        """Return the latencies of links between GPUs and of links at switches."""
+        alpha = self.given.get("alpha", [0, 0])
+        if not isinstance(alpha, list) or len(alpha) != 2:
+            problem = f"is {reprlib.repr(alpha)}; write [between GPUs, at switches] in seconds"
+            raise self.fault("alpha", problem)
+        gpus, switches = (self._microseconds(i, value) for i, value in enumerate(alpha))
+        return gpus, switches
+
+    def _microseconds(self, place: int, value: object) -> Fraction:
+        seconds = self._read(("alpha", place), _ALPHA, value)
+        assert isinstance(seconds, Fraction), "a Latency reads to that"
+        try:
+            return exact(seconds * MICROSECONDS, "in microseconds")
+        except InvalidTopologyError as error:
+            raise self.document.fault((SECTION, "alpha", place), str(error)) from None
+
+    def refuse(self, field: str, reason: str) -> None:
+        if field in self.given:
+            raise self.fault(field, f"is given, {reason}")
+
+    def fault(self, field: str, problem: str) -> ForestCollError:
+        return self.document.fault((SECTION, field), problem)
+
+    def _read(self, where: tuple[str | int, ...], kind: Kind, value: object) -> object:
+        try:
+            return kind.read(value)
+        except ValueError:
+            problem = f"is {reprlib.repr(value)}; it must be {kind.allowed} ({kind.help})"
+            raise self.document.fault((SECTION, *where), problem) from None
+
+
+def _section(document: Document) -> Mapping[str, object]:
+    assert isinstance(document.data, dict), "is_teccl"
+    section = document.data[SECTION]
+    if not isinstance(section, dict):
+        problem = f"is {reprlib.repr(section)}; it must hold the fields {', '.join(FIELDS[:4])}"
+        raise document.fault((SECTION,), problem)
+    for field in section:
+        if field not in FIELDS:
+            near = difflib.get_close_matches(field, FIELDS, n=1)
+            remedy = f"did you mean {near[0]}?" if near else f"the fields are {', '.join(FIELDS)}"
+            raise document.fault((SECTION, field), f"is not a field of TE-CCL's; {remedy}")
+    return section
+
+
+def _dgx1(params: _Params) -> Topology:
+    params.chassis(default=1, only=1)
+    gpus, _ = params.alpha_us()
+    return dgx1(nvlink_latency=gpus)
+
+
+def _dgx2(params: _Params) -> Topology:
+    params.refuse("alpha", "but TE-CCL has its own for DGX2; remove it")
+    return dgx2(params.chassis(default=2, only=2))
+
+
+def _ndv2(params: _Params) -> Topology:
+    """Two chassis of TE-CCL's are joined by links, more by a switch."""
+    params.refuse("alpha", "but TE-CCL has its own for NDv2; remove it")
+    chassis = params.chassis(default=1)
+    return ndv2(chassis, between="direct" if chassis == 2 else "switch")
+
+
+def _amd(params: _Params) -> Topology:
+    gpus, switches = params.alpha_us()
+    return mi250_teccl(params.chassis(default=1), xgmi_latency=gpus, switch_latency=switches)
+
+
+def _mesh(params: _Params) -> Topology:
+    side = params.value("side_length", Count("nodes along one side")) or 4
+    remedy = f"torus:dims={side}x{side},wrap=false,bandwidth=100"
+    problem = f"is 'Mesh', whose rows run into the next in TE-CCL; for a mesh ask for {remedy}"
+    raise params.fault("name", problem)
+
+
+_MACHINES: Mapping[str, Callable[[_Params], Topology]] = {
+    "DGX1": _dgx1,
+    "DGX2": _dgx2,
+    "NDv2": _ndv2,
+    "AMD": _amd,
+    "Mesh": _mesh,
+}
