@@ -7,6 +7,7 @@ import json
 from fractions import Fraction
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,6 +60,43 @@ def test_no_column_is_a_measure_by_a_slip() -> None:
     """Those that figures show are the published ones; a slip of the name would hide a value."""
     columns = {name for table in published._tables().values() for name in table[0]}
     assert columns & DRAWN.keys() == {"algbw_gb_s", "generation_s", "k"}
+
+
+def kept(experiment: str) -> list[dict[str, Any]]:
+    """The rows of an experiment that are kept."""
+    rows = Path(__file__).parents[2] / "results" / experiment / "rows.jsonl"
+    return [json.loads(line) for line in rows.read_text(encoding="utf-8").splitlines()]
+
+
+def printed_in(name: str) -> list[dict[str, str]]:
+    text = resources.files(published).joinpath(name).read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
+def test_generalized_kautz_graphs_take_twice_the_least_time_at_most() -> None:
+    """Figure 18 of the BFB paper: T_B is 2 (N - 1) / N at most, of all that were looked at."""
+    rows = kept("bfb-figure18")
+    assert len(rows) == 1994
+    for row in rows:
+        assert row["status"] == "ok"
+        assert row["verified"]
+        assert row["bandwidth_runtime"] <= 2 * (1 - 1 / row["gpus"]) * (1 + 1e-12), row["topology"]
+
+
+def test_bfb_s_all_to_alls_come_out_within_one_percent() -> None:
+    """The last column of table 4, in us; one value is beyond what our bound allows.
+
+    Of L^3(C(16,{3,4})): docs/all-to-all.md.
+    """
+    printed = printed_in("bfb_all_to_all.csv")
+    rows = {row["topology"]: row for row in kept("bfb-table4-all-to-all")}
+    assert len(printed) == len(rows) == 5
+    for cell in printed:
+        row = rows[cell["topology"]]
+        assert row["verified"]
+        ours = 4 / row["algbw_gb_s"] * 83.886
+        least = 4 / (1024 * 7.871e-4) * 83.886 if "offsets=3+4" in cell["topology"] else 0.0
+        assert ours == pytest.approx(max(least, float(cell["printed_all_to_all_us"])), rel=0.01)
 
 
 def test_bfb_s_tables_come_out_to_the_printed_digits() -> None:
