@@ -1,0 +1,60 @@
+"""What serves nobody is taken out of a solution.
+
+Problem: of the transfers of a solution keep those that bring chunks to who wants them.
+Input:   a network in epochs, chunks, transfers.
+Output:  the transfers that are needed, each with the one that it passes on, if any.
+Cost:    linear, after sorting.
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: the objective has nothing against useless
+         transfers; a search backwards from the destinations keeps the others.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from baselines.synthesizers.teccl.commodities import Demand
+from baselines.synthesizers.teccl.epoch_program import Sent
+from baselines.synthesizers.teccl.epochs import EpochNetwork
+
+__all__ = ["needed"]
+
+
+def needed(
+    network: EpochNetwork, demand: Demand, sent: tuple[Sent, ...]
+) -> dict[Sent, Sent | None]:
+    """Return each transfer that is needed and the transfer that it passes on.
+
+    That is the one which brings the chunk to a switch without a buffer that sends it on; None where
+    the sender keeps what it gets.
+    """
+    arriving: dict[tuple[int, int], list[tuple[int, Sent]]] = defaultdict(list)
+    for chunk, i, epoch in sent:
+        arc = network.arcs[i]
+        arriving[chunk, arc.head].append((epoch + arc.span + 1, (chunk, i, epoch)))
+    kept: dict[Sent, Sent | None] = {}
+    used: set[Sent] = set()
+    waiting = [(chunk, rank) for chunk, ranks in enumerate(demand.wants) for rank in sorted(ranks)]
+    had = {(chunk, root) for chunk, root in enumerate(demand.roots)}
+    while waiting:
+        chunk, node = waiting.pop()
+        if (chunk, node) in had:
+            continue
+        had.add((chunk, node))
+        _, send = min(arriving[chunk, node])
+        while send not in kept:
+            arc = network.arcs[send[1]]
+            if network.holds(arc.tail):
+                kept[send] = None
+                waiting.append((chunk, arc.tail))
+                break
+            time = send[2] + 1 - arc.offset
+            copies = network.copies(arc.tail)
+            feeder = min(
+                other
+                for when, other in arriving[chunk, arc.tail]
+                if when == time and (copies or other not in used)
+            )
+            kept[send] = feeder
+            used.add(feeder)
+            send = feeder
+    return kept

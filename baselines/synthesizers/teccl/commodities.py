@@ -1,0 +1,77 @@
+"""What TE-CCL is asked to move: chunks, where they are, and who wants them.
+
+Problem: turn a collective into demands D(s, d, c).
+Input:   a topology, an allgather, broadcast or all-to-all, chunks per source (or per pair).
+Output:  for each chunk its source and the ranks that want it; the chunks as schedules have them.
+Cost:    one entry a chunk.
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), sections 2 and 3.1: "an allgather wants every chunk
+         everywhere, an all-to-all a chunk of its own of each source".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from forestcoll.schedule.sends import Chunks
+
+__all__ = ["Demand", "demand_of"]
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Chunks, all of one size.
+
+    Parameters
+    ----------
+    chunks : Chunks
+        ``chunks.root`` has each at first.
+    wants : tuple of frozenset of int
+        The ranks that want each chunk, without its root.
+    chunk_kb : Fraction
+        In 1000 bytes.
+    """
+
+    chunks: Chunks
+    wants: tuple[frozenset[int], ...]
+    chunk_kb: Fraction
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """The source of each chunk."""
+        return tuple(self.chunks.root.tolist())
+
+
+def demand_of(gpus: int, collective: str, chunks: int, size_bytes: int, root: int = 0) -> Demand:
+    """Cut the data and say who wants it.
+
+    Parameters
+    ----------
+    gpus : int
+    collective : str
+        "allgather", "broadcast" or "all-to-all".
+    chunks : int
+        C, of each source; of an all-to-all for each pair.
+    size_bytes : int
+        M, as schedules have it: of an all-to-all what a GPU sends in all, to itself too.
+    root : int
+        Of a broadcast.
+    """
+    everyone = frozenset(range(gpus))
+    if collective == "all-to-all":
+        pairs = [(s, d) for s in range(gpus) for d in range(gpus) if s != d for _ in range(chunks)]
+        cut = Chunks(
+            size=np.ones(len(pairs), dtype=np.int64),
+            whole=gpus * chunks,
+            root=np.array([s for s, _ in pairs], dtype=np.int32),
+            target=np.array([d for _, d in pairs], dtype=np.int32),
+        )
+        return Demand(
+            cut, tuple(frozenset({d}) for _, d in pairs), Fraction(size_bytes, 1000 * cut.whole)
+        )
+    sources = range(gpus) if collective == "allgather" else (root,)
+    cut = Chunks.equal([s for s in sources for _ in range(chunks)], whole=len(sources) * chunks)
+    wants = tuple(everyone - {s} for s in sources for _ in range(chunks))
+    return Demand(cut, wants, Fraction(size_bytes, 1000 * cut.whole))

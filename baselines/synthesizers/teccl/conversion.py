@@ -1,0 +1,95 @@
+"""A solution in epochs becomes a schedule with a clock.
+
+Problem: say when every transfer starts, has left and has arrived, so that links and latencies as
+         they are allow it.
+Input:   a network in epochs, chunks, the transfers that are needed.
+Output:  a step schedule whose ends are GPUs and switches.
+Cost:    linear, after sorting.
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 5 (T42: lowering).
+
+Where every latency counts, epoch k begins at k tau. Where latencies are dropped from the model, an
+epoch is made longer by the most that they come to on a way through it, so that the clock is true;
+the model's own time is epochs times tau.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+
+from baselines.synthesizers.teccl.commodities import Demand
+from baselines.synthesizers.teccl.epoch_program import Sent
+from baselines.synthesizers.teccl.epochs import EpochNetwork
+from forestcoll.schedule.clock import timed
+from forestcoll.schedule.forest import Path, Routes
+from forestcoll.schedule.sends import TimedSend
+from forestcoll.schedule.steps import StepSchedule
+
+__all__ = ["schedule_of"]
+
+
+def schedule_of(
+    network: EpochNetwork,
+    demand: Demand,
+    kept: Mapping[Sent, Sent | None],
+    collective: str,
+    size_bytes: int,
+) -> StepSchedule:
+    """Put the transfers on the clock; parameters as for the modules before."""
+    delayed: dict[Sent, Fraction] = {}
+    for send in sorted(kept, key=lambda send: send[2] + network.arcs[send[1]].span):
+        _delay(network, kept, send, delayed)
+    lost = max((delayed[s] + network.arcs[s[1]].dropped_us for s in kept), default=Fraction(0))
+    epoch = network.epoch_us
+    tick = _common_part([epoch, lost, *delayed.values()])
+    rows = []
+    for send in kept:
+        chunk, i, k = send
+        arc = network.arcs[i]
+        start = k * (epoch + lost) + delayed[send]
+        left = start + arc.busy * epoch
+        end = (k + arc.span + 1) * (epoch + lost)
+        rows.append(
+            TimedSend(
+                *(int(start / tick), int(end / tick), chunk, arc.tail, arc.head),
+                left=int(left / tick),
+            )
+        )
+    sends, clock = timed(rows, size_bytes, tick)
+    ends = network.topology.ends
+    used = {network.arcs[i] for _, i, _ in kept}
+    paths = {
+        (arc.tail, arc.head): (Path(tuple(ends[v] for v in arc.path), 1),)
+        for arc in sorted(used, key=lambda arc: arc.path)
+    }
+    return StepSchedule(
+        network.topology,
+        "teccl",
+        collective,
+        demand.chunks,
+        sends,
+        Routes.from_paths(paths),
+        clock,
+    )
+
+
+def _delay(
+    network: EpochNetwork,
+    kept: Mapping[Sent, Sent | None],
+    send: Sent,
+    delayed: dict[Sent, Fraction],
+) -> Fraction:
+    """How much later than its epoch a transfer starts, for latencies that the model has not."""
+    if send not in delayed:
+        feeder, late = kept[send], Fraction(0)
+        if feeder is not None and network.arcs[send[1]].offset < 1:
+            late = _delay(network, kept, feeder, delayed) + network.arcs[feeder[1]].dropped_us
+        delayed[send] = late
+    return delayed[send]
+
+
+def _common_part(times: list[Fraction]) -> Fraction:
+    """The largest time of which all these are multiples."""
+    whole = math.lcm(*(time.denominator for time in times))
+    return Fraction(math.gcd(*(int(time * whole) for time in times)), whole)

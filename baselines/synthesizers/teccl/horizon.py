@@ -1,0 +1,173 @@
+"""The least number of epochs: found from above, proved from below.
+
+Problem: the least K for which the program has a solution.
+Input:   a network in epochs, chunks, a solver, limits.
+Output:  the transfers of the fewest epochs found, and the number below which there are none.
+Cost:    a program for each K that is tried.
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), appendix E, finds a K that will do by longer and longer
+         times in few epochs; with early solutions a search over K gives the least. Here K goes up
+         from what distances and the bottleneck cut allow, and down from what has been found.
+
+No schedule is faster than the bottleneck cut allows, whatever switches copy: of every chunk that
+is wanted outside of a set of nodes that has it, a copy at least must leave the set. An epoch
+carries no more than a link does in that time, so K epochs take as long as the optimum at least.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from baselines.synthesizers.teccl.cleaning import needed
+from baselines.synthesizers.teccl.commodities import Demand
+from baselines.synthesizers.teccl.epoch_program import Sent, earliest, write
+from baselines.synthesizers.teccl.epochs import EpochNetwork
+from baselines.synthesizers.teccl.solvers import Answer, Effort, Outcome, solve
+from forestcoll.core.optimality import optimum
+from forestcoll.errors import InfeasibleError, TimeLimitError
+from forestcoll.problem.limits import Limits
+
+__all__ = ["Found", "fewest_epochs", "least_epochs", "within_epochs"]
+
+_FIRST_WORK = 1.0
+"""Of CP-SAT's deterministic seconds, for the first look at a number of epochs."""
+
+_GROWTH = 4.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """A solution, and what is known of shorter ones.
+
+    Parameters
+    ----------
+    kept : dict
+        The transfers, as of :func:`baselines.synthesizers.teccl.cleaning.needed`.
+    epochs : int
+        Until all has arrived.
+    bound : int
+        Proved: there is no solution in fewer epochs.
+    """
+
+    kept: dict[Sent, Sent | None] = field(repr=False)
+    epochs: int
+    bound: int
+
+
+def least_epochs(network: EpochNetwork, demand: Demand) -> int:
+    """Return a number of epochs that no solution goes below, from distances and the cut."""
+    far = 1
+    for root in set(demand.roots):
+        reached = earliest(network, root)
+        ranks = {r for s, w in zip(demand.roots, demand.wants, strict=True) if s == root for r in w}
+        far = max(far, *(reached[rank] for rank in ranks))
+    size_gb = demand.chunk_kb * demand.chunks.whole / 10**6
+    return max(far, math.ceil(_cut_s_per_gb(network, demand) * size_gb * 10**6 / network.epoch_us))
+
+
+def _cut_s_per_gb(network: EpochNetwork, demand: Demand) -> Fraction:
+    """The time that the bottleneck cut takes, if every GPU or one of them sends to all."""
+    topology = network.topology
+    if (demand.chunks.target >= 0).any():
+        return Fraction(0)
+    roots = set(demand.roots)
+    weights = [int(rank in roots) for rank in range(topology.num_compute)]
+    return optimum(topology, weights=weights).time_s_per_gb
+
+
+def within_epochs(
+    network: EpochNetwork, demand: Demand, epochs: int, solver: str, limits: Limits
+) -> Found:
+    """Find a solution in so many epochs.
+
+    Raises
+    ------
+    InfeasibleError
+        If it is proved that there is none.
+    TimeLimitError
+        If the time is up.
+    """
+    effort = Effort(seconds=_seconds(limits), threads=limits.threads)
+    answer = solve(write(network, demand, epochs), solver, effort)
+    name = network.topology.name
+    if answer.outcome is Outcome.INFEASIBLE:
+        raise InfeasibleError(f"teccl: proved that {epochs} epochs are too few on {name}")
+    if answer.outcome is Outcome.OPEN:
+        raise TimeLimitError(f"teccl: no answer for {epochs} epochs on {name} in the time given")
+    return _found(network, demand, answer, least_epochs(network, demand))
+
+
+def fewest_epochs(network: EpochNetwork, demand: Demand, solver: str, limits: Limits) -> Found:
+    """Search for the least number of epochs.
+
+    The fewest found when the time is up, with the bound that is proved by then.
+
+    Raises
+    ------
+    TimeLimitError
+        If nothing has been found by then; its ``bound`` is the number of epochs still open.
+    """
+    search = _Search(network, demand, solver, time.monotonic() + _seconds(limits), limits.threads)
+    return search.run(least_epochs(network, demand))
+
+
+@dataclass
+class _Search:
+    network: EpochNetwork
+    demand: Demand
+    solver: str
+    deadline: float
+    threads: int
+    best: Found | None = None
+
+    def run(self, bound: int) -> Found:
+        """Look at the bound and at what is above it in turn, ever harder."""
+        work = _FIRST_WORK if self.solver == "cp-sat" else math.inf
+        above = bound
+        while self.best is None or bound < self.best.epochs:
+            if time.monotonic() >= self.deadline:
+                return self._stopped(bound)
+            outcome = self._try(bound, work)
+            if outcome is Outcome.INFEASIBLE:
+                bound += 1
+                continue
+            if outcome is Outcome.FOUND:
+                break
+            if self.best is None:
+                above = max(bound, above) + max(1, above // 4)
+            else:
+                above = self.best.epochs - 1
+            if above > bound:
+                self._try(above, work)
+            work *= _GROWTH
+        assert self.best is not None
+        return Found(self.best.kept, self.best.epochs, bound)
+
+    def _try(self, epochs: int, work: float) -> Outcome:
+        left = self.deadline - time.monotonic()
+        effort = Effort(seconds=left, work=work, threads=self.threads)
+        answer = solve(write(self.network, self.demand, epochs), self.solver, effort)
+        if answer.outcome is Outcome.FOUND:
+            self.best = _found(self.network, self.demand, answer, 0)
+        return answer.outcome
+
+    def _stopped(self, bound: int) -> Found:
+        if self.best is None:
+            raise TimeLimitError(
+                f"teccl: nothing found on {self.network.topology.name} in the time given; {bound} "
+                f"epochs or more are still open",
+                bound=bound,
+            )
+        return Found(self.best.kept, self.best.epochs, bound)
+
+
+def _found(network: EpochNetwork, demand: Demand, answer: Answer, bound: int) -> Found:
+    kept = needed(network, demand, answer.sent)
+    epochs = max((k + network.arcs[i].span + 1 for _, i, k in kept), default=0)
+    return Found(kept, epochs, bound)
+
+
+def _seconds(limits: Limits) -> float:
+    return math.inf if limits.seconds is None else limits.seconds

@@ -1,0 +1,59 @@
+"""Useless transfers go; what is needed stays, with what it passes on."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from baselines.synthesizers.teccl.cleaning import needed
+from baselines.synthesizers.teccl.commodities import demand_of
+from baselines.synthesizers.teccl.epochs import EpochNetwork
+from forestcoll.topology import Topology, TopologyBuilder, load_topology
+
+
+def star(**marks: bool) -> Topology:
+    builder = TopologyBuilder()
+    for name in "abc":
+        builder.gpu(name)
+    builder.switch("s", **marks)
+    for name in "abc":
+        builder.link(name, "s", 1)
+    return builder.build("star")
+
+
+def network_of(topology: Topology) -> tuple[EpochNetwork, dict[tuple[int, ...], int]]:
+    network = EpochNetwork.of(topology, Fraction(1), Fraction(1), "stored")
+    return network, {arc.path: i for i, arc in enumerate(network.arcs)}
+
+
+def test_what_nobody_wants_is_dropped() -> None:
+    """A second copy, and one that comes back to where it was."""
+    network, arc = network_of(load_topology("ring:nodes=3"))
+    demand = demand_of(3, "broadcast", 1, 1000)
+    sent = ((0, arc[0, 1], 0), (0, arc[0, 2], 0), (0, arc[1, 2], 1), (0, arc[2, 1], 1))
+    assert needed(network, demand, sent) == {sent[0]: None, sent[1]: None}
+
+
+def test_a_switch_that_copies_needs_one_copy() -> None:
+    network, arc = network_of(star(multicast=True))
+    demand = demand_of(3, "broadcast", 1, 1000)
+    into = (0, arc[0, 3], 0)
+    out = [(0, arc[3, 1], 1), (0, arc[3, 2], 1)]
+    late = (0, arc[0, 3], 1)
+    assert needed(network, demand, (into, late, *out)) == {into: None, **dict.fromkeys(out, into)}
+
+
+def test_a_switch_that_does_not_copy_needs_one_for_each() -> None:
+    network, arc = network_of(star())
+    demand = demand_of(3, "broadcast", 1, 1000)
+    first, second = (0, arc[0, 3], 0), (0, arc[0, 3], 1)
+    sent = (first, second, (0, arc[3, 1], 1), (0, arc[3, 2], 2))
+    assert needed(network, demand, sent) == {
+        first: None,
+        second: None,
+        sent[2]: first,
+        sent[3]: second,
+    }
+    with pytest.raises(ValueError, match="empty"):  # what no solution has
+        needed(network, demand, (first, (0, arc[3, 1], 1), (0, arc[3, 2], 1)))

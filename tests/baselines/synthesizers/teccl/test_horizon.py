@@ -1,0 +1,72 @@
+"""The search for the fewest epochs: bounds, proofs, and what is left when the time is up."""
+
+from __future__ import annotations
+
+import pytest
+
+from baselines.synthesizers.teccl.commodities import demand_of
+from baselines.synthesizers.teccl.epochs import EpochNetwork, epoch_us
+from baselines.synthesizers.teccl.horizon import fewest_epochs, least_epochs, within_epochs
+from forestcoll.errors import InfeasibleError, TimeLimitError
+from forestcoll.problem.limits import Limits
+from forestcoll.topology import load_topology
+
+
+def instance(spec: str, size_bytes: int = 10**6, collective: str = "allgather", chunks: int = 1):
+    topology = load_topology(spec)
+    demand = demand_of(topology.num_compute, collective, chunks, size_bytes)
+    epoch = epoch_us(topology, demand.chunk_kb, "fastest")
+    return EpochNetwork.of(topology, demand.chunk_kb, epoch), demand
+
+
+@pytest.mark.parametrize(
+    ("spec", "chunks", "least"),
+    [
+        ("ring:nodes=7", 1, 3),  # 6 chunks over 2 links; 3 hops
+        ("ring:nodes=7,bidirectional=false", 2, 12),
+        ("dgx1:nvlink_latency=0", 6, 14),  # 42 chunks over 150 GB/s, of 50 an epoch
+        ("torus:dims=3,wrap=false", 1, 2),
+    ],
+)
+def test_no_epochs_below_the_cut_and_the_distances(spec: str, chunks: int, least: int) -> None:
+    assert least_epochs(*instance(spec, chunks=chunks)) == least
+
+
+@pytest.mark.parametrize("spec", ["ring:nodes=5", "hypercube:dimension=3", "dgx_h100:boxes=1"])
+def test_what_is_found_is_within_its_bound_and_one_less_is_infeasible(spec: str) -> None:
+    network, demand = instance(spec)
+    found = fewest_epochs(network, demand, "cp-sat", Limits())
+    assert found.epochs == found.bound >= least_epochs(network, demand)
+    with pytest.raises(InfeasibleError):
+        within_epochs(network, demand, found.epochs - 1, "highs", Limits(seconds=60))
+
+
+def test_when_the_time_is_up_the_bound_is_told() -> None:
+    with pytest.raises(TimeLimitError) as caught:
+        fewest_epochs(*instance("torus:dims=3x3"), "cp-sat", Limits(seconds=0))
+    assert caught.value.bound == 2
+
+
+def test_the_search_goes_down_from_what_it_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the least number stays open, more epochs are tried, then fewer of these."""
+    import baselines.synthesizers.teccl.horizon as horizon
+
+    network, demand = instance("torus:dims=3x3", chunks=2)
+    tried: list[int] = []
+    real, hard = horizon.solve, 4
+
+    def solve(program, solver, effort):
+        tried.append(program.epochs)
+        if program.epochs == hard and effort.work < 16:
+            return horizon.Answer(horizon.Outcome.OPEN)
+        return real(program, solver, effort)
+
+    monkeypatch.setattr(horizon, "solve", solve)
+    found = fewest_epochs(network, demand, "cp-sat", Limits())
+    assert (found.epochs, found.bound) == (4, 4)
+    assert tried[0] == tried[-1] == hard < max(tried)
+
+
+def test_sizes_do_not_matter_without_latencies() -> None:
+    few = [least_epochs(*instance("mi250:boxes=1", size)) for size in (10**3, 10**9)]
+    assert few[0] == few[1]

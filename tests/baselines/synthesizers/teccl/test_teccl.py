@@ -1,0 +1,140 @@
+"""TE-CCL against what its paper and public code report, and against a schedule's own checks."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from baselines.synthesizers.teccl.teccl import METHODS, generate
+from forestcoll.errors import (
+    InfeasibleError,
+    InvalidParameterError,
+    TimeLimitError,
+    UnsupportedError,
+)
+from forestcoll.problem.limits import Limits
+from forestcoll.schedule import verify
+from forestcoll.topology import TopologyBuilder, load_topology
+from tests.random_topologies import random_topology
+
+US = Fraction(1)
+
+
+def finish(spec: str, **asked: Any) -> Fraction:
+    """Make an allgather, prove it, and return when its clock says it is done."""
+    schedule = generate(load_topology(spec), **asked)
+    verify(schedule)
+    assert schedule.clock is not None
+    return schedule.clock.finish_us
+
+
+@pytest.mark.parametrize(
+    ("chunks", "epochs", "solver"),
+    [(1, 3, "cp-sat"), (1, 3, "highs"), (2, 5, "cp-sat"), (2, 5, "highs"), (3, 8, "highs")],
+)
+def test_allgathers_of_dgx1_take_the_epochs_of_the_public_code(
+    chunks: int, epochs: int, solver: str
+) -> None:
+    """Without latencies, in epochs of the fastest link; both solvers prove them the fewest."""
+    spec = "dgx1:nvlink_latency=0"
+    size = 8 * chunks * 25_000
+    assert finish(spec, chunks=chunks, size_bytes=size, solver=solver) == epochs * US / 2
+
+
+@pytest.mark.parametrize(
+    ("epoch", "chunks", "microseconds"),
+    [
+        *(("slowest", 1, 4), ("slowest", 2, 5), ("slowest", 3, 6)),
+        *(("fastest", 1, Fraction(7, 2)), ("fastest", 2, Fraction(9, 2)), ("fastest", 3, 5)),
+    ],
+)
+def test_allgathers_of_table_3(epoch: str, chunks: int, microseconds: Fraction | int) -> None:
+    """25 KB chunks, alpha 0.7 us; the paper prints 6.1 for the third, its public code 6."""
+    asked = {"crossing": "stored", "epoch": epoch, "chunks": chunks}
+    assert finish("dgx1", size_bytes=8 * chunks * 25_000, **asked) == microseconds
+
+
+def test_two_chassis_of_dgx2_take_four_epochs() -> None:
+    """1 GB in epochs of 2.5 ms: the model's 10 ms, and on the clock the latencies that it drops."""
+    done = finish("dgx2:chassis=2,multicast=true", epoch="slowest")
+    assert 10_000 <= done < 10_020
+
+
+@pytest.mark.parametrize(("crossing", "epochs"), [("through", 1), ("rounded", 2), ("stored", 4)])
+def test_what_crossing_a_switch_costs(crossing: str, epochs: int) -> None:
+    """A chunk from one GPU to another, over a switch with latencies of a tenth of an epoch."""
+    builder = TopologyBuilder()
+    builder.gpu("a"), builder.gpu("b")
+    builder.switch("s")
+    for name in "ab":
+        builder.link(name, "s", 1, Fraction(1, 10))
+    schedule = generate(builder.build("pair"), size_bytes=2000, crossing=crossing)
+    verify(schedule)
+    assert schedule.clock is not None
+    late = 0 if crossing == "stored" else Fraction(epochs, 10) * (2 if epochs == 1 else 1)
+    assert schedule.clock.finish_us == epochs + late
+
+
+@pytest.mark.parametrize("collective", METHODS[0].collectives)
+@pytest.mark.parametrize(
+    "spec", ["ring:nodes=3", "hypercube:dimension=3", "dgx_h100:boxes=1", "paper_example"]
+)
+def test_schedules_of_every_collective_verify(spec: str, collective: str) -> None:
+    verify(generate(load_topology(spec), collective))
+
+
+@pytest.mark.parametrize("crossing", ["through", "stored"])
+@pytest.mark.parametrize("kind", ["directed", "bidirectional", "unbalanced"])
+@pytest.mark.parametrize("seed", range(4))
+def test_schedules_of_random_networks_verify(seed: int, kind: str, crossing: str) -> None:
+    """Switches that copy and switches that do not, links of all speeds; or the time was up."""
+    topology = random_topology(seed, kind)
+    if topology.num_compute < 2:
+        return
+    with suppress(TimeLimitError):
+        verify(generate(topology, crossing=crossing, limits=Limits(seconds=1)))
+
+
+@pytest.mark.parametrize("spec", ["ring:nodes=4", "complete:nodes=5", "torus:dims=3x3"])
+def test_all_to_alls_as_integer_programs_verify(spec: str) -> None:
+    verify(generate(load_topology(spec), "all-to-all"))
+
+
+def test_too_few_epochs_are_proved_to_be_too_few() -> None:
+    with pytest.raises(InfeasibleError, match="proved that 2 epochs are too few on dgx1"):
+        generate(load_topology("dgx1:nvlink_latency=0"), size_bytes=200_000, epochs=2)
+    schedule = generate(load_topology("dgx1:nvlink_latency=0"), size_bytes=200_000, epochs=5)
+    assert verify(schedule).steps <= 5
+
+
+def test_a_fixed_number_of_epochs_may_stay_open() -> None:
+    topology, limits = load_topology("ndv2:chassis=2"), Limits(seconds=1e-6)
+    with pytest.raises(TimeLimitError, match="no answer for 9 epochs"):
+        generate(topology, epoch="slowest", epochs=9, limits=limits)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"epoch": "longest"}, "epoch is 'longest'; it must be fastest or slowest"),
+        ({"crossing": "over"}, "crossing is 'over'; it must be through or rounded or stored"),
+        ({"switches": "none"}, "switches is 'none'; it must be nodes or hyper-edges"),
+        ({"solver": "z3"}, "solver is 'z3'; it must be cp-sat or highs or gurobi"),
+        ({"chunks": 0}, "chunks is 0; it must be 1 or more"),
+        ({"size_bytes": 0}, "size_bytes is 0; it must be 1 or more"),
+        ({"epochs": -1}, "epochs is -1; it must be 0 or more"),
+    ],
+)
+def test_parameters_out_of_their_range(asked: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidParameterError, match=message):
+        generate(load_topology("ring:nodes=3"), **asked)
+
+
+def test_a_single_gpu_is_refused() -> None:
+    builder = TopologyBuilder()
+    builder.gpu("alone")
+    with pytest.raises(UnsupportedError, match="GPU"):
+        generate(builder.build("alone"))
