@@ -35,6 +35,9 @@ __all__ = [
     "routed",
 ]
 
+_AT_ONCE = 1 << 18
+"""Transfers that are looked at together."""
+
 
 def in_step(step: int, chunk: npt.ArrayLike, tail: npt.ArrayLike, head: npt.ArrayLike) -> Sends:
     """Return the transfers of one step, which copy; for :func:`joined`, so in any order."""
@@ -96,7 +99,9 @@ def _pairs(topology: Topology, sends: Sends) -> list[tuple[int, int]]:
     """Senders and receivers, each pair once."""
     size = topology.num_compute
     met = np.zeros((size, size), dtype=np.bool_)  # millions of transfers over few links
-    met[sends.tail, sends.head] = True
+    for first in range(0, len(sends), _AT_ONCE):
+        some = slice(first, first + _AT_ONCE)
+        met[sends.tail[some], sends.head[some]] = True
     return [(int(tail), int(head)) for tail, head in np.argwhere(met)]
 
 

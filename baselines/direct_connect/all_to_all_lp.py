@@ -85,5 +85,6 @@ METHODS = (
         generate=generate,
         collectives=("all-to-all",),
         notes="networks without switches; flows, has no steps",
+        libraries=("highspy", "lp.alltoall.concurrent_flow", "lp.alltoall.path_schedule"),
     ),
 )

@@ -77,5 +77,6 @@ METHODS = (
         source="Sack and Gropp (ACM TOPC 2015), as in Zhao et al. (NSDI 2025)",
         generate=generate,
         collectives=GATHERING,
+        libraries=("networkx",),
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -51,6 +52,9 @@ class Method:
         What it does, on topologies that it supports; the first is its own.
     notes : str
         What differs from the source or is left out.
+    libraries : tuple of str
+        Modules that it loads when it first needs them, which takes up to a second: whoever measures
+        loads them before.
     """
 
     name: str
@@ -59,6 +63,12 @@ class Method:
     generate: Callable[..., Schedule] = field(repr=False)
     collectives: tuple[str, ...]
     notes: str = ""
+    libraries: tuple[str, ...] = ()
+
+    def load_libraries(self) -> None:
+        """Load now what would be loaded when it is first needed."""
+        for module in self.libraries:
+            importlib.import_module(module)
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -156,5 +156,6 @@ METHODS = (
         generate=generate,
         collectives=GATHERING,
         notes="two factors, box and number in it; on direct links as many rings as help",
+        libraries=("networkx",),
     ),
 )

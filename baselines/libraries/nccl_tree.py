@@ -234,6 +234,7 @@ METHODS = (
         generate=generate,
         collectives=("allreduce",),
         notes="direct links (xGMI): chains are searched for",
+        libraries=("networkx",),
     ),
     Method(
         name="double-binary-tree",

@@ -222,5 +222,6 @@ METHODS = (
         generate=generate,
         collectives=GATHERING,
         notes="direct links (xGMI): rings are searched for, not RCCL's hand-made ones",
+        libraries=("networkx",),
     ),
 )

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from baselines.interface.method import Schedule
+from baselines.registry import METHODS
 from experiments.config.methods import run_method
 from experiments.config.points import Job, Status
 from experiments.measures.made import Made
@@ -63,6 +64,8 @@ def _ending(status: Status, reason: str) -> dict[str, Any]:
 
 
 def _generate(job: Job, topology: Topology, tell: Tell) -> Schedule:
+    if job["method"] in METHODS:
+        METHODS[job["method"]].load_libraries()
     began = time.perf_counter()
     schedule, stages = run_method(
         job["method"],

@@ -267,3 +267,23 @@ def test_solvers_are_imported_when_they_are_needed(module: str) -> None:
     program = f"import sys, {module}; print(sorted({heavy} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stdout.strip()) == (0, "[]")
+
+
+@pytest.mark.parametrize(
+    "name", ["ring", "torus", "bfb", "all-to-all-lp", "sccl", "blink", "tacos", "multitree"]
+)
+def test_a_method_names_the_libraries_that_it_loads(name: str) -> None:
+    """So that experiments load them before they look at the clock."""
+    program = f"""
+import sys
+from baselines import METHODS
+from forestcoll import load_topology
+method, topology = METHODS[{name!r}], load_topology("torus:dims=2x3")
+method.load_libraries()
+before = set(sys.modules)
+method.run(topology, parameters={{"symmetry": True}} if {name!r} == "bfb" else {{}})
+loaded = {{module.partition(".")[0] for module in set(sys.modules) - before}}
+print(sorted(loaded & {{"ortools", "pandas", "scipy", "networkx", "highspy", "cvxpy"}}))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr

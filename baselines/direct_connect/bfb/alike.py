@@ -55,7 +55,7 @@ class Alike:
 
         orbits = find_orbits(topology, seconds, of_links=False)
         first = np.full(int(orbits.node.max()) + 1, -1, dtype=np.int32)
-        image = np.tile(np.arange(nodes, dtype=np.int32), (nodes, 1))
+        image = np.empty((nodes, nodes), dtype=np.int32)
         for node in range(nodes):
             if first[orbits.node[node]] >= 0:
                 continue

@@ -109,5 +109,6 @@ METHODS = (
         generate=generate,
         collectives=GATHERING,
         notes="networks without switches",
+        libraries=("lp.symmetry.automorphism", "lp.symmetry.stabilizer"),
     ),
 )

@@ -195,5 +195,6 @@ METHODS = (
         generate=generate,
         collectives=GATHERING,
         notes="networks without switches, of a family; line graphs of unit links",
+        libraries=("lp.symmetry.automorphism", "lp.symmetry.stabilizer"),
     ),
 )

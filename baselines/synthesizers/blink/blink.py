@@ -273,5 +273,6 @@ METHODS = (
         generate=generate,
         collectives=ROOTED,
         notes="no switches; no protocol across machines",
+        libraries=("ortools.sat.python.cp_model",),
     ),
 )

@@ -134,5 +134,6 @@ METHODS = (
         generate=generate,
         collectives=ROOTED,
         notes="the rate depends on who removes the switches",
+        libraries=("ortools.sat.python.cp_model",),
     ),
 )

@@ -34,5 +34,6 @@ METHODS = (
         generate=generate,
         collectives=COLLECTIVES,
         notes="CP-SAT for z3; direct links only; no all-to-all",
+        libraries=("ortools.sat.python.cp_model",),
     ),
 )

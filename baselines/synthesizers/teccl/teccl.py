@@ -189,5 +189,6 @@ METHODS = (
         generate=generate,
         collectives=_COLLECTIVES,
         notes="CP-SAT or HiGHS for Gurobi; the number of epochs is minimised, not a reward",
+        libraries=("ortools.sat.python.cp_model",),
     ),
 )
