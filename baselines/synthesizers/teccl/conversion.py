@@ -43,6 +43,10 @@ def schedule_of(
     lost = max((delayed[s] + network.arcs[s[1]].dropped_us for s in kept), default=Fraction(0))
     epoch = network.epoch_us
     tick = _common_part([epoch, lost, *delayed.values()])
+    used = sorted(
+        {network.arcs[i].path for _, i, _ in kept}, key=lambda path: (path[0], path[-1], path)
+    )
+    place = {path: number for number, path in enumerate(used)}  # as the routes number them
     rows = []
     for send in kept:
         chunk, i, k = send
@@ -54,15 +58,14 @@ def schedule_of(
             TimedSend(
                 *(int(start / tick), int(end / tick), chunk, arc.tail, arc.head),
                 left=int(left / tick),
+                path=place[arc.path],
             )
         )
     sends, clock = timed(rows, size_bytes, tick)
     ends = network.topology.ends
-    used = {network.arcs[i] for _, i, _ in kept}
-    paths = {
-        (arc.tail, arc.head): (Path(tuple(ends[v] for v in arc.path), 1),)
-        for arc in sorted(used, key=lambda arc: arc.path)
-    }
+    paths: dict[tuple[int, int], list[Path]] = {}
+    for path in used:
+        paths.setdefault((path[0], path[-1]), []).append(Path(tuple(ends[v] for v in path), 1))
     return StepSchedule(
         network.topology,
         "teccl",

@@ -31,9 +31,10 @@ from dataclasses import dataclass, field
 from baselines.synthesizers.teccl.commodities import Demand
 from baselines.synthesizers.teccl.epochs import EpochNetwork
 
-__all__ = ["EpochProgram", "Row", "Sent", "earliest", "write"]
+__all__ = ["NEVER", "EpochProgram", "Row", "Sent", "earliest", "write"]
 
-_NEVER = 1 << 60
+NEVER = 1 << 60
+"""The epoch of what cannot be reached."""
 
 Sent = tuple[int, int, int]
 """Chunk, arc, epoch."""
@@ -85,7 +86,7 @@ def earliest(network: EpochNetwork, root: int, *, backwards: bool = False) -> li
     the root instead, with every arc turned round; what is left to go to it from each node.
     """
     arcs = network.into() if backwards else network.out_of()
-    first = [_NEVER] * network.nodes
+    first = [NEVER] * network.nodes
     first[root] = 0
     queue = [(0, root)]
     while queue:

@@ -18,6 +18,8 @@ Rules for crossing (``CROSSINGS``), of which every figure must say which it uses
 - "through": these besides, and a switch passes on what is still coming in, so that the way through
   it takes one transmission; as in the public code and the paper's figures.
 
+Hyper-edges (appendix C) are printed without a latency; here they have that of both links.
+
 Where the public code lets what comes in fast leave on a slower link without waiting for it, we let
 it arrive when the slower link is done.
 """

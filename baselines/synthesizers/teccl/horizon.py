@@ -22,11 +22,11 @@ from fractions import Fraction
 
 from baselines.synthesizers.teccl.cleaning import needed
 from baselines.synthesizers.teccl.commodities import Demand
-from baselines.synthesizers.teccl.epoch_program import Sent, earliest, write
+from baselines.synthesizers.teccl.epoch_program import NEVER, Sent, earliest, write
 from baselines.synthesizers.teccl.epochs import EpochNetwork
 from baselines.synthesizers.teccl.solvers import Answer, Effort, Outcome, solve
 from forestcoll.core.optimality import optimum
-from forestcoll.errors import InfeasibleError, TimeLimitError
+from forestcoll.errors import DisconnectedError, InfeasibleError, TimeLimitError
 from forestcoll.problem.limits import Limits
 
 __all__ = ["Found", "fewest_epochs", "least_epochs", "within_epochs"]
@@ -57,14 +57,25 @@ class Found:
 
 
 def least_epochs(network: EpochNetwork, demand: Demand) -> int:
-    """Return a number of epochs that no solution goes below, from distances and the cut."""
-    far = 1
-    for root in set(demand.roots):
-        reached = earliest(network, root)
-        ranks = {r for s, w in zip(demand.roots, demand.wants, strict=True) if s == root for r in w}
-        far = max(far, *(reached[rank] for rank in ranks))
+    """Return a number of epochs that no solution goes below, from distances and the cut.
+
+    Raises
+    ------
+    DisconnectedError
+        If somebody wants a chunk of a GPU from which no path leads there.
+    """
+    reached = {root: earliest(network, root) for root in set(demand.roots)}
+    ways = zip(demand.roots, demand.wants, strict=True)
+    epochs, root, rank = max((reached[root][rank], root, rank) for root, w in ways for rank in w)
+    if epochs == NEVER:
+        names = [network.topology.nodes[network.topology.ends[end]].name for end in (root, rank)]
+        raise DisconnectedError(
+            f"{network.topology.name}: no path leads from {names[0]} to {names[1]}; add links"
+        )
     size_gb = demand.chunk_kb * demand.chunks.whole / 10**6
-    return max(far, math.ceil(_cut_s_per_gb(network, demand) * size_gb * 10**6 / network.epoch_us))
+    return max(
+        epochs, math.ceil(_cut_s_per_gb(network, demand) * size_gb * 10**6 / network.epoch_us)
+    )
 
 
 def _cut_s_per_gb(network: EpochNetwork, demand: Demand) -> Fraction:
@@ -90,13 +101,15 @@ def within_epochs(
         If the time is up.
     """
     effort = Effort(seconds=_seconds(limits), threads=limits.threads)
-    answer = solve(write(network, demand, epochs), solver, effort)
-    name = network.topology.name
+    name, least = network.topology.name, least_epochs(network, demand)
+    answer = Answer(Outcome.INFEASIBLE)
+    if epochs >= least:
+        answer = solve(write(network, demand, epochs), solver, effort)
     if answer.outcome is Outcome.INFEASIBLE:
         raise InfeasibleError(f"teccl: proved that {epochs} epochs are too few on {name}")
     if answer.outcome is Outcome.OPEN:
         raise TimeLimitError(f"teccl: no answer for {epochs} epochs on {name} in the time given")
-    return _found(network, demand, answer, least_epochs(network, demand))
+    return _found(network, demand, answer, least)
 
 
 def fewest_epochs(network: EpochNetwork, demand: Demand, solver: str, limits: Limits) -> Found:

@@ -5,7 +5,8 @@ Input:   the rows; the solver; how long and on how many threads.
 Output:  the transfers, or the proof; or neither, if the time is up.
 Cost:    the solver's.
 Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 6 uses Gurobi. The rows are small whole numbers,
-         so a point that a solver of linear programs rounds is looked at again, row by row.
+         so a point that a solver of linear programs rounds is looked at again, row by row. That
+         there is none CP-SAT proves in whole numbers, HiGHS and Gurobi within their tolerances.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ Source:  Liu et al., Rethinking Machine Learning Collective Communication as a M
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from baselines.building.composing import collect_steps
 from baselines.interface.method import Method
@@ -73,7 +73,8 @@ def generate(
     root : str or int, optional
         Name or rank of a GPU, for a broadcast or reduce (rank 0 if not given).
     limits : Limits, optional
-        Of the search; without, it goes on until the number of epochs is proved to be the least.
+        Of the search, which returns the fewest epochs that it has found by then; without, it goes
+        on until they are proved to be the fewest. An allreduce gives each phase half of the time.
 
     Raises
     ------
@@ -83,6 +84,8 @@ def generate(
         If a parameter is out of its range.
     InfeasibleError
         If it is proved that so many epochs are too few.
+    DisconnectedError
+        If no path leads from a GPU to another.
     TimeLimitError
         If the time is up and there is nothing to return.
 
@@ -108,11 +111,16 @@ def generate(
         switches=switches,
         epochs=epochs,
         solver=solver,
-        limits=limits or Limits(),
+        limits=_of_a_phase(limits or Limits(), phases=2 if collective == "allreduce" else 1),
     )
     if collective == "all-to-all":
         return task.spread(topology)
     return collect_steps(task.spread, topology, collective)
+
+
+def _of_a_phase(limits: Limits, phases: int) -> Limits:
+    """An even share of the time."""
+    return limits if limits.seconds is None else replace(limits, seconds=limits.seconds / phases)
 
 
 def _rank(topology: Topology, collective: str, root: str | int | None) -> int:

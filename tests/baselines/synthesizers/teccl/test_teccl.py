@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from baselines.synthesizers.teccl import teccl
 from baselines.synthesizers.teccl.teccl import METHODS, generate
 from forestcoll.errors import (
+    DisconnectedError,
     InfeasibleError,
     InvalidParameterError,
     TimeLimitError,
@@ -138,3 +140,45 @@ def test_a_single_gpu_is_refused() -> None:
     builder.gpu("alone")
     with pytest.raises(UnsupportedError, match="GPU"):
         generate(builder.build("alone"))
+
+
+def test_hyper_edges_over_two_switches_take_both() -> None:
+    """Two chunks at once from a to b: each transfer names its way."""
+    builder = TopologyBuilder()
+    for name in "ab":
+        builder.gpu(name)
+    for switch in "st":
+        builder.switch(switch)
+        for name in "ab":
+            builder.link(name, switch, 1)
+    schedule = generate(
+        builder.build("twins"), "broadcast", chunks=2, size_bytes=2000, switches="hyper-edges"
+    )
+    assert verify(schedule).steps == 1
+    assert schedule.clock is not None
+    assert schedule.clock.finish_us == 1
+
+
+@pytest.mark.parametrize("collective", ["allgather", "broadcast", "all-to-all"])
+@pytest.mark.parametrize("epochs", [0, 3])
+def test_no_path_is_told(collective: str, epochs: int) -> None:
+    builder = TopologyBuilder()
+    for name in "ab":
+        builder.gpu(name)
+    builder.arc("b", "a", 1)
+    with pytest.raises(DisconnectedError, match="from a to b; add links"):
+        generate(builder.build("one way"), collective, epochs=epochs)
+
+
+def test_an_allreduce_shares_its_time_between_its_phases(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[float | None] = []
+    real = teccl.fewest_epochs
+
+    def fewest(network: Any, demand: Any, solver: str, limits: Limits) -> Any:
+        given.append(limits.seconds)
+        return real(network, demand, solver, limits)
+
+    monkeypatch.setattr(teccl, "fewest_epochs", fewest)
+    generate(load_topology("ring:nodes=3"), "allreduce", limits=Limits(seconds=30))
+    generate(load_topology("ring:nodes=3"), "reduce-scatter", limits=Limits(seconds=30))
+    assert given == [15, 15, 30]
