@@ -40,21 +40,52 @@ def needed(
         if (chunk, node) in had:
             continue
         had.add((chunk, node))
-        _, send = min(arriving[chunk, node])
-        while send not in kept:
-            arc = network.arcs[send[1]]
-            if network.holds(arc.tail):
-                kept[send] = None
-                waiting.append((chunk, arc.tail))
-                break
-            time = send[2] + 1 - arc.offset
-            copies = network.copies(arc.tail)
-            feeder = min(
-                other
-                for when, other in arriving[chunk, arc.tail]
-                if when == time and (copies or other not in used)
-            )
-            kept[send] = feeder
-            used.add(feeder)
-            send = feeder
+        chain = _chain(network, arriving, kept, used, min(arriving[chunk, node])[1])
+        kept.update(chain)
+        first = next(reversed(chain))
+        if chain[first] is None:
+            waiting.append((chunk, network.arcs[first[1]].tail))
     return kept
+
+
+def _chain(
+    network: EpochNetwork,
+    arriving: dict[tuple[int, int], list[tuple[int, Sent]]],
+    kept: dict[Sent, Sent | None],
+    used: set[Sent],
+    send: Sent,
+) -> dict[Sent, Sent | None]:
+    """Go back over switches without buffers, to a node that keeps what it gets or a kept transfer.
+
+    Where no switch copies a solution may have transfers that go round in no time; what comes back
+    to a switch is left out with all that it passed on since.
+    """
+    chain: dict[Sent, Sent | None] = {}
+    at: dict[tuple[int, int], Sent] = {}  # what leaves a switch, by switch and time
+    while send not in kept:
+        arc = network.arcs[send[1]]
+        if network.holds(arc.tail):
+            chain[send] = None
+            break
+        place = _place(network, send)
+        if place in at:
+            send = at[place]
+            while next(reversed(chain)) != send:
+                del at[_place(network, chain.popitem()[0])]
+        at[place] = send
+        copies = network.copies(arc.tail)
+        feeder = min(
+            other
+            for when, other in arriving[send[0], arc.tail]
+            if when == place[1] and (copies or other not in used)
+        )
+        chain[send] = feeder
+        used.add(feeder)
+        send = feeder
+    return chain
+
+
+def _place(network: EpochNetwork, send: Sent) -> tuple[int, int]:
+    """A switch without a buffer, and the time at which it passes on."""
+    arc = network.arcs[send[1]]
+    return arc.tail, send[2] + 1 - arc.offset

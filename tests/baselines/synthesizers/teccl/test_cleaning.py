@@ -57,3 +57,26 @@ def test_a_switch_that_does_not_copy_needs_one_for_each() -> None:
     }
     with pytest.raises(ValueError, match="empty"):  # what no solution has
         needed(network, demand, (first, (0, arc[3, 1], 1), (0, arc[3, 2], 1)))
+
+
+def test_what_goes_round_in_no_time_is_left_out() -> None:
+    """Plain switches s and t: a solution may go from s to t and back before it goes on to b."""
+    builder = TopologyBuilder()
+    for name in "ab":
+        builder.gpu(name)
+    for name in "st":
+        builder.switch(name)
+    for tail, head in (("a", "s"), ("t", "s"), ("s", "t"), ("s", "b"), ("b", "a")):
+        builder.arc(tail, head, 1)
+    network = EpochNetwork.of(builder.build("round"), Fraction(1), Fraction(1), "through")
+    arc = {a.path: i for i, a in enumerate(network.arcs)}
+    demand = demand_of(2, "broadcast", 1, 1000)
+    for into in ((0, 2), (3, 2)):  # whichever comes first in the numbers
+        assert network.arcs[arc[into]].span == 0
+    sent = tuple((0, arc[path], 0) for path in ((0, 2), (2, 3), (3, 2), (2, 1)))
+    assert needed(network, demand, sent) == {sent[3]: sent[0], sent[0]: None}
+    other = EpochNetwork(
+        network.topology, network.epoch_us, tuple(reversed(network.arcs)), network.groups
+    )
+    turned = tuple((0, len(network.arcs) - 1 - i, epoch) for _, i, epoch in sent)
+    assert needed(other, demand, turned) == {turned[3]: turned[0], turned[0]: None}
