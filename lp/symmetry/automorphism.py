@@ -172,17 +172,20 @@ class _Graph:
     tail: Ints
     head: Ints
     bandwidth: Ints  # number of its value
+    mark: npt.NDArray[np.uint64]  # of the bandwidth
 
     @classmethod
     def of(cls, topology: Topology) -> _Graph:
-        values = {link.bandwidth_gb_s: 0 for link in topology.links}
-        number = {value: i for i, value in enumerate(sorted(values))}
+        values = [link.bandwidth_gb_s.as_integer_ratio() for link in topology.links]
+        number = {value: i for i, value in enumerate(sorted(set(values)))}
+        bandwidth = np.array([number[value] for value in values], dtype=np.int64)
         return cls(
             len(topology.nodes),
             np.array([node.is_switch + node.multicast for node in topology.nodes], dtype=np.int64),
             np.array([link.tail for link in topology.links], dtype=np.int64),
             np.array([link.head for link in topology.links], dtype=np.int64),
-            np.array([number[link.bandwidth_gb_s] for link in topology.links], dtype=np.int64),
+            bandwidth,
+            _mixed(bandwidth.astype(np.uint64)),
         )
 
     def ends(self, link: int, other: int) -> list[tuple[int, int]]:
@@ -228,22 +231,17 @@ class _Search:
         """Split colours by those of the neighbours, until they stay; both copies alike."""
         self._budget -= 1
         graph, count = self._graph, 0
-        while True:
-            _, flat = np.unique(colours, return_inverse=True)
-            colours = flat.reshape(2, -1).astype(np.int64)
-            if colours.max() + 1 == count:
-                return colours
-            count = colours.max() + 1
-            mark = _mixed(colours.astype(np.uint64))
+        mark = np.ascontiguousarray(colours).view(np.uint64)
+        while (found := _distinct(mark)) > count:
+            count = found
+            mixed = _mixed(mark)
+            mark = mixed.copy()
             for copy in range(2):
                 sums = np.zeros(graph.nodes, dtype=np.uint64)
-                link = _mixed(graph.bandwidth.astype(np.uint64) * np.uint64(2))
-                out = _mixed(_mixed(colours[copy, graph.head].astype(np.uint64)) ^ link)
-                into = _mixed(_mixed(colours[copy, graph.tail].astype(np.uint64)) ^ ~link)
-                np.add.at(sums, graph.tail, out)
-                np.add.at(sums, graph.head, into)
-                mark[copy] = _mixed(mark[copy] + _mixed(sums))
-            colours = mark.view(np.int64)
+                np.add.at(sums, graph.tail, _mixed(mixed[copy, graph.head] ^ graph.mark))
+                np.add.at(sums, graph.head, _mixed(mixed[copy, graph.tail] ^ ~graph.mark))
+                mark[copy] += _mixed(sums)
+        return np.unique(mark, return_inverse=True)[1].reshape(2, -1).astype(np.int64)
 
     def _fixed(self, colours: Ints, one: int, other: int) -> Ints:
         """Colour a node of the first copy and one of the second anew, and refine."""
@@ -284,6 +282,11 @@ def _proposal(colours: Ints) -> Ints | None:
         return None
     permutation[sources] = targets
     return permutation
+
+
+def _distinct(values: npt.NDArray[np.uint64]) -> int:
+    ordered = np.sort(values, axis=None)
+    return int((ordered[1:] != ordered[:-1]).sum()) + 1
 
 
 def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

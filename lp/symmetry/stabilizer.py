@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,16 +24,29 @@ from lp.symmetry.automorphism import Ints, orbits_under
 __all__ = ["bringing", "link_orbits_around"]
 
 
-def bringing(generators: Sequence[Ints], start: int, nodes: int) -> dict[int, Ints]:
-    """Return for each node of a node's orbit a symmetry that brings the node to it."""
-    found: dict[int, Ints] = {start: np.arange(nodes)}
+def bringing(
+    generators: Sequence[Ints], start: int, nodes: int, into: npt.NDArray[Any] | None = None
+) -> dict[int, npt.NDArray[Any]]:
+    """Return for each node of a node's orbit a symmetry that brings the node to it.
+
+    ``into`` is a square array of integers, if they shall be rows of one: v's is row v.
+    """
+    found: dict[int, npt.NDArray[Any]] = {}
+
+    def keep(node: int, moves: Ints) -> None:
+        if into is not None:
+            into[node] = moves
+            moves = into[node]
+        found[node] = moves
+
+    keep(start, np.arange(nodes))
     waiting = deque([start])
     while waiting:
         node = waiting.popleft()
         for generator in generators:
             image = int(generator[node])
             if image not in found:
-                found[image] = generator[found[node]]
+                keep(image, generator[found[node]])
                 waiting.append(image)
     return found
 

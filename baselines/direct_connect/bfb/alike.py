@@ -60,6 +60,5 @@ class Alike:
             if first[orbits.node[node]] >= 0:
                 continue
             first[orbits.node[node]] = node
-            for other, moves in bringing(orbits.generators, node, nodes).items():
-                image[other] = moves
+            bringing(orbits.generators, node, nodes, image)
         return cls(first[orbits.node], image.ravel())

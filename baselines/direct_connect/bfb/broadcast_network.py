@@ -80,12 +80,12 @@ class BroadcastNetwork:
             raise InvalidParameterError(f"the data has {num_bytes} bytes; it must be 0 or more")
         links = topology.integer_capacities
         shard = Fraction(links.denominator, topology.num_compute)  # s per GB at capacity 1
-        delays = [Fraction(0)] * len(topology.links)
+        delays: list[Fraction] = []
         if num_bytes:
             per_gb = Fraction(_BYTES, num_bytes)
             delays = [link.latency_us / 10**6 * per_gb for link in topology.links]
         unit = _common_part([shard, *delays])
-        if max(shard, *delays) / unit >= 2**60:
+        if max([shard, *delays]) / unit >= 2**60:
             raise CapacityOverflowError(
                 f"{topology.name}: in whole numbers latencies and shards are beyond exact 64-bit "
                 f"arithmetic; round the latencies, or leave num_bytes 0"
@@ -95,7 +95,9 @@ class BroadcastNetwork:
             tail=links.tail,
             head=links.head,
             capacity=links.capacity,
-            delay=np.array([int(delay / unit) for delay in delays], dtype=np.int64),
+            delay=np.array(
+                [int(d / unit) for d in delays] or [0] * len(links.tail), dtype=np.int64
+            ),
             size=int(shard / unit),
             unit_s_per_gb=unit,
         )

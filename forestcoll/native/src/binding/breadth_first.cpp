@@ -22,7 +22,7 @@ auto broadcast_times_of(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amoun
                         In<Amount> delay, Amount size, In<NodeId> representative, In<NodeId> image,
                         int threads, Callback progress) {
   const auto network = network_of(nodes, tail, head, capacity, delay, size);
-  const Symmetry symmetry{vector_of(representative), vector_of(image)};
+  const Symmetry symmetry{vector_of(representative), {image.data(), image.size()}};
   const BroadcastTimes found = run(progress, [&](Progress p) {
     return broadcast_times(network, symmetry, std::move(p), threads);
   });
@@ -35,7 +35,7 @@ auto broadcast_of(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> cap
                   In<Amount> delay, Amount size, In<NodeId> representative, In<NodeId> image,
                   Amount pieces, int threads, Callback progress) {
   const auto network = network_of(nodes, tail, head, capacity, delay, size);
-  const Symmetry symmetry{vector_of(representative), vector_of(image)};
+  const Symmetry symmetry{vector_of(representative), {image.data(), image.size()}};
   Broadcast found = run(progress, [&](Progress p) {
     return broadcast(network, symmetry, pieces, std::move(p), threads);
   });

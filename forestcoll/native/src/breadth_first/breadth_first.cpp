@@ -169,23 +169,14 @@ std::vector<NodeId> representatives(const Symmetry& symmetry, NodeId nodes) {
   return nodes_to_solve;
 }
 
-struct Receipt {
+struct Row {
+  std::int32_t step;
+  NodeId source;
   NodeId tail;
   NodeId head;
   Amount first;
   Amount amount;
 };
-
-struct Row {
-  std::int32_t step;
-  NodeId source;
-  Receipt receipt;
-};
-
-// Rows of one step and source share one.
-std::size_t cell(const Row& row, std::size_t nodes) {
-  return static_cast<std::size_t>(row.step) * nodes + static_cast<std::size_t>(row.source);
-}
 
 // The pieces of a step, source after source and link after link of each.
 void append_rows(const Arrivals& arrivals, const std::vector<std::vector<Amount>>& share,
@@ -200,7 +191,7 @@ void append_rows(const Arrivals& arrivals, const std::vector<std::vector<Amount>
         while (left == 0) left = share[kind][++slot];
         const Amount amount = std::min(left, pieces - first);
         const NodeId tail = tails[static_cast<std::size_t>(links[slot])];
-        rows.push_back({step - 1, source, {tail, head, first, amount}});
+        rows.push_back({step - 1, source, tail, head, first, amount});
         first += amount;
         left -= amount;
       }
@@ -220,83 +211,77 @@ std::vector<Row> rows_into(const Distances& distances, NodeId head, Amount size,
   return rows;
 }
 
-// Calls visit with every row, those of one node after those of another.
-template <typename Visit>
-void each_row(const NodeMap<std::vector<Row>>& solved, const Symmetry& symmetry,
-              const Visit& visit) {
-  const auto nodes = solved.size();
-  for (std::size_t u = 0; u < nodes; ++u) {
-    const NodeId of = symmetry.representative[u];
-    if (static_cast<std::size_t>(of) == u) {
-      for (const Row& row : solved[u]) visit(row);
-      continue;
+// The rows of all nodes, step after step: those of each node are in this order already.
+class Sorter {
+ public:
+  Sorter(const NodeMap<std::vector<Row>>& solved, const Symmetry& symmetry)
+      : solved_(solved), symmetry_(symmetry) {}
+
+  // Of one step, by source, and of one source by tail and head: counted by source and put there,
+  // then the few of each are sorted.
+  const std::vector<Row>& in_step(std::int32_t step) {
+    collect(step);
+    end_.assign(solved_.size() + 1, 0);
+    for (const Row& row : met_) ++end_[row.source + 1];
+    std::partial_sum(end_.begin(), end_.end(), end_.begin());
+    sorted_.resize(met_.size());
+    for (const Row& row : met_) sorted_[end_[row.source]++] = row;
+    auto begin = sorted_.begin();
+    for (NodeId source = 0; source < std::ssize(solved_); ++source) {
+      const auto end = sorted_.begin() + static_cast<std::ptrdiff_t>(end_[source]);
+      std::sort(begin, end, [](const Row& a, const Row& b) {
+        return ends(a.tail, a.head) < ends(b.tail, b.head);
+      });
+      begin = end;
     }
-    const std::span image = std::span(symmetry.image).subspan(u * nodes, nodes);
-    const auto there = [&](NodeId x) { return image[static_cast<std::size_t>(x)]; };
-    for (const auto& [step, source, at] : solved[of]) {
-      visit({step, there(source), {there(at.tail), there(at.head), at.first, at.amount}});
-    }
+    return sorted_;
   }
-}
 
-// Where the rows of each step and source begin, N to a step; the last entry is their number.
-std::vector<std::size_t> begins(const NodeMap<std::vector<Row>>& solved, const Symmetry& symmetry) {
-  std::int32_t steps = 0;
-  for (const auto& rows : solved) {
-    for (const Row& row : rows) steps = std::max(steps, row.step + 1);
-  }
-  std::vector<std::size_t> first(static_cast<std::size_t>(steps) * solved.size() + 1, 0);
-  each_row(solved, symmetry, [&](const Row& row) { ++first[cell(row, solved.size()) + 1]; });
-  std::partial_sum(first.begin(), first.end(), first.begin());
-  return first;
-}
-
-void write(const Receipt& receipt, bool whole, std::size_t at, Broadcast& result) {
-  result.tail[at] = receipt.tail;
-  result.head[at] = receipt.head;
-  if (whole) return;
-  result.first[at] = receipt.first;
-  result.amount[at] = receipt.amount;
-}
-
-// Sorts the few rows of one step and source, by way of a buffer.
-void sort_cell(std::size_t begin, std::size_t end, bool whole, std::vector<Receipt>& buffer,
-               Broadcast& result) {
-  buffer.clear();
-  for (std::size_t i = begin; i < end; ++i) {
-    const Amount first = whole ? 0 : result.first[i], amount = whole ? 1 : result.amount[i];
-    buffer.push_back({result.tail[i], result.head[i], first, amount});
-  }
-  std::ranges::sort(buffer, {}, [](const Receipt& r) { return ends(r.tail, r.head); });
-  for (std::size_t i = begin; i < end; ++i) write(buffer[i - begin], whole, i, result);
-}
-
-// Counts rows by step and source, puts them there, and sorts the few of each.
-Broadcast sorted(const NodeMap<std::vector<Row>>& solved, const Symmetry& symmetry, bool whole,
-                 Progress& progress, int threads) {
-  const std::vector<std::size_t> first = begins(solved, symmetry);
-  Broadcast result;
-  for (auto* column : {&result.step, &result.source, &result.tail, &result.head}) {
-    column->resize(first.back());
-  }
-  if (!whole) {
-    for (auto* column : {&result.first, &result.amount}) column->resize(first.back());
-  }
-  std::vector<std::size_t> next(first.begin(), first.end() - 1);
-  each_row(solved, symmetry, [&](const Row& row) {
-    write(row.receipt, whole, next[cell(row, solved.size())]++, result);
-  });
-  const auto order = [&](std::size_t begin, std::size_t end, Progress&) {
-    std::vector<Receipt> buffer;
-    for (std::size_t at = begin; at < end; ++at) {
-      sort_cell(first[at], first[at + 1], whole, buffer, result);
-      for (std::size_t i = first[at]; i < first[at + 1]; ++i) {
-        result.step[i] = static_cast<std::int32_t>(at / solved.size());
-        result.source[i] = static_cast<NodeId>(at % solved.size());
+ private:
+  void collect(std::int32_t step) {
+    met_.clear();
+    const auto nodes = solved_.size();
+    for (std::size_t u = 0; u < nodes; ++u) {
+      const NodeId of = symmetry_.representative[u];
+      const auto rows = std::ranges::equal_range(solved_[of], step, {}, &Row::step);
+      if (static_cast<std::size_t>(of) == u) {
+        met_.insert(met_.end(), rows.begin(), rows.end());
+        continue;
+      }
+      const NodeId* image = symmetry_.image.data() + u * nodes;
+      for (const Row& row : rows) {
+        met_.push_back(
+            {step, image[row.source], image[row.tail], image[row.head], row.first, row.amount});
       }
     }
-  };
-  in_parallel(threads, first.size() - 1, progress, order);
+  }
+
+  const NodeMap<std::vector<Row>>& solved_;
+  const Symmetry& symmetry_;
+  std::vector<Row> met_, sorted_;
+  NodeMap<std::size_t> end_;  // in sorted_, by source
+};
+
+Broadcast sorted(const NodeMap<std::vector<Row>>& solved, const Symmetry& symmetry, bool whole) {
+  std::size_t total = 0;
+  for (const NodeId of : symmetry.representative) total += solved[of].size();
+  Broadcast result;
+  for (auto* column : {&result.step, &result.source, &result.tail, &result.head}) {
+    column->reserve(total);
+  }
+  for (auto* column : {&result.first, &result.amount}) column->reserve(whole ? 0 : total);
+  Sorter sorter(solved, symmetry);
+  for (std::int32_t step = 0; result.step.size() < total; ++step) {
+    for (const Row& row : sorter.in_step(step)) {
+      result.step.push_back(row.step);
+      result.source.push_back(row.source);
+      result.tail.push_back(row.tail);
+      result.head.push_back(row.head);
+      if (whole) continue;
+      result.first.push_back(row.first);
+      result.amount.push_back(row.amount);
+    }
+  }
   return result;
 }
 
@@ -340,7 +325,7 @@ Broadcast broadcast(const BroadcastNetwork& network, const Symmetry& symmetry, A
           report(static_cast<std::int64_t>(i - first), static_cast<std::int64_t>(last - first));
         }
       });
-  return sorted(solved, symmetry, pieces == 1, progress, threads);
+  return sorted(solved, symmetry, pieces == 1);
 }
 
 }  // namespace forestcoll

@@ -124,13 +124,15 @@ void broadcasts_of_random_graphs_take_the_times_found_for_them() {
 void one_node_of_a_ring_stands_for_all() {
   constexpr NodeId nodes = 7;
   Graph ring{nodes, {}};
-  Symmetry turned;
+  NodeMap<NodeId> first;
+  std::vector<NodeId> image;
   for (NodeId v = 0; v < nodes; ++v) {
     ring.arcs.push_back({v, (v + 1) % nodes, 2});
     ring.arcs.push_back({(v + 1) % nodes, v, 1});
-    turned.representative.push_back(0);
-    for (NodeId x = 0; x < nodes; ++x) turned.image.push_back((x + v) % nodes);
+    first.push_back(0);
+    for (NodeId x = 0; x < nodes; ++x) image.push_back((x + v) % nodes);
   }
+  const Symmetry turned{first, image};
   const BroadcastNetwork network = network_of(ring);
   const BroadcastTimes all = broadcast_times(network, each_by_itself(nodes));
   const BroadcastTimes one = broadcast_times(network, turned);
@@ -156,7 +158,8 @@ void refuses_what_makes_no_sense() {
   const BroadcastNetwork pair = network_of({2, {{0, 1, 1}, {1, 0, 1}}});
   CHECK_THROWS(InvalidInput, broadcast(pair, each_by_itself(2), 0));
   CHECK_THROWS(InvalidInput, broadcast(pair, each_by_itself(3), 1));
-  CHECK_THROWS(InvalidInput, broadcast(pair, Symmetry{{1, 0}, {0, 1, 0, 1}}, 1));
+  const std::vector<NodeId> image{0, 1, 0, 1};
+  CHECK_THROWS(InvalidInput, broadcast(pair, Symmetry{{1, 0}, image}, 1));
   CHECK_THROWS(InvalidInput, broadcast(pair, Symmetry{{0, 0}, {}}, 1));
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "forestcoll/breadth_first/job_balance.hpp"
@@ -26,7 +27,7 @@ struct BroadcastNetwork {
 // node is its own representative its row is not read; without an image all are.
 struct Symmetry {
   NodeMap<NodeId> representative;
-  std::vector<NodeId> image;
+  std::span<const NodeId> image;  // the caller's
 };
 
 // For each node that is its own representative, in order, the least time of every step: those of a
