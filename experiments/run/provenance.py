@@ -41,12 +41,16 @@ def host() -> dict[str, str | int]:
 
 @functools.cache
 def commit() -> str | None:
-    """Return the commit of this code, "+" if it has been changed since; None outside a clone."""
+    """Return the commit of this code, "+" if it has been changed since; None outside a clone.
+
+    Rows that are being written to ``results`` are no change of the code.
+    """
     folder = Path(__file__).resolve().parent
     if _git(folder, "ls-files", "--error-unmatch", __file__) is None:
         return None  # installed somewhere inside another repository, maybe
     head = _git(folder, "rev-parse", "--short=12", "HEAD")
-    changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    code = (":/", ":(top,exclude)results")
+    changed = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", *code)
     return None if head is None else f"{head}+" if changed else head
 
 

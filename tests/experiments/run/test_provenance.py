@@ -20,6 +20,8 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A repository with one commit, in which the module seems to be."""
     file = tmp_path / "provenance.py"
     file.write_text("0\n")
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "rows.jsonl").write_text("")
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-qm", "One")
@@ -50,10 +52,11 @@ def test_the_host_is_this_one() -> None:
 
 
 def test_the_commit_is_that_of_the_code_and_says_if_it_was_changed(clone: Path) -> None:
-    """Twelve digits and a plus sign; new files do not count."""
+    """Twelve digits and a plus sign; new files and rows do not count."""
     head = git(clone, "rev-parse", "--short=12", "HEAD")
     assert commit() == head
     (clone / "notes.txt").write_text("new")
+    (clone / "results" / "rows.jsonl").write_text("{}")
     commit.cache_clear()
     assert commit() == head
     (clone / "provenance.py").write_text("1\n")
