@@ -14,7 +14,11 @@ Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: capacity, flow conserva
   that both are 0 or 1 (in the paper buffers may count a chunk twice, which serves nothing).
 - sent[q, a, k] <= held[q, tail, k]; out of a switch without a buffer each copy, or all together
   where it does not copy, <= what has come in by the epoch that fits.
-- In any window of a group's length at most its capacity.
+- With few slots: held[k + 1] <= held[k] + what arrives at the end of epoch k, so that a chunk may
+  be dropped and come again (see :mod:`baselines.synthesizers.teccl.buffers`); what a node has in
+  all is at most its slots; somebody who wants a chunk gets it once or more.
+- In any window of a group's length at most its capacity; where the link is slow for a time, from
+  each epoch on at most what it carries in a window.
 - A chunk is where it is wanted after the last epoch.
 
 Nothing is there before it can be; nothing is sent that could not reach somebody who wants it in
@@ -30,6 +34,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from baselines.synthesizers.teccl.buffers import Buffers
 from baselines.synthesizers.teccl.commodities import Demand
 from baselines.synthesizers.teccl.epochs import EpochNetwork
 from forestcoll.errors import TimeLimitError
@@ -69,6 +74,8 @@ class EpochProgram:
     sent : mapping
         The variable of each transfer that may be.
     rows : list of Row
+    stored : mapping
+        With few slots, the variables of what is in a node's buffer in an epoch.
     impossible : bool
         Whether a chunk cannot be where it is wanted in time, whatever else happens.
     """
@@ -77,6 +84,7 @@ class EpochProgram:
     size: int = 0
     sent: dict[Sent, int] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
+    stored: dict[tuple[int, int], list[int]] = field(default_factory=dict)
     impossible: bool = False
 
     def new(self) -> int:
@@ -132,6 +140,10 @@ def write(
         _Chunk(program, network, loads, chunk, root, wants, reached[root], near).write()
     _check_time(network, deadline)
     _limit_loads(program, network, loads)
+    if network.buffers is not None:
+        for together in program.stored.values():
+            if len(together) > network.buffers.slots:
+                program.rows.append(Row(tuple(together), (), network.buffers.slots))
     return program
 
 
@@ -169,10 +181,13 @@ class _Chunk:
     def write(self) -> None:
         for i in range(len(self.network.arcs)):
             self._send(i)
+        few = self.network.buffers
         for node in range(self.network.nodes):
-            if node == self.root:
+            if few is not None and self.network.holds(node):
+                self._store(node, few)
+            elif node == self.root:
                 continue
-            if self.network.holds(node):
+            elif self.network.holds(node):
                 self._hold(node)
             else:
                 self._pass_on(node)
@@ -180,7 +195,8 @@ class _Chunk:
     def _send(self, i: int) -> None:
         """Make the variables of an arc."""
         arc, program, chunk = self.network.arcs[i], self.program, self.chunk
-        if arc.head == self.root:
+        few = self.network.buffers
+        if arc.head == self.root and (few is None or not few.again):
             return
         leaves, comes = 1 - arc.offset, arc.span + 1
         begin = self.first[arc.tail] - leaves
@@ -208,6 +224,28 @@ class _Chunk:
             rows.append(Row(here, before, 0, equal=True))
             rows.extend(Row((variable,), before, 0) for variable in gone.get(now, ()))
 
+    def _store(self, node: int, few: Buffers) -> None:
+        """A node with few slots has a chunk for as long as it does not drop it."""
+        program, rows = self.program, self.program.rows
+        came, gone = self.arrivals[node], self.departures[node]
+        ever = tuple(variable for variables in came.values() for variable in variables)
+        if node in self.wants:
+            rows.append(Row((), ever, -1))
+        if not few.again:
+            rows.append(Row(ever, (), 1))
+        before: tuple[int, ...] = ()
+        for now in range(self.first[node], max(gone, default=-1) + 1):
+            held = program.new()
+            program.stored.setdefault((node, now), []).append(held)
+            if node == self.root and now == 0:
+                rows.append(Row((held,), (), 1, equal=True))
+            else:
+                here = (*before, *came.get(now, ()))
+                rows.append(Row((held,), here, 0))
+                source = (held,) if few.kept else here
+                rows.extend(Row((variable,), source, 0) for variable in gone.get(now, ()))
+            before = (held,)
+
     def _pass_on(self, node: int) -> None:
         """A switch without a buffer passes on what has just come in."""
         came, copies = self.arrivals[node], self.network.copies(node)
@@ -226,3 +264,7 @@ def _limit_loads(program: EpochProgram, network: EpochNetwork, loads: Sequence[_
             together = tuple(x for load in on for epoch in window for x in load.get(epoch, ()))
             if len(together) > group.capacity:
                 program.rows.append(Row(together, (), group.capacity))
+        for epoch, capacity in group.slowed:
+            together = tuple(x for load in on for x in load.get(epoch, ()))
+            if len(together) > capacity:
+                program.rows.append(Row(together, (), capacity))

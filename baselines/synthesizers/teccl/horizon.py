@@ -29,7 +29,7 @@ from forestcoll.core.optimality import optimum
 from forestcoll.errors import DisconnectedError, InfeasibleError, TimeLimitError
 from forestcoll.problem.limits import Limits
 
-__all__ = ["Found", "fewest_epochs", "least_epochs", "within_epochs"]
+__all__ = ["Found", "fewest_epochs", "least_epochs", "within_epochs", "without_repeats"]
 
 _FIRST_WORK = 1.0
 """Of CP-SAT's deterministic seconds, for the first look at a number of epochs."""
@@ -125,6 +125,27 @@ def fewest_epochs(network: EpochNetwork, demand: Demand, solver: str, limits: Li
     """
     search = _Search(network, demand, solver, time.monotonic() + _seconds(limits), limits.threads)
     return search.run(least_epochs(network, demand))
+
+
+def without_repeats(
+    network: EpochNetwork, demand: Demand, found: Found, solver: str, limits: Limits
+) -> dict[Sent, Sent | None]:
+    """Return transfers of as many epochs in which no node gets a chunk twice, as schedules ask.
+
+    With few slots, and if a solution has repeats, one without is looked for. If none is found, the
+    repeats are left out: the schedule then holds more than there are slots.
+    """
+    few = network.buffers
+    if few is None:
+        return found.kept
+    once = needed(replace(network, buffers=None), demand, tuple(found.kept))
+    if len(once) == len(found.kept):
+        return once
+    strict = replace(network, buffers=replace(few, again=False))
+    try:
+        return within_epochs(strict, demand, found.epochs, solver, limits).kept
+    except (InfeasibleError, TimeLimitError):
+        return once
 
 
 @dataclass
