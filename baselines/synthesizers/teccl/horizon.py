@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from baselines.synthesizers.teccl.cleaning import needed
@@ -29,7 +29,7 @@ from forestcoll.core.optimality import optimum
 from forestcoll.errors import DisconnectedError, InfeasibleError, TimeLimitError
 from forestcoll.problem.limits import Limits
 
-__all__ = ["Found", "fewest_epochs", "least_epochs", "within_epochs"]
+__all__ = ["Found", "fewest_epochs", "least_epochs", "within_epochs", "without_repeats"]
 
 _FIRST_WORK = 1.0
 """Of CP-SAT's deterministic seconds, for the first look at a number of epochs."""
@@ -100,11 +100,12 @@ def within_epochs(
     TimeLimitError
         If the time is up.
     """
-    effort = Effort(seconds=_seconds(limits), threads=limits.threads)
+    deadline = time.monotonic() + _seconds(limits)
     name, least = network.topology.name, least_epochs(network, demand)
     answer = Answer(Outcome.INFEASIBLE)
     if epochs >= least:
-        answer = solve(write(network, demand, epochs), solver, effort)
+        effort = Effort(threads=limits.threads)
+        answer = _answer(network, demand, epochs, solver, effort, deadline)
     if answer.outcome is Outcome.INFEASIBLE:
         raise InfeasibleError(f"teccl: proved that {epochs} epochs are too few on {name}")
     if answer.outcome is Outcome.OPEN:
@@ -124,6 +125,27 @@ def fewest_epochs(network: EpochNetwork, demand: Demand, solver: str, limits: Li
     """
     search = _Search(network, demand, solver, time.monotonic() + _seconds(limits), limits.threads)
     return search.run(least_epochs(network, demand))
+
+
+def without_repeats(
+    network: EpochNetwork, demand: Demand, found: Found, solver: str, limits: Limits
+) -> dict[Sent, Sent | None]:
+    """Return transfers of as many epochs in which no node gets a chunk twice, as schedules ask.
+
+    With few slots, and if a solution has repeats, one without is looked for. If none is found, the
+    repeats are left out: the schedule then holds more than there are slots.
+    """
+    few = network.buffers
+    if few is None:
+        return found.kept
+    once = needed(replace(network, buffers=None), demand, tuple(found.kept))
+    if len(once) == len(found.kept):
+        return once
+    strict = replace(network, buffers=replace(few, again=False))
+    try:
+        return within_epochs(strict, demand, found.epochs, solver, limits).kept
+    except (InfeasibleError, TimeLimitError):
+        return once
 
 
 @dataclass
@@ -159,9 +181,8 @@ class _Search:
         return Found(self.best.kept, self.best.epochs, bound)
 
     def _try(self, epochs: int, work: float) -> Outcome:
-        left = self.deadline - time.monotonic()
-        effort = Effort(seconds=left, work=work, threads=self.threads)
-        answer = solve(write(self.network, self.demand, epochs), self.solver, effort)
+        effort = Effort(work=work, threads=self.threads)
+        answer = _answer(self.network, self.demand, epochs, self.solver, effort, self.deadline)
         if answer.outcome is Outcome.FOUND:
             self.best = _found(self.network, self.demand, answer, 0)
         return answer.outcome
@@ -174,6 +195,22 @@ class _Search:
                 bound=bound,
             )
         return Found(self.best.kept, self.best.epochs, bound)
+
+
+def _answer(
+    network: EpochNetwork,
+    demand: Demand,
+    epochs: int,
+    solver: str,
+    effort: Effort,
+    deadline: float,
+) -> Answer:
+    """Write the program down and solve it, all before the deadline."""
+    try:
+        program = write(network, demand, epochs, deadline=deadline)
+    except TimeLimitError:
+        return Answer(Outcome.OPEN)
+    return solve(program, solver, replace(effort, seconds=deadline - time.monotonic()))
 
 
 def _found(network: EpochNetwork, demand: Demand, answer: Answer, bound: int) -> Found:

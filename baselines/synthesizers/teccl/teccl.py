@@ -12,20 +12,24 @@ Source:  Liu et al., Rethinking Machine Learning Collective Communication as a M
 
 from __future__ import annotations
 
+import time
+from collections import Counter
 from dataclasses import dataclass, replace
 
 from baselines.building.composing import collect_steps
 from baselines.interface.method import Method
 from baselines.networks.switch_paths import check_size
+from baselines.synthesizers.teccl.buffers import BUFFERING, Buffers
 from baselines.synthesizers.teccl.commodities import Demand, demand_of
 from baselines.synthesizers.teccl.conversion import schedule_of
 from baselines.synthesizers.teccl.epochs import CROSSINGS, EPOCHS, SWITCHES, EpochNetwork, epoch_us
-from baselines.synthesizers.teccl.horizon import fewest_epochs, within_epochs
+from baselines.synthesizers.teccl.horizon import fewest_epochs, within_epochs, without_repeats
+from baselines.synthesizers.teccl.slowdowns import slowdowns_of
 from baselines.synthesizers.teccl.solvers import SOLVERS
-from forestcoll.errors import InvalidParameterError
+from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import weights_for
-from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.steps import REDUCTIONS, StepSchedule
 from forestcoll.topology.model import Topology
 
 __all__ = ["METHODS", "generate"]
@@ -42,6 +46,9 @@ def generate(
     epoch: str = "fastest",
     crossing: str = "through",
     switches: str = "nodes",
+    buffer: int = 0,
+    buffering: str = "passing",
+    slow: str = "",
     epochs: int = 0,
     solver: str = "cp-sat",
     root: str | int | None = None,
@@ -66,6 +73,16 @@ def generate(
         :mod:`baselines.synthesizers.teccl.epochs`.
     switches : str
         "nodes", or "hyper-edges" in their place.
+    buffer : int
+        Chunks that a node can hold, its own among them; 0 for any number. If nothing else is found
+        in as few epochs, some node drops a chunk and gets it again; schedules cannot say so, and
+        the second time is left out.
+    buffering : str
+        "passing": what is sent on at once takes no slot; or "kept"; see
+        :mod:`baselines.synthesizers.teccl.buffers`.
+    slow : str
+        Links that are slow for a time, such as "gpu0 - gpu1 x 1/2 from 3 to 5"; see
+        :mod:`baselines.synthesizers.teccl.slowdowns`.
     epochs : int
         Not the fewest but so many; 0 for the fewest.
     solver : str
@@ -79,7 +96,8 @@ def generate(
     Raises
     ------
     UnsupportedError
-        If there is a single GPU, or hyper-edges cannot stand for the switches.
+        If there is a single GPU, hyper-edges cannot stand for the switches, or a reduction is asked
+        for with few slots or slow links: turned round, these would be others.
     InvalidParameterError
         If a parameter is out of its range.
     InfeasibleError
@@ -97,6 +115,11 @@ def generate(
     (2, Fraction(2, 1))
     """
     check_size(topology)
+    if collective in REDUCTIONS and (buffer or slow):
+        raise UnsupportedError(
+            f"unsupported: teccl: {'buffer' if buffer else 'slow'} is for what is copied, not for "
+            f"{collective}; ask for an allgather, broadcast or all-to-all"
+        )
     task = Task(
         collective={
             "reduce-scatter": "allgather",
@@ -109,6 +132,9 @@ def generate(
         epoch=epoch,
         crossing=crossing,
         switches=switches,
+        buffer=buffer,
+        buffering=buffering,
+        slow=slow,
         epochs=epochs,
         solver=solver,
         limits=_of_a_phase(limits or Limits(), phases=2 if collective == "allreduce" else 1),
@@ -149,6 +175,9 @@ class Task:
     epoch: str
     crossing: str
     switches: str
+    buffer: int
+    buffering: str
+    slow: str
     epochs: int
     solver: str
     limits: Limits
@@ -157,6 +186,7 @@ class Task:
         for name, value, least in (
             ("size_bytes", self.size_bytes, 1),
             ("chunks", self.chunks, 1),
+            ("buffer", self.buffer, 0),
             ("epochs", self.epochs, 0),
         ):
             if value < least:
@@ -165,6 +195,7 @@ class Task:
             ("epoch", self.epoch, EPOCHS),
             ("crossing", self.crossing, CROSSINGS),
             ("switches", self.switches, SWITCHES),
+            ("buffering", self.buffering, BUFFERING),
             ("solver", self.solver, SOLVERS),
         ):
             if given not in known:
@@ -173,20 +204,42 @@ class Task:
     def spread(self, topology: Topology) -> StepSchedule:
         """Make an allgather, a broadcast or an all-to-all."""
         network, demand = self.instance(topology)
+        started = time.monotonic()
         if self.epochs:
             found = within_epochs(network, demand, self.epochs, self.solver, self.limits)
         else:
             found = fewest_epochs(network, demand, self.solver, self.limits)
-        return schedule_of(network, demand, found.kept, self.collective, self.size_bytes)
+        left = self.limits
+        if left.seconds is not None:
+            spent = time.monotonic() - started
+            left = replace(left, seconds=max(0.0, left.seconds - spent))
+        kept = without_repeats(network, demand, found, self.solver, left)
+        return schedule_of(network, demand, kept, self.collective, self.size_bytes)
 
     def instance(self, topology: Topology) -> tuple[EpochNetwork, Demand]:
         """Round a topology to epochs and cut the data."""
         demand = demand_of(
             topology.num_compute, self.collective, self.chunks, self.size_bytes, self.root
         )
-        epoch = epoch_us(topology, demand.chunk_kb, self.epoch)
-        network = EpochNetwork.of(topology, demand.chunk_kb, epoch, self.crossing, self.switches)
-        return network, demand
+        return self.network(topology, demand), demand
+
+    def network(self, topology: Topology, demand: Demand) -> EpochNetwork:
+        """Round a topology to epochs for chunks of a size."""
+        own = max(Counter(demand.roots).values())
+        if 0 < self.buffer < own:
+            raise InvalidParameterError(
+                f"buffer is {self.buffer}; a GPU has {own} chunks of its own at first, so it must "
+                f"be {own} or more, or 0 for any number"
+            )
+        return EpochNetwork.of(
+            topology,
+            demand.chunk_kb,
+            epoch_us(topology, demand.chunk_kb, self.epoch),
+            self.crossing,
+            self.switches,
+            slowdowns_of(self.slow, topology),
+            Buffers(self.buffer, kept=self.buffering == "kept") if self.buffer else None,
+        )
 
 
 METHODS = (
