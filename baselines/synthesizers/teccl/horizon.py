@@ -6,7 +6,7 @@ Output:  the transfers of the fewest epochs found, and the number below which th
 Cost:    a program for each K that is tried.
 Source:  Liu et al., TE-CCL (SIGCOMM 2024), appendix E, finds a K that will do by longer and longer
          times in few epochs; with early solutions a search over K gives the least. Here K goes up
-         from what distances and the bottleneck cut allow, and down from what has been found.
+         from what distances and the bottleneck cut allow, and down from a greedy solution.
 
 No schedule is faster than the bottleneck cut allows, whatever switches copy: of every chunk that
 is wanted outside of a set of nodes that has it, a copy at least must leave the set. An epoch
@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -24,6 +26,7 @@ from baselines.synthesizers.teccl.cleaning import needed
 from baselines.synthesizers.teccl.commodities import Demand
 from baselines.synthesizers.teccl.epoch_program import NEVER, Sent, earliest, write
 from baselines.synthesizers.teccl.epochs import EpochNetwork
+from baselines.synthesizers.teccl.greedy import greedy_sends
 from baselines.synthesizers.teccl.solvers import Answer, Effort, Outcome, solve
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import DisconnectedError, InfeasibleError, TimeLimitError
@@ -35,6 +38,8 @@ _FIRST_WORK = 1.0
 """Of CP-SAT's deterministic seconds, for the first look at a number of epochs."""
 
 _GROWTH = 4.0
+
+Tell = Callable[[int | None, int], None]
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,9 @@ def least_epochs(network: EpochNetwork, demand: Demand) -> int:
 def _cut_s_per_gb(network: EpochNetwork, demand: Demand) -> Fraction:
     """The time that the bottleneck cut takes, if every GPU or one of them sends to all."""
     topology = network.topology
-    if (demand.chunks.target >= 0).any():
+    into, out = topology.ingress_gb_s, topology.egress_gb_s
+    loose = any(out[switch] > into[switch] for switch in topology.switches)
+    if loose or (demand.chunks.target >= 0).any():  # for which that optimum is not made
         return Fraction(0)
     roots = set(demand.roots)
     weights = [int(rank in roots) for rank in range(topology.num_compute)]
@@ -110,20 +117,28 @@ def within_epochs(
         raise InfeasibleError(f"teccl: proved that {epochs} epochs are too few on {name}")
     if answer.outcome is Outcome.OPEN:
         raise TimeLimitError(f"teccl: no answer for {epochs} epochs on {name} in the time given")
-    return _found(network, demand, answer, least)
+    return _found(network, demand, answer.sent, least)
 
 
-def fewest_epochs(network: EpochNetwork, demand: Demand, solver: str, limits: Limits) -> Found:
+def fewest_epochs(
+    network: EpochNetwork,
+    demand: Demand,
+    solver: str,
+    limits: Limits,
+    tell: Tell = lambda incumbent, bound: None,
+) -> Found:
     """Search for the least number of epochs.
 
-    The fewest found when the time is up, with the bound that is proved by then.
+    The fewest found when the time is up, with the bound that is proved by then. ``tell`` is called
+    with the epochs found, if any, and proved, whenever either changes.
 
     Raises
     ------
     TimeLimitError
         If nothing has been found by then; its ``bound`` is the number of epochs still open.
     """
-    search = _Search(network, demand, solver, time.monotonic() + _seconds(limits), limits.threads)
+    deadline = time.monotonic() + _seconds(limits)
+    search = _Search(network, demand, solver, deadline, limits.threads, tell)
     return search.run(least_epochs(network, demand))
 
 
@@ -155,13 +170,17 @@ class _Search:
     solver: str
     deadline: float
     threads: int
+    tell: Tell
     best: Found | None = None
 
     def run(self, bound: int) -> Found:
         """Look at the bound and at what is above it in turn, ever harder."""
+        self._tell(bound)
+        self._begin()
         work = _FIRST_WORK if self.solver == "cp-sat" else math.inf
         above = bound
         while self.best is None or bound < self.best.epochs:
+            self._tell(bound)
             if time.monotonic() >= self.deadline:
                 return self._stopped(bound)
             outcome = self._try(bound, work)
@@ -178,14 +197,30 @@ class _Search:
                 self._try(above, work)
             work *= _GROWTH
         assert self.best is not None
+        self._tell(bound)
         return Found(self.best.kept, self.best.epochs, bound)
+
+    def _tell(self, bound: int) -> None:
+        self.tell(None if self.best is None else self.best.epochs, bound)
+
+    def _begin(self) -> None:
+        """Send greedily, where nothing is in the way."""
+        network = self.network
+        if network.buffers is not None or any(group.slowed for group in network.groups):
+            return
+        with suppress(TimeLimitError):  # the search says so
+            sent = greedy_sends(network, self.demand, self.deadline)
+            self._keep(sent)
 
     def _try(self, epochs: int, work: float) -> Outcome:
         effort = Effort(work=work, threads=self.threads)
         answer = _answer(self.network, self.demand, epochs, self.solver, effort, self.deadline)
         if answer.outcome is Outcome.FOUND:
-            self.best = _found(self.network, self.demand, answer, 0)
+            self._keep(answer.sent)
         return answer.outcome
+
+    def _keep(self, sent: tuple[Sent, ...]) -> None:
+        self.best = _found(self.network, self.demand, sent, 0)
 
     def _stopped(self, bound: int) -> Found:
         if self.best is None:
@@ -213,8 +248,8 @@ def _answer(
     return solve(program, solver, replace(effort, seconds=deadline - time.monotonic()))
 
 
-def _found(network: EpochNetwork, demand: Demand, answer: Answer, bound: int) -> Found:
-    kept = needed(network, demand, answer.sent)
+def _found(network: EpochNetwork, demand: Demand, sent: tuple[Sent, ...], bound: int) -> Found:
+    kept = needed(network, demand, sent)
     epochs = max((k + network.arcs[i].span + 1 for _, i, k in kept), default=0)
     return Found(kept, epochs, bound)
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 from baselines.building.composing import collect_steps
 from baselines.interface.method import Method
+from baselines.interface.search import Report, Search
 from baselines.networks.switch_paths import check_size
 from baselines.synthesizers.teccl.buffers import BUFFERING, Buffers
 from baselines.synthesizers.teccl.commodities import Demand, demand_of
@@ -36,6 +37,9 @@ __all__ = ["METHODS", "generate"]
 
 _COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce")
 
+_REDUCTION = {"allgather": "reduce-scatter", "broadcast": "reduce"}
+_SPREAD = {"allreduce": "allgather", **{turned: of for of, turned in _REDUCTION.items()}}
+
 
 def generate(
     topology: Topology,
@@ -53,6 +57,7 @@ def generate(
     solver: str = "cp-sat",
     root: str | int | None = None,
     limits: Limits | None = None,
+    report: Report | None = None,
 ) -> StepSchedule:
     """Find a schedule of the fewest epochs.
 
@@ -92,6 +97,8 @@ def generate(
     limits : Limits, optional
         Of the search, which returns the fewest epochs that it has found by then; without, it goes
         on until they are proved to be the fewest. An allreduce gives each phase half of the time.
+    report : callable, optional
+        Told of each phase the epochs found and proved to be needed.
 
     Raises
     ------
@@ -121,11 +128,7 @@ def generate(
             f"{collective}; ask for an allgather, broadcast or all-to-all"
         )
     task = Task(
-        collective={
-            "reduce-scatter": "allgather",
-            "reduce": "broadcast",
-            "allreduce": "allgather",
-        }.get(collective, collective),
+        collective=_SPREAD.get(collective, collective),
         root=_rank(topology, collective, root),
         size_bytes=size_bytes,
         chunks=chunks,
@@ -139,9 +142,14 @@ def generate(
         solver=solver,
         limits=_of_a_phase(limits or Limits(), phases=2 if collective == "allreduce" else 1),
     )
+
+    def spread(network: Topology) -> StepSchedule:
+        phase = task.collective if network is topology else _REDUCTION[task.collective]
+        return task.spread(network, phase, report or (lambda search: None))
+
     if collective == "all-to-all":
-        return task.spread(topology)
-    return collect_steps(task.spread, topology, collective)
+        return spread(topology)
+    return collect_steps(spread, topology, collective)
 
 
 def _of_a_phase(limits: Limits, phases: int) -> Limits:
@@ -201,14 +209,19 @@ class Task:
             if given not in known:
                 raise InvalidParameterError(f"{name} is {given!r}; it must be {' or '.join(known)}")
 
-    def spread(self, topology: Topology) -> StepSchedule:
-        """Make an allgather, a broadcast or an all-to-all."""
+    def spread(self, topology: Topology, phase: str, report: Report) -> StepSchedule:
+        """Make an allgather, a broadcast or an all-to-all, for a phase of that name."""
         network, demand = self.instance(topology)
         started = time.monotonic()
+
+        def tell(found: int | None, bound: int) -> None:
+            status = "open" if found is None else "optimal" if found == bound else "feasible"
+            report(Search(f"epochs of the {phase}", status, found, bound, "epochs", self.solver))
+
         if self.epochs:
             found = within_epochs(network, demand, self.epochs, self.solver, self.limits)
         else:
-            found = fewest_epochs(network, demand, self.solver, self.limits)
+            found = fewest_epochs(network, demand, self.solver, self.limits, tell)
         left = self.limits
         if left.seconds is not None:
             spent = time.monotonic() - started
