@@ -126,11 +126,12 @@ def fewest_epochs(
     solver: str,
     limits: Limits,
     tell: Tell = lambda incumbent, bound: None,
+    work: float = math.inf,
 ) -> Found:
     """Search for the least number of epochs.
 
-    The fewest found when the time is up, with the bound that is proved by then. ``tell`` is called
-    with the epochs found, if any, and proved, whenever either changes.
+    The fewest found when the time is up, or the work (CP-SAT's deterministic seconds) spent, with
+    the bound that is proved by then. ``tell`` is called with the epochs found, if any, and proved.
 
     Raises
     ------
@@ -138,7 +139,7 @@ def fewest_epochs(
         If nothing has been found by then; its ``bound`` is the number of epochs still open.
     """
     deadline = time.monotonic() + _seconds(limits)
-    search = _Search(network, demand, solver, deadline, limits.threads, tell)
+    search = _Search(network, demand, solver, deadline, work, limits.threads, tell)
     return search.run(least_epochs(network, demand))
 
 
@@ -169,6 +170,7 @@ class _Search:
     demand: Demand
     solver: str
     deadline: float
+    left: float  # of the work
     threads: int
     tell: Tell
     best: Found | None = None
@@ -181,7 +183,7 @@ class _Search:
         above = bound
         while self.best is None or bound < self.best.epochs:
             self._tell(bound)
-            if time.monotonic() >= self.deadline:
+            if time.monotonic() >= self.deadline or self.left <= 0:
                 return self._stopped(bound)
             outcome = self._try(bound, work)
             if outcome is Outcome.INFEASIBLE:
@@ -193,7 +195,7 @@ class _Search:
                 above = max(bound, above) + max(1, above // 4)
             else:
                 above = self.best.epochs - 1
-            if above > bound:
+            if above > bound and self.left > 0:
                 self._try(above, work)
             work *= _GROWTH
         assert self.best is not None
@@ -213,8 +215,9 @@ class _Search:
             self._keep(sent)
 
     def _try(self, epochs: int, work: float) -> Outcome:
-        effort = Effort(work=work, threads=self.threads)
+        effort = Effort(work=min(work, self.left), threads=self.threads)
         answer = _answer(self.network, self.demand, epochs, self.solver, effort, self.deadline)
+        self.left -= effort.work if answer.outcome is Outcome.OPEN else 0
         if answer.outcome is Outcome.FOUND:
             self._keep(answer.sent)
         return answer.outcome

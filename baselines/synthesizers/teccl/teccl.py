@@ -12,6 +12,7 @@ Source:  Liu et al., Rethinking Machine Learning Collective Communication as a M
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -55,6 +56,7 @@ def generate(
     slow: str = "",
     epochs: int = 0,
     solver: str = "cp-sat",
+    work: float | None = None,
     root: str | int | None = None,
     limits: Limits | None = None,
     report: Report | None = None,
@@ -92,6 +94,9 @@ def generate(
         Not the fewest but so many; 0 for the fewest.
     solver : str
         "cp-sat", "highs" or "gurobi".
+    work : float, optional
+        CP-SAT's deterministic seconds that each phase may search for; a limit by which everybody
+        gets the same schedule. With 0, what is found greedily.
     root : str or int, optional
         Name or rank of a GPU, for a broadcast or reduce (rank 0 if not given).
     limits : Limits, optional
@@ -140,6 +145,7 @@ def generate(
         slow=slow,
         epochs=epochs,
         solver=solver,
+        work=math.inf if work is None else work,
         limits=_of_a_phase(limits or Limits(), phases=2 if collective == "allreduce" else 1),
     )
 
@@ -188,6 +194,7 @@ class Task:
     slow: str
     epochs: int
     solver: str
+    work: float
     limits: Limits
 
     def __post_init__(self) -> None:
@@ -196,6 +203,7 @@ class Task:
             ("chunks", self.chunks, 1),
             ("buffer", self.buffer, 0),
             ("epochs", self.epochs, 0),
+            ("work", self.work, 0),
         ):
             if value < least:
                 raise InvalidParameterError(f"{name} is {value}; it must be {least} or more")
@@ -221,7 +229,7 @@ class Task:
         if self.epochs:
             found = within_epochs(network, demand, self.epochs, self.solver, self.limits)
         else:
-            found = fewest_epochs(network, demand, self.solver, self.limits, tell)
+            found = fewest_epochs(network, demand, self.solver, self.limits, tell, self.work)
         left = self.limits
         if left.seconds is not None:
             spent = time.monotonic() - started

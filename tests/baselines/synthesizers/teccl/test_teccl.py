@@ -174,9 +174,9 @@ def test_an_allreduce_shares_its_time_between_its_phases(monkeypatch: pytest.Mon
     given: list[float | None] = []
     real = teccl.fewest_epochs
 
-    def fewest(network: Any, demand: Any, solver: str, limits: Limits) -> Any:
+    def fewest(network: Any, demand: Any, solver: str, limits: Limits, *more: Any) -> Any:
         given.append(limits.seconds)
-        return real(network, demand, solver, limits)
+        return real(network, demand, solver, limits, *more)
 
     monkeypatch.setattr(teccl, "fewest_epochs", fewest)
     generate(load_topology("ring:nodes=3"), "allreduce", limits=Limits(seconds=30))
