@@ -4,10 +4,11 @@ Problem: the fewest epochs in which all chunks get to all who want them.
 Input:   a topology; the size of the data M and chunks C; how long an epoch is; how switches are
          taken.
 Output:  a step schedule with a clock.
-Cost:    programs of chunks x links x epochs variables; exponential in the worst case.
+Cost:    programs of chunks x links x epochs variables; exponential in the worst case. Of an
+         all-to-all linear programs of sources x links x epochs variables.
 Source:  Liu et al., Rethinking Machine Learning Collective Communication as a Multi-Commodity Flow
-         Problem (TE-CCL, SIGCOMM 2024), section 3, appendices A, C, E and F. Gurobi there; CP-SAT,
-         or HiGHS, or Gurobi where it is installed, here.
+         Problem (TE-CCL, SIGCOMM 2024), sections 3 and 4.1, appendices A, C, E and F. Gurobi
+         there; CP-SAT, or HiGHS, or Gurobi where it is installed, here.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from dataclasses import dataclass, replace
 from baselines.building.composing import collect_steps
 from baselines.interface.method import Method
 from baselines.networks.switch_paths import check_size
+from baselines.synthesizers.teccl import flow_horizon, flow_schedule
 from baselines.synthesizers.teccl.commodities import Demand, demand_of
 from baselines.synthesizers.teccl.conversion import schedule_of
 from baselines.synthesizers.teccl.epochs import CROSSINGS, EPOCHS, SWITCHES, EpochNetwork, epoch_us
+from baselines.synthesizers.teccl.flow_paths import ways
 from baselines.synthesizers.teccl.horizon import fewest_epochs, within_epochs
 from baselines.synthesizers.teccl.solvers import SOLVERS
 from forestcoll.errors import InvalidParameterError
@@ -30,7 +33,7 @@ from forestcoll.topology.model import Topology
 
 __all__ = ["METHODS", "generate"]
 
-_COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce")
+_COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all")
 
 
 def generate(
@@ -42,6 +45,7 @@ def generate(
     epoch: str = "fastest",
     crossing: str = "through",
     switches: str = "nodes",
+    whole_chunks: bool = False,
     epochs: int = 0,
     solver: str = "cp-sat",
     root: str | int | None = None,
@@ -58,23 +62,28 @@ def generate(
     size_bytes : int
         M; what latencies are compared with.
     chunks : int
-        C, of each source, in an all-to-all for each pair.
+        C, of each source, in an all-to-all for each pair: there it only says how long an epoch is,
+        unless chunks are to stay whole.
     epoch : str
         "fastest" or "slowest": the link on which a chunk takes an epoch.
     crossing : str
         How switches and latencies are taken: "through", "rounded" or "stored"; see
         :mod:`baselines.synthesizers.teccl.epochs`.
     switches : str
-        "nodes", or "hyper-edges" in their place.
+        "nodes", or "hyper-edges" in their place, which are for whole chunks only.
+    whole_chunks : bool
+        Of an all-to-all: send every chunk as one, by the program with whole numbers that all other
+        collectives need; without, by the linear program.
     epochs : int
         Not the fewest but so many; 0 for the fewest.
     solver : str
-        "cp-sat", "highs" or "gurobi".
+        "cp-sat", "highs" or "gurobi"; of linear programs HiGHS stands in for CP-SAT.
     root : str or int, optional
         Name or rank of a GPU, for a broadcast or reduce (rank 0 if not given).
     limits : Limits, optional
         Of the search, which returns the fewest epochs that it has found by then; without, it goes
-        on until they are proved to be the fewest. An allreduce gives each phase half of the time.
+        on until they are proved to be the fewest (of a linear program in floats). An allreduce
+        gives each phase half of the time.
 
     Raises
     ------
@@ -114,7 +123,7 @@ def generate(
         limits=_of_a_phase(limits or Limits(), phases=2 if collective == "allreduce" else 1),
     )
     if collective == "all-to-all":
-        return task.spread(topology)
+        return task.spread(topology) if whole_chunks else task.flow(topology)
     return collect_steps(task.spread, topology, collective)
 
 
@@ -178,6 +187,17 @@ class Task:
         else:
             found = fewest_epochs(network, demand, self.solver, self.limits)
         return schedule_of(network, demand, found.kept, self.collective, self.size_bytes)
+
+    def flow(self, topology: Topology) -> StepSchedule:
+        """Make an all-to-all of parts of chunks."""
+        network, demand = self.instance(topology)
+        if self.epochs:
+            found = flow_horizon.within_epochs(
+                network, demand, self.epochs, self.solver, self.limits
+            )
+        else:
+            found = flow_horizon.fewest_epochs(network, demand, self.solver, self.limits)
+        return flow_schedule.schedule_of(network, demand, ways(network, found), self.size_bytes)
 
     def instance(self, topology: Topology) -> tuple[EpochNetwork, Demand]:
         """Round a topology to epochs and cut the data."""
