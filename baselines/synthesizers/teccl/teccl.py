@@ -4,10 +4,11 @@ Problem: the fewest epochs in which all chunks get to all who want them.
 Input:   a topology; the size of the data M and chunks C; how long an epoch is; how switches are
          taken.
 Output:  a step schedule with a clock.
-Cost:    programs of chunks x links x epochs variables; exponential in the worst case.
+Cost:    programs of chunks x links x epochs variables; exponential in the worst case. Of an
+         all-to-all linear programs of sources x links x epochs variables.
 Source:  Liu et al., Rethinking Machine Learning Collective Communication as a Multi-Commodity Flow
-         Problem (TE-CCL, SIGCOMM 2024), section 3, appendices A, C, E and F. Gurobi there; CP-SAT,
-         or HiGHS, or Gurobi where it is installed, here.
+         Problem (TE-CCL, SIGCOMM 2024), sections 3 and 4.1, appendices A, C, E and F. Gurobi
+         there; CP-SAT, or HiGHS, or Gurobi where it is installed, here.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from baselines.building.composing import collect_steps
 from baselines.interface.method import Method
 from baselines.interface.search import Report, Search
 from baselines.networks.switch_paths import check_size
+from baselines.synthesizers.teccl import flow_horizon, flow_schedule
 from baselines.synthesizers.teccl.buffers import BUFFERING, Buffers
 from baselines.synthesizers.teccl.commodities import Demand, demand_of
 from baselines.synthesizers.teccl.conversion import schedule_of
 from baselines.synthesizers.teccl.epochs import CROSSINGS, EPOCHS, SWITCHES, EpochNetwork, epoch_us
+from baselines.synthesizers.teccl.flow_paths import ways
 from baselines.synthesizers.teccl.horizon import fewest_epochs, within_epochs, without_repeats
 from baselines.synthesizers.teccl.slowdowns import slowdowns_of
 from baselines.synthesizers.teccl.solvers import SOLVERS
@@ -36,7 +39,7 @@ from forestcoll.topology.model import Topology
 
 __all__ = ["METHODS", "generate"]
 
-_COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce")
+_COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all")
 
 _REDUCTION = {"allgather": "reduce-scatter", "broadcast": "reduce"}
 _SPREAD = {"allreduce": "allgather", **{turned: of for of, turned in _REDUCTION.items()}}
@@ -54,6 +57,7 @@ def generate(
     buffer: int = 0,
     buffering: str = "passing",
     slow: str = "",
+    whole_chunks: bool = False,
     epochs: int = 0,
     solver: str = "cp-sat",
     work: float | None = None,
@@ -72,14 +76,15 @@ def generate(
     size_bytes : int
         M; what latencies are compared with.
     chunks : int
-        C, of each source, in an all-to-all for each pair.
+        C, of each source, in an all-to-all for each pair: there it only says how long an epoch is,
+        unless chunks are to stay whole.
     epoch : str
         "fastest" or "slowest": the link on which a chunk takes an epoch.
     crossing : str
         How switches and latencies are taken: "through", "rounded" or "stored"; see
         :mod:`baselines.synthesizers.teccl.epochs`.
     switches : str
-        "nodes", or "hyper-edges" in their place.
+        "nodes", or "hyper-edges" in their place, which are for whole chunks only.
     buffer : int
         Chunks that a node can hold, its own among them; 0 for any number. If nothing else is found
         in as few epochs, some node drops a chunk and gets it again; schedules cannot say so, and
@@ -90,10 +95,13 @@ def generate(
     slow : str
         Links that are slow for a time, such as "gpu0 - gpu1 x 1/2 from 3 to 5"; see
         :mod:`baselines.synthesizers.teccl.slowdowns`.
+    whole_chunks : bool
+        Of an all-to-all: send every chunk as one, by the program with whole numbers that all other
+        collectives need; without, by the linear program.
     epochs : int
         Not the fewest but so many; 0 for the fewest.
     solver : str
-        "cp-sat", "highs" or "gurobi".
+        "cp-sat", "highs" or "gurobi"; of linear programs HiGHS stands in for CP-SAT.
     work : float, optional
         CP-SAT's deterministic seconds that each phase may search for; a limit by which everybody
         gets the same schedule. With 0, what is found greedily.
@@ -101,7 +109,8 @@ def generate(
         Name or rank of a GPU, for a broadcast or reduce (rank 0 if not given).
     limits : Limits, optional
         Of the search, which returns the fewest epochs that it has found by then; without, it goes
-        on until they are proved to be the fewest. An allreduce gives each phase half of the time.
+        on until they are proved to be the fewest (of a linear program in floats). An allreduce
+        gives each phase half of the time.
     report : callable, optional
         Told of each phase the epochs found and proved to be needed.
 
@@ -154,7 +163,7 @@ def generate(
         return task.spread(network, phase, report or (lambda search: None))
 
     if collective == "all-to-all":
-        return spread(topology)
+        return spread(topology) if whole_chunks else task.flow(topology)
     return collect_steps(spread, topology, collective)
 
 
@@ -236,6 +245,17 @@ class Task:
             left = replace(left, seconds=max(0.0, left.seconds - spent))
         kept = without_repeats(network, demand, found, self.solver, left)
         return schedule_of(network, demand, kept, self.collective, self.size_bytes)
+
+    def flow(self, topology: Topology) -> StepSchedule:
+        """Make an all-to-all of parts of chunks."""
+        network, demand = self.instance(topology)
+        if self.epochs:
+            found = flow_horizon.within_epochs(
+                network, demand, self.epochs, self.solver, self.limits
+            )
+        else:
+            found = flow_horizon.fewest_epochs(network, demand, self.solver, self.limits)
+        return flow_schedule.schedule_of(network, demand, ways(network, found), self.size_bytes)
 
     def instance(self, topology: Topology) -> tuple[EpochNetwork, Demand]:
         """Round a topology to epochs and cut the data."""
