@@ -11,12 +11,13 @@ Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: the objective has nothi
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 
 from baselines.synthesizers.teccl.commodities import Demand
 from baselines.synthesizers.teccl.epoch_program import Sent
 from baselines.synthesizers.teccl.epochs import EpochNetwork
 
-__all__ = ["needed"]
+__all__ = ["epochs_taken", "needed"]
 
 
 def needed(
@@ -46,6 +47,11 @@ def needed(
         if chain[first] is None:
             waiting.append((chunk, network.arcs[first[1]].tail))
     return kept
+
+
+def epochs_taken(network: EpochNetwork, sent: Iterable[Sent]) -> int:
+    """Return the number of epochs until all transfers have arrived."""
+    return max((epoch + network.arcs[i].span + 1 for _, i, epoch in sent), default=0)
 
 
 def _chain(

@@ -27,17 +27,21 @@ import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from baselines.synthesizers.teccl.commodities import Demand
 from baselines.synthesizers.teccl.epochs import EpochNetwork
 
-__all__ = ["NEVER", "EpochProgram", "Row", "Sent", "earliest", "write"]
+__all__ = ["NEVER", "EpochProgram", "Held", "Row", "Sent", "earliest", "write"]
 
 NEVER = 1 << 60
 """The epoch of what cannot be reached."""
 
 Sent = tuple[int, int, int]
 """Chunk, arc, epoch."""
+
+Held = tuple[int, int, int]
+"""Chunk, node, the epoch that begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,13 @@ class EpochProgram:
     rows : list of Row
     impossible : bool
         Whether a chunk cannot be where it is wanted in time, whatever else happens.
+    held : mapping
+        The variable of each chunk that a node may have before the last epoch is over.
+    objective : mapping, optional
+        What each variable is worth; the sum is to be as large as can be. Without one any solution
+        will do.
+    constant : Fraction
+        What the objective is worth besides.
     """
 
     epochs: int
@@ -72,6 +83,9 @@ class EpochProgram:
     sent: dict[Sent, int] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     impossible: bool = False
+    held: dict[Held, int] = field(default_factory=dict)
+    objective: dict[int, Fraction] | None = None
+    constant: Fraction = Fraction(0)
 
     def new(self) -> int:
         """Add a variable."""
@@ -173,7 +187,7 @@ class _Chunk:
             if time == epochs:
                 rows.append(Row(before + came, (), 1, equal=True))
                 return
-            held = self.program.new()
+            held = self.program.held[self.chunk, node, time] = self.program.new()
             rows.append(Row((*before, *came), (held,), 0, equal=True))
             for variable in self.departures.get((node, time), ()):
                 rows.append(Row((variable,), (held,), 0))
