@@ -32,6 +32,7 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import NamedTuple
 
 from baselines.synthesizers.teccl.buffers import Buffers
@@ -39,13 +40,16 @@ from baselines.synthesizers.teccl.commodities import Demand
 from baselines.synthesizers.teccl.epochs import EpochNetwork
 from forestcoll.errors import TimeLimitError
 
-__all__ = ["NEVER", "EpochProgram", "Row", "Sent", "earliest", "write"]
+__all__ = ["NEVER", "EpochProgram", "Held", "Row", "Sent", "earliest", "write"]
 
 NEVER = 1 << 60
 """The epoch of what cannot be reached."""
 
 Sent = tuple[int, int, int]
 """Chunk, arc, epoch."""
+
+Held = tuple[int, int, int]
+"""Chunk, node, the epoch that begins."""
 
 
 _Timed = dict[int, list[int]]
@@ -78,6 +82,13 @@ class EpochProgram:
         With few slots, the variables of what is in a node's buffer in an epoch.
     impossible : bool
         Whether a chunk cannot be where it is wanted in time, whatever else happens.
+    held : mapping
+        The variable of each chunk that a node may have before the last epoch is over.
+    objective : mapping, optional
+        What each variable is worth; the sum is to be as large as can be. Without one any solution
+        will do.
+    constant : Fraction
+        What the objective is worth besides.
     """
 
     epochs: int
@@ -86,6 +97,9 @@ class EpochProgram:
     rows: list[Row] = field(default_factory=list)
     stored: dict[tuple[int, int], list[int]] = field(default_factory=dict)
     impossible: bool = False
+    held: dict[Held, int] = field(default_factory=dict)
+    objective: dict[int, Fraction] | None = None
+    constant: Fraction = Fraction(0)
 
     def new(self) -> int:
         """Add a variable."""
@@ -220,7 +234,8 @@ class _Chunk:
             if now == epochs:
                 rows.append(Row(here, (), 1, equal=True))
                 return
-            before = (self.program.new(),)
+            held = self.program.held[self.chunk, node, now] = self.program.new()
+            before = (held,)
             rows.append(Row(here, before, 0, equal=True))
             rows.extend(Row((variable,), before, 0) for variable in gone.get(now, ()))
 

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from baselines.synthesizers.teccl.commodities import Demand
 from baselines.synthesizers.teccl.epochs import EpochNetwork
 from baselines.synthesizers.teccl.flow_program import FlowProgram, amounts, write
-from baselines.synthesizers.teccl.horizon import least_epochs
+from baselines.synthesizers.teccl.horizon import Tell, least_epochs
 from forestcoll.errors import InfeasibleError, TimeLimitError
 from forestcoll.problem.limits import Limits
 
@@ -112,10 +112,17 @@ def within_epochs(
     return Flow(search.best.program, search.best.x, least)
 
 
-def fewest_epochs(network: EpochNetwork, demand: Demand, solver: str, limits: Limits) -> Flow:
+def fewest_epochs(
+    network: EpochNetwork,
+    demand: Demand,
+    solver: str,
+    limits: Limits,
+    tell: Tell = lambda incumbent, bound: None,
+) -> Flow:
     """Search for the least number of epochs.
 
-    The fewest found when the time is up, with the bound that is known by then.
+    The fewest found when the time is up, with the bound that is known by then. ``tell`` is called
+    with the epochs found, if any, and known to be needed.
 
     Raises
     ------
@@ -125,7 +132,7 @@ def fewest_epochs(network: EpochNetwork, demand: Demand, solver: str, limits: Li
         If nothing has been found by then; its ``bound`` is the number of epochs still open.
     """
     search = _Search(network, demand, solver, limits)
-    return search.run(least_epochs_of_flows(network, demand, limits))
+    return search.run(least_epochs_of_flows(network, demand, limits), tell)
 
 
 class _Search:
@@ -140,21 +147,25 @@ class _Search:
         self.deadline = time.monotonic() + given
         self.best: Flow | None = None
 
-    def run(self, bound: int) -> Flow:
+    def run(self, bound: int, tell: Tell) -> Flow:
         """Go up in growing steps, then halve what is left."""
         step = 1
+        tell(None, bound)
         try:
             while not self.works(bound + step - 1):
                 bound += step
                 step *= 2
+                tell(None, bound)
             assert self.best is not None
             while bound < self.best.epochs:
+                tell(self.best.epochs, bound)
                 middle = (bound + self.best.epochs) // 2
                 if not self.works(middle):
                     bound = middle + 1
         except TimeLimitError:
             if self.best is None:
                 raise _no_time(self.network, bound) from None
+        tell(self.best.epochs, bound)
         return Flow(self.best.program, self.best.x, bound)
 
     def works(self, epochs: int) -> bool:

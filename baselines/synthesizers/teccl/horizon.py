@@ -22,7 +22,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from baselines.synthesizers.teccl.cleaning import needed
+from baselines.synthesizers.teccl.cleaning import epochs_taken, needed
 from baselines.synthesizers.teccl.commodities import Demand
 from baselines.synthesizers.teccl.epoch_program import NEVER, Sent, earliest, write
 from baselines.synthesizers.teccl.epochs import EpochNetwork
@@ -32,7 +32,7 @@ from forestcoll.core.optimality import optimum
 from forestcoll.errors import DisconnectedError, InfeasibleError, TimeLimitError
 from forestcoll.problem.limits import Limits
 
-__all__ = ["Found", "fewest_epochs", "least_epochs", "within_epochs", "without_repeats"]
+__all__ = ["Found", "Tell", "fewest_epochs", "least_epochs", "within_epochs", "without_repeats"]
 
 _FIRST_WORK = 1.0
 """Of CP-SAT's deterministic seconds, for the first look at a number of epochs."""
@@ -40,6 +40,7 @@ _FIRST_WORK = 1.0
 _GROWTH = 4.0
 
 Tell = Callable[[int | None, int], None]
+"""Called with the epochs found, if any, and proved to be needed."""
 
 
 @dataclass(frozen=True)
@@ -253,8 +254,7 @@ def _answer(
 
 def _found(network: EpochNetwork, demand: Demand, sent: tuple[Sent, ...], bound: int) -> Found:
     kept = needed(network, demand, sent)
-    epochs = max((k + network.arcs[i].span + 1 for _, i, k in kept), default=0)
-    return Found(kept, epochs, bound)
+    return Found(kept, epochs_taken(network, kept), bound)
 
 
 def _seconds(limits: Limits) -> float:

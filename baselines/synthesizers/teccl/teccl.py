@@ -7,31 +7,21 @@ Output:  a step schedule with a clock.
 Cost:    programs of chunks x links x epochs variables; exponential in the worst case. Of an
          all-to-all linear programs of sources x links x epochs variables.
 Source:  Liu et al., Rethinking Machine Learning Collective Communication as a Multi-Commodity Flow
-         Problem (TE-CCL, SIGCOMM 2024), sections 3 and 4.1, appendices A, C, E and F. Gurobi
-         there; CP-SAT, or HiGHS, or Gurobi where it is installed, here.
+         Problem (TE-CCL, SIGCOMM 2024), sections 3 and 4, appendices A to F. Gurobi there; CP-SAT,
+         or HiGHS, or Gurobi where it is installed, here.
 """
 
 from __future__ import annotations
 
 import math
-import time
-from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from baselines.building.composing import collect_steps
 from baselines.interface.method import Method
-from baselines.interface.search import Report, Search
+from baselines.interface.search import Report
 from baselines.networks.switch_paths import check_size
-from baselines.synthesizers.teccl import flow_horizon, flow_schedule
-from baselines.synthesizers.teccl.buffers import BUFFERING, Buffers
-from baselines.synthesizers.teccl.commodities import Demand, demand_of
-from baselines.synthesizers.teccl.conversion import schedule_of
-from baselines.synthesizers.teccl.epochs import CROSSINGS, EPOCHS, SWITCHES, EpochNetwork, epoch_us
-from baselines.synthesizers.teccl.flow_paths import ways
-from baselines.synthesizers.teccl.horizon import fewest_epochs, within_epochs, without_repeats
-from baselines.synthesizers.teccl.slowdowns import slowdowns_of
-from baselines.synthesizers.teccl.solvers import SOLVERS
-from forestcoll.errors import InvalidParameterError, UnsupportedError
+from baselines.synthesizers.teccl.task import Task
+from forestcoll.errors import UnsupportedError
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.steps import REDUCTIONS, StepSchedule
@@ -58,7 +48,10 @@ def generate(
     buffering: str = "passing",
     slow: str = "",
     whole_chunks: bool = False,
-    epochs: int = 0,
+    epochs: int | str = 0,
+    objective: str = "epochs",
+    gap: float = 0.0,
+    round_epochs: int = 0,
     solver: str = "cp-sat",
     work: float | None = None,
     root: str | int | None = None,
@@ -98,8 +91,17 @@ def generate(
     whole_chunks : bool
         Of an all-to-all: send every chunk as one, by the program with whole numbers that all other
         collectives need; without, by the linear program.
-    epochs : int
-        Not the fewest but so many; 0 for the fewest.
+    epochs : int or str
+        Not the fewest but so many; 0 for the fewest; "estimated" for as many as
+        :mod:`baselines.synthesizers.teccl.epoch_count` finds.
+    objective : str
+        "epochs", or "reward" for what is there early in so many epochs; see
+        :mod:`baselines.synthesizers.teccl.reward`.
+    gap : float
+        By how much the reward may miss the largest, relatively; below 1.
+    round_epochs : int
+        Search by rounds of so many epochs, each for its reward; 0: not. See
+        :mod:`baselines.synthesizers.teccl.rounds.rounds`.
     solver : str
         "cp-sat", "highs" or "gurobi"; of linear programs HiGHS stands in for CP-SAT.
     work : float, optional
@@ -108,9 +110,9 @@ def generate(
     root : str or int, optional
         Name or rank of a GPU, for a broadcast or reduce (rank 0 if not given).
     limits : Limits, optional
-        Of the search, which returns the fewest epochs that it has found by then; without, it goes
-        on until they are proved to be the fewest (of a linear program in floats). An allreduce
-        gives each phase half of the time.
+        Of the search, which returns the fewest epochs, or the most reward, that it has found by
+        then; without, it goes on until there is proof (of a linear program in floats). An
+        allreduce gives each phase half of the time.
     report : callable, optional
         Told of each phase the epochs found and proved to be needed.
 
@@ -120,7 +122,7 @@ def generate(
         If there is a single GPU, hyper-edges cannot stand for the switches, or a reduction is asked
         for with few slots or slow links: turned round, these would be others.
     InvalidParameterError
-        If a parameter is out of its range.
+        If a parameter is out of its range, or two do not go together.
     InfeasibleError
         If it is proved that so many epochs are too few.
     DisconnectedError
@@ -152,7 +154,11 @@ def generate(
         buffer=buffer,
         buffering=buffering,
         slow=slow,
+        whole_chunks=whole_chunks,
         epochs=epochs,
+        objective=objective,
+        gap=gap,
+        round_epochs=round_epochs,
         solver=solver,
         work=math.inf if work is None else work,
         limits=_of_a_phase(limits or Limits(), phases=2 if collective == "allreduce" else 1),
@@ -163,7 +169,7 @@ def generate(
         return task.spread(network, phase, report or (lambda search: None))
 
     if collective == "all-to-all":
-        return spread(topology) if whole_chunks else task.flow(topology)
+        return spread(topology)
     return collect_steps(spread, topology, collective)
 
 
@@ -181,108 +187,6 @@ def _rank(topology: Topology, collective: str, root: str | int | None) -> int:
     return weights.index(max(weights))
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """What :func:`generate` asks for, but for the topology; ``root`` is a rank.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a parameter is out of its range.
-    """
-
-    collective: str
-    root: int
-    size_bytes: int
-    chunks: int
-    epoch: str
-    crossing: str
-    switches: str
-    buffer: int
-    buffering: str
-    slow: str
-    epochs: int
-    solver: str
-    work: float
-    limits: Limits
-
-    def __post_init__(self) -> None:
-        for name, value, least in (
-            ("size_bytes", self.size_bytes, 1),
-            ("chunks", self.chunks, 1),
-            ("buffer", self.buffer, 0),
-            ("epochs", self.epochs, 0),
-            ("work", self.work, 0),
-        ):
-            if value < least:
-                raise InvalidParameterError(f"{name} is {value}; it must be {least} or more")
-        for name, given, known in (
-            ("epoch", self.epoch, EPOCHS),
-            ("crossing", self.crossing, CROSSINGS),
-            ("switches", self.switches, SWITCHES),
-            ("buffering", self.buffering, BUFFERING),
-            ("solver", self.solver, SOLVERS),
-        ):
-            if given not in known:
-                raise InvalidParameterError(f"{name} is {given!r}; it must be {' or '.join(known)}")
-
-    def spread(self, topology: Topology, phase: str, report: Report) -> StepSchedule:
-        """Make an allgather, a broadcast or an all-to-all, for a phase of that name."""
-        network, demand = self.instance(topology)
-        started = time.monotonic()
-
-        def tell(found: int | None, bound: int) -> None:
-            status = "open" if found is None else "optimal" if found == bound else "feasible"
-            report(Search(f"epochs of the {phase}", status, found, bound, "epochs", self.solver))
-
-        if self.epochs:
-            found = within_epochs(network, demand, self.epochs, self.solver, self.limits)
-        else:
-            found = fewest_epochs(network, demand, self.solver, self.limits, tell, self.work)
-        left = self.limits
-        if left.seconds is not None:
-            spent = time.monotonic() - started
-            left = replace(left, seconds=max(0.0, left.seconds - spent))
-        kept = without_repeats(network, demand, found, self.solver, left)
-        return schedule_of(network, demand, kept, self.collective, self.size_bytes)
-
-    def flow(self, topology: Topology) -> StepSchedule:
-        """Make an all-to-all of parts of chunks."""
-        network, demand = self.instance(topology)
-        if self.epochs:
-            found = flow_horizon.within_epochs(
-                network, demand, self.epochs, self.solver, self.limits
-            )
-        else:
-            found = flow_horizon.fewest_epochs(network, demand, self.solver, self.limits)
-        return flow_schedule.schedule_of(network, demand, ways(network, found), self.size_bytes)
-
-    def instance(self, topology: Topology) -> tuple[EpochNetwork, Demand]:
-        """Round a topology to epochs and cut the data."""
-        demand = demand_of(
-            topology.num_compute, self.collective, self.chunks, self.size_bytes, self.root
-        )
-        return self.network(topology, demand), demand
-
-    def network(self, topology: Topology, demand: Demand) -> EpochNetwork:
-        """Round a topology to epochs for chunks of a size."""
-        own = max(Counter(demand.roots).values())
-        if 0 < self.buffer < own:
-            raise InvalidParameterError(
-                f"buffer is {self.buffer}; a GPU has {own} chunks of its own at first, so it must "
-                f"be {own} or more, or 0 for any number"
-            )
-        return EpochNetwork.of(
-            topology,
-            demand.chunk_kb,
-            epoch_us(topology, demand.chunk_kb, self.epoch),
-            self.crossing,
-            self.switches,
-            slowdowns_of(self.slow, topology),
-            Buffers(self.buffer, kept=self.buffering == "kept") if self.buffer else None,
-        )
-
-
 METHODS = (
     Method(
         name="teccl",
@@ -290,7 +194,7 @@ METHODS = (
         source="Liu et al., TE-CCL (SIGCOMM 2024)",
         generate=generate,
         collectives=_COLLECTIVES,
-        notes="CP-SAT or HiGHS for Gurobi; the number of epochs is minimised, not a reward",
-        libraries=("ortools.sat.python.cp_model",),
+        notes="CP-SAT or HiGHS for Gurobi; epochs are minimised, or a reward where asked for",
+        libraries=("ortools.sat.python.cp_model", "lp.solver.solve", "lp.alltoall.linear_optimum"),
     ),
 )

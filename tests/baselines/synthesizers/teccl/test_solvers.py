@@ -1,9 +1,12 @@
 """Programs of 0 and 1 by either solver."""
 
+from fractions import Fraction
+
 import pytest
 
+from baselines.synthesizers.teccl import solvers
 from baselines.synthesizers.teccl.epoch_program import EpochProgram, Row
-from baselines.synthesizers.teccl.solvers import Effort, Outcome, solve
+from baselines.synthesizers.teccl.solvers import Effort, Outcome, Status, solve
 from forestcoll.errors import SolverError
 
 
@@ -39,7 +42,44 @@ def test_no_time_leaves_it_open(solver: str) -> None:
 
 def test_a_point_that_breaks_a_row_is_no_solution(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "baselines.synthesizers.teccl.solvers._cp_sat", lambda program, effort: [1, 1, 1]
+        "baselines.synthesizers.teccl.solvers._cp_sat", lambda *asked: solvers._Point([1, 1, 1])
     )
     with pytest.raises(SolverError, match="calls a point a solution that breaks Row"):
         solve(program(Row((0, 1, 2), (), 2)), "cp-sat", Effort())
+
+
+def valued(objective: dict[int, Fraction], *rows: Row) -> EpochProgram:
+    made = program(*rows)
+    made.objective, made.constant = objective, Fraction(1, 7)
+    return made
+
+
+@pytest.mark.parametrize("solver", ["cp-sat", "highs"])
+def test_the_most_is_found_and_told_in_fractions(solver: str) -> None:
+    """Two of three: a half and a third, and the constant."""
+    worth = {0: Fraction(1, 2), 1: Fraction(1, 4), 2: Fraction(1, 3)}
+    found = solve(valued(worth, Row((0, 1, 2), (), 2)), solver, Effort())
+    assert (found.value, found.status) == (Fraction(41, 42), Status.OPTIMAL)
+    assert {chunk for chunk, _, _ in found.sent} == {0, 2}
+
+
+def test_what_rounding_takes_away_is_in_the_bound() -> None:
+    """Denominators too large for whole numbers: the value is exact, the bound above it."""
+    worth = {i: Fraction(1, prime) for i, prime in enumerate((99991, 99989, 99971))}
+    found = solve(valued(worth, Row((0, 1, 2), (), 2)), "cp-sat", Effort())
+    assert found.value == Fraction(1, 7) + worth[1] + worth[2]
+    assert found.bound is not None
+    assert found.value <= found.bound <= float(found.value) + 1e-9
+
+
+@pytest.mark.parametrize("solver", ["cp-sat", "highs"])
+def test_no_hint_changes_what_there_is(solver: str) -> None:
+    """A solution, half of one, what the program has not, what breaks a row."""
+    rows = (Row((0, 1), (), 1, equal=True), Row((1,), (2,), 0))
+    one, other, third = ((chunk, 0, 0) for chunk in range(3))
+    for hint in ([one], [other, third], [other], [one, other], [(9, 9, 9)]):
+        assert solve(program(*rows), solver, Effort(), hint).outcome is Outcome.FOUND
+        nothing = (*rows, Row((0, 1), (), 0, equal=True))
+        assert solve(program(*nothing), solver, Effort(), hint).outcome is Outcome.INFEASIBLE
+        most = solve(valued({1: Fraction(1)}, *rows), solver, Effort(), hint)
+        assert most.value == Fraction(8, 7)
