@@ -72,26 +72,29 @@ def least_epochs(network: EpochNetwork, demand: Demand) -> int:
         raise DisconnectedError(
             f"{network.topology.name}: no path leads from {names[0]} to {names[1]}; add links"
         )
-    size_gb = demand.chunk_kb * demand.chunks.whole / 10**6
-    return max(
-        epochs, math.ceil(_cut_s_per_gb(network, demand) * size_gb * 10**6 / network.epoch_us)
-    )
+    return max(epochs, math.ceil(_cut_us(network, demand) / network.epoch_us))
 
 
-def _cut_s_per_gb(network: EpochNetwork, demand: Demand) -> Fraction:
-    """The time that the bottleneck cut takes, if every GPU or one of them sends to all."""
-    topology = network.topology
-    if (demand.chunks.target >= 0).any():
+def _cut_us(network: EpochNetwork, demand: Demand) -> Fraction:
+    """The time that the bottleneck cut takes, for the chunks that everybody wants."""
+    targets = demand.chunks.target.tolist()
+    owners = [root for root, target in zip(demand.roots, targets, strict=True) if target < 0]
+    if not owners:
         return Fraction(0)
-    roots = set(demand.roots)
-    weights = [int(rank in roots) for rank in range(topology.num_compute)]
-    return optimum(topology, weights=weights).time_s_per_gb
+    weights = [owners.count(rank) for rank in range(network.topology.num_compute)]
+    size_gb = demand.chunk_kb * len(owners) / 10**6
+    return optimum(network.topology, weights=weights).time_s_per_gb * size_gb * 10**6
 
 
 def within_epochs(
-    network: EpochNetwork, demand: Demand, epochs: int, solver: str, limits: Limits
+    network: EpochNetwork,
+    demand: Demand,
+    epochs: int,
+    solver: str,
+    limits: Limits,
+    due: tuple[int, ...] = (),
 ) -> Found:
-    """Find a solution in so many epochs.
+    """Find a solution in so many epochs, or for the first chunks in those that are given.
 
     Raises
     ------
@@ -101,20 +104,27 @@ def within_epochs(
         If the time is up.
     """
     deadline = time.monotonic() + _seconds(limits)
-    name, least = network.topology.name, least_epochs(network, demand)
+    task = _Task(network, demand, solver, due)
+    name, least = network.topology.name, task.least()
     answer = Answer(Outcome.INFEASIBLE)
     if epochs >= least:
         effort = Effort(threads=limits.threads)
-        answer = _answer(network, demand, epochs, solver, effort, deadline)
+        answer = task.answer(epochs, effort, deadline)
     if answer.outcome is Outcome.INFEASIBLE:
         raise InfeasibleError(f"teccl: proved that {epochs} epochs are too few on {name}")
     if answer.outcome is Outcome.OPEN:
         raise TimeLimitError(f"teccl: no answer for {epochs} epochs on {name} in the time given")
-    return _found(network, demand, answer, least)
+    return task.found(answer, least)
 
 
-def fewest_epochs(network: EpochNetwork, demand: Demand, solver: str, limits: Limits) -> Found:
-    """Search for the least number of epochs.
+def fewest_epochs(
+    network: EpochNetwork,
+    demand: Demand,
+    solver: str,
+    limits: Limits,
+    due: tuple[int, ...] = (),
+) -> Found:
+    """Search for the least number of epochs, where the first chunks arrive in those given.
 
     The fewest found when the time is up, with the bound that is proved by then.
 
@@ -123,12 +133,18 @@ def fewest_epochs(network: EpochNetwork, demand: Demand, solver: str, limits: Li
     TimeLimitError
         If nothing has been found by then; its ``bound`` is the number of epochs still open.
     """
-    search = _Search(network, demand, solver, time.monotonic() + _seconds(limits), limits.threads)
-    return search.run(least_epochs(network, demand))
+    task = _Task(network, demand, solver, due)
+    search = _Search(task, time.monotonic() + _seconds(limits), limits.threads)
+    return search.run(task.least())
 
 
 def without_repeats(
-    network: EpochNetwork, demand: Demand, found: Found, solver: str, limits: Limits
+    network: EpochNetwork,
+    demand: Demand,
+    found: Found,
+    solver: str,
+    limits: Limits,
+    due: tuple[int, ...] = (),
 ) -> dict[Sent, Sent | None]:
     """Return transfers of as many epochs in which no node gets a chunk twice, as schedules ask.
 
@@ -143,23 +159,51 @@ def without_repeats(
         return once
     strict = replace(network, buffers=replace(few, again=False))
     try:
-        return within_epochs(strict, demand, found.epochs, solver, limits).kept
+        return within_epochs(strict, demand, found.epochs, solver, limits, due).kept
     except (InfeasibleError, TimeLimitError):
         return once
 
 
-@dataclass
-class _Search:
+@dataclass(frozen=True)
+class _Task:
+    """What is searched for; the first chunks are ``due`` in the epochs that it has.
+
+    Epochs are counted until the chunks behind those that are due have arrived.
+    """
+
     network: EpochNetwork
     demand: Demand
     solver: str
+    due: tuple[int, ...]
+
+    def least(self) -> int:
+        rest = self.demand.part(len(self.due), len(self.demand.wants)) if self.due else self.demand
+        return least_epochs(self.network, rest)
+
+    def answer(self, epochs: int, effort: Effort, deadline: float) -> Answer:
+        """Write the program down and solve it, all before the deadline."""
+        try:
+            program = write(self.network, self.demand, epochs, due=self.due, deadline=deadline)
+        except TimeLimitError:
+            return Answer(Outcome.OPEN)
+        return solve(program, self.solver, replace(effort, seconds=deadline - time.monotonic()))
+
+    def found(self, answer: Answer, bound: int) -> Found:
+        kept, arcs = needed(self.network, self.demand, answer.sent), self.network.arcs
+        rest = (k + arcs[i].span + 1 for chunk, i, k in kept if chunk >= len(self.due))
+        return Found(kept, max(rest, default=0), bound)
+
+
+@dataclass
+class _Search:
+    task: _Task
     deadline: float
     threads: int
     best: Found | None = None
 
     def run(self, bound: int) -> Found:
         """Look at the bound and at what is above it in turn, ever harder."""
-        work = _FIRST_WORK if self.solver == "cp-sat" else math.inf
+        work = _FIRST_WORK if self.task.solver == "cp-sat" else math.inf
         above = bound
         while self.best is None or bound < self.best.epochs:
             if time.monotonic() >= self.deadline:
@@ -181,42 +225,19 @@ class _Search:
         return Found(self.best.kept, self.best.epochs, bound)
 
     def _try(self, epochs: int, work: float) -> Outcome:
-        effort = Effort(work=work, threads=self.threads)
-        answer = _answer(self.network, self.demand, epochs, self.solver, effort, self.deadline)
+        answer = self.task.answer(epochs, Effort(work=work, threads=self.threads), self.deadline)
         if answer.outcome is Outcome.FOUND:
-            self.best = _found(self.network, self.demand, answer, 0)
+            self.best = self.task.found(answer, 0)
         return answer.outcome
 
     def _stopped(self, bound: int) -> Found:
         if self.best is None:
             raise TimeLimitError(
-                f"teccl: nothing found on {self.network.topology.name} in the time given; {bound} "
-                f"epochs or more are still open",
+                f"teccl: nothing found on {self.task.network.topology.name} in the time given; "
+                f"{bound} epochs or more are still open",
                 bound=bound,
             )
         return Found(self.best.kept, self.best.epochs, bound)
-
-
-def _answer(
-    network: EpochNetwork,
-    demand: Demand,
-    epochs: int,
-    solver: str,
-    effort: Effort,
-    deadline: float,
-) -> Answer:
-    """Write the program down and solve it, all before the deadline."""
-    try:
-        program = write(network, demand, epochs, deadline=deadline)
-    except TimeLimitError:
-        return Answer(Outcome.OPEN)
-    return solve(program, solver, replace(effort, seconds=deadline - time.monotonic()))
-
-
-def _found(network: EpochNetwork, demand: Demand, answer: Answer, bound: int) -> Found:
-    kept = needed(network, demand, answer.sent)
-    epochs = max((k + network.arcs[i].span + 1 for _, i, k in kept), default=0)
-    return Found(kept, epochs, bound)
 
 
 def _seconds(limits: Limits) -> float:

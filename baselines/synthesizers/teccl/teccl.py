@@ -218,10 +218,14 @@ class Task:
 
     def instance(self, topology: Topology) -> tuple[EpochNetwork, Demand]:
         """Round a topology to epochs and cut the data."""
-        demand = demand_of(
+        demand = self.demand(topology)
+        return self.network(topology, demand), demand
+
+    def demand(self, topology: Topology) -> Demand:
+        """Cut the data."""
+        return demand_of(
             topology.num_compute, self.collective, self.chunks, self.size_bytes, self.root
         )
-        return self.network(topology, demand), demand
 
     def network(self, topology: Topology, demand: Demand) -> EpochNetwork:
         """Round a topology to epochs for chunks of a size."""
