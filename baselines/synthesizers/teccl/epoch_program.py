@@ -132,26 +132,42 @@ def earliest(network: EpochNetwork, root: int, *, backwards: bool = False) -> li
 
 
 def write(
-    network: EpochNetwork, demand: Demand, epochs: int, *, deadline: float = math.inf
+    network: EpochNetwork,
+    demand: Demand,
+    epochs: int,
+    *,
+    due: Sequence[int] = (),
+    deadline: float = math.inf,
 ) -> EpochProgram:
     """Write the program down for so many epochs.
+
+    Parameters
+    ----------
+    network : EpochNetwork
+    demand : Demand
+    epochs : int
+    due : sequence of int
+        Of the first chunks, in how many epochs these have to arrive instead.
+    deadline : float
+        Of the clock ``time.monotonic``.
 
     Raises
     ------
     TimeLimitError
-        If the clock (``time.monotonic``) is past the deadline before all is written.
+        If it is past the deadline before all is written.
     """
-    program = EpochProgram(epochs)
+    program = EpochProgram(max(epochs, *due, 0))
     reached = {root: earliest(network, root) for root in set(demand.roots)}
     left = {rank: earliest(network, rank, backwards=True) for rank in _all(demand.wants)}
     loads: list[_Timed] = [{} for _ in network.arcs]
     for chunk, (root, wants) in enumerate(zip(demand.roots, demand.wants, strict=True)):
         _check_time(network, deadline)
-        if any(reached[root][rank] > epochs for rank in wants):
+        last = due[chunk] if chunk < len(due) else epochs
+        if any(reached[root][rank] > last for rank in wants):
             program.impossible = True
             return program
         near = list(map(min, zip(*(left[rank] for rank in wants), strict=True)))
-        _Chunk(program, network, loads, chunk, root, wants, reached[root], near).write()
+        _Chunk(program, network, loads, chunk, last, root, wants, reached[root], near).write()
     _check_time(network, deadline)
     _limit_loads(program, network, loads)
     if network.buffers is not None:
@@ -181,13 +197,14 @@ class _Chunk:
         network: EpochNetwork,
         loads: Sequence[_Timed],
         chunk: int,
+        last: int,
         root: int,
         wants: frozenset[int],
         first: Sequence[int],
         near: Sequence[int],
     ) -> None:
         self.program, self.network, self.loads = program, network, loads
-        self.chunk, self.root, self.wants = chunk, root, wants
+        self.chunk, self.last, self.root, self.wants = chunk, last, root, wants
         self.first, self.near = first, near
         self.arrivals: list[_Timed] = [{} for _ in range(network.nodes)]
         self.departures: list[_Timed] = [{} for _ in range(network.nodes)]
@@ -214,7 +231,7 @@ class _Chunk:
             return
         leaves, comes = 1 - arc.offset, arc.span + 1
         begin = self.first[arc.tail] - leaves
-        end = program.epochs - self.near[arc.head] - comes + 1
+        end = self.last - self.near[arc.head] - comes + 1
         gone, came, load = self.departures[arc.tail], self.arrivals[arc.head], self.loads[i]
         for variable, epoch in enumerate(range(begin, end), program.size):
             program.sent[chunk, i, epoch] = variable
@@ -225,7 +242,7 @@ class _Chunk:
 
     def _hold(self, node: int) -> None:
         """A node has a chunk once it has come, and sends only what it has."""
-        rows, epochs = self.program.rows, self.program.epochs
+        rows, epochs = self.program.rows, self.last
         came, gone = self.arrivals[node], self.departures[node]
         last = epochs if node in self.wants else max(gone, default=-1)
         before: tuple[int, ...] = ()

@@ -78,28 +78,33 @@ def least_epochs(network: EpochNetwork, demand: Demand) -> int:
         raise DisconnectedError(
             f"{network.topology.name}: no path leads from {names[0]} to {names[1]}; add links"
         )
-    size_gb = demand.chunk_kb * demand.chunks.whole / 10**6
-    return max(
-        epochs, math.ceil(_cut_s_per_gb(network, demand) * size_gb * 10**6 / network.epoch_us)
-    )
+    return max(epochs, math.ceil(_cut_us(network, demand) / network.epoch_us))
 
 
-def _cut_s_per_gb(network: EpochNetwork, demand: Demand) -> Fraction:
-    """The time that the bottleneck cut takes, if every GPU or one of them sends to all."""
+def _cut_us(network: EpochNetwork, demand: Demand) -> Fraction:
+    """The time that the bottleneck cut takes, for the chunks that everybody wants."""
     topology = network.topology
     into, out = topology.ingress_gb_s, topology.egress_gb_s
-    loose = any(out[switch] > into[switch] for switch in topology.switches)
-    if loose or (demand.chunks.target >= 0).any():  # for which that optimum is not made
+    if any(out[switch] > into[switch] for switch in topology.switches):
+        return Fraction(0)  # for such that optimum is not made
+    targets = demand.chunks.target.tolist()
+    owners = [root for root, target in zip(demand.roots, targets, strict=True) if target < 0]
+    if not owners:
         return Fraction(0)
-    roots = set(demand.roots)
-    weights = [int(rank in roots) for rank in range(topology.num_compute)]
-    return optimum(topology, weights=weights).time_s_per_gb
+    weights = [owners.count(rank) for rank in range(network.topology.num_compute)]
+    size_gb = demand.chunk_kb * len(owners) / 10**6
+    return optimum(network.topology, weights=weights).time_s_per_gb * size_gb * 10**6
 
 
 def within_epochs(
-    network: EpochNetwork, demand: Demand, epochs: int, solver: str, limits: Limits
+    network: EpochNetwork,
+    demand: Demand,
+    epochs: int,
+    solver: str,
+    limits: Limits,
+    due: tuple[int, ...] = (),
 ) -> Found:
-    """Find a solution in so many epochs.
+    """Find a solution in so many epochs, or for the first chunks in those that are given.
 
     Raises
     ------
@@ -109,16 +114,17 @@ def within_epochs(
         If the time is up.
     """
     deadline = time.monotonic() + _seconds(limits)
-    name, least = network.topology.name, least_epochs(network, demand)
+    goal = _Goal(network, demand, solver, due)
+    name, least = network.topology.name, goal.least()
     answer = Answer(Outcome.INFEASIBLE)
     if epochs >= least:
         effort = Effort(threads=limits.threads)
-        answer = _answer(network, demand, epochs, solver, effort, deadline)
+        answer = goal.answer(epochs, effort, deadline)
     if answer.outcome is Outcome.INFEASIBLE:
         raise InfeasibleError(f"teccl: proved that {epochs} epochs are too few on {name}")
     if answer.outcome is Outcome.OPEN:
         raise TimeLimitError(f"teccl: no answer for {epochs} epochs on {name} in the time given")
-    return _found(network, demand, answer.sent, least)
+    return goal.found(answer.sent, least)
 
 
 def fewest_epochs(
@@ -128,8 +134,9 @@ def fewest_epochs(
     limits: Limits,
     tell: Tell = lambda incumbent, bound: None,
     work: float = math.inf,
+    due: tuple[int, ...] = (),
 ) -> Found:
-    """Search for the least number of epochs.
+    """Search for the least number of epochs, where the first chunks arrive in those given.
 
     The fewest found when the time is up, or the work (CP-SAT's deterministic seconds) spent, with
     the bound that is proved by then. ``tell`` is called with the epochs found, if any, and proved.
@@ -139,13 +146,19 @@ def fewest_epochs(
     TimeLimitError
         If nothing has been found by then; its ``bound`` is the number of epochs still open.
     """
+    goal = _Goal(network, demand, solver, due)
     deadline = time.monotonic() + _seconds(limits)
-    search = _Search(network, demand, solver, deadline, work, limits.threads, tell)
-    return search.run(least_epochs(network, demand))
+    search = _Search(goal, deadline, work, limits.threads, tell)
+    return search.run(goal.least())
 
 
 def without_repeats(
-    network: EpochNetwork, demand: Demand, found: Found, solver: str, limits: Limits
+    network: EpochNetwork,
+    demand: Demand,
+    found: Found,
+    solver: str,
+    limits: Limits,
+    due: tuple[int, ...] = (),
 ) -> dict[Sent, Sent | None]:
     """Return transfers of as many epochs in which no node gets a chunk twice, as schedules ask.
 
@@ -160,16 +173,44 @@ def without_repeats(
         return once
     strict = replace(network, buffers=replace(few, again=False))
     try:
-        return within_epochs(strict, demand, found.epochs, solver, limits).kept
+        return within_epochs(strict, demand, found.epochs, solver, limits, due).kept
     except (InfeasibleError, TimeLimitError):
         return once
 
 
-@dataclass
-class _Search:
+@dataclass(frozen=True)
+class _Goal:
+    """What is searched for; the first chunks are ``due`` in the epochs that it has.
+
+    Epochs are counted until the chunks behind those that are due have arrived.
+    """
+
     network: EpochNetwork
     demand: Demand
     solver: str
+    due: tuple[int, ...]
+
+    def least(self) -> int:
+        rest = self.demand.part(len(self.due), len(self.demand.wants)) if self.due else self.demand
+        return least_epochs(self.network, rest)
+
+    def answer(self, epochs: int, effort: Effort, deadline: float) -> Answer:
+        """Write the program down and solve it, all before the deadline."""
+        try:
+            program = write(self.network, self.demand, epochs, due=self.due, deadline=deadline)
+        except TimeLimitError:
+            return Answer(Outcome.OPEN)
+        return solve(program, self.solver, replace(effort, seconds=deadline - time.monotonic()))
+
+    def found(self, sent: tuple[Sent, ...], bound: int) -> Found:
+        kept = needed(self.network, self.demand, sent)
+        rest = [send for send in kept if send[0] >= len(self.due)]
+        return Found(kept, epochs_taken(self.network, rest), bound)
+
+
+@dataclass
+class _Search:
+    goal: _Goal
     deadline: float
     left: float  # of the work
     threads: int
@@ -180,7 +221,7 @@ class _Search:
         """Look at the bound and at what is above it in turn, ever harder."""
         self._tell(bound)
         self._begin()
-        work = _FIRST_WORK if self.solver == "cp-sat" else math.inf
+        work = _FIRST_WORK if self.goal.solver == "cp-sat" else math.inf
         above = bound
         while self.best is None or bound < self.best.epochs:
             self._tell(bound)
@@ -208,53 +249,29 @@ class _Search:
 
     def _begin(self) -> None:
         """Send greedily, where nothing is in the way."""
-        network = self.network
-        if network.buffers is not None or any(group.slowed for group in network.groups):
+        network, demand = self.goal.network, self.goal.demand
+        slowed = any(group.slowed for group in network.groups)
+        if slowed or self.goal.due or network.buffers is not None:
             return
         with suppress(TimeLimitError):  # the search says so
-            sent = greedy_sends(network, self.demand, self.deadline)
-            self._keep(sent)
+            self.best = self.goal.found(greedy_sends(network, demand, self.deadline), 0)
 
     def _try(self, epochs: int, work: float) -> Outcome:
         effort = Effort(work=min(work, self.left), threads=self.threads)
-        answer = _answer(self.network, self.demand, epochs, self.solver, effort, self.deadline)
+        answer = self.goal.answer(epochs, effort, self.deadline)
         self.left -= effort.work if answer.outcome is Outcome.OPEN else 0
         if answer.outcome is Outcome.FOUND:
-            self._keep(answer.sent)
+            self.best = self.goal.found(answer.sent, 0)
         return answer.outcome
-
-    def _keep(self, sent: tuple[Sent, ...]) -> None:
-        self.best = _found(self.network, self.demand, sent, 0)
 
     def _stopped(self, bound: int) -> Found:
         if self.best is None:
             raise TimeLimitError(
-                f"teccl: nothing found on {self.network.topology.name} in the time given; {bound} "
-                f"epochs or more are still open",
+                f"teccl: nothing found on {self.goal.network.topology.name} in the time given; "
+                f"{bound} epochs or more are still open",
                 bound=bound,
             )
         return Found(self.best.kept, self.best.epochs, bound)
-
-
-def _answer(
-    network: EpochNetwork,
-    demand: Demand,
-    epochs: int,
-    solver: str,
-    effort: Effort,
-    deadline: float,
-) -> Answer:
-    """Write the program down and solve it, all before the deadline."""
-    try:
-        program = write(network, demand, epochs, deadline=deadline)
-    except TimeLimitError:
-        return Answer(Outcome.OPEN)
-    return solve(program, solver, replace(effort, seconds=deadline - time.monotonic()))
-
-
-def _found(network: EpochNetwork, demand: Demand, sent: tuple[Sent, ...], bound: int) -> Found:
-    kept = needed(network, demand, sent)
-    return Found(kept, epochs_taken(network, kept), bound)
 
 
 def _seconds(limits: Limits) -> float:

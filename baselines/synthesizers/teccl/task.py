@@ -9,6 +9,7 @@ Source:  Liu et al., TE-CCL (SIGCOMM 2024), sections 3 to 5.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -63,20 +64,20 @@ class Task:
     root: int
     size_bytes: int
     chunks: int
-    epoch: str
-    crossing: str
-    switches: str
-    buffer: int
-    buffering: str
-    slow: str
-    whole_chunks: bool
-    epochs: int | str
-    objective: str
-    gap: float
-    round_epochs: int
-    solver: str
-    work: float
-    limits: Limits
+    epoch: str = "fastest"
+    crossing: str = "through"
+    switches: str = "nodes"
+    buffer: int = 0
+    buffering: str = "passing"
+    slow: str = ""
+    whole_chunks: bool = False
+    epochs: int | str = 0
+    objective: str = "epochs"
+    gap: float = 0.0
+    round_epochs: int = 0
+    solver: str = "cp-sat"
+    work: float = math.inf
+    limits: Limits = Limits()
 
     def __post_init__(self) -> None:
         for name, value, least in (
@@ -189,10 +190,14 @@ class Task:
 
     def instance(self, topology: Topology) -> tuple[EpochNetwork, Demand]:
         """Round a topology to epochs and cut the data."""
-        demand = demand_of(
+        demand = self.demand(topology)
+        return self.network(topology, demand), demand
+
+    def demand(self, topology: Topology) -> Demand:
+        """Cut the data."""
+        return demand_of(
             topology.num_compute, self.collective, self.chunks, self.size_bytes, self.root
         )
-        return self.network(topology, demand), demand
 
     def network(self, topology: Topology, demand: Demand) -> EpochNetwork:
         """Round a topology to epochs for chunks of a size."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from baselines.synthesizers.teccl.commodities import demand_of
+from baselines.synthesizers.teccl.epoch_program import write
 from baselines.synthesizers.teccl.epochs import EpochNetwork, epoch_us
 from baselines.synthesizers.teccl.greedy import greedy_sends
 from baselines.synthesizers.teccl.horizon import fewest_epochs, least_epochs, within_epochs
+from baselines.synthesizers.teccl.solvers import Effort, Outcome, solve
 from baselines.synthesizers.teccl.teccl import generate
 from forestcoll.errors import InfeasibleError, TimeLimitError
 from forestcoll.problem.limits import Limits
@@ -105,3 +109,25 @@ def test_reductions_over_switches_that_get_more_than_they_send() -> None:
 def test_sizes_do_not_matter_without_latencies() -> None:
     few = [least_epochs(*instance("mi250:boxes=1", size)) for size in (10**3, 10**9)]
     assert few[0] == few[1]
+
+
+def test_a_large_program_is_not_written_down_beyond_the_time() -> None:
+    """An 8 x 8 torus takes a second to write down; a tenth of that is given."""
+    network, demand = instance("torus:dims=8x8")
+    with pytest.raises(TimeLimitError) as caught:
+        fewest_epochs(network, demand, "cp-sat", Limits(seconds=0.1))
+    assert caught.value.bound == 16
+    with pytest.raises(TimeLimitError, match="before the program of torus:dims=8x8 was written"):
+        write(network, demand, 16, deadline=time.monotonic())
+
+
+def test_the_first_chunks_arrive_when_they_are_due() -> None:
+    """Of three chunks in a ring of three, two in an epoch, or one of them in none."""
+    network, demand = instance("ring:nodes=3")
+    for due, outcome in (((1, 1), Outcome.FOUND), ((1, 0), Outcome.INFEASIBLE)):
+        program = write(network, demand, 1, due=due)
+        assert solve(program, "cp-sat", Effort()).outcome is outcome
+    found = fewest_epochs(network, demand, "cp-sat", Limits(), due=(2, 2))
+    assert (found.epochs, found.bound) == (1, 1)
+    late = max(k for chunk, _, k in found.kept if chunk == 2)
+    assert late == 0

@@ -80,8 +80,8 @@ def fewest_by_trying(topology: Topology, demand: Demand, taken: dict[tuple[int, 
         following = set()
         for state in states:
             choices = []
-            for i, (a, _) in enumerate(links):
-                there = [c for c in range(len(demand.roots)) if (c, a) in state]
+            for i, (a, b) in enumerate(links):
+                there = [c for c, at in state if at == a and (c, b) not in state]
                 choices.append(
                     list(itertools.combinations(there, min(len(there), taken.get((i, epoch), 2))))
                 )
