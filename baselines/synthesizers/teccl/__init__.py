@@ -1,1 +1,6 @@
-"""TE-CCL."""
+"""TE-CCL: schedules in epochs by integer programming, all-to-alls by linear programming.
+
+To read: ``instance/`` (what is given), ``whole_chunks/`` (with copies), ``flow/`` (without),
+``rounds/`` (a few epochs at a time), ``cleaning``, ``conversion`` (to a schedule with a clock),
+``task`` (what is asked for), ``teccl`` (the method), ``sharing/`` (several tenants).
+"""

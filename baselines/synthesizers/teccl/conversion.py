@@ -19,9 +19,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from baselines.synthesizers.teccl.commodities import Demand
-from baselines.synthesizers.teccl.epoch_program import Sent
-from baselines.synthesizers.teccl.epochs import EpochNetwork
+from baselines.synthesizers.teccl.instance.commodities import Demand
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
+from baselines.synthesizers.teccl.whole_chunks.epoch_program import Sent
 from forestcoll.schedule.clock import timed
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.sends import Chunks, TimedSend

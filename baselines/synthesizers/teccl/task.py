@@ -13,24 +13,34 @@ import math
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 
 from baselines.interface.search import Report, Search
-from baselines.synthesizers.teccl import flow_horizon, flow_schedule
-from baselines.synthesizers.teccl.buffers import BUFFERING, Buffers
-from baselines.synthesizers.teccl.commodities import Demand, demand_of
 from baselines.synthesizers.teccl.conversion import schedule_of
-from baselines.synthesizers.teccl.epoch_count import within_estimate
-from baselines.synthesizers.teccl.epoch_program import Sent
-from baselines.synthesizers.teccl.epochs import CROSSINGS, EPOCHS, SWITCHES, EpochNetwork, epoch_us
-from baselines.synthesizers.teccl.flow_paths import ways
-from baselines.synthesizers.teccl.horizon import fewest_epochs, within_epochs, without_repeats
-from baselines.synthesizers.teccl.reward import most_reward
+from baselines.synthesizers.teccl.flow import flow_horizon, flow_schedule
+from baselines.synthesizers.teccl.flow.flow_paths import ways
+from baselines.synthesizers.teccl.instance.buffers import BUFFERING, Buffers
+from baselines.synthesizers.teccl.instance.commodities import Demand, demand_of
+from baselines.synthesizers.teccl.instance.epochs import (
+    CROSSINGS,
+    EPOCHS,
+    SWITCHES,
+    EpochNetwork,
+    epoch_us,
+)
+from baselines.synthesizers.teccl.instance.slowdowns import slowdowns_of
 from baselines.synthesizers.teccl.rounds.rounds import by_rounds
-from baselines.synthesizers.teccl.slowdowns import slowdowns_of
-from baselines.synthesizers.teccl.solvers import SOLVERS, Status
+from baselines.synthesizers.teccl.whole_chunks.epoch_count import within_estimate
+from baselines.synthesizers.teccl.whole_chunks.epoch_program import Sent
+from baselines.synthesizers.teccl.whole_chunks.horizon import (
+    fewest_epochs,
+    within_epochs,
+    without_repeats,
+)
+from baselines.synthesizers.teccl.whole_chunks.reward import most_reward
+from baselines.synthesizers.teccl.whole_chunks.solvers import SOLVERS, Status
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule.steps import StepSchedule
@@ -77,7 +87,7 @@ class Task:
     round_epochs: int = 0
     solver: str = "cp-sat"
     work: float = math.inf
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
         for name, value, least in (

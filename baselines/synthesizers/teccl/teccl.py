@@ -75,7 +75,7 @@ def generate(
         "fastest" or "slowest": the link on which a chunk takes an epoch.
     crossing : str
         How switches and latencies are taken: "through", "rounded" or "stored"; see
-        :mod:`baselines.synthesizers.teccl.epochs`.
+        :mod:`baselines.synthesizers.teccl.instance.epochs`.
     switches : str
         "nodes", or "hyper-edges" in their place, which are for whole chunks only.
     buffer : int
@@ -84,19 +84,19 @@ def generate(
         the second time is left out.
     buffering : str
         "passing": what is sent on at once takes no slot; or "kept"; see
-        :mod:`baselines.synthesizers.teccl.buffers`.
+        :mod:`baselines.synthesizers.teccl.instance.buffers`.
     slow : str
         Links that are slow for a time, such as "gpu0 - gpu1 x 1/2 from 3 to 5"; see
-        :mod:`baselines.synthesizers.teccl.slowdowns`.
+        :mod:`baselines.synthesizers.teccl.instance.slowdowns`.
     whole_chunks : bool
         Of an all-to-all: send every chunk as one, by the program with whole numbers that all other
         collectives need; without, by the linear program.
     epochs : int or str
         Not the fewest but so many; 0 for the fewest; "estimated" for as many as
-        :mod:`baselines.synthesizers.teccl.epoch_count` finds.
+        :mod:`baselines.synthesizers.teccl.whole_chunks.epoch_count` finds.
     objective : str
         "epochs", or "reward" for what is there early in so many epochs; see
-        :mod:`baselines.synthesizers.teccl.reward`.
+        :mod:`baselines.synthesizers.teccl.whole_chunks.reward`.
     gap : float
         By how much the reward may miss the largest, relatively; below 1.
     round_epochs : int

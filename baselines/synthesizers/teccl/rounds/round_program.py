@@ -29,10 +29,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 
-from baselines.synthesizers.teccl.commodities import Demand
-from baselines.synthesizers.teccl.epoch_program import NEVER, EpochProgram, Row
-from baselines.synthesizers.teccl.epochs import EpochNetwork
+from baselines.synthesizers.teccl.instance.commodities import Demand
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from baselines.synthesizers.teccl.rounds.standing import Standing
+from baselines.synthesizers.teccl.whole_chunks.epoch_program import NEVER, EpochProgram, Row
 
 __all__ = ["GAMMA", "write_round"]
 

@@ -25,13 +25,18 @@ import time
 from dataclasses import dataclass, field
 
 from baselines.synthesizers.teccl.cleaning import epochs_taken, needed
-from baselines.synthesizers.teccl.commodities import Demand
-from baselines.synthesizers.teccl.epoch_program import EpochProgram, Row, Sent, earliest
-from baselines.synthesizers.teccl.epochs import EpochNetwork
-from baselines.synthesizers.teccl.horizon import Found, least_epochs
+from baselines.synthesizers.teccl.instance.commodities import Demand
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from baselines.synthesizers.teccl.rounds.round_program import write_round
 from baselines.synthesizers.teccl.rounds.standing import Standing
-from baselines.synthesizers.teccl.solvers import Answer, Effort, Outcome, solve
+from baselines.synthesizers.teccl.whole_chunks.epoch_program import (
+    EpochProgram,
+    Row,
+    Sent,
+    earliest,
+)
+from baselines.synthesizers.teccl.whole_chunks.horizon import Found, least_epochs
+from baselines.synthesizers.teccl.whole_chunks.solvers import Answer, Effort, Outcome, solve
 from forestcoll.errors import InvalidParameterError, TimeLimitError
 from forestcoll.problem.limits import Limits
 

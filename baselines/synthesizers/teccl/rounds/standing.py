@@ -15,9 +15,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from baselines.synthesizers.teccl.commodities import Demand
-from baselines.synthesizers.teccl.epoch_program import NEVER, Sent
-from baselines.synthesizers.teccl.epochs import EpochNetwork
+from baselines.synthesizers.teccl.instance.commodities import Demand
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
+from baselines.synthesizers.teccl.whole_chunks.epoch_program import NEVER, Sent
 
 __all__ = ["Standing"]
 

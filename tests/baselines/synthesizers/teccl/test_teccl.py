@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from baselines.synthesizers.teccl import teccl
+from baselines.synthesizers.teccl import task
 from baselines.synthesizers.teccl.teccl import METHODS, generate
 from forestcoll.errors import (
     DisconnectedError,
@@ -200,13 +200,13 @@ def test_no_path_is_told(collective: str, epochs: int) -> None:
 
 def test_an_allreduce_shares_its_time_between_its_phases(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[float | None] = []
-    real = teccl.fewest_epochs
+    real = task.fewest_epochs
 
     def fewest(network: Any, demand: Any, solver: str, limits: Limits, *more: Any) -> Any:
         given.append(limits.seconds)
         return real(network, demand, solver, limits, *more)
 
-    monkeypatch.setattr(teccl, "fewest_epochs", fewest)
+    monkeypatch.setattr(task, "fewest_epochs", fewest)
     generate(load_topology("ring:nodes=3"), "allreduce", limits=Limits(seconds=30))
     generate(load_topology("ring:nodes=3"), "reduce-scatter", limits=Limits(seconds=30))
     assert given == [15, 15, 30]

@@ -6,12 +6,17 @@ from fractions import Fraction
 
 import pytest
 
-from baselines.synthesizers.teccl.commodities import demand_of
-from baselines.synthesizers.teccl.epoch_program import EpochProgram, Sent, earliest, write
-from baselines.synthesizers.teccl.epochs import EpochNetwork, epoch_us
+from baselines.synthesizers.teccl.instance.commodities import demand_of
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork, epoch_us
 from baselines.synthesizers.teccl.rounds.round_program import GAMMA, write_round
 from baselines.synthesizers.teccl.rounds.standing import Standing
-from baselines.synthesizers.teccl.solvers import Effort, Outcome, solve
+from baselines.synthesizers.teccl.whole_chunks.epoch_program import (
+    EpochProgram,
+    Sent,
+    earliest,
+    write,
+)
+from baselines.synthesizers.teccl.whole_chunks.solvers import Effort, Outcome, solve
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.random_topologies import random_topology
 

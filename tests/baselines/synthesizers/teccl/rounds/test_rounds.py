@@ -7,13 +7,13 @@ from fractions import Fraction
 
 import pytest
 
-from baselines.synthesizers.teccl.commodities import Demand, demand_of
 from baselines.synthesizers.teccl.conversion import schedule_of
-from baselines.synthesizers.teccl.epochs import EpochNetwork, epoch_us
-from baselines.synthesizers.teccl.horizon import fewest_epochs, least_epochs
+from baselines.synthesizers.teccl.instance.commodities import Demand, demand_of
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork, epoch_us
 from baselines.synthesizers.teccl.rounds import rounds
 from baselines.synthesizers.teccl.rounds.rounds import by_rounds, shortest_round
-from baselines.synthesizers.teccl.solvers import Answer, Outcome, solve
+from baselines.synthesizers.teccl.whole_chunks.horizon import fewest_epochs, least_epochs
+from baselines.synthesizers.teccl.whole_chunks.solvers import Answer, Outcome, solve
 from forestcoll.errors import InvalidParameterError, TimeLimitError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from baselines.synthesizers.teccl.commodities import demand_of
-from baselines.synthesizers.teccl.epochs import EpochNetwork
+from baselines.synthesizers.teccl.instance.commodities import demand_of
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from baselines.synthesizers.teccl.rounds.standing import Standing
 from forestcoll.topology import TopologyBuilder
 
