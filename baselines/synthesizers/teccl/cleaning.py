@@ -26,7 +26,7 @@ def needed(
     """Return each transfer that is needed and the transfer that it passes on.
 
     That is the one which brings the chunk to a switch without a buffer that sends it on; None where
-    the sender keeps what it gets.
+    the sender keeps what it gets. With few slots a chunk that was dropped may come again.
     """
     arriving: dict[tuple[int, int], list[tuple[int, Sent]]] = defaultdict(list)
     for chunk, i, epoch in sent:
@@ -34,19 +34,40 @@ def needed(
         arriving[chunk, arc.head].append((epoch + arc.span + 1, (chunk, i, epoch)))
     kept: dict[Sent, Sent | None] = {}
     used: set[Sent] = set()
-    waiting = [(chunk, rank) for chunk, ranks in enumerate(demand.wants) for rank in sorted(ranks)]
-    had = {(chunk, root) for chunk, root in enumerate(demand.roots)}
+    waiting = [
+        (chunk, rank, min(arriving[chunk, rank])[0])
+        for chunk, ranks in enumerate(demand.wants)
+        for rank in sorted(ranks)
+    ]
     while waiting:
-        chunk, node = waiting.pop()
-        if (chunk, node) in had:
+        chunk, node, now = waiting.pop()
+        source = _source(network, demand, arriving, chunk, node, now)
+        if source is None or source in kept:
             continue
-        had.add((chunk, node))
-        chain = _chain(network, arriving, kept, used, min(arriving[chunk, node])[1])
+        chain = _chain(network, arriving, kept, used, source)
         kept.update(chain)
         first = next(reversed(chain))
         if chain[first] is None:
-            waiting.append((chunk, network.arcs[first[1]].tail))
+            waiting.append((chunk, *_place(network, first)))
     return kept
+
+
+def _source(
+    network: EpochNetwork,
+    demand: Demand,
+    arriving: dict[tuple[int, int], list[tuple[int, Sent]]],
+    chunk: int,
+    node: int,
+    now: int,
+) -> Sent | None:
+    """The transfer by which a node that keeps what it gets has a chunk by now; None for the root.
+
+    The first; with few slots the last, since what came before may have been dropped.
+    """
+    if network.buffers is not None:
+        came = [(when, send) for when, send in arriving[chunk, node] if when <= now]
+        return max(came)[1] if came else None
+    return None if node == demand.roots[chunk] else min(arriving[chunk, node])[1]
 
 
 def epochs_taken(network: EpochNetwork, sent: Iterable[Sent]) -> int:
@@ -92,6 +113,6 @@ def _chain(
 
 
 def _place(network: EpochNetwork, send: Sent) -> tuple[int, int]:
-    """A switch without a buffer, and the time at which it passes on."""
+    """Where a transfer comes from, and by when the chunk is there."""
     arc = network.arcs[send[1]]
     return arc.tail, send[2] + 1 - arc.offset

@@ -10,6 +10,7 @@ Source:  Liu et al., TE-CCL (SIGCOMM 2024), sections 2 and 3.1: "an allgather wa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -42,6 +43,25 @@ class Demand:
     def roots(self) -> tuple[int, ...]:
         """The source of each chunk."""
         return tuple(self.chunks.root.tolist())
+
+    def part(self, first: int, end: int) -> Demand:
+        """Return some of the chunks, as the whole of the data."""
+        cut, some = self.chunks, slice(first, end)
+        chunks = Chunks(cut.size[some], end - first, cut.root[some], cut.target[some])
+        return Demand(chunks, self.wants[some], self.chunk_kb)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Demand]) -> Demand:
+        """Put demands for chunks of one size one behind the other: the sum of their matrices."""
+        size, root, target = (
+            np.concatenate([getattr(part.chunks, name) for part in parts])
+            for name in ("size", "root", "target")
+        )
+        return cls(
+            Chunks(size, len(size), root, target),
+            tuple(wants for part in parts for wants in part.wants),
+            parts[0].chunk_kb,
+        )
 
 
 def demand_of(gpus: int, collective: str, chunks: int, size_bytes: int, root: int = 0) -> Demand:

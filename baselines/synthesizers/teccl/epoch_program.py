@@ -14,7 +14,11 @@ Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: capacity, flow conserva
   that both are 0 or 1 (in the paper buffers may count a chunk twice, which serves nothing).
 - sent[q, a, k] <= held[q, tail, k]; out of a switch without a buffer each copy, or all together
   where it does not copy, <= what has come in by the epoch that fits.
-- In any window of a group's length at most its capacity.
+- With few slots: held[k + 1] <= held[k] + what arrives at the end of epoch k, so that a chunk may
+  be dropped and come again (see :mod:`baselines.synthesizers.teccl.buffers`); what a node has in
+  all is at most its slots; somebody who wants a chunk gets it once or more.
+- In any window of a group's length at most its capacity; where the link is slow for a time, from
+  each epoch on at most what it carries in a window.
 - A chunk is where it is wanted after the last epoch.
 
 Nothing is there before it can be; nothing is sent that could not reach somebody who wants it in
@@ -24,13 +28,17 @@ time. Neither takes a solution away that is not another one's with useless trans
 from __future__ import annotations
 
 import heapq
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+import math
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import NamedTuple
 
+from baselines.synthesizers.teccl.buffers import Buffers
 from baselines.synthesizers.teccl.commodities import Demand
 from baselines.synthesizers.teccl.epochs import EpochNetwork
+from forestcoll.errors import TimeLimitError
 
 __all__ = ["NEVER", "EpochProgram", "Held", "Row", "Sent", "earliest", "write"]
 
@@ -44,8 +52,11 @@ Held = tuple[int, int, int]
 """Chunk, node, the epoch that begins."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+_Timed = dict[int, list[int]]
+"""Variables by epoch."""
+
+
+class Row(NamedTuple):
     """The sum of ``plus`` less that of ``minus`` is at most ``bound``, or equal to it."""
 
     plus: tuple[int, ...]
@@ -67,6 +78,8 @@ class EpochProgram:
     sent : mapping
         The variable of each transfer that may be.
     rows : list of Row
+    stored : mapping
+        With few slots, the variables of what is in a node's buffer in an epoch.
     impossible : bool
         Whether a chunk cannot be where it is wanted in time, whatever else happens.
     held : mapping
@@ -82,6 +95,7 @@ class EpochProgram:
     size: int = 0
     sent: dict[Sent, int] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
+    stored: dict[tuple[int, int], list[int]] = field(default_factory=dict)
     impossible: bool = False
     held: dict[Held, int] = field(default_factory=dict)
     objective: dict[int, Fraction] | None = None
@@ -117,18 +131,49 @@ def earliest(network: EpochNetwork, root: int, *, backwards: bool = False) -> li
     return first
 
 
-def write(network: EpochNetwork, demand: Demand, epochs: int) -> EpochProgram:
-    """Write the program down for so many epochs."""
-    program = EpochProgram(epochs)
+def write(
+    network: EpochNetwork,
+    demand: Demand,
+    epochs: int,
+    *,
+    due: Sequence[int] = (),
+    deadline: float = math.inf,
+) -> EpochProgram:
+    """Write the program down for so many epochs.
+
+    Parameters
+    ----------
+    network : EpochNetwork
+    demand : Demand
+    epochs : int
+    due : sequence of int
+        Of the first chunks, in how many epochs these have to arrive instead.
+    deadline : float
+        Of the clock ``time.monotonic``.
+
+    Raises
+    ------
+    TimeLimitError
+        If it is past the deadline before all is written.
+    """
+    program = EpochProgram(max(epochs, *due, 0))
     reached = {root: earliest(network, root) for root in set(demand.roots)}
     left = {rank: earliest(network, rank, backwards=True) for rank in _all(demand.wants)}
+    loads: list[_Timed] = [{} for _ in network.arcs]
     for chunk, (root, wants) in enumerate(zip(demand.roots, demand.wants, strict=True)):
-        near = [min(left[rank][node] for rank in wants) for node in range(network.nodes)]
-        if any(reached[root][rank] > epochs for rank in wants):
+        _check_time(network, deadline)
+        last = due[chunk] if chunk < len(due) else epochs
+        if any(reached[root][rank] > last for rank in wants):
             program.impossible = True
             return program
-        _Chunk(program, network, chunk, root, wants, reached[root], near).write()
-    _limit_loads(program, network)
+        near = list(map(min, zip(*(left[rank] for rank in wants), strict=True)))
+        _Chunk(program, network, loads, chunk, last, root, wants, reached[root], near).write()
+    _check_time(network, deadline)
+    _limit_loads(program, network, loads)
+    if network.buffers is not None:
+        for together in program.stored.values():
+            if len(together) > network.buffers.slots:
+                program.rows.append(Row(tuple(together), (), network.buffers.slots))
     return program
 
 
@@ -136,81 +181,122 @@ def _all(wants: Iterable[frozenset[int]]) -> list[int]:
     return sorted({rank for ranks in wants for rank in ranks})
 
 
-@dataclass
+def _check_time(network: EpochNetwork, deadline: float) -> None:
+    if time.monotonic() >= deadline:
+        raise TimeLimitError(
+            f"teccl: the time was up before the program of {network.topology.name} was written down"
+        )
+
+
 class _Chunk:
     """What is said of one chunk; times at nodes as :func:`earliest` has them."""
 
-    program: EpochProgram
-    network: EpochNetwork
-    chunk: int
-    root: int
-    wants: frozenset[int]
-    first: list[int]
-    near: list[int]
-    arrivals: Mapping[tuple[int, int], list[int]] = field(default_factory=lambda: defaultdict(list))
-    departures: Mapping[tuple[int, int], list[int]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
+    def __init__(
+        self,
+        program: EpochProgram,
+        network: EpochNetwork,
+        loads: Sequence[_Timed],
+        chunk: int,
+        last: int,
+        root: int,
+        wants: frozenset[int],
+        first: Sequence[int],
+        near: Sequence[int],
+    ) -> None:
+        self.program, self.network, self.loads = program, network, loads
+        self.chunk, self.last, self.root, self.wants = chunk, last, root, wants
+        self.first, self.near = first, near
+        self.arrivals: list[_Timed] = [{} for _ in range(network.nodes)]
+        self.departures: list[_Timed] = [{} for _ in range(network.nodes)]
 
     def write(self) -> None:
         for i in range(len(self.network.arcs)):
             self._send(i)
+        few = self.network.buffers
         for node in range(self.network.nodes):
-            if node == self.root:
+            if few is not None and self.network.holds(node):
+                self._store(node, few)
+            elif node == self.root:
                 continue
-            if self.network.holds(node):
+            elif self.network.holds(node):
                 self._hold(node)
             else:
                 self._pass_on(node)
 
     def _send(self, i: int) -> None:
         """Make the variables of an arc."""
-        arc, program = self.network.arcs[i], self.program
-        if arc.head == self.root:
+        arc, program, chunk = self.network.arcs[i], self.program, self.chunk
+        few = self.network.buffers
+        if arc.head == self.root and (few is None or not few.again):
             return
-        last = program.epochs - self.near[arc.head] - arc.span - 1
-        for epoch in range(self.first[arc.tail] + arc.offset - 1, last + 1):
-            variable = program.new()
-            program.sent[self.chunk, i, epoch] = variable
-            self.departures[arc.tail, epoch + 1 - arc.offset].append(variable)
-            self.arrivals[arc.head, epoch + arc.span + 1].append(variable)
+        leaves, comes = 1 - arc.offset, arc.span + 1
+        begin = self.first[arc.tail] - leaves
+        end = self.last - self.near[arc.head] - comes + 1
+        gone, came, load = self.departures[arc.tail], self.arrivals[arc.head], self.loads[i]
+        for variable, epoch in enumerate(range(begin, end), program.size):
+            program.sent[chunk, i, epoch] = variable
+            gone.setdefault(epoch + leaves, []).append(variable)
+            came.setdefault(epoch + comes, []).append(variable)
+            load.setdefault(epoch, []).append(variable)
+        program.size += max(0, end - begin)
 
     def _hold(self, node: int) -> None:
         """A node has a chunk once it has come, and sends only what it has."""
-        rows, epochs = self.program.rows, self.program.epochs
-        leaving = [time for tail, time in self.departures if tail == node]
-        last = epochs if node in self.wants else max(leaving, default=-1)
-        held: int | None = None
-        for time in range(self.first[node], last + 1):
-            came = tuple(self.arrivals.get((node, time), ()))
-            before = () if held is None else (held,)
-            if time == epochs:
-                rows.append(Row(before + came, (), 1, equal=True))
+        rows, epochs = self.program.rows, self.last
+        came, gone = self.arrivals[node], self.departures[node]
+        last = epochs if node in self.wants else max(gone, default=-1)
+        before: tuple[int, ...] = ()
+        for now in range(self.first[node], last + 1):
+            here = (*before, *came.get(now, ()))
+            if now == epochs:
+                rows.append(Row(here, (), 1, equal=True))
                 return
-            held = self.program.held[self.chunk, node, time] = self.program.new()
-            rows.append(Row((*before, *came), (held,), 0, equal=True))
-            for variable in self.departures.get((node, time), ()):
-                rows.append(Row((variable,), (held,), 0))
+            held = self.program.held[self.chunk, node, now] = self.program.new()
+            before = (held,)
+            rows.append(Row(here, before, 0, equal=True))
+            rows.extend(Row((variable,), before, 0) for variable in gone.get(now, ()))
+
+    def _store(self, node: int, few: Buffers) -> None:
+        """A node with few slots has a chunk for as long as it does not drop it."""
+        program, rows = self.program, self.program.rows
+        came, gone = self.arrivals[node], self.departures[node]
+        ever = tuple(variable for variables in came.values() for variable in variables)
+        if node in self.wants:
+            rows.append(Row((), ever, -1))
+        if not few.again:
+            rows.append(Row(ever, (), 1))
+        before: tuple[int, ...] = ()
+        for now in range(self.first[node], max(gone, default=-1) + 1):
+            held = program.new()
+            program.stored.setdefault((node, now), []).append(held)
+            if node == self.root and now == 0:
+                rows.append(Row((held,), (), 1, equal=True))
+            else:
+                here = (*before, *came.get(now, ()))
+                rows.append(Row((held,), here, 0))
+                source = (held,) if few.kept else here
+                rows.extend(Row((variable,), source, 0) for variable in gone.get(now, ()))
+            before = (held,)
 
     def _pass_on(self, node: int) -> None:
         """A switch without a buffer passes on what has just come in."""
-        for time in sorted({time for tail, time in self.departures if tail == node}):
-            came = tuple(self.arrivals.get((node, time), ()))
-            gone = self.departures[node, time]
-            each = [(variable,) for variable in gone] if self.network.copies(node) else [(*gone,)]
-            self.program.rows.extend(Row(together, came, 0) for together in each)
+        came, copies = self.arrivals[node], self.network.copies(node)
+        for now, gone in sorted(self.departures[node].items()):
+            here = tuple(came.get(now, ()))
+            each = [(variable,) for variable in gone] if copies else [tuple(gone)]
+            self.program.rows.extend(Row(together, here, 0) for together in each)
 
 
-def _limit_loads(program: EpochProgram, network: EpochNetwork) -> None:
+def _limit_loads(program: EpochProgram, network: EpochNetwork, loads: Sequence[_Timed]) -> None:
     """Keep every group within its capacity in every window."""
-    on: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for (_, i, epoch), variable in program.sent.items():
-        on[i, epoch].append(variable)
     for group in network.groups:
+        on = [loads[i] for i in group.arcs]
         for end in range(program.epochs):
             window = range(max(0, end + 1 - group.window), end + 1)
-            together = tuple(
-                x for i in group.arcs for epoch in window for x in on.get((i, epoch), ())
-            )
+            together = tuple(x for load in on for epoch in window for x in load.get(epoch, ()))
             if len(together) > group.capacity:
                 program.rows.append(Row(together, (), group.capacity))
+        for epoch, capacity in group.slowed:
+            together = tuple(x for load in on for x in load.get(epoch, ()))
+            if len(together) > capacity:
+                program.rows.append(Row(together, (), capacity))

@@ -27,12 +27,14 @@ it arrive when the slower link is done.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 
-from forestcoll.errors import UnsupportedError
+from baselines.synthesizers.teccl.buffers import Buffers
+from baselines.synthesizers.teccl.hyper_edges import without_switches
+from baselines.synthesizers.teccl.slowdowns import Slowdown, limits_of
 from forestcoll.topology.model import Node, Topology
 
 __all__ = ["CROSSINGS", "EPOCHS", "SWITCHES", "Arc", "EpochNetwork", "Group", "epoch_us"]
@@ -94,11 +96,16 @@ class Arc:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Arcs that take ``capacity`` chunks together in any ``window`` epochs in a row."""
+    """Arcs that take ``capacity`` chunks together in any ``window`` epochs in a row.
+
+    ``slowed`` has the epochs from which on the link is too slow for as many in a window, and for
+    how many it is fast enough.
+    """
 
     arcs: tuple[int, ...]
     window: int
     capacity: int
+    slowed: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -113,12 +120,15 @@ class EpochNetwork:
     arcs : tuple of Arc
     groups : tuple of Group
         Every arc is in one at least.
+    buffers : Buffers, optional
+        What nodes can hold, if not everything.
     """
 
     topology: Topology = field(repr=False)
     epoch_us: Fraction
     arcs: tuple[Arc, ...] = field(repr=False)
     groups: tuple[Group, ...] = field(repr=False)
+    buffers: Buffers | None = None
 
     @property
     def nodes(self) -> int:
@@ -150,6 +160,8 @@ class EpochNetwork:
         epoch: Fraction,
         crossing: str = "through",
         switches: str = "nodes",
+        slowdowns: Sequence[Slowdown] = (),
+        buffers: Buffers | None = None,
     ) -> EpochNetwork:
         """Round a topology to epochs.
 
@@ -162,6 +174,8 @@ class EpochNetwork:
             tau, in microseconds.
         crossing, switches : str
             Of ``CROSSINGS`` and ``SWITCHES``.
+        slowdowns : sequence of Slowdown
+        buffers : Buffers, optional
 
         Raises
         ------
@@ -169,20 +183,21 @@ class EpochNetwork:
             If there is to be a hyper-edge through switches in a row, or of links of two bandwidths.
         """
         if switches == "hyper-edges":
-            ways, sharing = _without_switches(topology)
+            ways, sharing = without_switches(topology)
         else:
             place = {node: end for end, node in enumerate(topology.ends)}
             ways = [((place[e.tail], place[e.head]), i) for i, e in enumerate(topology.links)]
-            sharing = [[i] for i in range(len(ways))]
+            sharing = {i: [i] for i in range(len(ways))}
         per_epoch = [e.bandwidth_gb_s * epoch / chunk_kb for e in topology.links]
         rounded = _Rounded(topology, epoch, crossing, tuple(map(_busy, per_epoch)))
         arcs = tuple(rounded.arc(path, link) for path, link in ways)
         groups = []
-        for members in sharing:
+        for link, members in sharing.items():
             window = max(arcs[i].busy for i in members)
-            capacity = math.floor(window * per_epoch[ways[members[0]][1]])
-            groups.append(Group(tuple(members), window, capacity))
-        return cls(topology, epoch, arcs, tuple(groups))
+            capacity = math.floor(window * per_epoch[link])
+            slowed = limits_of(link, slowdowns, per_epoch[link], window)
+            groups.append(Group(tuple(members), window, capacity, slowed))
+        return cls(topology, epoch, arcs, tuple(groups), buffers)
 
 
 def epoch_us(topology: Topology, chunk_kb: Fraction, which: str) -> Fraction:
@@ -251,48 +266,3 @@ class _Rounded:
 
     def _node(self, end: int) -> Node:
         return self.topology.nodes[self.topology.ends[end]]
-
-
-def _without_switches(
-    topology: Topology,
-) -> tuple[list[tuple[tuple[int, ...], int]], list[list[int]]]:
-    """Return the paths between GPUs, directly or over a switch, and which share a link.
-
-    Each path with one of its links.
-    """
-    place = {node: end for end, node in enumerate(topology.ends)}
-    index = {(link.tail, link.head): i for i, link in enumerate(topology.links)}
-    switches = set(topology.switches)
-    ways: list[tuple[tuple[int, ...], int]] = []
-    sharing: dict[int, list[int]] = {}
-    for path in _paths(topology, switches):
-        links = [index[a, b] for a, b in pairwise(path)]
-        if len({topology.links[i].bandwidth_gb_s for i in links}) > 1:
-            name = topology.nodes[path[1]].name
-            raise UnsupportedError(
-                f"unsupported: {topology.name}: hyper-edges stand for switches whose links are of "
-                f"one bandwidth, and those of {name} are not; take switches as nodes"
-            )
-        for link in links:
-            sharing.setdefault(link, []).append(len(ways))
-        ways.append((tuple(place[v] for v in path), links[0]))
-    return ways, list(sharing.values())
-
-
-def _paths(topology: Topology, switches: set[int]) -> Iterator[tuple[int, ...]]:
-    """Links between GPUs, then ways over one switch between GPUs that no link joins."""
-    for link in topology.links:
-        if link.tail in switches and link.head in switches:
-            raise UnsupportedError(
-                f"unsupported: {topology.name}: hyper-edges stand for single switches, and "
-                f"{topology.nodes[link.tail].name} leads to another; take switches as nodes"
-            )
-        if not {link.tail, link.head} & switches:
-            yield link.tail, link.head
-    for switch in topology.switches:
-        before = [link.tail for link in topology.links if link.head == switch]
-        after = [link.head for link in topology.links if link.tail == switch]
-        for tail in before:
-            for head in after:
-                if tail != head and (tail, head) not in topology.link_between:
-                    yield tail, switch, head

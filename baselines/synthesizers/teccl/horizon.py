@@ -6,7 +6,7 @@ Output:  the transfers of the fewest epochs found, and the number below which th
 Cost:    a program for each K that is tried.
 Source:  Liu et al., TE-CCL (SIGCOMM 2024), appendix E, finds a K that will do by longer and longer
          times in few epochs; with early solutions a search over K gives the least. Here K goes up
-         from what distances and the bottleneck cut allow, and down from what has been found.
+         from what distances and the bottleneck cut allow, and down from a greedy solution.
 
 No schedule is faster than the bottleneck cut allows, whatever switches copy: of every chunk that
 is wanted outside of a set of nodes that has it, a copy at least must leave the set. An epoch
@@ -17,24 +17,30 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from baselines.synthesizers.teccl.cleaning import needed
+from baselines.synthesizers.teccl.cleaning import epochs_taken, needed
 from baselines.synthesizers.teccl.commodities import Demand
 from baselines.synthesizers.teccl.epoch_program import NEVER, Sent, earliest, write
 from baselines.synthesizers.teccl.epochs import EpochNetwork
+from baselines.synthesizers.teccl.greedy import greedy_sends
 from baselines.synthesizers.teccl.solvers import Answer, Effort, Outcome, solve
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import DisconnectedError, InfeasibleError, TimeLimitError
 from forestcoll.problem.limits import Limits
 
-__all__ = ["Found", "fewest_epochs", "least_epochs", "within_epochs"]
+__all__ = ["Found", "Tell", "fewest_epochs", "least_epochs", "within_epochs", "without_repeats"]
 
 _FIRST_WORK = 1.0
 """Of CP-SAT's deterministic seconds, for the first look at a number of epochs."""
 
 _GROWTH = 4.0
+
+Tell = Callable[[int | None, int], None]
+"""Called with the epochs found, if any, and proved to be needed."""
 
 
 @dataclass(frozen=True)
@@ -72,26 +78,33 @@ def least_epochs(network: EpochNetwork, demand: Demand) -> int:
         raise DisconnectedError(
             f"{network.topology.name}: no path leads from {names[0]} to {names[1]}; add links"
         )
-    size_gb = demand.chunk_kb * demand.chunks.whole / 10**6
-    return max(
-        epochs, math.ceil(_cut_s_per_gb(network, demand) * size_gb * 10**6 / network.epoch_us)
-    )
+    return max(epochs, math.ceil(_cut_us(network, demand) / network.epoch_us))
 
 
-def _cut_s_per_gb(network: EpochNetwork, demand: Demand) -> Fraction:
-    """The time that the bottleneck cut takes, if every GPU or one of them sends to all."""
+def _cut_us(network: EpochNetwork, demand: Demand) -> Fraction:
+    """The time that the bottleneck cut takes, for the chunks that everybody wants."""
     topology = network.topology
-    if (demand.chunks.target >= 0).any():
+    into, out = topology.ingress_gb_s, topology.egress_gb_s
+    if any(out[switch] > into[switch] for switch in topology.switches):
+        return Fraction(0)  # for such that optimum is not made
+    targets = demand.chunks.target.tolist()
+    owners = [root for root, target in zip(demand.roots, targets, strict=True) if target < 0]
+    if not owners:
         return Fraction(0)
-    roots = set(demand.roots)
-    weights = [int(rank in roots) for rank in range(topology.num_compute)]
-    return optimum(topology, weights=weights).time_s_per_gb
+    weights = [owners.count(rank) for rank in range(network.topology.num_compute)]
+    size_gb = demand.chunk_kb * len(owners) / 10**6
+    return optimum(network.topology, weights=weights).time_s_per_gb * size_gb * 10**6
 
 
 def within_epochs(
-    network: EpochNetwork, demand: Demand, epochs: int, solver: str, limits: Limits
+    network: EpochNetwork,
+    demand: Demand,
+    epochs: int,
+    solver: str,
+    limits: Limits,
+    due: tuple[int, ...] = (),
 ) -> Found:
-    """Find a solution in so many epochs.
+    """Find a solution in so many epochs, or for the first chunks in those that are given.
 
     Raises
     ------
@@ -100,47 +113,119 @@ def within_epochs(
     TimeLimitError
         If the time is up.
     """
-    effort = Effort(seconds=_seconds(limits), threads=limits.threads)
-    name, least = network.topology.name, least_epochs(network, demand)
+    deadline = time.monotonic() + _seconds(limits)
+    goal = _Goal(network, demand, solver, due)
+    name, least = network.topology.name, goal.least()
     answer = Answer(Outcome.INFEASIBLE)
     if epochs >= least:
-        answer = solve(write(network, demand, epochs), solver, effort)
+        effort = Effort(threads=limits.threads)
+        answer = goal.answer(epochs, effort, deadline)
     if answer.outcome is Outcome.INFEASIBLE:
         raise InfeasibleError(f"teccl: proved that {epochs} epochs are too few on {name}")
     if answer.outcome is Outcome.OPEN:
         raise TimeLimitError(f"teccl: no answer for {epochs} epochs on {name} in the time given")
-    return _found(network, demand, answer, least)
+    return goal.found(answer.sent, least)
 
 
-def fewest_epochs(network: EpochNetwork, demand: Demand, solver: str, limits: Limits) -> Found:
-    """Search for the least number of epochs.
+def fewest_epochs(
+    network: EpochNetwork,
+    demand: Demand,
+    solver: str,
+    limits: Limits,
+    tell: Tell = lambda incumbent, bound: None,
+    work: float = math.inf,
+    due: tuple[int, ...] = (),
+) -> Found:
+    """Search for the least number of epochs, where the first chunks arrive in those given.
 
-    The fewest found when the time is up, with the bound that is proved by then.
+    The fewest found when the time is up, or the work (CP-SAT's deterministic seconds) spent, with
+    the bound that is proved by then. ``tell`` is called with the epochs found, if any, and proved.
 
     Raises
     ------
     TimeLimitError
         If nothing has been found by then; its ``bound`` is the number of epochs still open.
     """
-    search = _Search(network, demand, solver, time.monotonic() + _seconds(limits), limits.threads)
-    return search.run(least_epochs(network, demand))
+    goal = _Goal(network, demand, solver, due)
+    deadline = time.monotonic() + _seconds(limits)
+    search = _Search(goal, deadline, work, limits.threads, tell)
+    return search.run(goal.least())
+
+
+def without_repeats(
+    network: EpochNetwork,
+    demand: Demand,
+    found: Found,
+    solver: str,
+    limits: Limits,
+    due: tuple[int, ...] = (),
+) -> dict[Sent, Sent | None]:
+    """Return transfers of as many epochs in which no node gets a chunk twice, as schedules ask.
+
+    With few slots, and if a solution has repeats, one without is looked for. If none is found, the
+    repeats are left out: the schedule then holds more than there are slots.
+    """
+    few = network.buffers
+    if few is None:
+        return found.kept
+    once = needed(replace(network, buffers=None), demand, tuple(found.kept))
+    if len(once) == len(found.kept):
+        return once
+    strict = replace(network, buffers=replace(few, again=False))
+    try:
+        return within_epochs(strict, demand, found.epochs, solver, limits, due).kept
+    except (InfeasibleError, TimeLimitError):
+        return once
+
+
+@dataclass(frozen=True)
+class _Goal:
+    """What is searched for; the first chunks are ``due`` in the epochs that it has.
+
+    Epochs are counted until the chunks behind those that are due have arrived.
+    """
+
+    network: EpochNetwork
+    demand: Demand
+    solver: str
+    due: tuple[int, ...]
+
+    def least(self) -> int:
+        rest = self.demand.part(len(self.due), len(self.demand.wants)) if self.due else self.demand
+        return least_epochs(self.network, rest)
+
+    def answer(self, epochs: int, effort: Effort, deadline: float) -> Answer:
+        """Write the program down and solve it, all before the deadline."""
+        try:
+            program = write(self.network, self.demand, epochs, due=self.due, deadline=deadline)
+        except TimeLimitError:
+            return Answer(Outcome.OPEN)
+        return solve(program, self.solver, replace(effort, seconds=deadline - time.monotonic()))
+
+    def found(self, sent: tuple[Sent, ...], bound: int) -> Found:
+        kept = needed(self.network, self.demand, sent)
+        rest = [send for send in kept if send[0] >= len(self.due)]
+        return Found(kept, epochs_taken(self.network, rest), bound)
 
 
 @dataclass
 class _Search:
-    network: EpochNetwork
-    demand: Demand
-    solver: str
+    goal: _Goal
     deadline: float
+    left: float  # of the work
     threads: int
+    tell: Tell
     best: Found | None = None
 
     def run(self, bound: int) -> Found:
         """Look at the bound and at what is above it in turn, ever harder."""
-        work = _FIRST_WORK if self.solver == "cp-sat" else math.inf
+        self._tell(bound)
+        self._begin()
+        work = _FIRST_WORK if self.goal.solver == "cp-sat" else math.inf
         above = bound
         while self.best is None or bound < self.best.epochs:
-            if time.monotonic() >= self.deadline:
+            self._tell(bound)
+            if time.monotonic() >= self.deadline or self.left <= 0:
                 return self._stopped(bound)
             outcome = self._try(bound, work)
             if outcome is Outcome.INFEASIBLE:
@@ -152,34 +237,41 @@ class _Search:
                 above = max(bound, above) + max(1, above // 4)
             else:
                 above = self.best.epochs - 1
-            if above > bound:
+            if above > bound and self.left > 0:
                 self._try(above, work)
             work *= _GROWTH
         assert self.best is not None
+        self._tell(bound)
         return Found(self.best.kept, self.best.epochs, bound)
 
+    def _tell(self, bound: int) -> None:
+        self.tell(None if self.best is None else self.best.epochs, bound)
+
+    def _begin(self) -> None:
+        """Send greedily, where nothing is in the way."""
+        network, demand = self.goal.network, self.goal.demand
+        slowed = any(group.slowed for group in network.groups)
+        if slowed or self.goal.due or network.buffers is not None:
+            return
+        with suppress(TimeLimitError):  # the search says so
+            self.best = self.goal.found(greedy_sends(network, demand, self.deadline), 0)
+
     def _try(self, epochs: int, work: float) -> Outcome:
-        left = self.deadline - time.monotonic()
-        effort = Effort(seconds=left, work=work, threads=self.threads)
-        answer = solve(write(self.network, self.demand, epochs), self.solver, effort)
+        effort = Effort(work=min(work, self.left), threads=self.threads)
+        answer = self.goal.answer(epochs, effort, self.deadline)
+        self.left -= effort.work if answer.outcome is Outcome.OPEN else 0
         if answer.outcome is Outcome.FOUND:
-            self.best = _found(self.network, self.demand, answer, 0)
+            self.best = self.goal.found(answer.sent, 0)
         return answer.outcome
 
     def _stopped(self, bound: int) -> Found:
         if self.best is None:
             raise TimeLimitError(
-                f"teccl: nothing found on {self.network.topology.name} in the time given; {bound} "
-                f"epochs or more are still open",
+                f"teccl: nothing found on {self.goal.network.topology.name} in the time given; "
+                f"{bound} epochs or more are still open",
                 bound=bound,
             )
         return Found(self.best.kept, self.best.epochs, bound)
-
-
-def _found(network: EpochNetwork, demand: Demand, answer: Answer, bound: int) -> Found:
-    kept = needed(network, demand, answer.sent)
-    epochs = max((k + network.arcs[i].span + 1 for _, i, k in kept), default=0)
-    return Found(kept, epochs, bound)
 
 
 def _seconds(limits: Limits) -> float:

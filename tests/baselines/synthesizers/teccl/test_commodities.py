@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from baselines.synthesizers.teccl.commodities import demand_of
+from baselines.synthesizers.teccl.commodities import Demand, demand_of
 
 
 def test_an_allgather_wants_everything_everywhere() -> None:
@@ -29,3 +29,13 @@ def test_an_all_to_all_wants_a_chunk_of_its_own_for_each_pair(chunks: int) -> No
     ):
         assert wants == {target} != {root}
     assert demand.chunk_kb == Fraction(2, chunks)
+
+
+def test_demands_add_up_and_are_divided_again() -> None:
+    parts = [demand_of(3, "allgather", 1, 3000), demand_of(3, "all-to-all", 1, 3000)]
+    whole = Demand.joined(parts)
+    assert (whole.roots, whole.chunk_kb) == (parts[0].roots + parts[1].roots, 1)
+    for part, (first, end) in zip(parts, [(0, 3), (3, 9)], strict=True):
+        again = whole.part(first, end)
+        assert (again.roots, again.wants) == (part.roots, part.wants)
+        assert again.chunks.target.tolist() == part.chunks.target.tolist()

@@ -1,0 +1,257 @@
+"""Several collectives at once on one network: TE-CCL's tenants, with priorities.
+
+Problem: the fewest epochs for the tenants of the highest priority; of all schedules with these, the
+         fewest for those of the next; and so on.
+Input:   a topology; for each tenant a collective, its data and a priority.
+Output:  a step schedule for each, all on one clock; together they keep within every link
+         (:mod:`baselines.synthesizers.teccl.together` checks that).
+Cost:    for each priority a search with the chunks of this and of all higher ones.
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: demands add up, with buffers and counts for
+         each tenant, and priorities as weights of the objective. Weights that are far enough apart
+         come to what is done here, one priority after the other. Slots of buffers, which the paper
+         has for each tenant, are shared here.
+
+All chunks have one size, as the paper's. Every tenant is on all GPUs.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from baselines.interface.supported import check_supported
+from baselines.networks.switch_paths import check_size
+from baselines.synthesizers.teccl.commodities import Demand
+from baselines.synthesizers.teccl.conversion import schedule_of
+from baselines.synthesizers.teccl.epochs import EpochNetwork
+from baselines.synthesizers.teccl.horizon import Found, fewest_epochs, without_repeats
+from baselines.synthesizers.teccl.task import Task
+from forestcoll.errors import InvalidParameterError
+from forestcoll.problem.limits import Limits
+from forestcoll.problem.weights import rank_of_root
+from forestcoll.schedule.forest import Path, Routes
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology.model import Topology
+
+__all__ = ["Shared", "Tenant", "share"]
+
+_COLLECTIVES = ("allgather", "broadcast", "all-to-all")
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """Somebody who wants a collective.
+
+    Parameters
+    ----------
+    name : str
+    collective : str
+        "allgather", "broadcast" or "all-to-all".
+    size_bytes, chunks : int
+        M and C, as for :func:`baselines.synthesizers.teccl.teccl.generate`.
+    root : str or int
+        Name or rank of a GPU, for a broadcast.
+    priority : int
+        The higher, the earlier.
+    """
+
+    name: str
+    collective: str = "allgather"
+    size_bytes: int = 10**9
+    chunks: int = 1
+    root: str | int = 0
+    priority: int = 0
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What each tenant gets, by name.
+
+    Parameters
+    ----------
+    schedules : mapping of StepSchedule
+        On one clock.
+    epochs : mapping of int
+        Within which the tenants of its priority are done.
+    bounds : mapping of int
+        Proved: with what those of higher priorities get, they cannot all be done in fewer.
+    """
+
+    schedules: Mapping[str, StepSchedule] = field(repr=False)
+    epochs: Mapping[str, int]
+    bounds: Mapping[str, int]
+
+
+def share(
+    topology: Topology,
+    tenants: Sequence[Tenant],
+    *,
+    epoch: str = "fastest",
+    crossing: str = "through",
+    switches: str = "nodes",
+    buffer: int = 0,
+    buffering: str = "passing",
+    slow: str = "",
+    solver: str = "cp-sat",
+    limits: Limits | None = None,
+) -> Shared:
+    """Find schedules for all tenants at once; parameters as of ``generate``.
+
+    Slots are for the chunks of all tenants together. Of the time each priority gets an even share
+    of what is left.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there are no tenants or two of a name, their chunks differ in size, or a parameter is out
+        of its range.
+    UnsupportedError
+        If a tenant wants a reduction, or as for ``generate``.
+    DisconnectedError
+        If no path leads from a GPU to another.
+    TimeLimitError
+        If the time is up before every tenant has a schedule.
+
+    Examples
+    --------
+    >>> from forestcoll import load_topology
+    >>> tenants = [Tenant("train", priority=1), Tenant("serve", "broadcast", 500_000_000, 2)]
+    >>> share(load_topology("ring:nodes=4"), tenants).epochs
+    {'train': 2, 'serve': 3}
+    """
+    check_size(topology)
+    _check(tenants)
+    settings = {
+        "epoch": epoch,
+        "crossing": crossing,
+        "switches": switches,
+        "buffer": buffer,
+        "buffering": buffering,
+        "slow": slow,
+        "solver": solver,
+    }
+    ordered = sorted(tenants, key=lambda tenant: -tenant.priority)
+    tasks = [_task(topology, tenant, settings) for tenant in ordered]
+    demands = [task.demand(topology) for task in tasks]
+    _check_sizes(ordered, demands)
+    network = tasks[0].network(topology, Demand.joined(demands))
+    return _Sharing(network, ordered, demands, solver, limits or Limits()).run()
+
+
+def _check(tenants: Sequence[Tenant]) -> None:
+    names = [tenant.name for tenant in tenants]
+    if not names:
+        raise InvalidParameterError("there are no tenants; name one or more")
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InvalidParameterError(f"two tenants are called {twice[0]!r}; give each its own name")
+    for tenant in tenants:
+        check_supported(f"teccl, of tenant {tenant.name!r},", tenant.collective, _COLLECTIVES)
+
+
+def _check_sizes(tenants: Sequence[Tenant], demands: Sequence[Demand]) -> None:
+    first = demands[0].chunk_kb
+    for tenant, demand in zip(tenants, demands, strict=True):
+        if demand.chunk_kb != first:
+            raise InvalidParameterError(
+                f"chunks of tenant {tenant.name!r} have {1000 * demand.chunk_kb} bytes, those of "
+                f"{tenants[0].name!r} {1000 * first}; all must be of one size: change size_bytes "
+                f"or chunks"
+            )
+
+
+def _task(topology: Topology, tenant: Tenant, settings: dict[str, object]) -> Task:
+    return Task(
+        collective=tenant.collective,
+        root=rank_of_root(topology, tenant.root),
+        size_bytes=tenant.size_bytes,
+        chunks=tenant.chunks,
+        whole_chunks=True,
+        **settings,  # type: ignore[arg-type]
+    )
+
+
+@dataclass
+class _Sharing:
+    """Tenants and their demands, the highest priority first."""
+
+    network: EpochNetwork
+    tenants: Sequence[Tenant]
+    demands: Sequence[Demand]
+    solver: str
+    limits: Limits
+
+    def run(self) -> Shared:
+        """Serve one priority after the other."""
+        deadline = time.monotonic() + (
+            math.inf if self.limits.seconds is None else self.limits.seconds
+        )
+        epochs: dict[str, int] = {}
+        bounds: dict[str, int] = {}
+        due: tuple[int, ...] = ()
+        given = due
+        levels = sorted({tenant.priority for tenant in self.tenants}, reverse=True)
+        found, joined = Found({}, 0, 0), Demand.joined(self.demands)
+        for at, level in enumerate(levels):
+            here = [tenant.name for tenant in self.tenants if tenant.priority == level]
+            served = sum(tenant.priority >= level for tenant in self.tenants)
+            joined = Demand.joined(self.demands[:served])
+            limits = self._until(deadline, len(levels) - at)
+            found = fewest_epochs(self.network, joined, self.solver, limits, due=due)
+            epochs.update(dict.fromkeys(here, found.epochs))
+            bounds.update(dict.fromkeys(here, found.bound))
+            given = due
+            due += (found.epochs,) * (len(joined.wants) - len(due))
+        limits = self._until(deadline, 1)
+        kept = without_repeats(self.network, joined, found, self.solver, limits, given)
+        whole = schedule_of(self.network, joined, kept, "allgather", 1)
+        return Shared(self._parts(whole), epochs, bounds)
+
+    def _until(self, deadline: float, shares: int) -> Limits:
+        if self.limits.seconds is None:
+            return self.limits
+        return replace(self.limits, seconds=max(0.0, deadline - time.monotonic()) / shares)
+
+    def _parts(self, whole: StepSchedule) -> dict[str, StepSchedule]:
+        """Divide one schedule among the tenants; the clock stays."""
+        clock, sends, first = whole.clock, whole.sends, 0
+        assert clock is not None
+        assert clock.left is not None
+        parts = {}
+        for tenant, demand in zip(self.tenants, self.demands, strict=True):
+            end = first + len(demand.wants)
+            some = np.flatnonzero((first <= sends.chunk) & (sends.chunk < end))
+            start, taken = clock.start[some], sends.taken(some)
+            routes, path = _used(whole.routes, taken.paths)
+            step = np.unique(start, return_inverse=True)[1].astype(np.int32)
+            chunk = taken.chunk - np.int32(first)
+            parts[tenant.name] = replace(
+                whole,
+                collective=tenant.collective,
+                chunks=demand.chunks,
+                sends=replace(taken, step=step, chunk=chunk, path=path),
+                routes=routes,
+                clock=replace(
+                    clock,
+                    size_bytes=tenant.size_bytes,
+                    start=start,
+                    end=clock.end[some],
+                    left=clock.left[some],
+                ),
+            )
+            first = end
+        return parts
+
+
+def _used(routes: Routes, path: npt.NDArray[np.int32]) -> tuple[Routes, npt.NDArray[np.int32]]:
+    """Return the paths that some transfers take, and the number of each transfer's among them."""
+    used, number = np.unique(path, return_inverse=True)
+    flat = [(ends, way) for ends, ways in routes.paths().items() for way in ways]
+    some: dict[tuple[int, int], list[Path]] = {}
+    for i in used.tolist():
+        some.setdefault(flat[i][0], []).append(flat[i][1])
+    return Routes.from_paths(some), number.astype(np.int32)

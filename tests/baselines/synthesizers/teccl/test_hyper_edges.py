@@ -1,0 +1,35 @@
+"""Links in the place of switches."""
+
+from __future__ import annotations
+
+import pytest
+
+from baselines.synthesizers.teccl.hyper_edges import without_switches
+from forestcoll.errors import UnsupportedError
+from forestcoll.topology import TopologyBuilder, load_topology
+
+
+def test_every_pair_at_a_switch_that_no_link_joins_gets_a_path() -> None:
+    """Of three, two have a link of their own and need none."""
+    builder = TopologyBuilder()
+    for name in "abc":
+        builder.gpu(name)
+    builder.switch("s")
+    for name in "abc":
+        builder.link(name, "s", 1)
+    builder.link("a", "b", 1)
+    topology = builder.build("star")
+    ways, sharing = without_switches(topology)
+    assert sorted(path for path, _ in ways) == [
+        *((0, 1), (0, 3, 2), (1, 0), (1, 3, 2), (2, 3, 0), (2, 3, 1)),
+    ]
+    for link, members in sharing.items():
+        ends = topology.links[link].tail, topology.links[link].head
+        names = tuple(topology.nodes[end].name for end in ends)
+        over = {("c", "s"): 2, ("s", "c"): 2}.get(names, 1)
+        assert len(members) == over
+
+
+def test_switches_in_a_row_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="stand for single switches"):
+        without_switches(load_topology("fat_tree:leaves=2,hosts=2,spines=2"))

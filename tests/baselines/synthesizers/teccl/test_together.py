@@ -1,0 +1,48 @@
+"""Whether links have room for several schedules at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from baselines.synthesizers.teccl.teccl import generate
+from baselines.synthesizers.teccl.together import check_together
+from forestcoll.errors import VerificationError
+from forestcoll.schedule import StepSchedule, verify
+from forestcoll.topology import load_topology
+
+
+def later(schedule: StepSchedule, ticks: int) -> StepSchedule:
+    clock = schedule.clock
+    assert clock is not None
+    assert clock.left is not None
+    moved = replace(
+        clock, start=clock.start + ticks, end=clock.end + ticks, left=clock.left + ticks
+    )
+    return replace(schedule, clock=moved)
+
+
+@pytest.mark.parametrize("spec", ["ring:nodes=4", "dgx1", "dgx_h100:boxes=1"])
+def test_what_is_sent_twice_at_once_is_too_much_and_one_after_the_other_is_not(spec: str) -> None:
+    topology = load_topology(spec)
+    schedule = generate(topology, "broadcast", size_bytes=10**6)
+    verify(schedule)
+    check_together(topology, [schedule])
+    assert schedule.clock is not None
+    after = later(schedule, int(schedule.clock.finish_us / schedule.clock.tick_us))
+    verify(after)
+    check_together(topology, [schedule, after])
+    with pytest.raises(VerificationError, match="of all schedules together; its bandwidth is"):
+        check_together(topology, [schedule, after, schedule])
+
+
+def test_half_of_the_links_each_is_enough() -> None:
+    """On links of twice the bandwidth both have room, to the last byte."""
+    ring = load_topology("ring:nodes=4")
+    schedule = generate(ring, size_bytes=10**6)
+    wide = ring.scaled(2)
+    check_together(wide, [schedule, schedule])
+    with pytest.raises(VerificationError):
+        check_together(ring.scaled(Fraction(199, 100)), [schedule, schedule])
