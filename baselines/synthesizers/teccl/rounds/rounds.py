@@ -127,8 +127,8 @@ class _Rounds:
 
     def _last(self, standing: Standing) -> list[Sent] | None:
         """Bring all there in this round, in as few epochs as can be; None if it is too short."""
-        found, epochs = None, self.epochs
-        while self.begin + epochs >= self.least:
+        found, epochs, in_air = None, self.epochs, standing.in_air(self.demand)
+        while self.begin + epochs >= self.least and (found is None or epochs >= in_air):
             program = write_round(self.network, self.demand, standing, self.far, epochs, last=True)
             answer = self._solve(program, _LAST_WORK)
             if answer.outcome is not Outcome.FOUND:

@@ -70,3 +70,8 @@ class Standing:
         return [
             sorted(ranks - had.keys()) for ranks, had in zip(demand.wants, self.had, strict=True)
         ]
+
+    def in_air(self, demand: Demand) -> int:
+        """Return when the last that has been sent to who wants it is there; 0 or less if it is."""
+        pairs = zip(demand.wants, self.had, strict=True)
+        return max((had[rank] for ranks, had in pairs for rank in ranks & had.keys()), default=0)

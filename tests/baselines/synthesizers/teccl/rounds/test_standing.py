@@ -24,7 +24,7 @@ def star() -> tuple[EpochNetwork, dict[tuple[int, ...], int]]:
 
 
 def test_chunks_in_the_air_and_in_switches() -> None:
-    """From a: one copy to b, in the air until epoch 4; another that s passes on in epoch 2."""
+    """From a: one copy to b, in the air for two epochs more; another that s is to pass on."""
     network, arc = star()
     demand = demand_of(3, "broadcast", 1, 1000)
     sent = [(0, arc[0, 3], 0), (0, arc[3, 1], 1), (0, arc[0, 3], 1)]
@@ -32,6 +32,7 @@ def test_chunks_in_the_air_and_in_switches() -> None:
     assert standing.had[0].keys() == {0, 1}
     assert standing.had[0][1] == 2
     assert standing.wanting(demand) == [[2]]
+    assert standing.in_air(demand) == 2
     assert standing.came == {(0, 3, -1): 1, (0, 3, 0): 1}
     assert standing.gone == {(0, 3, -1): 1}
     assert standing.busy == {(arc[0, 3], -2): 1, (arc[3, 1], -1): 1, (arc[0, 3], -1): 1}
