@@ -30,6 +30,8 @@ __all__ = ["check_adding_switches", "check_copying_switches"]
 
 _Parts = list[tuple[int, int]]
 
+_NOWHERE = "what it is sent on with gets nowhere"
+
 
 def check_copying_switches(rows: Rows, out: Ints, into: Ints) -> None:
     """Prove that switches have what they send; what others send them is taken as proved.
@@ -103,20 +105,22 @@ def check_adding_switches(rows: Rows, into: Ints, out: Ints) -> None:
     def carry_on(send: int) -> str | None:
         at = int(rows.head[send])
         switch, name = _node(rows, at), end_name(rows.schedule, at)
-        find = _first_to_leave if switch.multicast else _free
-        used, parts = find(rows, given, send, list(fed(send)))
-        if used is None:
-            return f"{name} sends on twice what it has added up, so it would be counted twice"
-        if any(other in passing for other, _ in used):
-            return "what it is sent on with gets nowhere"
-        if not switch.multicast:
+        lost = f"{name} does not send it on{'' if switch.stores else ' at once'}"
+        if switch.multicast:
+            used, parts = _first_to_leave(rows, given, send, [*fed(send)])
+            if used is None:
+                return f"{name} sends on twice what it has added up, so it would be counted twice"
+            if not parts and any(other in passing for other, _ in used):
+                return _NOWHERE
+            for other, taken in used if not parts else ():
+                idle[other] = _split(idle[other], taken)[1]
+        else:
+            used, parts = _free(rows, given, send, [*settled(send)])
             given.take(send, used)
             parts = parts and _exchanged(rows, given, send, at, settled)
-        if parts:
-            return f"{name} does not send it on{'' if switch.stores else ' at once'}"
-        for other, taken in used:
-            idle[other] = _split(idle[other], taken)[1]
-        return None
+            if parts and any(other in passing for other in fed(send)):
+                return _NOWHERE
+        return lost if parts else None
 
     onward = set(out.tolist())
     _follow(rows, passing, onward, key=lambda send: -int(rows.finish[send]), settle=carry_on)
