@@ -23,6 +23,7 @@ from baselines.synthesizers.teccl.commodities import Demand, demand_of
 from baselines.synthesizers.teccl.conversion import schedule_of
 from baselines.synthesizers.teccl.epochs import CROSSINGS, EPOCHS, SWITCHES, EpochNetwork, epoch_us
 from baselines.synthesizers.teccl.flow_paths import ways
+from baselines.synthesizers.teccl.flow_program import without_windows
 from baselines.synthesizers.teccl.horizon import fewest_epochs, within_epochs
 from baselines.synthesizers.teccl.solvers import SOLVERS
 from forestcoll.errors import InvalidParameterError
@@ -46,6 +47,7 @@ def generate(
     crossing: str = "through",
     switches: str = "nodes",
     whole_chunks: bool = False,
+    windows: bool = True,
     epochs: int = 0,
     solver: str = "cp-sat",
     root: str | int | None = None,
@@ -74,6 +76,10 @@ def generate(
     whole_chunks : bool
         Of an all-to-all: send every chunk as one, by the program with whole numbers that all other
         collectives need; without, by the linear program.
+    windows : bool
+        Of the linear program: a link that takes a chunk several epochs takes them for a part of it
+        too, as in the public code. Without, any part that fits leaves in one epoch, as in the
+        paper: there may be fewer epochs.
     epochs : int
         Not the fewest but so many; 0 for the fewest.
     solver : str
@@ -123,7 +129,7 @@ def generate(
         limits=_of_a_phase(limits or Limits(), phases=2 if collective == "allreduce" else 1),
     )
     if collective == "all-to-all":
-        return task.spread(topology) if whole_chunks else task.flow(topology)
+        return task.spread(topology) if whole_chunks else task.flow(topology, windows)
     return collect_steps(task.spread, topology, collective)
 
 
@@ -188,9 +194,11 @@ class Task:
             found = fewest_epochs(network, demand, self.solver, self.limits)
         return schedule_of(network, demand, found.kept, self.collective, self.size_bytes)
 
-    def flow(self, topology: Topology) -> StepSchedule:
+    def flow(self, topology: Topology, windows: bool) -> StepSchedule:
         """Make an all-to-all of parts of chunks."""
         network, demand = self.instance(topology)
+        if not windows:
+            network = without_windows(network)
         if self.epochs:
             found = flow_horizon.within_epochs(
                 network, demand, self.epochs, self.solver, self.limits
