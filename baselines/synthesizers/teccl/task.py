@@ -21,6 +21,7 @@ from baselines.interface.search import Report, Search
 from baselines.synthesizers.teccl.conversion import schedule_of
 from baselines.synthesizers.teccl.flow import flow_horizon, flow_schedule
 from baselines.synthesizers.teccl.flow.flow_paths import ways
+from baselines.synthesizers.teccl.flow.flow_program import without_windows
 from baselines.synthesizers.teccl.instance.buffers import BUFFERING, Buffers
 from baselines.synthesizers.teccl.instance.commodities import Demand, demand_of
 from baselines.synthesizers.teccl.instance.epochs import (
@@ -81,6 +82,7 @@ class Task:
     buffering: str = "passing"
     slow: str = ""
     whole_chunks: bool = False
+    windows: bool = True
     epochs: int | str = 0
     objective: str = "epochs"
     gap: float = 0.0
@@ -139,6 +141,10 @@ class Task:
             raise InvalidParameterError(
                 f"gap is {self.gap}; it is that of a reward: give objective=reward or round_epochs"
             )
+        if not (self.windows or self._flows):
+            raise InvalidParameterError(
+                "windows=false is for parts of chunks, in an all-to-all without whole_chunks"
+            )
         special = self.round_epochs or reward or isinstance(self.epochs, str)
         if (self.buffer or self.slow) and (special or self._flows):
             raise InvalidParameterError(
@@ -161,6 +167,8 @@ class Task:
 
     def _flow(self, network: EpochNetwork, demand: Demand, tell: _Teller) -> StepSchedule:
         """Send parts of chunks."""
+        if not self.windows:
+            network = without_windows(network)
         if self.epochs:
             assert isinstance(self.epochs, int)
             found = flow_horizon.within_epochs(

@@ -48,6 +48,7 @@ def generate(
     buffering: str = "passing",
     slow: str = "",
     whole_chunks: bool = False,
+    windows: bool = True,
     epochs: int | str = 0,
     objective: str = "epochs",
     gap: float = 0.0,
@@ -91,6 +92,10 @@ def generate(
     whole_chunks : bool
         Of an all-to-all: send every chunk as one, by the program with whole numbers that all other
         collectives need; without, by the linear program.
+    windows : bool
+        Of the linear program: a link that takes a chunk several epochs takes them for a part of it
+        too, as in the public code. Without, any part that fits leaves in one epoch, as in the
+        paper: there may be fewer epochs.
     epochs : int or str
         Not the fewest but so many; 0 for the fewest; "estimated" for as many as
         :mod:`baselines.synthesizers.teccl.whole_chunks.epoch_count` finds.
@@ -155,6 +160,7 @@ def generate(
         buffering=buffering,
         slow=slow,
         whole_chunks=whole_chunks,
+        windows=windows,
         epochs=epochs,
         objective=objective,
         gap=gap,

@@ -14,8 +14,11 @@ Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 4.1: an all-to-all copies no
   buffer sends it all in the epoch that fits.
 - What d wants of s is at d after the last epoch. The paper takes it away as it comes (R), which
   only its objective needs.
-- In any window of a group's length at most what its link carries in that time, as in appendix F;
-  other than whole chunks, parts use all of it. With windows of an epoch this is the paper's row.
+- In any window of a group's length at most what its link carries in that time, as in appendix F
+  and the public code; other than whole chunks, parts use all of it.
+
+The paper's own program "needs nothing" of that (section 5): what leaves in an epoch is whatever
+part of a chunk fits, and has left at its end. :func:`without_windows` makes such a network.
 
 A source never needs its own data back. K is what is to be small, so it is searched for, and the
 paper's reward for early arrivals is left out; the sum of all ``sent`` in its place keeps away what
@@ -25,7 +28,7 @@ serves nobody, and takes the solver a tenth of the time that it takes without an
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,7 +42,7 @@ from forestcoll.errors import UnsupportedError
 if TYPE_CHECKING:
     from lp.solver.linear_program import Program
 
-__all__ = ["FlowProgram", "amounts", "capacity", "write"]
+__all__ = ["FlowProgram", "amounts", "capacity", "without_windows", "write"]
 
 _Ints = npt.NDArray[np.int64]
 _Floats = npt.NDArray[np.float64]
@@ -97,6 +100,13 @@ def capacity(network: EpochNetwork, demand: Demand, group: Group) -> float:
     ends = network.topology.ends
     link = network.topology.link_between[ends[path[0]], ends[path[1]]]
     return float(group.window * link.bandwidth_gb_s * network.epoch_us / demand.chunk_kb)
+
+
+def without_windows(network: EpochNetwork) -> EpochNetwork:
+    """Return a network on which parts of chunks have left at the end of their epoch."""
+    arcs = (replace(arc, busy=1, offset=min(max(arc.offset, 0), 1)) for arc in network.arcs)
+    groups = (replace(group, window=1) for group in network.groups)
+    return replace(network, arcs=tuple(arcs), groups=tuple(groups))
 
 
 def write(network: EpochNetwork, demand: Demand, epochs: int) -> FlowProgram:

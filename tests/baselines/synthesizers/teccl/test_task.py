@@ -32,6 +32,7 @@ ASKED = {"collective": "allgather", "root": 0, "size_bytes": 10**6, "chunks": 1}
         ({"gap": 0.5}, "give objective=reward or round_epochs"),
         ({"objective": "reward"}, "the reward is that of a number of epochs"),
         ({"round_epochs": 4, "epochs": 4}, "round_epochs is given with epochs"),
+        ({"windows": False}, "windows=false is for parts of chunks"),
         ({"buffer": 3, "round_epochs": 4}, "buffer and slow are for whole chunks"),
         ({"collective": "all-to-all", "buffer": 9}, "give whole_chunks=true"),
         ({"collective": "all-to-all", "round_epochs": 4}, "give whole_chunks=true"),

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from baselines.synthesizers.teccl.flow.flow_program import amounts, capacity, write
+from baselines.synthesizers.teccl.flow.flow_program import amounts, capacity, without_windows, write
 from baselines.synthesizers.teccl.instance.commodities import demand_of
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork, epoch_us
 from forestcoll.errors import InfeasibleError, UnsupportedError
@@ -56,12 +56,26 @@ def test_rows_count_sources_and_not_chunks() -> None:
 
 
 def test_a_window_takes_what_its_link_carries() -> None:
-    """25 GB/s carry a chunk of 25 KB in an epoch of 1/2 us by half; in two of them all of it."""
+    """The slower links carry half of a chunk in an epoch; in a window of two all of it."""
     network, demand = instance("dgx1")
     found = {(g.window, capacity(network, demand, g)) for g in network.groups}
     assert found == {(1, 1.0), (2, 1.0)}
     slow = EpochNetwork.of(network.topology, demand.chunk_kb, network.epoch_us * Fraction(3, 4))
     assert {(g.window, capacity(slow, demand, g)) for g in slow.groups} == {(2, 1.5), (3, 1.125)}
+
+
+def test_without_windows_parts_leave_in_an_epoch() -> None:
+    """Both kinds of links of DGX1, with latencies; what a link carries in an epoch stays the same.
+
+    A switch that passes on at once does so in the epoch in which it gets a part.
+    """
+    network, demand = instance("dgx1", crossing="stored")
+    plain = without_windows(network)
+    assert {(arc.busy, arc.span, arc.offset) for arc in plain.arcs} == {(1, 1, 1)}
+    assert {(g.window, capacity(plain, demand, g)) for g in plain.groups} == {(1, 1.0), (1, 0.5)}
+    through, _ = instance("dgx_a100:boxes=2")
+    assert min(arc.offset for arc in through.arcs) < 0
+    assert {arc.offset for arc in without_windows(through).arcs} == {1, 0}
 
 
 def test_what_is_sent_is_what_is_due() -> None:

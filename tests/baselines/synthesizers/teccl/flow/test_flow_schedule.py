@@ -8,6 +8,7 @@ import pytest
 
 from baselines.synthesizers.teccl.flow.flow_horizon import fewest_epochs
 from baselines.synthesizers.teccl.flow.flow_paths import Way, ways
+from baselines.synthesizers.teccl.flow.flow_program import without_windows
 from baselines.synthesizers.teccl.flow.flow_schedule import PARTS, moves_of, schedule_of, stretch
 from baselines.synthesizers.teccl.instance.commodities import Demand, demand_of
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork, epoch_us
@@ -89,12 +90,13 @@ def test_parts_that_move_alike_move_together() -> None:
     )
 
 
+@pytest.mark.parametrize("windows", [True, False])
 @pytest.mark.parametrize("epoch", ["fastest", "slowest"])
 @pytest.mark.parametrize("crossing", ["through", "rounded", "stored"])
 @pytest.mark.parametrize("kind", ["directed", "bidirectional", "unbalanced"])
 @pytest.mark.parametrize("seed", range(3))
 def test_schedules_verify_and_beat_no_optimum(
-    seed: int, kind: str, crossing: str, epoch: str
+    seed: int, kind: str, crossing: str, epoch: str, windows: bool
 ) -> None:
     """Done when the model says, but for the stretch; never before the exact bound."""
     topology = random_topology(seed, kind)
@@ -102,6 +104,11 @@ def test_schedules_verify_and_beat_no_optimum(
     tau = epoch_us(topology, demand.chunk_kb, epoch)
     network = EpochNetwork.of(topology, demand.chunk_kb, tau, crossing)
     flow = fewest_epochs(network, demand, "highs", Limits())
+    with_windows = flow.epochs
+    if not windows:
+        network = without_windows(network)
+        flow = fewest_epochs(network, demand, "highs", Limits())
+        assert flow.epochs <= with_windows
     found = list(ways(network, flow))
     schedule = schedule_of(network, demand, found, SIZE)
     verify(schedule)
