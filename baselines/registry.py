@@ -29,6 +29,7 @@ MODULES = (
     "baselines.synthesizers.blink.blink_switch",
     "baselines.synthesizers.unwound",
     "baselines.synthesizers.sccl.sccl",
+    "baselines.synthesizers.teccl.teccl",
     "baselines.synthesizers.not_reimplemented",
 )
 """Where methods are: each has its own ``METHODS``."""

@@ -1,5 +1,5 @@
 """What a peer is to those who call it.
 
-To read: ``method`` (a method and how it is run), ``supported`` (which collectives it does) and
-``parameters`` (what it can be told).
+To read: ``method`` (a method and how it is run), ``supported`` (which collectives it does),
+``parameters`` (what it can be told) and ``search`` (what it tells of a search).
 """

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from baselines.interface.parameters import complaint
+from baselines.interface.search import Report
 from baselines.interface.supported import check_supported
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.limits import Limits
@@ -32,6 +33,8 @@ Schedule = (
 )
 """What a method can make."""
 
+_OF_THE_CALL = ("topology", "collective", "limits", "report")
+
 
 @dataclass(frozen=True, slots=True)
 class Method:
@@ -46,8 +49,9 @@ class Method:
     source : str
         What it reimplements.
     generate : callable
-        Called as ``generate(topology, collective, **parameters)``, with ``limits=`` if it searches;
-        returns a schedule, or raises UnsupportedError for what the method cannot do.
+        Called as ``generate(topology, collective, **parameters)``, with ``limits=`` if it searches
+        and ``report=`` if it tells of that; returns a schedule, or raises UnsupportedError for what
+        the method cannot do.
     collectives : tuple of str
         What it does, on topologies that it supports; the first is its own.
     notes : str
@@ -72,9 +76,9 @@ class Method:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """What can be set, besides the topology, the collective and the limits."""
+        """What can be set, besides the topology, the collective, the limits and the report."""
         names = inspect.signature(self.generate).parameters
-        return tuple(name for name in names if name not in ("topology", "collective", "limits"))
+        return tuple(name for name in names if name not in _OF_THE_CALL)
 
     def run(
         self,
@@ -82,6 +86,7 @@ class Method:
         collective: str | None = None,
         parameters: Mapping[str, Any] = MappingProxyType({}),
         limits: Limits | None = None,
+        report: Report | None = None,
     ) -> Schedule:
         """Make a schedule.
 
@@ -93,6 +98,8 @@ class Method:
         parameters : mapping
         limits : Limits, optional
             For a method that searches.
+        report : callable, optional
+            For a method that tells what its search knows.
 
         Raises
         ------
@@ -113,6 +120,7 @@ class Method:
         for parameter, value in parameters.items():
             if problem := complaint(self.generate, parameter, value):
                 raise InvalidParameterError(f"{self.name}: {parameter} {problem}")
-        searches = "limits" in inspect.signature(self.generate).parameters
-        extra = {"limits": limits} if limits is not None and searches else {}
+        takes = inspect.signature(self.generate).parameters
+        given = {"limits": limits, "report": report}
+        extra = {n: value for n, value in given.items() if value is not None and n in takes}
         return self.generate(topology, collective, **parameters, **extra)

@@ -17,6 +17,7 @@ from typing import Any
 
 from baselines.interface.method import Schedule
 from baselines.interface.parameters import complaint
+from baselines.interface.search import Report
 from baselines.interface.supported import GATHERING
 from baselines.registry import METHODS
 from forestcoll.errors import InvalidExperimentError
@@ -168,6 +169,7 @@ def run_method(
     seconds: float,
     on_stage: OnStage,
     root: str | int | None = None,
+    report: Report | None = None,
 ) -> tuple[Schedule, dict[str, float]]:
     """Run a method.
 
@@ -183,6 +185,8 @@ def run_method(
     on_stage : callable
     root : str or int, optional
         Name or rank of the root of a broadcast or reduce.
+    report : callable, optional
+        Told what a baseline's search knows.
 
     Returns
     -------
@@ -196,7 +200,8 @@ def run_method(
     if name in METHODS:
         limits = Limits(seconds=_SHARE_OF_TIME * seconds)
         takes = rooted if "root" in METHODS[name].parameters else {}
-        return METHODS[name].run(topology, collective, {**parameters, **takes}, limits), {}
+        asked = {**parameters, **takes}
+        return METHODS[name].run(topology, collective, asked, limits, report), {}
     call: dict[str, Any] = {} if collective == "allgather" else {"collective": collective, **rooted}
     return find_method(name)(topology, **call, **parameters), {}
 

@@ -143,6 +143,21 @@ class Measures:
         how=lambda made: made.bandwidth_runtime,
         label="bandwidth runtime T_B", unit="M/B", heading="T_B",
     )  # fmt: skip
+    search_status: str | None = measure(
+        "of a method that searches and tells: `optimal` if no better answer is left, `feasible` if "
+        "one may be, `open` if there was none; all by the method's own model",
+    )
+    incumbent: float | None = measure("the best answer of that search")
+    bound: float | None = measure("what it has proved that no answer is better than")
+    gap: float | None = measure(
+        "how far the bound is from the incumbent, as a share of it",
+        label="gap of the search", heading="gap", cell=lambda row: share(row.gap),
+    )  # fmt: skip
+    searches: Mapping[str, Any] = measure(
+        "the same of every stage that was searched for, with unit and solver; the columns before "
+        "are those of the last",
+        empty=dict, summary=False,
+    )  # fmt: skip
     verified: bool | None = measure(
         "whether the schedule passed the independent check; without it there is no algbw",
         how=lambda made: True,

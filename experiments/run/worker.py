@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from baselines.interface.method import Schedule
+from baselines.interface.search import Report, Search
 from baselines.registry import METHODS
 from experiments.config.methods import run_method
 from experiments.config.points import Job, Status
@@ -74,12 +75,27 @@ def _generate(job: Job, topology: Topology, tell: Tell) -> Schedule:
         job["parameters"],
         job["seconds"],
         lambda stage: tell({"stage": stage}),
+        report=_recorder(tell),
         **({"root": job["root"]} if "root" in job else {}),
     )
     seconds = time.perf_counter() - began
     fields = {"generation_s": seconds, "stages_s": stages, "peak_memory_mb": peak_memory_mb()}
     tell({"fields": fields})
     return schedule
+
+
+def _recorder(tell: Tell) -> Report:
+    """Keep what a search knows, so that a row has it even if the search is stopped."""
+    searches: dict[str, dict[str, Any]] = {}
+
+    def record(search: Search) -> None:
+        known = {"status": search.status, "incumbent": search.incumbent, "bound": search.bound}
+        told = {**known, "gap": search.gap}
+        searches[search.stage] = {**told, "unit": search.unit, "solver": search.solver}
+        last = {"search_status" if name == "status" else name: v for name, v in told.items()}
+        tell({"fields": {**last, "searches": searches}})
+
+    return record
 
 
 def _rank_of_root(job: Job, topology: Topology) -> int | None:

@@ -1,8 +1,6 @@
-"""TE-CCL: schedules in epochs by integer programming.
+"""TE-CCL: schedules in epochs by integer programming, all-to-alls by linear programming.
 
-To read: ``epochs`` (a topology in epochs), ``hyper_edges`` (switches replaced), ``slowdowns``
-(links that are slow for a time), ``buffers`` (few slots), ``commodities`` (chunks and who wants
-them), ``epoch_program`` (the rows for a number of epochs), ``solvers``, ``horizon`` (the fewest
-epochs), ``cleaning``, ``conversion`` (to a schedule with a clock), ``teccl`` (the method),
-``tenants`` (several collectives at once), ``together`` (whether links have room for all).
+To read: ``instance/`` (what is given), ``whole_chunks/`` (with copies), ``flow/`` (without),
+``rounds/`` (a few epochs at a time), ``cleaning``, ``conversion`` (to a schedule with a clock),
+``task`` (what is asked for), ``teccl`` (the method), ``sharing/`` (several tenants).
 """

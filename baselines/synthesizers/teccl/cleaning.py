@@ -11,12 +11,13 @@ Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: the objective has nothi
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 
-from baselines.synthesizers.teccl.commodities import Demand
-from baselines.synthesizers.teccl.epoch_program import Sent
-from baselines.synthesizers.teccl.epochs import EpochNetwork
+from baselines.synthesizers.teccl.instance.commodities import Demand
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
+from baselines.synthesizers.teccl.whole_chunks.epoch_program import Sent
 
-__all__ = ["needed"]
+__all__ = ["epochs_taken", "needed"]
 
 
 def needed(
@@ -67,6 +68,11 @@ def _source(
         came = [(when, send) for when, send in arriving[chunk, node] if when <= now]
         return max(came)[1] if came else None
     return None if node == demand.roots[chunk] else min(arriving[chunk, node])[1]
+
+
+def epochs_taken(network: EpochNetwork, sent: Iterable[Sent]) -> int:
+    """Return the number of epochs until all transfers have arrived."""
+    return max((epoch + network.arcs[i].span + 1 for _, i, epoch in sent), default=0)
 
 
 def _chain(

@@ -15,18 +15,19 @@ the model's own time is epochs times tau.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
-from baselines.synthesizers.teccl.commodities import Demand
-from baselines.synthesizers.teccl.epoch_program import Sent
-from baselines.synthesizers.teccl.epochs import EpochNetwork
+from baselines.synthesizers.teccl.instance.commodities import Demand
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
+from baselines.synthesizers.teccl.whole_chunks.epoch_program import Sent
 from forestcoll.schedule.clock import timed
 from forestcoll.schedule.forest import Path, Routes
-from forestcoll.schedule.sends import TimedSend
+from forestcoll.schedule.sends import Chunks, TimedSend
 from forestcoll.schedule.steps import StepSchedule
 
-__all__ = ["schedule_of"]
+__all__ = ["Move", "clocked", "schedule_of"]
 
 
 def schedule_of(
@@ -40,41 +41,62 @@ def schedule_of(
     delayed: dict[Sent, Fraction] = {}
     for send in sorted(kept, key=lambda send: send[2] + network.arcs[send[1]].span):
         _delay(network, kept, send, delayed)
-    lost = max((delayed[s] + network.arcs[s[1]].dropped_us for s in kept), default=Fraction(0))
+    moves = [Move(*send, delayed[send]) for send in kept]
+    return clocked(network, demand.chunks, moves, collective, size_bytes)
+
+
+class Move(NamedTuple):
+    """A transfer: of which chunk, on which arc, in which epoch, and how much later than it begins.
+
+    ``delay_us`` is for latencies that the model has not. All of the chunk if no amount is given.
+    """
+
+    chunk: int
+    arc: int
+    epoch: int
+    delay_us: Fraction
+    first: int = 0
+    amount: int | None = None
+
+
+def clocked(
+    network: EpochNetwork,
+    chunks: Chunks,
+    moves: Sequence[Move],
+    collective: str,
+    size_bytes: int,
+    stretch: Fraction = Fraction(1),
+) -> StepSchedule:
+    """Put moves on the clock, all times made longer by a factor."""
+    lost = max((m.delay_us + network.arcs[m.arc].dropped_us for m in moves), default=Fraction(0))
     epoch = network.epoch_us
-    tick = _common_part([epoch, lost, *delayed.values()])
+    tick = _common_part([epoch, lost, *{move.delay_us for move in moves}])
     used = sorted(
-        {network.arcs[i].path for _, i, _ in kept}, key=lambda path: (path[0], path[-1], path)
+        {network.arcs[move.arc].path for move in moves}, key=lambda path: (path[0], path[-1], path)
     )
     place = {path: number for number, path in enumerate(used)}  # as the routes number them
     rows = []
-    for send in kept:
-        chunk, i, k = send
-        arc = network.arcs[i]
-        start = k * (epoch + lost) + delayed[send]
+    for move in moves:
+        arc = network.arcs[move.arc]
+        start = move.epoch * (epoch + lost) + move.delay_us
         left = start + arc.busy * epoch
-        end = (k + arc.span + 1) * (epoch + lost)
+        end = (move.epoch + arc.span + 1) * (epoch + lost)
         rows.append(
             TimedSend(
-                *(int(start / tick), int(end / tick), chunk, arc.tail, arc.head),
+                *(int(start / tick), int(end / tick), move.chunk, arc.tail, arc.head),
+                first=move.first,
+                amount=move.amount,
                 left=int(left / tick),
                 path=place[arc.path],
             )
         )
-    sends, clock = timed(rows, size_bytes, tick)
+    sends, clock = timed(rows, size_bytes, tick * stretch)
     ends = network.topology.ends
     paths: dict[tuple[int, int], list[Path]] = {}
     for path in used:
         paths.setdefault((path[0], path[-1]), []).append(Path(tuple(ends[v] for v in path), 1))
-    return StepSchedule(
-        network.topology,
-        "teccl",
-        collective,
-        demand.chunks,
-        sends,
-        Routes.from_paths(paths),
-        clock,
-    )
+    routes = Routes.from_paths(paths)
+    return StepSchedule(network.topology, "teccl", collective, chunks, sends, routes, clock)
 
 
 def _delay(

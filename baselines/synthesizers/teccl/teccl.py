@@ -4,29 +4,24 @@ Problem: the fewest epochs in which all chunks get to all who want them.
 Input:   a topology; the size of the data M and chunks C; how long an epoch is; how switches are
          taken.
 Output:  a step schedule with a clock.
-Cost:    programs of chunks x links x epochs variables; exponential in the worst case.
+Cost:    programs of chunks x links x epochs variables; exponential in the worst case. Of an
+         all-to-all linear programs of sources x links x epochs variables.
 Source:  Liu et al., Rethinking Machine Learning Collective Communication as a Multi-Commodity Flow
-         Problem (TE-CCL, SIGCOMM 2024), section 3, appendices A, C, E and F. Gurobi there; CP-SAT,
+         Problem (TE-CCL, SIGCOMM 2024), sections 3 and 4, appendices A to F. Gurobi there; CP-SAT,
          or HiGHS, or Gurobi where it is installed, here.
 """
 
 from __future__ import annotations
 
-import time
-from collections import Counter
-from dataclasses import dataclass, replace
+import math
+from dataclasses import replace
 
 from baselines.building.composing import collect_steps
 from baselines.interface.method import Method
+from baselines.interface.search import Report
 from baselines.networks.switch_paths import check_size
-from baselines.synthesizers.teccl.buffers import BUFFERING, Buffers
-from baselines.synthesizers.teccl.commodities import Demand, demand_of
-from baselines.synthesizers.teccl.conversion import schedule_of
-from baselines.synthesizers.teccl.epochs import CROSSINGS, EPOCHS, SWITCHES, EpochNetwork, epoch_us
-from baselines.synthesizers.teccl.horizon import fewest_epochs, within_epochs, without_repeats
-from baselines.synthesizers.teccl.slowdowns import slowdowns_of
-from baselines.synthesizers.teccl.solvers import SOLVERS
-from forestcoll.errors import InvalidParameterError, UnsupportedError
+from baselines.synthesizers.teccl.task import Task
+from forestcoll.errors import UnsupportedError
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.steps import REDUCTIONS, StepSchedule
@@ -34,7 +29,10 @@ from forestcoll.topology.model import Topology
 
 __all__ = ["METHODS", "generate"]
 
-_COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce")
+_COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all")
+
+_REDUCTION = {"allgather": "reduce-scatter", "broadcast": "reduce"}
+_SPREAD = {"allreduce": "allgather", **{turned: of for of, turned in _REDUCTION.items()}}
 
 
 def generate(
@@ -49,10 +47,16 @@ def generate(
     buffer: int = 0,
     buffering: str = "passing",
     slow: str = "",
-    epochs: int = 0,
+    whole_chunks: bool = False,
+    epochs: int | str = 0,
+    objective: str = "epochs",
+    gap: float = 0.0,
+    round_epochs: int = 0,
     solver: str = "cp-sat",
+    work: float | None = None,
     root: str | int | None = None,
     limits: Limits | None = None,
+    report: Report | None = None,
 ) -> StepSchedule:
     """Find a schedule of the fewest epochs.
 
@@ -65,33 +69,52 @@ def generate(
     size_bytes : int
         M; what latencies are compared with.
     chunks : int
-        C, of each source, in an all-to-all for each pair.
+        C, of each source, in an all-to-all for each pair: there it only says how long an epoch is,
+        unless chunks are to stay whole.
     epoch : str
         "fastest" or "slowest": the link on which a chunk takes an epoch.
     crossing : str
         How switches and latencies are taken: "through", "rounded" or "stored"; see
-        :mod:`baselines.synthesizers.teccl.epochs`.
+        :mod:`baselines.synthesizers.teccl.instance.epochs`.
     switches : str
-        "nodes", or "hyper-edges" in their place.
+        "nodes", or "hyper-edges" in their place, which are for whole chunks only.
     buffer : int
         Chunks that a node can hold, its own among them; 0 for any number. If nothing else is found
         in as few epochs, some node drops a chunk and gets it again; schedules cannot say so, and
         the second time is left out.
     buffering : str
         "passing": what is sent on at once takes no slot; or "kept"; see
-        :mod:`baselines.synthesizers.teccl.buffers`.
+        :mod:`baselines.synthesizers.teccl.instance.buffers`.
     slow : str
         Links that are slow for a time, such as "gpu0 - gpu1 x 1/2 from 3 to 5"; see
-        :mod:`baselines.synthesizers.teccl.slowdowns`.
-    epochs : int
-        Not the fewest but so many; 0 for the fewest.
+        :mod:`baselines.synthesizers.teccl.instance.slowdowns`.
+    whole_chunks : bool
+        Of an all-to-all: send every chunk as one, by the program with whole numbers that all other
+        collectives need; without, by the linear program.
+    epochs : int or str
+        Not the fewest but so many; 0 for the fewest; "estimated" for as many as
+        :mod:`baselines.synthesizers.teccl.whole_chunks.epoch_count` finds.
+    objective : str
+        "epochs", or "reward" for what is there early in so many epochs; see
+        :mod:`baselines.synthesizers.teccl.whole_chunks.reward`.
+    gap : float
+        By how much the reward may miss the largest, relatively; below 1.
+    round_epochs : int
+        Search by rounds of so many epochs, each for its reward; 0: not. See
+        :mod:`baselines.synthesizers.teccl.rounds.rounds`.
     solver : str
-        "cp-sat", "highs" or "gurobi".
+        "cp-sat", "highs" or "gurobi"; of linear programs HiGHS stands in for CP-SAT.
+    work : float, optional
+        CP-SAT's deterministic seconds that each phase may search for; a limit by which everybody
+        gets the same schedule. With 0, what is found greedily.
     root : str or int, optional
         Name or rank of a GPU, for a broadcast or reduce (rank 0 if not given).
     limits : Limits, optional
-        Of the search, which returns the fewest epochs that it has found by then; without, it goes
-        on until they are proved to be the fewest. An allreduce gives each phase half of the time.
+        Of the search, which returns the fewest epochs, or the most reward, that it has found by
+        then; without, it goes on until there is proof (of a linear program in floats). An
+        allreduce gives each phase half of the time.
+    report : callable, optional
+        Told of each phase the epochs found and proved to be needed.
 
     Raises
     ------
@@ -99,7 +122,7 @@ def generate(
         If there is a single GPU, hyper-edges cannot stand for the switches, or a reduction is asked
         for with few slots or slow links: turned round, these would be others.
     InvalidParameterError
-        If a parameter is out of its range.
+        If a parameter is out of its range, or two do not go together.
     InfeasibleError
         If it is proved that so many epochs are too few.
     DisconnectedError
@@ -121,11 +144,7 @@ def generate(
             f"{collective}; ask for an allgather, broadcast or all-to-all"
         )
     task = Task(
-        collective={
-            "reduce-scatter": "allgather",
-            "reduce": "broadcast",
-            "allreduce": "allgather",
-        }.get(collective, collective),
+        collective=_SPREAD.get(collective, collective),
         root=_rank(topology, collective, root),
         size_bytes=size_bytes,
         chunks=chunks,
@@ -135,13 +154,23 @@ def generate(
         buffer=buffer,
         buffering=buffering,
         slow=slow,
+        whole_chunks=whole_chunks,
         epochs=epochs,
+        objective=objective,
+        gap=gap,
+        round_epochs=round_epochs,
         solver=solver,
+        work=math.inf if work is None else work,
         limits=_of_a_phase(limits or Limits(), phases=2 if collective == "allreduce" else 1),
     )
+
+    def spread(network: Topology) -> StepSchedule:
+        phase = task.collective if network is topology else _REDUCTION[task.collective]
+        return task.spread(network, phase, report or (lambda search: None))
+
     if collective == "all-to-all":
-        return task.spread(topology)
-    return collect_steps(task.spread, topology, collective)
+        return spread(topology)
+    return collect_steps(spread, topology, collective)
 
 
 def _of_a_phase(limits: Limits, phases: int) -> Limits:
@@ -158,94 +187,6 @@ def _rank(topology: Topology, collective: str, root: str | int | None) -> int:
     return weights.index(max(weights))
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """What :func:`generate` asks for, but for the topology; ``root`` is a rank.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a parameter is out of its range.
-    """
-
-    collective: str
-    root: int
-    size_bytes: int
-    chunks: int
-    epoch: str
-    crossing: str
-    switches: str
-    buffer: int
-    buffering: str
-    slow: str
-    epochs: int
-    solver: str
-    limits: Limits
-
-    def __post_init__(self) -> None:
-        for name, value, least in (
-            ("size_bytes", self.size_bytes, 1),
-            ("chunks", self.chunks, 1),
-            ("buffer", self.buffer, 0),
-            ("epochs", self.epochs, 0),
-        ):
-            if value < least:
-                raise InvalidParameterError(f"{name} is {value}; it must be {least} or more")
-        for name, given, known in (
-            ("epoch", self.epoch, EPOCHS),
-            ("crossing", self.crossing, CROSSINGS),
-            ("switches", self.switches, SWITCHES),
-            ("buffering", self.buffering, BUFFERING),
-            ("solver", self.solver, SOLVERS),
-        ):
-            if given not in known:
-                raise InvalidParameterError(f"{name} is {given!r}; it must be {' or '.join(known)}")
-
-    def spread(self, topology: Topology) -> StepSchedule:
-        """Make an allgather, a broadcast or an all-to-all."""
-        network, demand = self.instance(topology)
-        started = time.monotonic()
-        if self.epochs:
-            found = within_epochs(network, demand, self.epochs, self.solver, self.limits)
-        else:
-            found = fewest_epochs(network, demand, self.solver, self.limits)
-        left = self.limits
-        if left.seconds is not None:
-            spent = time.monotonic() - started
-            left = replace(left, seconds=max(0.0, left.seconds - spent))
-        kept = without_repeats(network, demand, found, self.solver, left)
-        return schedule_of(network, demand, kept, self.collective, self.size_bytes)
-
-    def instance(self, topology: Topology) -> tuple[EpochNetwork, Demand]:
-        """Round a topology to epochs and cut the data."""
-        demand = self.demand(topology)
-        return self.network(topology, demand), demand
-
-    def demand(self, topology: Topology) -> Demand:
-        """Cut the data."""
-        return demand_of(
-            topology.num_compute, self.collective, self.chunks, self.size_bytes, self.root
-        )
-
-    def network(self, topology: Topology, demand: Demand) -> EpochNetwork:
-        """Round a topology to epochs for chunks of a size."""
-        own = max(Counter(demand.roots).values())
-        if 0 < self.buffer < own:
-            raise InvalidParameterError(
-                f"buffer is {self.buffer}; a GPU has {own} chunks of its own at first, so it must "
-                f"be {own} or more, or 0 for any number"
-            )
-        return EpochNetwork.of(
-            topology,
-            demand.chunk_kb,
-            epoch_us(topology, demand.chunk_kb, self.epoch),
-            self.crossing,
-            self.switches,
-            slowdowns_of(self.slow, topology),
-            Buffers(self.buffer, kept=self.buffering == "kept") if self.buffer else None,
-        )
-
-
 METHODS = (
     Method(
         name="teccl",
@@ -253,7 +194,7 @@ METHODS = (
         source="Liu et al., TE-CCL (SIGCOMM 2024)",
         generate=generate,
         collectives=_COLLECTIVES,
-        notes="CP-SAT or HiGHS for Gurobi; the number of epochs is minimised, not a reward",
-        libraries=("ortools.sat.python.cp_model",),
+        notes="CP-SAT or HiGHS for Gurobi; epochs are minimised, or a reward where asked for",
+        libraries=("ortools.sat.python.cp_model", "lp.solver.solve", "lp.alltoall.linear_optimum"),
     ),
 )

@@ -100,7 +100,8 @@ COLUMNS = [
     "repetition", "status", "reason", "gpus", "generation_s", "stages_s", "algbw_gb_s", "algbw",
     "algbw_in_steps_gb_s", "algbw_in_steps", "algbw_at_finish_gb_s", "algbw_at_finish",
     "optimum_gb_s", "optimum", "optimum_by", "made_by", "ratio", "num_trees", "num_batches",
-    "height", "k", "chunks", "steps", "bandwidth_runtime", "verified", "peak_memory_mb", "limit_s",
+    "height", "k", "chunks", "steps", "bandwidth_runtime", "search_status", "incumbent", "bound",
+    "gap", "searches", "verified", "peak_memory_mb", "limit_s",
     "limit_memory_gb", "wall_s", "jobs", "killed", "versions", "host", "commit", "time",
 ]  # fmt: skip
 
@@ -131,5 +132,5 @@ def test_tables_are_read_in_another_order_than_rows_are_written() -> None:
         "cluster,topology,gpus,method,parameters,repetition,status,reason,generation_s,algbw_gb_s,"
         "algbw,algbw_in_steps_gb_s,algbw_in_steps,algbw_at_finish_gb_s,algbw_at_finish,"
         "optimum_gb_s,optimum,optimum_by,ratio,made_by,k,num_trees,num_batches,height,chunks,"
-        "steps,bandwidth_runtime,verified,peak_memory_mb,commit,time"
+        "steps,bandwidth_runtime,search_status,incumbent,bound,gap,verified,peak_memory_mb,commit,time"
     )

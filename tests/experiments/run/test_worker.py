@@ -37,9 +37,11 @@ def test_the_worker_gives_errors_their_status(method: str, status: Status, reaso
 def test_another_collective_than_asked_for_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A method that answers another question has failed, whatever its schedule is worth."""
 
-    def wrong(name: str, topology: object, collective: str, *rest: object) -> object:
+    def wrong(
+        name: str, topology: object, collective: str, *rest: object, **more: object
+    ) -> object:
         ask: Callable[..., object] = run_method
-        return ask(name, topology, "allgather", *rest)
+        return ask(name, topology, "allgather", *rest, **more)
 
     monkeypatch.setattr("experiments.run.worker.run_method", wrong)
     found = columns("ring", "reduce-scatter")
@@ -50,9 +52,9 @@ def test_another_collective_than_asked_for_is_refused(monkeypatch: pytest.Monkey
 def test_another_root_than_asked_for_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rates differ by root; a row is of the one that it says."""
 
-    def wrong(*arguments: object, root: int) -> object:
+    def wrong(*arguments: object, root: int, **more: object) -> object:
         ask: Callable[..., object] = run_method
-        return ask(*arguments, root=root + 1)
+        return ask(*arguments, root=root + 1, **more)
 
     monkeypatch.setattr("experiments.run.worker.run_method", wrong)
     found = columns("forestcoll", "broadcast", root=2)

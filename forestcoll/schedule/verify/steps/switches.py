@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate, groupby, pairwise
@@ -44,28 +44,35 @@ def check_copying_switches(rows: Rows, out: Ints, into: Ints) -> None:
     given = _Given.at_switches(rows, into, rows.head, rows.finish)
     passing = set(out.tolist())
 
-    def cover(send: int) -> str | None:
+    def feeding(send: int) -> Iterator[int]:
         at = int(rows.tail[send])
         switch = _node(rows, at)
         leaves = int(rows.start[send])
-        parts, used = _whole(rows, send), []
-        for other in given.among(
-            rows, send, at, None if switch.stores else leaves, leaves + given.longest
-        ):
+        since = None if switch.stores else leaves
+        for other in given.among(rows, send, at, since, leaves + given.longest):
             if other not in passing and links.feeds(other, send, switch):
-                taken, parts = _split(parts, given.left[other])
-                used.append((other, taken))
+                yield other
+
+    def cover(send: int) -> str | None:
+        at = int(rows.tail[send])
+        switch = _node(rows, at)
+        parts, used = _whole(rows, send), _Uses()
+        for other in feeding(send):
+            taken, parts = _split(parts, given.left[other])
+            used.append((other, taken))
+        if not switch.multicast:
+            given.take(send, used)
+            parts = parts and _exchanged(rows, given, send, at, feeding)
         if parts:
             return (
                 f"{end_name(rows.schedule, at)} does not have the chunk then; it "
                 f"{'keeps what comes in' if switch.stores else 'passes on at once what comes in'}"
                 f"{'' if switch.multicast else ', and does so once'}"
             )
-        if not switch.multicast:
-            given.take(used)
         return None
 
-    _follow(rows, passing, key=lambda send: int(rows.start[send]), settle=cover)
+    onward = set(into.tolist())
+    _follow(rows, passing, onward, key=lambda send: int(rows.start[send]), settle=cover)
 
 
 def check_adding_switches(rows: Rows, into: Ints, out: Ints) -> None:
@@ -80,34 +87,42 @@ def check_adding_switches(rows: Rows, into: Ints, out: Ints) -> None:
     links = _Links(rows)
     given = _Given.at_switches(rows, out, rows.tail, rows.start)
     passing = set(into.tolist())
-    idle = {send: _whole(rows, send) for send in out.tolist()}
+    idle = {send: _whole(rows, send) for send in out.tolist()}  # where switches add
+
+    def fed(send: int) -> Iterator[int]:
+        at = int(rows.head[send])
+        switch = _node(rows, at)
+        latest = None if switch.stores else int(rows.finish[send])
+        for other in given.among(rows, send, at, int(rows.start[send]), latest):
+            if links.feeds(send, other, switch):
+                yield other
+
+    def settled(send: int) -> Iterator[int]:
+        return (other for other in fed(send) if other not in passing)
 
     def carry_on(send: int) -> str | None:
         at = int(rows.head[send])
         switch, name = _node(rows, at), end_name(rows.schedule, at)
-        latest = None if switch.stores else int(rows.finish[send])
-        fed = [
-            other
-            for other in given.among(rows, send, at, int(rows.start[send]), latest)
-            if links.feeds(send, other, switch)
-        ]
         find = _first_to_leave if switch.multicast else _free
-        used, parts = find(rows, given, send, fed)
+        used, parts = find(rows, given, send, list(fed(send)))
         if used is None:
             return f"{name} sends on twice what it has added up, so it would be counted twice"
-        if parts:
-            return f"{name} does not send it on{'' if switch.stores else ' at once'}"
         if any(other in passing for other, _ in used):
             return "what it is sent on with gets nowhere"
+        if not switch.multicast:
+            given.take(send, used)
+            parts = parts and _exchanged(rows, given, send, at, settled)
+        if parts:
+            return f"{name} does not send it on{'' if switch.stores else ' at once'}"
         for other, taken in used:
             idle[other] = _split(idle[other], taken)[1]
-        if not switch.multicast:
-            given.take(used)
         return None
 
-    _follow(rows, passing, key=lambda send: -int(rows.finish[send]), settle=carry_on)
-    for send, parts in idle.items():
-        if parts:
+    onward = set(out.tolist())
+    _follow(rows, passing, onward, key=lambda send: -int(rows.finish[send]), settle=carry_on)
+    for send in idle:
+        adds = _node(rows, int(rows.tail[send])).multicast
+        if idle[send] if adds else given.left[send]:
             fail(f"{send_name(rows.schedule, send)}: nothing has come in for it to add up")
 
 
@@ -140,11 +155,56 @@ def _free(rows: Rows, given: _Given, send: int, fed: list[int]) -> tuple[_Uses, 
     return used, parts
 
 
+def _exchanged(
+    rows: Rows, given: _Given, send: int, at: int, others: Callable[[int], Iterator[int]]
+) -> _Parts:
+    """Have what a transfer lacks from those that came before, where they can do without.
+
+    Each unit of a chunk is matched by itself, along augmenting paths (Kuhn). Return what is lacking
+    still; then nothing is used for the transfer.
+    """
+
+    def found(one: int, low: int, high: int, seen: set[int]) -> bool:
+        for other in others(one):
+            if other in seen or not rows.first[other] <= low < rows.end[other]:
+                continue
+            seen.add(other)
+            user = given.user(other, low)
+            if user is None or found(user, low, high, seen):
+                given.hand(other, user, one, [(low, high)])
+                return True
+        return False
+
+    place = [*given.at(int(rows.chunk[send]), at)]
+    parts = _whole(rows, send)
+    for other in place:
+        parts = _split(parts, given.of(other, send))[1]
+    cuts = {int(cut) for other in place for cut in (rows.first[other], rows.end[other])}
+    cuts |= {cut for other in place for _, its in given.users[other] for p in its for cut in p}
+    for first, end in parts:
+        inside = sorted(cut for cut in cuts if first < cut < end)
+        for low, high in pairwise((first, *inside, end)):
+            if not found(send, low, high, set()):
+                for other in place:
+                    given.hand(other, send, None, given.of(other, send))
+                return parts
+    return []
+
+
 def _follow(
-    rows: Rows, passing: set[int], *, key: Callable[[int], int], settle: Callable[[int], str | None]
+    rows: Rows,
+    passing: set[int],
+    onward: set[int],
+    *,
+    key: Callable[[int], int],
+    settle: Callable[[int], str | None],
 ) -> None:
-    """Settle transfers one by one; those of one moment in whatever order works."""
-    for _, moment in groupby(sorted(passing, key=lambda send: (key(send), send)), key=key):
+    """Settle transfers one by one; those of one moment in whatever order works.
+
+    First those between switches, on which others wait.
+    """
+    order = sorted(passing, key=lambda send: (key(send), send not in onward, send))
+    for _, moment in groupby(order, key=key):
         waiting = list(moment)
         while waiting:
             problems = {send: settle(send) for send in waiting}
@@ -185,12 +245,15 @@ class _Given:
         Of each transfer, the parts that are not used up.
     longest : int
         No transfer lasts longer.
+    users : dict
+        Of each transfer, who uses which parts of it.
     """
 
     times: dict[tuple[int, int], list[int]]
     groups: dict[tuple[int, int, int], _Group]
     left: dict[int, _Parts]
     longest: int
+    users: dict[int, _Uses] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
     def at_switches(cls, rows: Rows, which: Ints, switch: Ints, time: Ints) -> _Given:
@@ -225,10 +288,37 @@ class _Given:
                 bisect_right(group.furthest, low) : bisect_left(group.first, high)
             ]
 
-    def take(self, used: Iterable[tuple[int, _Parts]]) -> None:
-        """Use parts of transfers up."""
-        for send, parts in used:
-            self.left[send] = _split(self.left[send], parts)[1]
+    def take(self, send: int, used: _Uses) -> None:
+        """Use parts of transfers up for another."""
+        for other, parts in used:
+            if parts:
+                self.left[other] = _split(self.left[other], parts)[1]
+                self.users[other].append((send, parts))
+
+    def at(self, chunk: int, switch: int) -> Iterator[int]:
+        """Yield all transfers of a chunk at a switch."""
+        for when in self.times.get((chunk, switch), ()):
+            yield from self.groups[chunk, switch, when].sends
+
+    def of(self, other: int, send: int) -> _Parts:
+        """Return what of a transfer is used for another."""
+        return [part for one, parts in self.users[other] if one == send for part in parts]
+
+    def user(self, other: int, unit: int) -> int | None:
+        """Return for whom a unit of a transfer is used; None if it is left."""
+        for send, parts in self.users[other]:
+            if any(low <= unit < high for low, high in parts):
+                return send
+        return None
+
+    def hand(self, other: int, user: int | None, send: int | None, parts: _Parts) -> None:
+        """Use parts of a transfer for another one than so far; None: for nobody."""
+        if user is not None:
+            uses = self.users[other]
+            uses[:] = [(one, _split(its, parts)[1] if one == user else its) for one, its in uses]
+            self.left[other] = [*self.left[other], *parts]
+        if send is not None:
+            self.take(send, [(other, parts)])
 
 
 def _whole(rows: Rows, send: int) -> _Parts:

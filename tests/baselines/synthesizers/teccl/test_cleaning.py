@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from baselines.synthesizers.teccl.cleaning import needed
-from baselines.synthesizers.teccl.commodities import demand_of
-from baselines.synthesizers.teccl.epochs import EpochNetwork
+from baselines.synthesizers.teccl.instance.commodities import demand_of
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 from baselines.synthesizers.teccl.cleaning import needed
-from baselines.synthesizers.teccl.commodities import demand_of
 from baselines.synthesizers.teccl.conversion import schedule_of
-from baselines.synthesizers.teccl.epochs import EpochNetwork
+from baselines.synthesizers.teccl.instance.commodities import demand_of
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import StepSchedule, verify
 from forestcoll.topology import TopologyBuilder

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from baselines.synthesizers.teccl import teccl
+from baselines.synthesizers.teccl import task
 from baselines.synthesizers.teccl.teccl import METHODS, generate
 from forestcoll.errors import (
     DisconnectedError,
@@ -101,8 +101,36 @@ def test_schedules_of_random_networks_verify(seed: int, kind: str, crossing: str
 
 
 @pytest.mark.parametrize("spec", ["ring:nodes=4", "complete:nodes=5", "torus:dims=3x3"])
-def test_all_to_alls_as_integer_programs_verify(spec: str) -> None:
-    verify(generate(load_topology(spec), "all-to-all"))
+def test_all_to_alls_of_whole_chunks_take_no_less_than_of_parts(spec: str) -> None:
+    whole = finish(spec, collective="all-to-all", whole_chunks=True)
+    assert whole >= finish(spec, collective="all-to-all")
+
+
+@pytest.mark.parametrize("crossing", ["through", "rounded", "stored"])
+@pytest.mark.parametrize("epoch", ["slowest", "fastest"])
+def test_the_all_to_all_of_table_3(epoch: str, crossing: str) -> None:
+    """A 25 KB chunk for each pair of DGX1, alpha 0.7 us: 4 us in epochs of either kind."""
+    asked = {"crossing": crossing, "epoch": epoch, "size_bytes": 8 * 25_000}
+    assert finish("dgx1", collective="all-to-all", **asked) == 4
+
+
+def test_an_all_to_all_of_several_chunks_is_one_of_longer_epochs() -> None:
+    """The finish is that of the same size in fewer chunks where an epoch divides it."""
+    for chunks in (1, 2, 5):
+        assert finish("ring:nodes=5", collective="all-to-all", chunks=chunks, size_bytes=5000) == 3
+
+
+@pytest.mark.slow
+def test_the_all_to_all_of_table_8() -> None:
+    """1 GB is what a GPU has after it, so 62.5 MB a pair: 65 epochs of 5 ms on 2 NDv2 chassis.
+
+    64 chunks go over the one link each way, which GPU 0 alone begins to fill, an epoch later on
+    the other side of the switch: two transmissions and no latency ("rounded"), as in the public
+    code's linear program. On the clock 2.6 us of latency come to each epoch at most.
+    """
+    asked = {"crossing": "rounded", "epoch": "slowest"}
+    done = finish("ndv2:chassis=2", collective="all-to-all", **asked)
+    assert 325_000 <= done <= 325_000 + 65 * Fraction(26, 10)
 
 
 def test_too_few_epochs_are_proved_to_be_too_few() -> None:
@@ -172,13 +200,44 @@ def test_no_path_is_told(collective: str, epochs: int) -> None:
 
 def test_an_allreduce_shares_its_time_between_its_phases(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[float | None] = []
-    real = teccl.fewest_epochs
+    real = task.fewest_epochs
 
-    def fewest(network: Any, demand: Any, solver: str, limits: Limits) -> Any:
+    def fewest(network: Any, demand: Any, solver: str, limits: Limits, *more: Any) -> Any:
         given.append(limits.seconds)
-        return real(network, demand, solver, limits)
+        return real(network, demand, solver, limits, *more)
 
-    monkeypatch.setattr(teccl, "fewest_epochs", fewest)
+    monkeypatch.setattr(task, "fewest_epochs", fewest)
     generate(load_topology("ring:nodes=3"), "allreduce", limits=Limits(seconds=30))
     generate(load_topology("ring:nodes=3"), "reduce-scatter", limits=Limits(seconds=30))
     assert given == [15, 15, 30]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        *({"round_epochs": 2}, {"round_epochs": 2, "gap": 0.3, "solver": "highs"}),
+        *({"epochs": "estimated"}, {"epochs": "estimated", "objective": "reward"}),
+        {"epochs": 3, "objective": "reward", "gap": 0.3},
+    ],
+)
+@pytest.mark.parametrize("collective", ["allgather", "allreduce", "broadcast"])
+def test_other_searches_make_schedules_that_verify(collective: str, asked: dict[str, Any]) -> None:
+    verify(generate(load_topology("hypercube:dimension=3"), collective, **asked))
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"epochs": "few"}, "epochs is 'few'; it must be a whole number or estimated"),
+        ({"objective": "time"}, "objective is 'time'; it must be epochs or reward"),
+        ({"round_epochs": -1}, "round_epochs is -1; it must be 0 or more"),
+        ({"round_epochs": 2, "epochs": 3}, "round_epochs is given with epochs or an objective"),
+        ({"round_epochs": 2, "objective": "reward"}, "rounds find their own number"),
+        ({"objective": "reward"}, "give epochs, or estimated for them"),
+        ({"gap": 0.3}, "gap is 0.3; it is that of a reward"),
+        ({"gap": 1.0, "round_epochs": 2}, "gap is 1.0; it must be 0 or more, and below 1"),
+    ],
+)
+def test_searches_that_do_not_go_together(asked: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidParameterError, match=message):
+        generate(load_topology("ring:nodes=3"), **asked)

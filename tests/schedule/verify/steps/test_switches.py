@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
+from itertools import permutations
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,7 @@ from forestcoll.schedule import (
     Sends,
     StepSchedule,
     TimedSend,
+    time_reversed,
     timed,
     verify,
 )
@@ -199,3 +203,87 @@ def count_feeds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(verify_switches._Links, "feeds", counted)
     return counts
+
+
+def _overlapping(seed: int, halves: bool) -> StepSchedule:
+    """A broadcast of a chunk that goes into a plain switch several times at once, and out."""
+    random = Random(seed)
+    gpus = random.randint(2, 5)
+    builder = TopologyBuilder()
+    names = [builder.gpu(f"gpu{i}") for i in range(gpus + 1)]
+    builder.switch("switch")
+    for name in names:
+        builder.link(name, "switch", 100)
+    net = builder.build("wide star")
+    units = [(0, 1), (1, 1)] if halves else [(0, 2)]
+    rows = []
+    for first, amount in units:
+        begins, ends = random.sample(range(7), gpus), [0] * gpus
+        while len(set(ends)) < gpus:  # no two that begin or end together: they would be one row
+            ends = [begin + random.randint(1, 4) for begin in begins]
+        for gpu, begin, end in zip(range(1, gpus + 1), begins, ends, strict=True):
+            whole = halves and first == 0 and random.random() < 0.3  # more than is needed
+            cut = (0, 2) if whole else (first, amount)
+            rows.append(TimedSend(begin, end, 0, 0, gpus + 1, first=cut[0], amount=cut[1]))
+            start = begin + random.randint(0, 1)
+            end = start + random.randint(2, 5)
+            rows.append(TimedSend(start, end, 0, gpus + 1, gpu, first=first, amount=amount))
+    sends, clock = timed(rows, 2)
+    links = zip(sends.tail.tolist(), sends.head.tolist(), strict=True)
+    nodes = net.ends
+    routes = Routes.from_paths({(t, h): (Path((nodes[t], nodes[h]), 1),) for t, h in links})
+    chunks = Chunks.equal([0], whole=2, size=2)
+    return StepSchedule(net, "by hand", "broadcast", chunks, sends, routes, clock)
+
+
+def _can_be_matched(made: StepSchedule) -> bool:
+    """Try every way of giving each unit that goes out one that came in."""
+    assert made.clock is not None
+    assert made.sends.interval is not None
+    sends, clock = made.sends, made.clock
+    cut = sends.interval
+    rows = [
+        (
+            int(clock.start[i]),
+            int(clock.end[i]),
+            int(cut.first[i]),
+            int(cut.first[i] + cut.amount[i]),
+        )
+        for i in range(len(sends))
+    ]
+    for unit in range(2):
+        into = [
+            r for r, tail in zip(rows, sends.tail, strict=True) if tail == 0 and r[2] <= unit < r[3]
+        ]
+        out = [
+            r for r, tail in zip(rows, sends.tail, strict=True) if tail != 0 and r[2] <= unit < r[3]
+        ]
+        if not any(
+            all(
+                came[0] <= goes[0] <= came[1] and (goes[0] == came[1] or came[1] <= goes[1])
+                for came, goes in zip(some, out, strict=True)
+            )
+            for some in permutations(into, len(out))
+        ):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("halves", [False, True])
+def test_a_plain_switch_is_refused_only_if_nothing_that_came_in_fits(halves: bool) -> None:
+    """Against trying all ways: broadcasts, and turned round reductions, which need all of it."""
+    right = 0
+    for seed in range(300):
+        made = _overlapping(seed, halves)
+        assert made.sends.interval is not None
+        fits = _can_be_matched(made)
+        right += fits
+        with nullcontext() if fits else pytest.raises(VerificationError):
+            verify(made)
+        all_needed = int(made.sends.interval.amount[made.sends.tail == 0].sum()) == 2 * (
+            made.topology.num_compute - 1
+        )
+        if all_needed or not fits:
+            with nullcontext() if fits else pytest.raises(VerificationError):
+                verify(time_reversed(made, made.topology))
+    assert 30 < right < 270

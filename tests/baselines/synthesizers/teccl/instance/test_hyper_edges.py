@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from baselines.synthesizers.teccl.hyper_edges import without_switches
+from baselines.synthesizers.teccl.instance.hyper_edges import without_switches
 from forestcoll.errors import UnsupportedError
 from forestcoll.topology import TopologyBuilder, load_topology
 

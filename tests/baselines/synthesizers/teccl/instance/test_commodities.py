@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from baselines.synthesizers.teccl.commodities import Demand, demand_of
+from baselines.synthesizers.teccl.instance.commodities import Demand, demand_of
 
 
 def test_an_allgather_wants_everything_everywhere() -> None:

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
+from baselines.synthesizers.teccl.sharing.together import check_together
 from baselines.synthesizers.teccl.teccl import generate
-from baselines.synthesizers.teccl.together import check_together
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import StepSchedule, verify
 from forestcoll.topology import load_topology

@@ -14,9 +14,9 @@ Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: capacity, flow conserva
   that both are 0 or 1 (in the paper buffers may count a chunk twice, which serves nothing).
 - sent[q, a, k] <= held[q, tail, k]; out of a switch without a buffer each copy, or all together
   where it does not copy, <= what has come in by the epoch that fits.
-- With few slots: held[k + 1] <= held[k] + what arrives at the end of epoch k, so that a chunk may
-  be dropped and come again (see :mod:`baselines.synthesizers.teccl.buffers`); what a node has in
-  all is at most its slots; somebody who wants a chunk gets it once or more.
+- With few slots (:mod:`baselines.synthesizers.teccl.instance.buffers`): held[k + 1] <= held[k] +
+  what arrives at the end of epoch k, so that a chunk may be dropped and come again; what a node has
+  in all is at most its slots; somebody who wants a chunk gets it once or more.
 - In any window of a group's length at most its capacity; where the link is slow for a time, from
   each epoch on at most what it carries in a window.
 - A chunk is where it is wanted after the last epoch.
@@ -32,20 +32,24 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import NamedTuple
 
-from baselines.synthesizers.teccl.buffers import Buffers
-from baselines.synthesizers.teccl.commodities import Demand
-from baselines.synthesizers.teccl.epochs import EpochNetwork
+from baselines.synthesizers.teccl.instance.buffers import Buffers
+from baselines.synthesizers.teccl.instance.commodities import Demand
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from forestcoll.errors import TimeLimitError
 
-__all__ = ["NEVER", "EpochProgram", "Row", "Sent", "earliest", "write"]
+__all__ = ["NEVER", "EpochProgram", "Held", "Row", "Sent", "earliest", "write"]
 
 NEVER = 1 << 60
 """The epoch of what cannot be reached."""
 
 Sent = tuple[int, int, int]
 """Chunk, arc, epoch."""
+
+Held = tuple[int, int, int]
+"""Chunk, node, the epoch that begins."""
 
 
 _Timed = dict[int, list[int]]
@@ -78,6 +82,13 @@ class EpochProgram:
         With few slots, the variables of what is in a node's buffer in an epoch.
     impossible : bool
         Whether a chunk cannot be where it is wanted in time, whatever else happens.
+    held : mapping
+        The variable of each chunk that a node may have before the last epoch is over.
+    objective : mapping, optional
+        What each variable is worth; the sum is to be as large as can be. Without one any solution
+        will do.
+    constant : Fraction
+        What the objective is worth besides.
     """
 
     epochs: int
@@ -86,6 +97,9 @@ class EpochProgram:
     rows: list[Row] = field(default_factory=list)
     stored: dict[tuple[int, int], list[int]] = field(default_factory=dict)
     impossible: bool = False
+    held: dict[Held, int] = field(default_factory=dict)
+    objective: dict[int, Fraction] | None = None
+    constant: Fraction = Fraction(0)
 
     def new(self) -> int:
         """Add a variable."""
@@ -237,7 +251,8 @@ class _Chunk:
             if now == epochs:
                 rows.append(Row(here, (), 1, equal=True))
                 return
-            before = (self.program.new(),)
+            held = self.program.held[self.chunk, node, now] = self.program.new()
+            before = (held,)
             rows.append(Row(here, before, 0, equal=True))
             rows.extend(Row((variable,), before, 0) for variable in gone.get(now, ()))
 

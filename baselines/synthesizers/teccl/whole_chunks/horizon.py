@@ -6,7 +6,7 @@ Output:  the transfers of the fewest epochs found, and the number below which th
 Cost:    a program for each K that is tried.
 Source:  Liu et al., TE-CCL (SIGCOMM 2024), appendix E, finds a K that will do by longer and longer
          times in few epochs; with early solutions a search over K gives the least. Here K goes up
-         from what distances and the bottleneck cut allow, and down from what has been found.
+         from what distances and the bottleneck cut allow, and down from a greedy solution.
 
 No schedule is faster than the bottleneck cut allows, whatever switches copy: of every chunk that
 is wanted outside of a set of nodes that has it, a copy at least must leave the set. An epoch
@@ -17,24 +17,30 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from baselines.synthesizers.teccl.cleaning import needed
-from baselines.synthesizers.teccl.commodities import Demand
-from baselines.synthesizers.teccl.epoch_program import NEVER, Sent, earliest, write
-from baselines.synthesizers.teccl.epochs import EpochNetwork
-from baselines.synthesizers.teccl.solvers import Answer, Effort, Outcome, solve
+from baselines.synthesizers.teccl.cleaning import epochs_taken, needed
+from baselines.synthesizers.teccl.instance.commodities import Demand
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
+from baselines.synthesizers.teccl.whole_chunks.epoch_program import NEVER, Sent, earliest, write
+from baselines.synthesizers.teccl.whole_chunks.greedy import greedy_sends
+from baselines.synthesizers.teccl.whole_chunks.solvers import Answer, Effort, Outcome, solve
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import DisconnectedError, InfeasibleError, TimeLimitError
 from forestcoll.problem.limits import Limits
 
-__all__ = ["Found", "fewest_epochs", "least_epochs", "within_epochs", "without_repeats"]
+__all__ = ["Found", "Tell", "fewest_epochs", "least_epochs", "within_epochs", "without_repeats"]
 
 _FIRST_WORK = 1.0
 """Of CP-SAT's deterministic seconds, for the first look at a number of epochs."""
 
 _GROWTH = 4.0
+
+Tell = Callable[[int | None, int], None]
+"""Called with the epochs found, if any, and proved to be needed."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,10 @@ def least_epochs(network: EpochNetwork, demand: Demand) -> int:
 
 def _cut_us(network: EpochNetwork, demand: Demand) -> Fraction:
     """The time that the bottleneck cut takes, for the chunks that everybody wants."""
+    topology = network.topology
+    into, out = topology.ingress_gb_s, topology.egress_gb_s
+    if any(out[switch] > into[switch] for switch in topology.switches):
+        return Fraction(0)  # for such that optimum is not made
     targets = demand.chunks.target.tolist()
     owners = [root for root, target in zip(demand.roots, targets, strict=True) if target < 0]
     if not owners:
@@ -104,17 +114,17 @@ def within_epochs(
         If the time is up.
     """
     deadline = time.monotonic() + _seconds(limits)
-    task = _Task(network, demand, solver, due)
-    name, least = network.topology.name, task.least()
+    goal = _Goal(network, demand, solver, due)
+    name, least = network.topology.name, goal.least()
     answer = Answer(Outcome.INFEASIBLE)
     if epochs >= least:
         effort = Effort(threads=limits.threads)
-        answer = task.answer(epochs, effort, deadline)
+        answer = goal.answer(epochs, effort, deadline)
     if answer.outcome is Outcome.INFEASIBLE:
         raise InfeasibleError(f"teccl: proved that {epochs} epochs are too few on {name}")
     if answer.outcome is Outcome.OPEN:
         raise TimeLimitError(f"teccl: no answer for {epochs} epochs on {name} in the time given")
-    return task.found(answer, least)
+    return goal.found(answer.sent, least)
 
 
 def fewest_epochs(
@@ -122,20 +132,24 @@ def fewest_epochs(
     demand: Demand,
     solver: str,
     limits: Limits,
+    tell: Tell = lambda incumbent, bound: None,
+    work: float = math.inf,
     due: tuple[int, ...] = (),
 ) -> Found:
     """Search for the least number of epochs, where the first chunks arrive in those given.
 
-    The fewest found when the time is up, with the bound that is proved by then.
+    The fewest found when the time is up, or the work (CP-SAT's deterministic seconds) spent, with
+    the bound that is proved by then. ``tell`` is called with the epochs found, if any, and proved.
 
     Raises
     ------
     TimeLimitError
         If nothing has been found by then; its ``bound`` is the number of epochs still open.
     """
-    task = _Task(network, demand, solver, due)
-    search = _Search(task, time.monotonic() + _seconds(limits), limits.threads)
-    return search.run(task.least())
+    goal = _Goal(network, demand, solver, due)
+    deadline = time.monotonic() + _seconds(limits)
+    search = _Search(goal, deadline, work, limits.threads, tell)
+    return search.run(goal.least())
 
 
 def without_repeats(
@@ -165,7 +179,7 @@ def without_repeats(
 
 
 @dataclass(frozen=True)
-class _Task:
+class _Goal:
     """What is searched for; the first chunks are ``due`` in the epochs that it has.
 
     Epochs are counted until the chunks behind those that are due have arrived.
@@ -188,25 +202,30 @@ class _Task:
             return Answer(Outcome.OPEN)
         return solve(program, self.solver, replace(effort, seconds=deadline - time.monotonic()))
 
-    def found(self, answer: Answer, bound: int) -> Found:
-        kept, arcs = needed(self.network, self.demand, answer.sent), self.network.arcs
-        rest = (k + arcs[i].span + 1 for chunk, i, k in kept if chunk >= len(self.due))
-        return Found(kept, max(rest, default=0), bound)
+    def found(self, sent: tuple[Sent, ...], bound: int) -> Found:
+        kept = needed(self.network, self.demand, sent)
+        rest = [send for send in kept if send[0] >= len(self.due)]
+        return Found(kept, epochs_taken(self.network, rest), bound)
 
 
 @dataclass
 class _Search:
-    task: _Task
+    goal: _Goal
     deadline: float
+    left: float  # of the work
     threads: int
+    tell: Tell
     best: Found | None = None
 
     def run(self, bound: int) -> Found:
         """Look at the bound and at what is above it in turn, ever harder."""
-        work = _FIRST_WORK if self.task.solver == "cp-sat" else math.inf
+        self._tell(bound)
+        self._begin()
+        work = _FIRST_WORK if self.goal.solver == "cp-sat" else math.inf
         above = bound
         while self.best is None or bound < self.best.epochs:
-            if time.monotonic() >= self.deadline:
+            self._tell(bound)
+            if time.monotonic() >= self.deadline or self.left <= 0:
                 return self._stopped(bound)
             outcome = self._try(bound, work)
             if outcome is Outcome.INFEASIBLE:
@@ -218,22 +237,37 @@ class _Search:
                 above = max(bound, above) + max(1, above // 4)
             else:
                 above = self.best.epochs - 1
-            if above > bound:
+            if above > bound and self.left > 0:
                 self._try(above, work)
             work *= _GROWTH
         assert self.best is not None
+        self._tell(bound)
         return Found(self.best.kept, self.best.epochs, bound)
 
+    def _tell(self, bound: int) -> None:
+        self.tell(None if self.best is None else self.best.epochs, bound)
+
+    def _begin(self) -> None:
+        """Send greedily, where nothing is in the way."""
+        network, demand = self.goal.network, self.goal.demand
+        slowed = any(group.slowed for group in network.groups)
+        if slowed or self.goal.due or network.buffers is not None:
+            return
+        with suppress(TimeLimitError):  # the search says so
+            self.best = self.goal.found(greedy_sends(network, demand, self.deadline), 0)
+
     def _try(self, epochs: int, work: float) -> Outcome:
-        answer = self.task.answer(epochs, Effort(work=work, threads=self.threads), self.deadline)
+        effort = Effort(work=min(work, self.left), threads=self.threads)
+        answer = self.goal.answer(epochs, effort, self.deadline)
+        self.left -= effort.work if answer.outcome is Outcome.OPEN else 0
         if answer.outcome is Outcome.FOUND:
-            self.best = self.task.found(answer, 0)
+            self.best = self.goal.found(answer.sent, 0)
         return answer.outcome
 
     def _stopped(self, bound: int) -> Found:
         if self.best is None:
             raise TimeLimitError(
-                f"teccl: nothing found on {self.task.network.topology.name} in the time given; "
+                f"teccl: nothing found on {self.goal.network.topology.name} in the time given; "
                 f"{bound} epochs or more are still open",
                 bound=bound,
             )

@@ -4,7 +4,7 @@ Problem: the fewest epochs for the tenants of the highest priority; of all sched
          fewest for those of the next; and so on.
 Input:   a topology; for each tenant a collective, its data and a priority.
 Output:  a step schedule for each, all on one clock; together they keep within every link
-         (:mod:`baselines.synthesizers.teccl.together` checks that).
+         (:mod:`baselines.synthesizers.teccl.sharing.together` checks that).
 Cost:    for each priority a search with the chunks of this and of all higher ones.
 Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: demands add up, with buffers and counts for
          each tenant, and priorities as weights of the objective. Weights that are far enough apart
@@ -26,11 +26,11 @@ import numpy.typing as npt
 
 from baselines.interface.supported import check_supported
 from baselines.networks.switch_paths import check_size
-from baselines.synthesizers.teccl.commodities import Demand
 from baselines.synthesizers.teccl.conversion import schedule_of
-from baselines.synthesizers.teccl.epochs import EpochNetwork
-from baselines.synthesizers.teccl.horizon import Found, fewest_epochs, without_repeats
-from baselines.synthesizers.teccl.teccl import Task
+from baselines.synthesizers.teccl.instance.commodities import Demand
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
+from baselines.synthesizers.teccl.task import Task
+from baselines.synthesizers.teccl.whole_chunks.horizon import Found, fewest_epochs, without_repeats
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import rank_of_root
@@ -170,8 +170,7 @@ def _task(topology: Topology, tenant: Tenant, settings: dict[str, object]) -> Ta
         root=rank_of_root(topology, tenant.root),
         size_bytes=tenant.size_bytes,
         chunks=tenant.chunks,
-        epochs=0,
-        limits=Limits(),
+        whole_chunks=True,
         **settings,  # type: ignore[arg-type]
     )
 
@@ -202,7 +201,7 @@ class _Sharing:
             served = sum(tenant.priority >= level for tenant in self.tenants)
             joined = Demand.joined(self.demands[:served])
             limits = self._until(deadline, len(levels) - at)
-            found = fewest_epochs(self.network, joined, self.solver, limits, due)
+            found = fewest_epochs(self.network, joined, self.solver, limits, due=due)
             epochs.update(dict.fromkeys(here, found.epochs))
             bounds.update(dict.fromkeys(here, found.bound))
             given = due

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from baselines.synthesizers.teccl.epochs import EpochNetwork, epoch_us
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork, epoch_us
 from forestcoll.errors import UnsupportedError
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 

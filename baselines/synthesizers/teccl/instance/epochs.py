@@ -32,9 +32,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 
-from baselines.synthesizers.teccl.buffers import Buffers
-from baselines.synthesizers.teccl.hyper_edges import without_switches
-from baselines.synthesizers.teccl.slowdowns import Slowdown, limits_of
+from baselines.synthesizers.teccl.instance.buffers import Buffers
+from baselines.synthesizers.teccl.instance.hyper_edges import without_switches
+from baselines.synthesizers.teccl.instance.slowdowns import Slowdown, limits_of
 from forestcoll.topology.model import Node, Topology
 
 __all__ = ["CROSSINGS", "EPOCHS", "SWITCHES", "Arc", "EpochNetwork", "Group", "epoch_us"]

@@ -6,14 +6,21 @@ import time
 
 import pytest
 
-from baselines.synthesizers.teccl.commodities import demand_of
-from baselines.synthesizers.teccl.epoch_program import write
-from baselines.synthesizers.teccl.epochs import EpochNetwork, epoch_us
-from baselines.synthesizers.teccl.horizon import fewest_epochs, least_epochs, within_epochs
-from baselines.synthesizers.teccl.solvers import Effort, Outcome, solve
+from baselines.synthesizers.teccl.instance.commodities import demand_of
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork, epoch_us
+from baselines.synthesizers.teccl.teccl import generate
+from baselines.synthesizers.teccl.whole_chunks.epoch_program import write
+from baselines.synthesizers.teccl.whole_chunks.greedy import greedy_sends
+from baselines.synthesizers.teccl.whole_chunks.horizon import (
+    fewest_epochs,
+    least_epochs,
+    within_epochs,
+)
+from baselines.synthesizers.teccl.whole_chunks.solvers import Effort, Outcome, solve
 from forestcoll.errors import InfeasibleError, TimeLimitError
 from forestcoll.problem.limits import Limits
-from forestcoll.topology import load_topology
+from forestcoll.schedule import verify
+from forestcoll.topology import TopologyBuilder, load_topology
 
 
 def instance(spec: str, size_bytes: int = 10**6, collective: str = "allgather", chunks: int = 1):
@@ -53,7 +60,7 @@ def test_when_the_time_is_up_the_bound_is_told() -> None:
 
 def test_the_search_goes_down_from_what_it_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the least number stays open, more epochs are tried, then fewer of these."""
-    import baselines.synthesizers.teccl.horizon as horizon
+    import baselines.synthesizers.teccl.whole_chunks.horizon as horizon
 
     network, demand = instance("torus:dims=3x3", chunks=2)
     tried: list[int] = []
@@ -65,10 +72,42 @@ def test_the_search_goes_down_from_what_it_finds(monkeypatch: pytest.MonkeyPatch
             return horizon.Answer(horizon.Outcome.OPEN)
         return real(program, solver, effort)
 
+    def nothing(*_: object) -> None:
+        raise TimeLimitError("not in time")
+
     monkeypatch.setattr(horizon, "solve", solve)
+    monkeypatch.setattr(horizon, "greedy_sends", nothing)
     found = fewest_epochs(network, demand, "cp-sat", Limits())
     assert (found.epochs, found.bound) == (4, 4)
     assert tried[0] == tried[-1] == hard < max(tried)
+
+
+def test_work_is_a_limit_that_gives_the_same_answer_every_time() -> None:
+    """Without any, the greedy solution; what is known is told as it changes, and at last."""
+    network, demand = instance("torus:dims=4x4", chunks=2)
+    told: list[tuple[int | None, int]] = []
+    found = fewest_epochs(
+        network, demand, "cp-sat", Limits(), lambda *known: told.append(known), work=0
+    )
+    assert told == [(None, 8), (found.epochs, 8)]
+    sent = greedy_sends(network, demand)
+    assert set(found.kept) <= set(sent)
+    some = [fewest_epochs(network, demand, "cp-sat", Limits(), work=0.5) for _ in range(2)]
+    assert some[0] == some[1]
+    assert 8 <= some[0].bound <= some[0].epochs <= found.epochs
+
+
+def test_reductions_over_switches_that_get_more_than_they_send() -> None:
+    """Turned round such a switch sends more than it gets, for which no cut is known here."""
+    builder = TopologyBuilder()
+    builder.gpu("a"), builder.gpu("b")
+    builder.switch("s")
+    for tail, head, speed in (("a", "s", 2), ("b", "s", 2), ("s", "a", 1), ("s", "b", 1)):
+        builder.arc(tail, head, speed)
+    made = generate(builder.build("funnel"), "reduce", size_bytes=1000)
+    verify(made)
+    assert made.clock is not None
+    assert made.clock.finish_us == 1  # a kilobyte on the slower link, which it leaves as it comes
 
 
 def test_sizes_do_not_matter_without_latencies() -> None:

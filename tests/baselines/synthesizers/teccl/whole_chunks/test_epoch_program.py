@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import pytest
 
-from baselines.synthesizers.teccl.commodities import Demand, demand_of
-from baselines.synthesizers.teccl.epoch_program import earliest, write
-from baselines.synthesizers.teccl.epochs import EpochNetwork
-from baselines.synthesizers.teccl.solvers import Effort, Outcome, solve
+from baselines.synthesizers.teccl.instance.commodities import Demand, demand_of
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
+from baselines.synthesizers.teccl.whole_chunks.epoch_program import earliest, write
+from baselines.synthesizers.teccl.whole_chunks.solvers import Effort, Outcome, solve
 from forestcoll.topology import Topology, load_topology
 from tests.random_topologies import random_topology
 

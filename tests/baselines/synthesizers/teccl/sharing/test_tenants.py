@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from baselines.synthesizers.teccl.sharing.tenants import Shared, Tenant, share
+from baselines.synthesizers.teccl.sharing.together import check_together
 from baselines.synthesizers.teccl.teccl import generate
-from baselines.synthesizers.teccl.tenants import Shared, Tenant, share
-from baselines.synthesizers.teccl.together import check_together
 from forestcoll.errors import InvalidParameterError, TimeLimitError, UnsupportedError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import Chunks, StepSchedule, verify

@@ -1,0 +1,54 @@
+"""What a search knows, as rows of experiments record it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+__all__ = ["Report", "Search"]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The state of one stage of a search: what it has found, and what it has proved.
+
+    Parameters
+    ----------
+    stage : str
+        What was looked for.
+    status : str
+        "optimal" if no better answer is left, "feasible" if there is an answer that may not be the
+        best, "open" if there is none yet.
+    incumbent, bound : float, optional
+        The value of the best answer, and that beyond which none lies; None if not known.
+    unit : str
+        Of both.
+    solver : str
+        By which they were found.
+    """
+
+    stage: str
+    status: str
+    incumbent: float | None = None
+    bound: float | None = None
+    unit: str = ""
+    solver: str = ""
+
+    @property
+    def gap(self) -> float | None:
+        """How far the bound is from the best answer, as a share of it; None if not known.
+
+        Examples
+        --------
+        >>> Search("epochs", "feasible", incumbent=5, bound=4).gap
+        0.2
+        """
+        if self.incumbent is None or self.bound is None:
+            return None
+        if self.incumbent == self.bound:
+            return 0.0
+        return abs(self.incumbent - self.bound) / abs(self.incumbent) if self.incumbent else None
+
+
+Report = Callable[[Search], None]
+"""Told the state of a search whenever it is worth keeping; that of a stage replaces its last."""

@@ -1,0 +1,4 @@
+"""Several tenants on one network.
+
+To read: ``tenants`` (their schedules, by priority), ``together`` (what they load links with).
+"""

@@ -1,0 +1,257 @@
+"""What TE-CCL is asked for, checked, and which program answers it.
+
+Problem: one question, one of several programs: the fewest epochs, the most reward, rounds, flows.
+Input:   the parameters of the method; a topology.
+Output:  a step schedule with a clock.
+Cost:    that of the program.
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), sections 3 to 5.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import partial
+
+from baselines.interface.search import Report, Search
+from baselines.synthesizers.teccl.conversion import schedule_of
+from baselines.synthesizers.teccl.flow import flow_horizon, flow_schedule
+from baselines.synthesizers.teccl.flow.flow_paths import ways
+from baselines.synthesizers.teccl.instance.buffers import BUFFERING, Buffers
+from baselines.synthesizers.teccl.instance.commodities import Demand, demand_of
+from baselines.synthesizers.teccl.instance.epochs import (
+    CROSSINGS,
+    EPOCHS,
+    SWITCHES,
+    EpochNetwork,
+    epoch_us,
+)
+from baselines.synthesizers.teccl.instance.slowdowns import slowdowns_of
+from baselines.synthesizers.teccl.rounds.rounds import by_rounds
+from baselines.synthesizers.teccl.whole_chunks.epoch_count import within_estimate
+from baselines.synthesizers.teccl.whole_chunks.epoch_program import Sent
+from baselines.synthesizers.teccl.whole_chunks.horizon import (
+    fewest_epochs,
+    within_epochs,
+    without_repeats,
+)
+from baselines.synthesizers.teccl.whole_chunks.reward import most_reward
+from baselines.synthesizers.teccl.whole_chunks.solvers import SOLVERS, Status
+from forestcoll.errors import InvalidParameterError
+from forestcoll.problem.limits import Limits
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology.model import Topology
+
+__all__ = ["ESTIMATED", "OBJECTIVES", "Task"]
+
+OBJECTIVES = ("epochs", "reward")
+"""What is minimised or maximised."""
+
+ESTIMATED = "estimated"
+"""In place of a number of epochs."""
+
+Kept = Mapping[Sent, Sent | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What :func:`baselines.synthesizers.teccl.teccl.generate` asks for, but for the topology.
+
+    ``collective`` is one that spreads data: an allgather, a broadcast or an all-to-all; ``root`` is
+    a rank.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter is out of its range, or two do not go together.
+    """
+
+    collective: str
+    root: int
+    size_bytes: int
+    chunks: int
+    epoch: str = "fastest"
+    crossing: str = "through"
+    switches: str = "nodes"
+    buffer: int = 0
+    buffering: str = "passing"
+    slow: str = ""
+    whole_chunks: bool = False
+    epochs: int | str = 0
+    objective: str = "epochs"
+    gap: float = 0.0
+    round_epochs: int = 0
+    solver: str = "cp-sat"
+    work: float = math.inf
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        for name, value, least in (
+            ("size_bytes", self.size_bytes, 1),
+            ("chunks", self.chunks, 1),
+            ("buffer", self.buffer, 0),
+            ("epochs", 0 if isinstance(self.epochs, str) else self.epochs, 0),
+            ("round_epochs", self.round_epochs, 0),
+            ("work", self.work, 0),
+        ):
+            if not value >= least:
+                raise InvalidParameterError(f"{name} is {value}; it must be {least} or more")
+        for name, given, known in (
+            ("epoch", self.epoch, EPOCHS),
+            ("crossing", self.crossing, CROSSINGS),
+            ("switches", self.switches, SWITCHES),
+            ("buffering", self.buffering, BUFFERING),
+            ("solver", self.solver, SOLVERS),
+            ("objective", self.objective, OBJECTIVES),
+        ):
+            if given not in known:
+                raise InvalidParameterError(f"{name} is {given!r}; it must be {' or '.join(known)}")
+        if isinstance(self.epochs, str) and self.epochs != ESTIMATED:
+            raise InvalidParameterError(
+                f"epochs is {self.epochs!r}; it must be a whole number or {ESTIMATED}"
+            )
+        if not 0 <= self.gap < 1:
+            raise InvalidParameterError(f"gap is {self.gap}; it must be 0 or more, and below 1")
+        self._check_together()
+
+    @property
+    def _flows(self) -> bool:
+        """Whether parts of chunks go their own ways."""
+        return self.collective == "all-to-all" and not self.whole_chunks
+
+    def _check_together(self) -> None:
+        """Refuse what would have no effect."""
+        reward = self.objective == "reward"
+        if self.round_epochs and (self.epochs or reward):
+            raise InvalidParameterError(
+                "round_epochs is given with epochs or an objective; rounds find their own number "
+                "and have their own objective"
+            )
+        if reward and not self.epochs:
+            raise InvalidParameterError(
+                f"the reward is that of a number of epochs; give epochs, or {ESTIMATED} for them"
+            )
+        if self.gap and not (reward or self.round_epochs):
+            raise InvalidParameterError(
+                f"gap is {self.gap}; it is that of a reward: give objective=reward or round_epochs"
+            )
+        special = self.round_epochs or reward or isinstance(self.epochs, str)
+        if (self.buffer or self.slow) and (special or self._flows):
+            raise InvalidParameterError(
+                "buffer and slow are for whole chunks in the fewest epochs, or a number of them: "
+                "leave out round_epochs, the objective and estimates, or give whole_chunks=true"
+            )
+        if special and self._flows:
+            raise InvalidParameterError(
+                "round_epochs, reward and estimates are for whole chunks: give whole_chunks=true"
+            )
+
+    def spread(self, topology: Topology, phase: str, report: Report) -> StepSchedule:
+        """Make the schedule of a phase of that name."""
+        network, demand = self.instance(topology)
+        tell = _Teller(phase, self.solver, report)
+        if self._flows:
+            return self._flow(network, demand, tell)
+        kept = self._search(network, demand, tell)
+        return schedule_of(network, demand, kept, self.collective, self.size_bytes)
+
+    def _flow(self, network: EpochNetwork, demand: Demand, tell: _Teller) -> StepSchedule:
+        """Send parts of chunks."""
+        if self.epochs:
+            assert isinstance(self.epochs, int)
+            found = flow_horizon.within_epochs(
+                network, demand, self.epochs, self.solver, self.limits
+            )
+        else:
+            found = flow_horizon.fewest_epochs(
+                network, demand, self.solver, self.limits, tell.epochs
+            )
+        return flow_schedule.schedule_of(network, demand, ways(network, found), self.size_bytes)
+
+    def _search(self, network: EpochNetwork, demand: Demand, tell: _Teller) -> Kept:
+        """Find the transfers of whole chunks."""
+        began, limits = time.monotonic(), self.limits
+        if self.round_epochs:
+            found = by_rounds(network, demand, self.round_epochs, self.solver, limits, self.gap)
+            tell.epochs(found.epochs, found.bound)
+            return found.kept
+        if isinstance(self.epochs, str):
+            rounded = partial(self._rounded, network.topology, demand)
+            epochs, found = within_estimate(rounded, demand, network.epoch_us, self.solver, limits)
+        elif self.epochs:
+            epochs = self.epochs
+            if self.objective == "epochs":
+                found = within_epochs(network, demand, epochs, self.solver, limits)
+        else:
+            found = fewest_epochs(network, demand, self.solver, limits, tell.epochs, self.work)
+        left = _less(limits, time.monotonic() - began)
+        if self.objective == "reward":
+            hint = found.kept if isinstance(self.epochs, str) else ()
+            best = most_reward(network, demand, epochs, self.solver, left, self.gap, hint)
+            status = "optimal" if best.status is Status.OPTIMAL else "feasible"
+            tell(f"reward of the {tell.phase}", status, float(best.value), best.bound, "reward")
+            return best.kept
+        tell.epochs(found.epochs, found.bound)
+        return without_repeats(network, demand, found, self.solver, left)
+
+    def instance(self, topology: Topology) -> tuple[EpochNetwork, Demand]:
+        """Round a topology to epochs and cut the data."""
+        demand = self.demand(topology)
+        return self.network(topology, demand), demand
+
+    def demand(self, topology: Topology) -> Demand:
+        """Cut the data."""
+        return demand_of(
+            topology.num_compute, self.collective, self.chunks, self.size_bytes, self.root
+        )
+
+    def network(self, topology: Topology, demand: Demand) -> EpochNetwork:
+        """Round a topology to epochs for chunks of a size."""
+        own = max(Counter(demand.roots).values())
+        if 0 < self.buffer < own:
+            raise InvalidParameterError(
+                f"buffer is {self.buffer}; a GPU has {own} chunks of its own at first, so it must "
+                f"be {own} or more, or 0 for any number"
+            )
+        return self._rounded(topology, demand, epoch_us(topology, demand.chunk_kb, self.epoch))
+
+    def _rounded(self, topology: Topology, demand: Demand, epoch: Fraction) -> EpochNetwork:
+        return EpochNetwork.of(
+            topology,
+            demand.chunk_kb,
+            epoch,
+            self.crossing,
+            self.switches,
+            slowdowns_of(self.slow, topology),
+            Buffers(self.buffer, kept=self.buffering == "kept") if self.buffer else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Teller:
+    """Tells what is known of a phase."""
+
+    phase: str
+    solver: str
+    report: Report
+
+    def __call__(
+        self, stage: str, status: str, incumbent: float | None, bound: float, unit: str
+    ) -> None:
+        self.report(Search(stage, status, incumbent, bound, unit, self.solver))
+
+    def epochs(self, found: int | None, bound: int) -> None:
+        """Tell the epochs found, if any, and proved to be needed."""
+        status = "open" if found is None else "optimal" if found == bound else "feasible"
+        self(f"epochs of the {self.phase}", status, found, bound, "epochs")
+
+
+def _less(limits: Limits, seconds: float) -> Limits:
+    """What is left of the time."""
+    if limits.seconds is None:
+        return limits
+    return replace(limits, seconds=max(0.0, limits.seconds - seconds))
