@@ -101,15 +101,21 @@ def _chain(
                 del at[_place(network, chain.popitem()[0])]
         at[place] = send
         copies = network.copies(arc.tail)
-        feeder = min(
+        feeders = (
             other
             for when, other in arriving[send[0], arc.tail]
             if when == place[1] and (copies or other not in used)
         )
+        feeder = min(feeders, key=lambda send: (not _held(network, send), send))
         chain[send] = feeder
         used.add(feeder)
         send = feeder
     return chain
+
+
+def _held(network: EpochNetwork, send: Sent) -> bool:
+    """Whether a transfer comes from a node that keeps what it gets: no chain is shorter."""
+    return network.holds(network.arcs[send[1]].tail)
 
 
 def _place(network: EpochNetwork, send: Sent) -> tuple[int, int]:

@@ -80,3 +80,21 @@ def test_what_goes_round_in_no_time_is_left_out() -> None:
     )
     turned = tuple((0, len(network.arcs) - 1 - i, epoch) for _, i, epoch in sent)
     assert needed(other, demand, turned) == {turned[3]: turned[0], turned[0]: None}
+
+
+def test_a_switch_passes_on_first_what_comes_from_a_gpu() -> None:
+    """A chunk goes to b over s and to c over t; that s and t exchange it as well serves nobody."""
+    builder = TopologyBuilder()
+    for name in "abc":
+        builder.gpu(name)
+    for name in "st":
+        builder.switch(name)
+    for tail, head in (("s", "t"), ("t", "s"), ("a", "s"), ("a", "t"), ("s", "b"), ("t", "c")):
+        builder.arc(tail, head, 1)
+    network = EpochNetwork.of(builder.build("crossed"), Fraction(1), Fraction(1), "through")
+    arc = {a.path: i for i, a in enumerate(network.arcs)}
+    demand = demand_of(3, "broadcast", 1, 1000)
+    sent = tuple((0, arc[a.path], 0) for a in network.arcs)
+    into, out = {s: (0, arc[0, s], 0) for s in (3, 4)}, {(3, 1): 3, (4, 2): 4}
+    expected = {(0, arc[path], 0): into[s] for path, s in out.items()}
+    assert needed(network, demand, sent) == expected | dict.fromkeys(into.values())

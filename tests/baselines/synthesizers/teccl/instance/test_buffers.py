@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 
 from baselines.synthesizers.teccl.cleaning import needed
+from baselines.synthesizers.teccl.conversion import schedule_of
 from baselines.synthesizers.teccl.instance.buffers import Buffers
 from baselines.synthesizers.teccl.instance.commodities import Demand, demand_of
-from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork, epoch_us
 from baselines.synthesizers.teccl.teccl import generate
 from baselines.synthesizers.teccl.whole_chunks.epoch_program import Sent, write
-from baselines.synthesizers.teccl.whole_chunks.horizon import Found, fewest_epochs, without_repeats
+from baselines.synthesizers.teccl.whole_chunks.horizon import (
+    Found,
+    fewest_epochs,
+    within_epochs,
+    without_repeats,
+)
 from baselines.synthesizers.teccl.whole_chunks.solvers import Effort, Outcome, solve
-from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.errors import (
+    InfeasibleError,
+    InvalidParameterError,
+    TimeLimitError,
+    UnsupportedError,
+)
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.random_topologies import random_topology
 
 Held = tuple[frozenset[int], ...]
 """What is at each GPU."""
@@ -196,3 +209,38 @@ def test_reductions_have_no_slots(collective: str) -> None:
         UnsupportedError, match=f"buffer is for what is copied, not for {collective}"
     ):
         generate(load_topology("ring:nodes=3"), collective, buffer=4)
+
+
+def of_a_random_network(seed: int, kind: str, few: Buffers, crossing: str):
+    topology = random_topology(seed, kind)
+    demand = demand_of(topology.num_compute, "allgather", 1, 10**6)
+    epoch = epoch_us(topology, demand.chunk_kb, "slowest")
+    return EpochNetwork.of(topology, demand.chunk_kb, epoch, crossing, buffers=few), demand
+
+
+@pytest.mark.parametrize("crossing", ["through", "stored"])
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("seed", [61, 63, 65, 68])
+def test_slots_are_kept_on_random_networks(seed: int, kept: bool, crossing: str) -> None:
+    few = Buffers(1, kept=kept)
+    network, demand = of_a_random_network(seed, "directed", few, crossing)
+    if len(demand.roots) < 2:
+        return
+    with suppress(TimeLimitError):
+        found = fewest_epochs(network, demand, "cp-sat", Limits(seconds=1))
+        check_slots(network, demand, few, list(found.kept))
+        once = without_repeats(network, demand, found, "cp-sat", Limits(seconds=1))
+        verify(schedule_of(network, demand, once, "allgather", 10**6))
+
+
+def test_a_network_where_a_chunk_must_come_again() -> None:
+    """Five epochs with repeats, more without: then they are left out of the schedule."""
+    network, demand = of_a_random_network(26, "directed", Buffers(1), "stored")
+    found = fewest_epochs(network, demand, "cp-sat", Limits())
+    assert found.epochs == found.bound == 5
+    strict = replace(network, buffers=Buffers(1, again=False))
+    with pytest.raises(InfeasibleError):
+        within_epochs(strict, demand, 5, "cp-sat", Limits())
+    once = without_repeats(network, demand, found, "cp-sat", Limits())
+    assert set(once) < set(found.kept)
+    verify(schedule_of(network, demand, once, "allgather", 10**6))
