@@ -20,19 +20,16 @@ rounding takes away.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from baselines.synthesizers.teccl.whole_chunks.epoch_program import EpochProgram, Row, Sent
 from forestcoll.errors import InfeasibleError, SolverError, TimeLimitError
-
-if TYPE_CHECKING:
-    from ortools.sat.python import cp_model
 
 __all__ = ["SOLVERS", "Answer", "Effort", "Outcome", "Status", "solve"]
 
@@ -170,19 +167,16 @@ def solve(
 def _cp_sat(program: EpochProgram, effort: Effort, hint: Collection[Sent]) -> _Point | Outcome:
     from ortools.sat.python import cp_model  # takes half a second
 
+    deadline = time.monotonic() + effort.seconds
     model = cp_model.CpModel()
-    x = [model.new_bool_var("") for _ in range(program.size)]
-    for row in program.rows:
-        _add(model, x, row)
+    model.proto.parse_text_format(_text(program))
     if hint:
         for key, i in program.sent.items():
-            model.add_hint(x[i], key in hint)
+            model.add_hint(model.get_bool_var_from_proto_index(i), key in hint)
     worth, scale, lost = _whole(program.objective or {})
     if worth:
-        places = list(worth)
-        model.maximize(
-            cp_model.LinearExpr.weighted_sum([x[i] for i in places], [worth[i] for i in places])
-        )
+        places = [model.get_bool_var_from_proto_index(i) for i in worth]
+        model.maximize(cp_model.LinearExpr.weighted_sum(places, [*worth.values()]))
     search = cp_model.CpSolver()
     search.parameters.random_seed = 0
     search.parameters.linearization_level = 2  # what proves that epochs are too few
@@ -192,14 +186,13 @@ def _cp_sat(program: EpochProgram, effort: Effort, hint: Collection[Sent]) -> _P
     search.parameters.interleave_search = effort.threads > 1
     search.parameters.relative_gap_limit = effort.gap
     if effort.seconds < math.inf:
-        search.parameters.max_time_in_seconds = effort.seconds
+        search.parameters.max_time_in_seconds = max(0.0, deadline - time.monotonic())
     if effort.work < math.inf:
         search.parameters.max_deterministic_time = effort.work
     status = search.solve(model)
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         bound = (search.best_objective_bound + lost) / scale if worth else float(lost)
-        values = [int(search.boolean_value(variable)) for variable in x]
-        return _Point(values, bound, stopped=status == cp_model.FEASIBLE)
+        return _Point([*search.response_proto.solution], bound, stopped=status == cp_model.FEASIBLE)
     if status == cp_model.INFEASIBLE:
         return Outcome.INFEASIBLE
     if status == cp_model.UNKNOWN:
@@ -217,19 +210,24 @@ def _whole(objective: Mapping[int, Fraction]) -> tuple[dict[int, int], int, int]
     return {i: math.floor(c * scale) for i, c in objective.items()}, scale, len(objective)
 
 
-def _add(model: cp_model.CpModel, x: list[cp_model.IntVar], row: Row) -> None:
+def _text(program: EpochProgram) -> str:
+    """The rows as CP-SAT reads them: four times as fast as a call for each."""
+    return "variables{domain:[0,1]}" * program.size + "".join(map(_constraint, program.rows))
+
+
+def _constraint(row: Row) -> str:
     """Write a row down in the form that suits the solver best."""
-    plus, minus = [x[i] for i in row.plus], [x[i] for i in row.minus]
-    if row.equal and row.bound == 1 and not minus:
-        model.add_exactly_one(plus)
-    elif row.equal:
-        model.add(sum(plus) == sum(minus) + row.bound)
-    elif row.bound == 0 and len(plus) == 1:
-        model.add_bool_or([*minus, plus[0].negated()])
-    elif row.bound == 1 and not minus:
-        model.add_at_most_one(plus)
-    else:
-        model.add(sum(plus) <= sum(minus) + row.bound)
+    if row.bound == 1 and not row.minus:
+        kind = "exactly_one" if row.equal else "at_most_one"
+        return f"constraints{{{kind}{{literals:{[*row.plus]}}}}}"
+    if row.bound == 0 and len(row.plus) == 1 and not row.equal:
+        return f"constraints{{bool_or{{literals:{[*row.minus, -row.plus[0] - 1]}}}}}"
+    signs = [1] * len(row.plus) + [-1] * len(row.minus)
+    least = row.bound if row.equal else min(row.bound, -len(row.minus))
+    return (
+        f"constraints{{linear{{vars:{[*row.plus, *row.minus]} coeffs:{signs} "
+        f"domain:[{least},{row.bound}]}}}}"
+    )
 
 
 def _mixed(program: EpochProgram, solver: str, effort: Effort) -> _Point | Outcome:

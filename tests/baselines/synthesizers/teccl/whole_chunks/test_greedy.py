@@ -23,7 +23,6 @@ FAMILIES = (
     "dgx1",
     "ndv2:chassis=2",
     "dgx2:chassis=2,multicast=true",
-    "dgx2:chassis=2",
     "mi250:boxes=1",
     "ring:nodes=5",
 )
@@ -65,7 +64,7 @@ def test_greedy_allgathers_are_solutions(spec: str, crossing: str, which: str) -
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("collective", ["allgather", "broadcast", "all-to-all"])
 def test_greedy_solutions_of_random_networks(kind: str, collective: str) -> None:
-    for seed in range(12):
+    for seed in range(5):
         for which in ("fastest", "slowest"):
             epochs_of((seed, kind), collective, "through", which)
 
