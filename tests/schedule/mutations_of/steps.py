@@ -20,9 +20,19 @@ def _keeping(schedule: StepSchedule, kept: list[int]) -> StepSchedule:
     step = np.unique(sends.step[kept], return_inverse=True)[1].astype(np.int32)
     left = replace(sends.taken(np.array(kept)), step=step)
     used = set(zip(left.tail.tolist(), left.head.tolist(), strict=True))
-    paths = {link: way for link, way in schedule.routes.paths().items() if link in used}
+    ways = [(link, way) for link, some in schedule.routes.paths().items() for way in some]
+    still = [i for i, (link, _) in enumerate(ways) if link in used]
+    paths: dict[tuple[int, int], tuple[Path, ...]] = {}
+    for link, way in (ways[i] for i in still):
+        paths[link] = (*paths.get(link, ()), way)
+    if left.path is not None:
+        number = np.full(len(ways) + 1, -1, dtype=np.int32)  # the last: of -1
+        number[still] = np.arange(len(still))
+        left = replace(left, path=number[left.path])
     if clock is not None:
-        clock = replace(clock, start=clock.start[kept], end=clock.end[kept])
+        columns = {name: getattr(clock, name) for name in ("start", "end", "left", "message")}
+        some = {name: column[kept] for name, column in columns.items() if column is not None}
+        clock = replace(clock, **some)
     return replace(schedule, sends=left, routes=Routes.from_paths(paths), clock=clock)
 
 
@@ -85,7 +95,8 @@ def wrong_root(schedule: StepSchedule) -> StepSchedule:
 STEP_MUTATIONS: dict[str, tuple[Callable[[StepSchedule], StepSchedule], str]] = {
     "dropped send": (
         dropped_send,
-        "never gets to|lacks the contribution|does not have the chunk|counted twice|never sends",
+        "never gets to|lacks (the )?contribution|does not have the chunk|counted twice|never sends|"
+        "does not send it on",
     ),
     "unknown rank": (unknown_rank, r"sends\.tail holds"),
     "gap": (gap, "without gaps|must number the starts"),
@@ -118,7 +129,10 @@ def hurried(schedule: StepSchedule) -> StepSchedule:
 
 
 CLOCK_MUTATIONS: dict[str, tuple[Callable[[StepSchedule], StepSchedule], str]] = {
-    "early": (early, "does not have the chunk by then|lacks the|carries|listed twice"),
+    "early": (
+        early,
+        "does not have the chunk by then|lacks the|carries|listed twice|sends its sum before",
+    ),
     "hurried": (hurried, "its bandwidth is"),
 }
 """The same for a schedule with a clock that fills some link."""
