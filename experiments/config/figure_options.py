@@ -27,7 +27,9 @@ class Figure:
     @property
     def sized(self) -> bool:
         """Whether it shows how something depends on the size of the data."""
-        return "size_bytes" in self.options.values()
+        options = KINDS[self.kind].options
+        words = (w for key, w in self.options.items() if options[key].takes != "parameter")
+        return "size_bytes" in words
 
 
 def parse_figure(text: str) -> Figure:
@@ -71,7 +73,7 @@ def parse_figure(text: str) -> Figure:
 
 
 def _takes(option: Option, word: str) -> bool:
-    if option.takes == "side":
+    if option.takes in ("side", "parameter"):
         return True  # whether there is such a parameter, the experiment or the rows tell
     return word in (AXES if option.takes == "axis" else DRAWN)
 
@@ -95,10 +97,11 @@ def check_figure(
     ------
     InvalidExperimentError
     """
-    kind, known = KINDS[figure.kind], {*SIDES, *parameters}
+    kind = KINDS[figure.kind]
     for key, option in kind.options.items():
         word = figure.options[key]
-        if option.takes == "side" and word not in known:
+        known = {*SIDES, *parameters} if option.takes == "side" else {*parameters}
+        if option.takes in ("side", "parameter") and word not in known:
             raise InvalidExperimentError(
                 f"{figure.kind}: {key} cannot be {word!r}, which is no parameter here; "
                 f"{nearest(word, known)}"

@@ -31,13 +31,14 @@ class Option:
     ----------
     default : str
     takes : str
-        "measure", "axis" (one of :data:`AXES`), or "side" (one of :data:`SIDES`, or a parameter).
+        "measure", "axis" (one of :data:`AXES`), "side" (one of :data:`SIDES`, or a parameter), or
+        "parameter" (of a method or topology).
     fixed : bool
         Whether it is as it is.
     """
 
     default: str
-    takes: Literal["measure", "axis", "side"] = "measure"
+    takes: Literal["measure", "axis", "side", "parameter"] = "measure"
     fixed: bool = False
 
 
@@ -122,6 +123,12 @@ register(Kind(
     summary="any column against the size of the data, a panel for each topology",
     draws="experiments.plots.lines:lines_by_size",
     options={"x": Option("size_bytes", "axis", fixed=True), "y": Option("time_flowing_s")},
+))  # fmt: skip
+register(Kind(
+    name="lines-by-parameter",
+    summary="any column against a parameter of the methods, a panel for each topology",
+    draws="experiments.plots.lines:lines_by_parameter",
+    options={"x": Option("size_bytes", "parameter"), "y": Option("algbw_at_finish_gb_s")},
 ))  # fmt: skip
 register(Kind(
     name="time-against-algbw",

@@ -8,6 +8,7 @@ drawn, above the panel elsewhere, in a note where a panel has no place for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -28,10 +29,11 @@ from experiments.plots.drawing import (
 )
 from experiments.plots.panels import Palette, cluster_panels, lost_in_words, palette_of
 from experiments.published import Mark
-from experiments.results.columns import failed_places, medians
+from experiments.results.columns import failed_places, medians, medians_along
 from experiments.results.rows import Row, Status
+from forestcoll.errors import InvalidExperimentError
 
-__all__ = ["lines", "lines_by_size"]
+__all__ = ["lines", "lines_by_parameter", "lines_by_size"]
 
 
 def lines(rows: Sequence[Row], y: str) -> Figure:
@@ -78,6 +80,53 @@ def lines_by_size(rows: Sequence[Row], x: str, y: str) -> Figure:
     notes(grid, [lost_in_words(rows, palette, topology=name) for name in topologies])
     label_left(grid, DRAWN[y].axis)
     return figure
+
+
+def lines_by_parameter(rows: Sequence[Row], x: str, y: str) -> Figure:
+    """Draw a column against a parameter of the methods, a panel for each topology.
+
+    A method is a line for each choice of its other parameters.
+
+    Raises
+    ------
+    InvalidExperimentError
+        If some value of the parameter is not a number.
+    """
+    others = [_without(row, x) for row in rows]
+    palette = palette_of([other for other, value in others if value is not None])
+    topologies = list(dict.fromkeys(row.topology for row in rows))
+    figure, grid = panels(topologies)
+    for topology, axes in zip(topologies, grid, strict=True):
+        here = [(row, value) for row, value in others if row.topology == topology]
+        for series, its_look in palette.items():
+            its = [(row, value) for row, value in here if row.series == series]
+            values = medians_along(its, y)
+            if values:
+                axes.plot(list(values), list(values.values()), label=series, **its_look)
+        places = [value for _, value in here if value is not None]
+        if x in AXES:
+            size_axis(axes, [round(place) for place in places], AXES[x])
+        else:
+            axes.set_xlabel(x, parse_math=False)
+        if DRAWN[y].logarithmic:
+            axes.set_yscale("log")
+    shown = [other for other, value in others if value is not None]
+    notes(grid, [lost_in_words(shown, palette, topology=name) for name in topologies])
+    label_left(grid, DRAWN[y].axis)
+    return figure
+
+
+def _without(row: Row, parameter: str) -> tuple[Row, float | None]:
+    """Return a row without a parameter of its method, and the parameter's value, if it has one."""
+    value = row.parameters.get(parameter)
+    if value is None:
+        return row, None
+    if isinstance(value, str):
+        raise InvalidExperimentError(
+            f"{row.method}: {parameter} is {value!r}; only a number can be along an axis"
+        )
+    left = {name: other for name, other in row.parameters.items() if name != parameter}
+    return replace(row, parameters=left), float(value)
 
 
 def _optimum(axes: Axes, rows: Sequence[Row]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import statistics
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from experiments.config.kinds import SIDES
 from experiments.config.points import Value
@@ -14,11 +15,14 @@ from forestcoll.topology import FAMILIES
 __all__ = [
     "failed_places",
     "medians",
+    "medians_along",
     "quantity",
     "series_of",
     "sides",
 ]
 
+
+Place = TypeVar("Place", int, float)
 
 _DECIMAL = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?", re.ASCII)
 
@@ -71,12 +75,17 @@ def medians(rows: Iterable[Row], column: str, along: str = "gpus") -> dict[int, 
 
     ``along`` may be "size_bytes" too.
     """
-    found: dict[int, list[float]] = {}
-    for row in rows:
-        number, place = getattr(row, column), getattr(row, along)
+    return medians_along(((row, getattr(row, along)) for row in rows), column)
+
+
+def medians_along(rows: Iterable[tuple[Row, Place | None]], column: str) -> dict[Place, float]:
+    """Return the median of a column over the repetitions that ended well, by the place given."""
+    found: dict[Place, list[float]] = {}
+    for row, place in rows:
+        number = getattr(row, column)
         if row.status is Status.OK and place is not None and number is not None:
             found.setdefault(place, []).append(number)
-    return {size: statistics.median(found[size]) for size in sorted(found)}
+    return {place: statistics.median(found[place]) for place in sorted(found)}
 
 
 def failed_places(rows: Sequence[Row]) -> dict[tuple[str, int | None], Row]:

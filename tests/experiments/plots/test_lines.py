@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from experiments.plots.drawing import style
-from experiments.plots.lines import lines
+from experiments.plots.lines import lines, lines_by_parameter
 from experiments.results.rows import Status
+from forestcoll.errors import InvalidExperimentError
 from tests.experiments.plots.letters import letters
 from tests.experiments.samples import clusters_of_rows as some_rows
 
@@ -84,3 +85,21 @@ def test_published_values_of_allgathers_are_not_marks_beside_allreduces() -> Non
     with style():
         figures = [lines(both, y) for y in ("algbw_gb_s", "generation_s")]
     assert not [c for figure in figures for axes in figure.axes for c in axes.collections]
+
+
+def test_a_method_is_a_line_for_each_choice_of_its_other_parameters() -> None:
+    """Along its parameter "unit"; a point without a result is told above the panel."""
+    row = some_rows()[0]
+    rows = [
+        replace(row, parameters={"unit": unit, "kind": kind}, generation_s=float(unit))
+        for kind in "ab"
+        for unit in (4, 1, 2)
+    ]
+    rows[0] = replace(rows[0], status=Status.TIMEOUT)
+    with style():
+        (axes,) = lines_by_parameter(rows, "unit", "generation_s").axes
+    drawn = {line.get_label(): list(line.get_xdata()) for line in axes.get_lines()}
+    assert drawn == {f"{row.method} (kind=a)": [1, 2], f"{row.method} (kind=b)": [1, 2, 4]}
+    assert axes.get_xlabel() == "unit"
+    with pytest.raises(InvalidExperimentError, match="kind is 'a'; only a number"):
+        lines_by_parameter(rows, "kind", "generation_s")
