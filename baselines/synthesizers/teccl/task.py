@@ -89,6 +89,7 @@ class Task:
     round_epochs: int = 0
     solver: str = "cp-sat"
     work: float = math.inf
+    symmetry: bool = False
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
@@ -195,7 +196,9 @@ class Task:
             if self.objective == "epochs":
                 found = within_epochs(network, demand, epochs, self.solver, limits)
         else:
-            found = fewest_epochs(network, demand, self.solver, limits, tell.epochs, self.work)
+            found = fewest_epochs(
+                network, demand, self.solver, limits, tell.epochs, self.work, self.symmetry
+            )
         left = _less(limits, time.monotonic() - began)
         if self.objective == "reward":
             hint = found.kept if isinstance(self.epochs, str) else ()

@@ -55,6 +55,7 @@ def generate(
     round_epochs: int = 0,
     solver: str = "cp-sat",
     work: float | None = None,
+    symmetry: bool = False,
     root: str | int | None = None,
     limits: Limits | None = None,
     report: Report | None = None,
@@ -112,6 +113,8 @@ def generate(
     work : float, optional
         CP-SAT's deterministic seconds that each phase may search for; a limit by which everybody
         gets the same schedule. With 0, what is found greedily.
+    symmetry : bool
+        Whether CP-SAT uses symmetries; off, as for the paper's Gurobi nothing is said of them.
     root : str or int, optional
         Name or rank of a GPU, for a broadcast or reduce (rank 0 if not given).
     limits : Limits, optional
@@ -167,6 +170,7 @@ def generate(
         round_epochs=round_epochs,
         solver=solver,
         work=math.inf if work is None else work,
+        symmetry=symmetry,
         limits=_of_a_phase(limits or Limits(), phases=2 if collective == "allreduce" else 1),
     )
 

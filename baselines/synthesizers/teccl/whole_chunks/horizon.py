@@ -134,6 +134,7 @@ def fewest_epochs(
     limits: Limits,
     tell: Tell = lambda incumbent, bound: None,
     work: float = math.inf,
+    symmetry: bool = False,
     due: tuple[int, ...] = (),
 ) -> Found:
     """Search for the least number of epochs, where the first chunks arrive in those given.
@@ -148,7 +149,7 @@ def fewest_epochs(
     """
     goal = _Goal(network, demand, solver, due)
     deadline = time.monotonic() + _seconds(limits)
-    search = _Search(goal, deadline, work, limits.threads, tell)
+    search = _Search(goal, deadline, work, Effort(threads=limits.threads, symmetry=symmetry), tell)
     return search.run(goal.least())
 
 
@@ -213,7 +214,7 @@ class _Search:
     goal: _Goal
     deadline: float
     left: float  # of the work
-    threads: int
+    effort: Effort
     tell: Tell
     best: Found | None = None
 
@@ -257,7 +258,7 @@ class _Search:
             self.best = self.goal.found(greedy_sends(network, demand, self.deadline), 0)
 
     def _try(self, epochs: int, work: float) -> Outcome:
-        effort = Effort(work=min(work, self.left), threads=self.threads)
+        effort = replace(self.effort, work=min(work, self.left))
         answer = self.goal.answer(epochs, effort, self.deadline)
         self.left -= effort.work if answer.outcome is Outcome.OPEN else 0
         if answer.outcome is Outcome.FOUND:

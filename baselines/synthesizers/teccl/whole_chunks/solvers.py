@@ -73,12 +73,15 @@ class Effort:
     threads : int
     gap : float
         By how much the bound may be above the objective, relatively to the objective; below 1.
+    symmetry : bool
+        Whether CP-SAT is to look for symmetries and use them.
     """
 
     seconds: float = math.inf
     work: float = math.inf
     threads: int = 1
     gap: float = 0.0
+    symmetry: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +184,7 @@ def _cp_sat(program: EpochProgram, effort: Effort, hint: Collection[Sent]) -> _P
     search.parameters.random_seed = 0
     search.parameters.linearization_level = 2  # what proves that epochs are too few
     search.parameters.cut_level = 2
-    search.parameters.symmetry_level = 0
+    search.parameters.symmetry_level = 2 if effort.symmetry else 0
     search.parameters.num_workers = effort.threads
     search.parameters.interleave_search = effort.threads > 1
     search.parameters.relative_gap_limit = effort.gap
