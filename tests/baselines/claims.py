@@ -179,6 +179,18 @@ SWITCH_FREE = (
 )
 """Topologies of direct links alone."""
 
+MANY_WAYS = "dgx_a100:boxes=3,nics=nodes,ib_switches=2"
+"""Where TE-CCL's greedy rule looks at thousands of ways in every epoch."""
+
+LARGE_FOR_PAIRS = (
+    MANY_WAYS,
+    "dgx_h100:boxes=4",
+    "mi250:boxes=2",
+    "fat_tree:leaves=4,hosts=4,spines=3,oversubscription=2",
+    "torus:dims=8x8",
+)
+"""Where a chunk for each pair is too many for a test."""
+
 CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     "direct": dict.fromkeys(
         ("allgather", "reduce-scatter", "allreduce", "all-to-all"), Claim(but())
@@ -237,9 +249,14 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     ),
     # By the greedy solution, which is the same everywhere; limits of time are not.
     "teccl": {
-        **dict.fromkeys((*GATHERING, "broadcast", "reduce"), Claim(but(), parameters={"work": 0})),
+        **dict.fromkeys(
+            (*GATHERING, "broadcast", "reduce"),
+            Claim(but(MANY_WAYS), (MANY_WAYS,), parameters={"work": 0}),
+        ),
         "all-to-all": Claim(
-            but(), parameters={"work": 0, "epoch": "slowest", "whole_chunks": True}
+            but(*LARGE_FOR_PAIRS),
+            LARGE_FOR_PAIRS,
+            parameters={"work": 0, "epoch": "slowest", "whole_chunks": True},
         ),
     },
     "syccl": dict.fromkeys(COLLECTIVES, Claim(())),

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from baselines.synthesizers.teccl.instance.epochs import epoch_us
 from experiments import published
 from experiments.measures.declared import DRAWN
 from experiments.published import marks
+from forestcoll.topology import load_topology
 
 
 def test_published_files_parse_and_agree_with_themselves() -> None:
@@ -118,3 +120,77 @@ def test_bfb_s_tables_come_out_to_the_printed_digits() -> None:
         assert row["bandwidth_runtime"] == pytest.approx(
             float(Fraction(printed)), abs=0.501 * 10**-digits
         ), cell
+
+
+def ours_of(experiment: str) -> dict[tuple[str, str, str, int, int], dict[str, Any]]:
+    """Rows of TE-CCL: by topology, collective, epochs, size and chunks; the least time of each."""
+    found: dict[tuple[str, str, str, int, int], dict[str, Any]] = {}
+    for row in kept(experiment):
+        given = row["parameters"]
+        if row["method"] != "teccl" or row["status"] != "ok":
+            continue
+        size, chunks = given["size_bytes"], given.get("chunks", 1)
+        key = (row["topology"], row["collective"], given["epoch"], size, chunks)
+        if key not in found or row["incumbent"] < found[key]["incumbent"]:
+            found[key] = row
+    return found
+
+
+def key_of(cell: dict[str, str]) -> tuple[str, str, str, int, int]:
+    size, chunks = int(cell["size_bytes"]), int(cell["chunks_of_each"])
+    return cell["topology"], cell["collective"], cell["epoch"], size, chunks
+
+
+def model_us(row: dict[str, Any]) -> float:
+    """The time that TE-CCL's model gives: its epochs, without the latencies that it drops."""
+    topology, size = load_topology(row["topology"]), row["parameters"]["size_bytes"]
+    chunks = row["parameters"].get("chunks", 1) * topology.num_compute
+    epoch = epoch_us(topology, Fraction(size, 1000 * chunks), row["parameters"]["epoch"])
+    return float(epoch * row["incumbent"])
+
+
+LONGER_EPOCHS = 1000
+"""Bytes, for which table 8 makes epochs twice or four times as long, and we five times."""
+
+
+def test_teccl_s_allgathers_take_the_printed_times() -> None:
+    """Tables 3 and 8, to the digits of the epochs printed (1280.41 us for 1280), all proved.
+
+    The third of table 3 is printed as 6.1 us; its public code has 6.
+    """
+    found = ours_of("teccl-table3") | ours_of("teccl-table8")
+    cells = [c for c in printed_in("teccl_times.csv") if c["collective"] == "allgather"]
+    assert len(cells) == 25
+    for cell in cells:
+        row, printed = found[key_of(cell)], float(cell["printed_time_us"])
+        assert row["verified"], cell
+        if (cell["table"], cell["chunks_of_each"]) == ("3", "3"):
+            printed = 6
+        if int(cell["size_bytes"]) == LONGER_EPOCHS:
+            assert model_us(row) == pytest.approx(printed, rel=0.03), cell
+        else:
+            assert model_us(row) == pytest.approx(printed, rel=4e-4), cell
+
+
+def test_teccl_s_all_to_alls_come_near_the_printed_times() -> None:
+    """Table 3 exactly; table 8 within 3 % where latencies are small, for reasons in the docs."""
+    found = ours_of("teccl-table3-all-to-all") | ours_of("teccl-table8-all-to-all")
+    cells = [c for c in printed_in("teccl_times.csv") if c["collective"] == "all-to-all"]
+    assert len(cells) == 23
+    for cell in cells:
+        if int(cell["size_bytes"]) < 64_000 or key_of(cell) not in found:
+            continue
+        rel = 4e-4 if cell["table"] == "3" else 0.03
+        printed = pytest.approx(float(cell["printed_time_us"]), rel=rel)
+        assert model_us(found[key_of(cell)]) == printed, cell
+
+
+def test_teccl_s_allgathers_take_the_epochs_of_table_7() -> None:
+    """And the all-to-alls those, but for 8 chunks: 30 printed, 22 are enough."""
+    found = ours_of("teccl-table7") | ours_of("teccl-table7-all-to-all")
+    for cell in printed_in("teccl_epochs.csv"):
+        row = found[key_of(cell)]
+        assert row["verified"]
+        assert row["search_status"] == "optimal"
+        fewer = cell["collective"] == "all-to-all" and cell["chunks_of_each"] == "8"
+        assert row["incumbent"] == (22 if fewer else int(cell["printed_epochs"])), cell
