@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from baselines.interface.method import Schedule
+from baselines.interface.method import Method, Schedule
+from baselines.interface.parameters import complaint
 from baselines.registry import METHODS
 from forestcoll.cli.facts import as_json, as_text
 from forestcoll.errors import InvalidParameterError, UnknownMethodError
@@ -76,7 +77,8 @@ def run_method(
     """Make a schedule as a peer would, verify it, and tell what it costs."""
     if name not in METHODS:
         raise UnknownMethodError(f"there is no method {name!r}; known: {', '.join(METHODS)}")
-    parameters = dict(map(_setting, settings or ()))
+    given = dict(map(_setting, settings or ()))
+    parameters = {key: _number(METHODS[name], key, value) for key, value in given.items()}
     topology = load_topology(spec)
     began = time.perf_counter()
     limits = Limits(seconds=seconds, threads=threads)
@@ -117,6 +119,15 @@ def _setting(text: str) -> tuple[str, Any]:
     if re.fullmatch(r"[+-]?\d{1,18}", value):
         return name, int(value)
     return name, {"true": True, "false": False}.get(value.lower(), value)
+
+
+def _number(method: Method, parameter: str, value: Any) -> Any:
+    """Return the number that a text stands for, if the parameter takes numbers and no text."""
+    if not isinstance(value, str) or not re.fullmatch(r"[+-]?\d{1,18}\.\d{1,18}", value):
+        return value
+    if parameter not in method.parameters or not complaint(method.generate, parameter, value):
+        return value
+    return float(value)
 
 
 def _size(schedule: Schedule) -> dict[str, int]:

@@ -145,7 +145,8 @@ class Measures:
     )  # fmt: skip
     search_status: str | None = measure(
         "of a method that searches and tells: `optimal` if no better answer is left, `feasible` if "
-        "one may be, `open` if there was none; all by the method's own model",
+        "one may be, `open` if there was none; all by the method's own model, and of the stage of "
+        "which least is known",
     )
     incumbent: float | None = measure("the best answer of that search")
     bound: float | None = measure("what it has proved that no answer is better than")
@@ -154,8 +155,7 @@ class Measures:
         label="gap of the search", heading="gap", cell=lambda row: share(row.gap),
     )  # fmt: skip
     searches: Mapping[str, Any] = measure(
-        "the same of every stage that was searched for, with unit and solver; the columns before "
-        "are those of the last",
+        "the same of every stage that was searched for, with unit and solver",
         empty=dict, summary=False,
     )  # fmt: skip
     verified: bool | None = measure(

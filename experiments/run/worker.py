@@ -33,6 +33,9 @@ from forestcoll.topology import Topology, load_topology
 
 __all__ = ["run_job", "work"]
 
+_OPEN = ("optimal", "feasible", "open")
+"""What a search can end with, the least open first."""
+
 Tell = Callable[[dict[str, Any]], None]
 
 
@@ -92,8 +95,10 @@ def _recorder(tell: Tell) -> Report:
         known = {"status": search.status, "incumbent": search.incumbent, "bound": search.bound}
         told = {**known, "gap": search.gap}
         searches[search.stage] = {**told, "unit": search.unit, "solver": search.solver}
-        last = {"search_status" if name == "status" else name: v for name, v in told.items()}
-        tell({"fields": {**last, "searches": searches}})
+        worst = max(searches.values(), key=lambda known: _OPEN.index(known["status"]))
+        columns = {name: worst[name] for name in ("incumbent", "bound", "gap")}
+        found = {"search_status": worst["status"], **columns, "searches": searches}
+        tell({"fields": found})
 
     return record
 

@@ -9,7 +9,8 @@ Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 5 (T42: lowering).
 
 Where every latency counts, epoch k begins at k tau. Where latencies are dropped from the model, an
 epoch is made longer by the most that they come to on a way through it, so that the clock is true;
-the model's own time is epochs times tau.
+the model's own time is epochs times tau. What arrives is there when its epochs are over; but what a
+switch passes on as it comes in arrives when it does, so that backwards it leaves in time.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import NamedTuple
 
 from baselines.synthesizers.teccl.instance.commodities import Demand
@@ -41,7 +43,16 @@ def schedule_of(
     delayed: dict[Sent, Fraction] = {}
     for send in sorted(kept, key=lambda send: send[2] + network.arcs[send[1]].span):
         _delay(network, kept, send, delayed)
-    moves = [Move(*send, delayed[send]) for send in kept]
+    onward: dict[Sent, list[Sent]] = {}
+    for send, feeder in kept.items():
+        if feeder is not None:
+            onward.setdefault(feeder, []).append(send)
+    moves = []
+    for send in kept:
+        after = onward.get(send, [])
+        at_once = bool(after) and all(network.arcs[then[1]].offset < 1 for then in after)
+        last = max((then[2], delayed[then]) for then in after) if at_once else None
+        moves.append(Move(*send, delayed[send], passed_on=last))
     return clocked(network, demand.chunks, moves, collective, size_bytes)
 
 
@@ -49,6 +60,7 @@ class Move(NamedTuple):
     """A transfer: of which chunk, on which arc, in which epoch, and how much later than it begins.
 
     ``delay_us`` is for latencies that the model has not. All of the chunk if no amount is given.
+    ``passed_on``: if a switch passes it on as it comes in, the epoch and delay of the last time.
     """
 
     chunk: int
@@ -57,6 +69,7 @@ class Move(NamedTuple):
     delay_us: Fraction
     first: int = 0
     amount: int | None = None
+    passed_on: tuple[int, Fraction] | None = None
 
 
 def clocked(
@@ -70,7 +83,8 @@ def clocked(
     """Put moves on the clock, all times made longer by a factor."""
     lost = max((m.delay_us + network.arcs[m.arc].dropped_us for m in moves), default=Fraction(0))
     epoch = network.epoch_us
-    tick = _common_part([epoch, lost, *{move.delay_us for move in moves}])
+    latency = {m.arc: _latency_us(network, m.arc) for m in moves if m.passed_on}
+    tick = _common_part([epoch, lost, *{move.delay_us for move in moves}, *latency.values()])
     used = sorted(
         {network.arcs[move.arc].path for move in moves}, key=lambda path: (path[0], path[-1], path)
     )
@@ -81,6 +95,9 @@ def clocked(
         start = move.epoch * (epoch + lost) + move.delay_us
         left = start + arc.busy * epoch
         end = (move.epoch + arc.span + 1) * (epoch + lost)
+        if move.passed_on:
+            begun, late = move.passed_on
+            end = max(left + latency[move.arc], begun * (epoch + lost) + late)
         rows.append(
             TimedSend(
                 *(int(start / tick), int(end / tick), move.chunk, arc.tail, arc.head),
@@ -97,6 +114,13 @@ def clocked(
         paths.setdefault((path[0], path[-1]), []).append(Path(tuple(ends[v] for v in path), 1))
     routes = Routes.from_paths(paths)
     return StepSchedule(network.topology, "teccl", collective, chunks, sends, routes, clock)
+
+
+def _latency_us(network: EpochNetwork, arc: int) -> Fraction:
+    """The latency of all links of an arc."""
+    topology = network.topology
+    hops = pairwise(topology.ends[end] for end in network.arcs[arc].path)
+    return sum((topology.link_between[hop].latency_us for hop in hops), Fraction(0))
 
 
 def _delay(

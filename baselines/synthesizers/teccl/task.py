@@ -18,6 +18,7 @@ from fractions import Fraction
 from functools import partial
 
 from baselines.interface.search import Report, Search
+from baselines.synthesizers.teccl.cleaning import epochs_taken
 from baselines.synthesizers.teccl.conversion import schedule_of
 from baselines.synthesizers.teccl.flow import flow_horizon, flow_schedule
 from baselines.synthesizers.teccl.flow.flow_paths import ways
@@ -47,13 +48,16 @@ from forestcoll.problem.limits import Limits
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 
-__all__ = ["ESTIMATED", "OBJECTIVES", "Task"]
+__all__ = ["ESTIMATED", "MOST_EPOCHS", "OBJECTIVES", "Task"]
 
 OBJECTIVES = ("epochs", "reward")
 """What is minimised or maximised."""
 
 ESTIMATED = "estimated"
 """In place of a number of epochs."""
+
+MOST_EPOCHS = 10_000
+"""Beyond it programs are too large to be written down."""
 
 Kept = Mapping[Sent, Sent | None]
 
@@ -103,6 +107,9 @@ class Task:
         ):
             if not value >= least:
                 raise InvalidParameterError(f"{name} is {value}; it must be {least} or more")
+        for name, given in (("epochs", self.epochs), ("round_epochs", self.round_epochs)):
+            if isinstance(given, int) and given > MOST_EPOCHS:
+                raise InvalidParameterError(f"{name} is {given}; it must be {MOST_EPOCHS} or less")
         for name, given, known in (
             ("epoch", self.epoch, EPOCHS),
             ("crossing", self.crossing, CROSSINGS),
@@ -175,6 +182,7 @@ class Task:
             found = flow_horizon.within_epochs(
                 network, demand, self.epochs, self.solver, self.limits
             )
+            tell.epochs(found.epochs, found.bound)
         else:
             found = flow_horizon.fewest_epochs(
                 network, demand, self.solver, self.limits, tell.epochs
@@ -206,8 +214,9 @@ class Task:
             status = "optimal" if best.status is Status.OPTIMAL else "feasible"
             tell(f"reward of the {tell.phase}", status, float(best.value), best.bound, "reward")
             return best.kept
-        tell.epochs(found.epochs, found.bound)
-        return without_repeats(network, demand, found, self.solver, left)
+        kept = without_repeats(network, demand, found, self.solver, left)
+        tell.epochs(epochs_taken(network, kept), found.bound)
+        return kept
 
     def instance(self, topology: Topology) -> tuple[EpochNetwork, Demand]:
         """Round a topology to epochs and cut the data."""

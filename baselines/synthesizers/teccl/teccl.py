@@ -21,11 +21,12 @@ from baselines.interface.method import Method
 from baselines.interface.search import Report
 from baselines.networks.switch_paths import check_size
 from baselines.synthesizers.teccl.task import Task
-from forestcoll.errors import UnsupportedError
+from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.steps import REDUCTIONS, StepSchedule
-from forestcoll.topology.model import Topology
+from forestcoll.schedule.verify import verify
+from forestcoll.topology.model import NodeKind, Topology
 
 __all__ = ["METHODS", "generate"]
 
@@ -128,7 +129,8 @@ def generate(
     ------
     UnsupportedError
         If there is a single GPU, hyper-edges cannot stand for the switches, or a reduction is asked
-        for with few slots or slow links: turned round, these would be others.
+        for with few slots or slow links, since turned round these would be others, or comes out
+        with sums that a switch would add and should not.
     InvalidParameterError
         If a parameter is out of its range, or two do not go together.
     InfeasibleError
@@ -146,6 +148,11 @@ def generate(
     (2, Fraction(2, 1))
     """
     check_size(topology)
+    if any(node.kind is NodeKind.RELAY for node in topology.nodes):
+        raise UnsupportedError(
+            f"unsupported: {topology.name} has GPUs outside of the group, which are neither ends "
+            f"nor switches to teccl; ask for all GPUs, or take these out of the topology"
+        )
     if collective in REDUCTIONS and (buffer or slow):
         raise UnsupportedError(
             f"unsupported: teccl: {'buffer' if buffer else 'slow'} is for what is copied, not for "
@@ -180,7 +187,38 @@ def generate(
 
     if collective == "all-to-all":
         return spread(topology)
-    return collect_steps(spread, topology, collective)
+    made = collect_steps(spread, topology, collective)
+    if collective in REDUCTIONS:
+        _check_sums(made)
+    return made
+
+
+def _check_sums(made: StepSchedule) -> None:
+    """Refuse sums that a switch should send on apart and would add, since it adds what it can.
+
+    So it is where a switch got a chunk twice before it was turned round.
+    """
+    topology, sends, clock = made.topology, made.sends, made.clock
+    assert clock is not None
+    parts: dict[tuple[int, int], set[int]] = {}
+    for tail, chunk, start, adds in zip(
+        sends.tail.tolist(),
+        sends.chunk.tolist(),
+        clock.start.tolist(),
+        sends.reduce.tolist(),
+        strict=True,
+    ):
+        if adds and topology.nodes[topology.ends[tail]].multicast:
+            parts.setdefault((tail, chunk), set()).add(start)
+    if all(len(starts) == 1 for starts in parts.values()):
+        return
+    try:
+        verify(made)
+    except VerificationError as error:
+        raise UnsupportedError(
+            f"unsupported: {topology.name}: a switch would add what this schedule sends on apart "
+            f"({error}); ask for switches that do not add, or for another crossing"
+        ) from error
 
 
 def _of_a_phase(limits: Limits, phases: int) -> Limits:

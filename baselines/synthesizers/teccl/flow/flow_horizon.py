@@ -103,7 +103,14 @@ def within_epochs(
     """
     search = _Search(network, demand, solver, limits)
     least = least_epochs_of_flows(network, demand, limits)
-    if epochs < least or not search.works(epochs):
+    try:
+        works = epochs >= least and search.works(epochs)
+    except TimeLimitError as error:
+        raise TimeLimitError(
+            f"teccl: no answer for {epochs} epochs on {network.topology.name} in the time given",
+            bound=least,
+        ) from error
+    if not works:
         raise InfeasibleError(
             f"teccl: {epochs} epochs are too few on {network.topology.name}, for parts of chunks "
             f"too"

@@ -35,6 +35,7 @@ from itertools import pairwise
 from baselines.synthesizers.teccl.instance.buffers import Buffers
 from baselines.synthesizers.teccl.instance.hyper_edges import without_switches
 from baselines.synthesizers.teccl.instance.slowdowns import Slowdown, limits_of
+from forestcoll.errors import DisconnectedError
 from forestcoll.topology.model import Node, Topology
 
 __all__ = ["CROSSINGS", "EPOCHS", "SWITCHES", "Arc", "EpochNetwork", "Group", "epoch_us"]
@@ -204,7 +205,14 @@ def epoch_us(topology: Topology, chunk_kb: Fraction, which: str) -> Fraction:
     """Return how long a chunk takes on the fastest or slowest link, in microseconds.
 
     Five times that if some latency is more than 200 of it (section 5).
+
+    Raises
+    ------
+    DisconnectedError
+        If there are no links.
     """
+    if not topology.links:
+        raise DisconnectedError(f"{topology.name} has no links; add some between its GPUs")
     times = [chunk_kb / link.bandwidth_gb_s for link in topology.links]
     epoch = min(times) if which == "fastest" else max(times)
     latency = max(link.latency_us for link in topology.links)

@@ -26,7 +26,8 @@ def without_switches(
     Raises
     ------
     UnsupportedError
-        If there are switches in a row, or one with links of two bandwidths.
+        If there are switches in a row, or one with links of two bandwidths, or into which links
+        lead with two latencies: chunks sent at once would meet others on the links out of it.
     """
     place = {node: end for end, node in enumerate(topology.ends)}
     index = {(link.tail, link.head): i for i, link in enumerate(topology.links)}
@@ -41,10 +42,24 @@ def without_switches(
                 f"unsupported: {topology.name}: hyper-edges stand for switches whose links are of "
                 f"one bandwidth, and those of {name} are not; take switches as nodes"
             )
+        _check_in_step(topology, path)
         for link in links:
             sharing.setdefault(link, []).append(len(ways))
         ways.append((tuple(place[v] for v in path), links[0]))
     return ways, sharing
+
+
+def _check_in_step(topology: Topology, path: tuple[int, ...]) -> None:
+    """Refuse a switch that some GPUs reach sooner than others."""
+    if len(path) < 3:
+        return
+    into = {link.latency_us for link in topology.links if link.head == path[1]}
+    if len(into) > 1:
+        raise UnsupportedError(
+            f"unsupported: {topology.name}: hyper-edges stand for switches to which all links have "
+            f"one latency, and those to {topology.nodes[path[1]].name} have not; take switches as "
+            f"nodes"
+        )
 
 
 def _paths(topology: Topology, switches: set[int]) -> Iterator[tuple[int, ...]]:

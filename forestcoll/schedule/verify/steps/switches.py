@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate, groupby, pairwise
@@ -44,7 +44,7 @@ def check_copying_switches(rows: Rows, out: Ints, into: Ints) -> None:
     """
     links = _Links(rows)
     given = _Given.at_switches(rows, into, rows.head, rows.finish)
-    passing = set(out.tolist())
+    passing = _Passing(set(out.tolist()))
 
     def feeding(send: int) -> Iterator[int]:
         at = int(rows.tail[send])
@@ -52,7 +52,7 @@ def check_copying_switches(rows: Rows, out: Ints, into: Ints) -> None:
         leaves = int(rows.start[send])
         since = None if switch.stores else leaves
         for other in given.among(rows, send, at, since, leaves + given.longest):
-            if other not in passing and links.feeds(other, send, switch):
+            if passing.settled(other, send) and links.feeds(other, send, switch):
                 yield other
 
     def cover(send: int) -> str | None:
@@ -88,7 +88,7 @@ def check_adding_switches(rows: Rows, into: Ints, out: Ints) -> None:
     """
     links = _Links(rows)
     given = _Given.at_switches(rows, out, rows.tail, rows.start)
-    passing = set(into.tolist())
+    passing = _Passing(set(into.tolist()))
     idle = {send: _whole(rows, send) for send in out.tolist()}  # where switches add
 
     def fed(send: int) -> Iterator[int]:
@@ -100,7 +100,7 @@ def check_adding_switches(rows: Rows, into: Ints, out: Ints) -> None:
                 yield other
 
     def settled(send: int) -> Iterator[int]:
-        return (other for other in fed(send) if other not in passing)
+        return (other for other in fed(send) if passing.settled(other, send))
 
     def carry_on(send: int) -> str | None:
         at = int(rows.head[send])
@@ -110,7 +110,7 @@ def check_adding_switches(rows: Rows, into: Ints, out: Ints) -> None:
             used, parts = _first_to_leave(rows, given, send, [*fed(send)])
             if used is None:
                 return f"{name} sends on twice what it has added up, so it would be counted twice"
-            if not parts and any(other in passing for other, _ in used):
+            if not parts and any(other in passing.left for other, _ in used):
                 return _NOWHERE
             for other, taken in used if not parts else ():
                 idle[other] = _split(idle[other], taken)[1]
@@ -118,7 +118,7 @@ def check_adding_switches(rows: Rows, into: Ints, out: Ints) -> None:
             used, parts = _free(rows, given, send, [*settled(send)])
             given.take(send, used)
             parts = parts and _exchanged(rows, given, send, at, settled)
-            if parts and any(other in passing for other in fed(send)):
+            if parts and any(other in passing.left for other in fed(send)):
                 return _NOWHERE
         return lost if parts else None
 
@@ -164,8 +164,9 @@ def _exchanged(
 ) -> _Parts:
     """Have what a transfer lacks from those that came before, where they can do without.
 
-    Each unit of a chunk is matched by itself, along augmenting paths (Kuhn). Return what is lacking
-    still; then nothing is used for the transfer.
+    Each unit of a chunk is matched by itself, along augmenting paths (Kuhn); ``others`` has only
+    what was settled before, lest transfers feed each other. Return what is lacking still; then
+    nothing is used for the transfer.
     """
 
     def found(one: int, low: int, high: int, seen: set[int]) -> bool:
@@ -195,9 +196,38 @@ def _exchanged(
     return []
 
 
+@dataclass
+class _Passing:
+    """Transfers that depend on others: which are still to be settled, and when those others were.
+
+    Parameters
+    ----------
+    left : set of int
+    turn : dict
+        Of the settled ones.
+    """
+
+    left: set[int]
+    turn: dict[int, int] = field(default_factory=dict)
+
+    def settle(self, sends: Iterable[int]) -> None:
+        """Take transfers as proved, all in one turn."""
+        turn = len(self.turn)
+        for send in sends:
+            self.turn[send] = turn
+            self.left.discard(send)
+
+    def settled(self, other: int, send: int) -> bool:
+        """Whether one was settled before another, so that it does not depend on it."""
+        turn = self.turn.get(send)
+        if other in self.left:
+            return False
+        return turn is None or self.turn.get(other, -1) < turn
+
+
 def _follow(
     rows: Rows,
-    passing: set[int],
+    passing: _Passing,
     onward: set[int],
     *,
     key: Callable[[int], int],
@@ -207,7 +237,7 @@ def _follow(
 
     First those between switches, on which others wait.
     """
-    order = sorted(passing, key=lambda send: (key(send), send not in onward, send))
+    order = sorted(passing.left, key=lambda send: (key(send), send not in onward, send))
     for _, moment in groupby(order, key=key):
         waiting = list(moment)
         while waiting:
@@ -216,8 +246,8 @@ def _follow(
             if not settled:
                 send, problem = next(iter(problems.items()))
                 fail(f"{send_name(rows.schedule, send)}: {problem}")
-            passing.difference_update(settled)
-            waiting = [send for send in waiting if send in passing]
+            passing.settle(settled)
+            waiting = [send for send in waiting if send in passing.left]
 
 
 @dataclass(frozen=True, slots=True)

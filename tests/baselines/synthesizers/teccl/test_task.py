@@ -32,6 +32,8 @@ ASKED = {"collective": "allgather", "root": 0, "size_bytes": 10**6, "chunks": 1}
         ({"gap": 0.5}, "give objective=reward or round_epochs"),
         ({"objective": "reward"}, "the reward is that of a number of epochs"),
         ({"round_epochs": 4, "epochs": 4}, "round_epochs is given with epochs"),
+        ({"epochs": 10_001}, "epochs is 10001; it must be 10000 or less"),
+        ({"round_epochs": 10_001}, "round_epochs is 10001; it must be 10000 or less"),
         ({"windows": False}, "windows=false is for parts of chunks"),
         ({"buffer": 3, "round_epochs": 4}, "buffer and slow are for whole chunks"),
         ({"collective": "all-to-all", "buffer": 9}, "give whole_chunks=true"),
@@ -53,6 +55,7 @@ def test_what_makes_no_sense_is_refused(wrong: dict[str, Any], words: str) -> No
         ({"round_epochs": 2}, "epochs"),
         ({"epochs": 3, "objective": "reward"}, "reward"),
         ({"collective": "all-to-all"}, "epochs"),
+        ({"collective": "all-to-all", "epochs": 5}, "epochs"),
         ({"collective": "all-to-all", "whole_chunks": True}, "epochs"),
     ],
 )

@@ -205,6 +205,27 @@ def count_feeds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counts
 
 
+def test_switches_that_pass_on_slowly_do_not_feed_each_other_either() -> None:
+    """What is short of a copy takes another's, which then takes what it has passed on itself."""
+    builder = TopologyBuilder()
+    root, a, b = (builder.gpu(name) for name in ("root", "a", "b"))
+    builder.switch("p")
+    builder.switch("m", multicast=True)
+    for one, other in ((root, "p"), ("p", a), ("p", "m"), ("m", b)):
+        builder.link(one, other, 1)
+    net = builder.build("circle")
+    rows = [(2, 0, 3), (2, 3, 1), (3, 3, 4), (3, 4, 3), (3, 4, 2)]
+    sends, clock = timed([TimedSend(0, end, 0, tail, head) for end, tail, head in rows], 2000)
+    links = [(tail, head) for _, tail, head in rows]
+    nodes = net.ends
+    routes = Routes.from_paths({(t, h): (Path((nodes[t], nodes[h]), 1),) for t, h in sorted(links)})
+    chunks = Chunks.equal([0], whole=1)
+    made = StepSchedule(net, "by hand", "broadcast", chunks, sends, routes, clock)
+    for each in (made, time_reversed(made, net)):
+        with pytest.raises(VerificationError):
+            verify(each)
+
+
 def _overlapping(seed: int, halves: bool) -> StepSchedule:
     """A broadcast of a chunk that goes into a plain switch several times at once, and out."""
     random = Random(seed)
