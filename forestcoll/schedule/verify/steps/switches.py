@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate, groupby, pairwise
@@ -210,12 +210,10 @@ class _Passing:
     left: set[int]
     turn: dict[int, int] = field(default_factory=dict)
 
-    def settle(self, sends: Iterable[int]) -> None:
-        """Take transfers as proved, all in one turn."""
-        turn = len(self.turn)
-        for send in sends:
-            self.turn[send] = turn
-            self.left.discard(send)
+    def settle(self, send: int) -> None:
+        """Take a transfer as proved."""
+        self.turn[send] = len(self.turn)
+        self.left.discard(send)
 
     def settled(self, other: int, send: int) -> bool:
         """Whether one was settled before another, so that it does not depend on it."""
@@ -241,13 +239,17 @@ def _follow(
     for _, moment in groupby(order, key=key):
         waiting = list(moment)
         while waiting:
-            problems = {send: settle(send) for send in waiting}
-            settled = [send for send, problem in problems.items() if problem is None]
-            if not settled:
+            problems = {}
+            for send in waiting:
+                problem = settle(send)
+                if problem is None:
+                    passing.settle(send)
+                else:
+                    problems[send] = problem
+            if len(problems) == len(waiting):
                 send, problem = next(iter(problems.items()))
                 fail(f"{send_name(rows.schedule, send)}: {problem}")
-            passing.settle(settled)
-            waiting = [send for send in waiting if send in passing.left]
+            waiting = list(problems)
 
 
 @dataclass(frozen=True, slots=True)
