@@ -149,8 +149,8 @@ def model_us(row: dict[str, Any]) -> float:
     return float(epoch * row["incumbent"])
 
 
-LONGER_EPOCHS = 1000
-"""Bytes, for which table 8 makes epochs twice or four times as long, and we five times."""
+LONGER_EPOCHS = (("fastest", "4000"), ("fastest", "1000"), ("slowest", "1000"))
+"""For which table 8 makes epochs two or four times as long, and we five times, as its text says."""
 
 
 def test_teccl_s_allgathers_take_the_printed_times() -> None:
@@ -166,7 +166,7 @@ def test_teccl_s_allgathers_take_the_printed_times() -> None:
         assert row["verified"], cell
         if (cell["table"], cell["chunks_of_each"]) == ("3", "3"):
             printed = 6
-        if int(cell["size_bytes"]) == LONGER_EPOCHS:
+        if cell["table"] == "8" and (cell["epoch"], cell["size_bytes"]) in LONGER_EPOCHS:
             assert model_us(row) == pytest.approx(printed, rel=0.03), cell
         else:
             assert model_us(row) == pytest.approx(printed, rel=4e-4), cell
@@ -178,7 +178,7 @@ def test_teccl_s_all_to_alls_come_near_the_printed_times() -> None:
     cells = [c for c in printed_in("teccl_times.csv") if c["collective"] == "all-to-all"]
     assert len(cells) == 23
     for cell in cells:
-        if int(cell["size_bytes"]) < 64_000 or key_of(cell) not in found:
+        if int(cell["size_bytes"]) < 64_000:
             continue
         rel = 4e-4 if cell["table"] == "3" else 0.03
         printed = pytest.approx(float(cell["printed_time_us"]), rel=rel)
