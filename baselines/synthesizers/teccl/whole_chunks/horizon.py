@@ -32,12 +32,23 @@ from forestcoll.core.optimality import optimum
 from forestcoll.errors import DisconnectedError, InfeasibleError, TimeLimitError
 from forestcoll.problem.limits import Limits
 
-__all__ = ["Found", "Tell", "fewest_epochs", "least_epochs", "within_epochs", "without_repeats"]
+__all__ = [
+    "MOST_TRANSFERS",
+    "Found",
+    "Tell",
+    "fewest_epochs",
+    "least_epochs",
+    "within_epochs",
+    "without_repeats",
+]
 
 _FIRST_WORK = 1.0
 """Of CP-SAT's deterministic seconds, for the first look at a number of epochs."""
 
 _GROWTH = 4.0
+
+MOST_TRANSFERS = 2_000_000
+"""Chunks times arcs times epochs, of a program that is written down."""
 
 Tell = Callable[[int | None, int], None]
 """Called with the epochs found, if any, and proved to be needed."""
@@ -139,8 +150,9 @@ def fewest_epochs(
 ) -> Found:
     """Search for the least number of epochs, where the first chunks arrive in those given.
 
-    The fewest found when the time is up, or the work (CP-SAT's deterministic seconds) spent, with
-    the bound that is proved by then. ``tell`` is called with the epochs found, if any, and proved.
+    The fewest found when the time is up, or the work (CP-SAT's deterministic seconds) spent, or the
+    program too large, with the bound that is proved by then. ``tell`` is called with the epochs
+    found, if any, and proved.
 
     Raises
     ------
@@ -195,6 +207,11 @@ class _Goal:
         rest = self.demand.part(len(self.due), len(self.demand.wants)) if self.due else self.demand
         return least_epochs(self.network, rest)
 
+    def is_large(self, epochs: int) -> bool:
+        """Whether the program would take gigabytes; then the search ends."""
+        size = len(self.demand.roots) * len(self.network.arcs) * epochs
+        return size > MOST_TRANSFERS
+
     def answer(self, epochs: int, effort: Effort, deadline: float) -> Answer:
         """Write the program down and solve it, all before the deadline."""
         try:
@@ -226,7 +243,8 @@ class _Search:
         above = bound
         while self.best is None or bound < self.best.epochs:
             self._tell(bound)
-            if time.monotonic() >= self.deadline or self.left <= 0:
+            late = time.monotonic() >= self.deadline or self.left <= 0
+            if late or self.goal.is_large(bound):
                 return self._stopped(bound)
             outcome = self._try(bound, work)
             if outcome is Outcome.INFEASIBLE:
@@ -238,7 +256,7 @@ class _Search:
                 above = max(bound, above) + max(1, above // 4)
             else:
                 above = self.best.epochs - 1
-            if above > bound and self.left > 0:
+            if above > bound and self.left > 0 and not self.goal.is_large(above):
                 self._try(above, work)
             work *= _GROWTH
         assert self.best is not None
@@ -268,7 +286,7 @@ class _Search:
     def _stopped(self, bound: int) -> Found:
         if self.best is None:
             raise TimeLimitError(
-                f"teccl: nothing found on {self.goal.network.topology.name} in the time given; "
+                f"teccl: nothing found on {self.goal.network.topology.name} within the limits; "
                 f"{bound} epochs or more are still open",
                 bound=bound,
             )

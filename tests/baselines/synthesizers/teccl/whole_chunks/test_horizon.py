@@ -9,6 +9,7 @@ import pytest
 from baselines.synthesizers.teccl.instance.commodities import demand_of
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork, epoch_us
 from baselines.synthesizers.teccl.teccl import generate
+from baselines.synthesizers.teccl.whole_chunks import horizon
 from baselines.synthesizers.teccl.whole_chunks.epoch_program import write
 from baselines.synthesizers.teccl.whole_chunks.greedy import greedy_sends
 from baselines.synthesizers.teccl.whole_chunks.horizon import (
@@ -60,8 +61,6 @@ def test_when_the_time_is_up_the_bound_is_told() -> None:
 
 def test_the_search_goes_down_from_what_it_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the least number stays open, more epochs are tried, then fewer of these."""
-    import baselines.synthesizers.teccl.whole_chunks.horizon as horizon
-
     network, demand = instance("torus:dims=3x3", chunks=2)
     tried: list[int] = []
     real, hard = horizon.solve, 4
@@ -95,6 +94,14 @@ def test_work_is_a_limit_that_gives_the_same_answer_every_time() -> None:
     some = [fewest_epochs(network, demand, "cp-sat", Limits(), work=0.5) for _ in range(2)]
     assert some[0] == some[1]
     assert 8 <= some[0].bound <= some[0].epochs <= found.epochs
+
+
+def test_programs_of_gigabytes_are_not_written_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is found greedily is returned, with the bound from distances and the cut."""
+    network, demand = instance("torus:dims=4x4", chunks=2)
+    monkeypatch.setattr(horizon, "MOST_TRANSFERS", 100)
+    found = fewest_epochs(network, demand, "cp-sat", Limits())
+    assert found.bound == least_epochs(network, demand) <= found.epochs
 
 
 def test_reductions_over_switches_that_get_more_than_they_send() -> None:
