@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from baselines.synthesizers.teccl import task
+from baselines.synthesizers.teccl.instance.epochs import CROSSINGS
 from baselines.synthesizers.teccl.teccl import METHODS, generate
 from forestcoll.errors import (
     DisconnectedError,
@@ -20,7 +22,8 @@ from forestcoll.errors import (
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
 from forestcoll.topology import TopologyBuilder, load_topology
-from tests.random_topologies import random_topology
+from forestcoll.topology.groups import group
+from tests.random_topologies import KINDS, random_topology
 
 US = Fraction(1)
 
@@ -247,3 +250,61 @@ def test_other_searches_make_schedules_that_verify(collective: str, asked: dict[
 def test_searches_that_do_not_go_together(asked: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidParameterError, match=message):
         generate(load_topology("ring:nodes=3"), **asked)
+
+
+@pytest.mark.parametrize(
+    ("spec", "size_bytes"),
+    [
+        ("docs/examples/heterogeneous.yaml", 10**9),
+        ("dgx2:chassis=1", 10**6),
+        ("dgx2:chassis=1,multicast=true", 10**6),
+        ("ndv2:chassis=2", 10**6),
+    ],
+)
+@pytest.mark.parametrize("collective", ["reduce", "reduce-scatter"])
+def test_reductions_through_switches_with_latencies_verify(
+    spec: str, size_bytes: int, collective: str
+) -> None:
+    """Turned round, what a switch passes on as it comes in leaves when it has come."""
+    made = generate(load_topology(spec), collective, size_bytes=size_bytes, work=0)
+    assert verify(made).collective == collective
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", KINDS)
+def test_schedules_of_random_networks_with_latencies_verify(seed: int, kind: str) -> None:
+    """Both ways, whatever a latency is beside an epoch."""
+    topology = random_topology(seed, kind)
+    links = (replace(e, latency_us=Fraction(i % 7, 4)) for i, e in enumerate(topology.links))
+    topology = replace(topology, links=tuple(links))
+    for collective in ("allgather", "reduce-scatter"):
+        for crossing in CROSSINGS:
+            verify(generate(topology, collective, size_bytes=10**4, crossing=crossing, work=0))
+
+
+def test_sums_that_a_switch_would_add_are_refused() -> None:
+    """A chunk that goes into a copying switch twice is two sums backwards, and the switch adds."""
+    builder = TopologyBuilder()
+    builder.switch("s", multicast=True)
+    for name, latency in (("a", "1/20"), ("b", "1/20"), ("c", "0")):
+        builder.gpu(name)
+        builder.arc(name, "s", 1, Fraction(latency))
+        builder.arc("s", name, 1)
+    topology = builder.build("star")
+    asked: dict[str, Any] = {"size_bytes": 6000, "chunks": 2, "crossing": "rounded"}
+    verify(generate(topology, **asked))
+    with pytest.raises(UnsupportedError, match="a switch would add what this schedule sends on"):
+        generate(topology, "reduce-scatter", **asked)
+
+
+def test_gpus_outside_of_the_group_are_refused() -> None:
+    topology = group(load_topology("ring:nodes=4"), ["gpu0", "gpu1"])
+    with pytest.raises(UnsupportedError, match="has GPUs outside of the group"):
+        generate(topology)
+
+
+def test_a_network_without_links_is_not_connected() -> None:
+    builder = TopologyBuilder()
+    builder.gpu("a"), builder.gpu("b")
+    with pytest.raises(DisconnectedError, match="has no links"):
+        generate(builder.build("apart"))

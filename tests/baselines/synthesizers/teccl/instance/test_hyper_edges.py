@@ -33,3 +33,14 @@ def test_every_pair_at_a_switch_that_no_link_joins_gets_a_path() -> None:
 def test_switches_in_a_row_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="stand for single switches"):
         without_switches(load_topology("fat_tree:leaves=2,hosts=2,spines=2"))
+
+
+def test_switches_that_some_reach_sooner_than_others_are_refused() -> None:
+    """What is sent in one epoch would meet what was sent before on the links out of the switch."""
+    builder = TopologyBuilder()
+    builder.switch("s")
+    for name, latency in (("a", 0), ("b", 1)):
+        builder.gpu(name)
+        builder.link(name, "s", 1, latency)
+    with pytest.raises(UnsupportedError, match="all links have one latency, and those to s have"):
+        without_switches(builder.build("star"))
