@@ -285,10 +285,11 @@ def test_schedules_of_random_networks_with_latencies_verify(seed: int, kind: str
 def test_sums_that_a_switch_would_add_are_refused() -> None:
     """A chunk that goes into a copying switch twice is two sums backwards, and the switch adds."""
     builder = TopologyBuilder()
+    names = [builder.gpu(name) for name in "abc"]
     builder.switch("s", multicast=True)
-    for name, latency in (("a", "1/20"), ("b", "1/20"), ("c", "0")):
-        builder.gpu(name)
+    for name, latency in zip(names, ("1/20", "1/20", "0"), strict=True):
         builder.arc(name, "s", 1, Fraction(latency))
+    for name in names:
         builder.arc("s", name, 1)
     topology = builder.build("star")
     asked: dict[str, Any] = {"size_bytes": 6000, "chunks": 2, "crossing": "rounded"}
