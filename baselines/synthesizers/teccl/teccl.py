@@ -110,7 +110,8 @@ def generate(
         Search by rounds of so many epochs, each for its reward; 0: not. See
         :mod:`baselines.synthesizers.teccl.rounds.rounds`.
     solver : str
-        "cp-sat", "highs" or "gurobi"; of linear programs HiGHS stands in for CP-SAT.
+        "cp-sat", "highs", "gurobi", or "either" for CP-SAT and HiGHS in turn, with as much time:
+        one of them is often far ahead. Of linear programs HiGHS stands in for CP-SAT.
     work : float, optional
         CP-SAT's deterministic seconds that each phase may search for; a limit by which everybody
         gets the same schedule. With 0, what is found greedily.

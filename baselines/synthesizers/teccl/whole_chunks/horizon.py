@@ -239,7 +239,7 @@ class _Search:
         """Look at the bound and at what is above it in turn, ever harder."""
         self._tell(bound)
         self._begin()
-        work = _FIRST_WORK if self.goal.solver == "cp-sat" else math.inf
+        work = _FIRST_WORK if self.goal.solver in ("cp-sat", "either") else math.inf
         above = bound
         while self.best is None or bound < self.best.epochs:
             self._tell(bound)

@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 
@@ -33,9 +33,12 @@ from forestcoll.errors import InfeasibleError, SolverError, TimeLimitError
 
 __all__ = ["SOLVERS", "Answer", "Effort", "Outcome", "Status", "solve"]
 
-SOLVERS = ("cp-sat", "highs", "gurobi")
+SOLVERS = ("cp-sat", "highs", "gurobi", "either")
+"""The last: CP-SAT, and HiGHS for as long where that has no answer."""
 
 _LONG = 1e7  # seconds, for solvers that must be given a limit
+
+_SECOND = 1.0
 
 _LARGEST = 1 << 40
 """The most that CP-SAT's objective may come to."""
@@ -144,6 +147,8 @@ def solve(
         return Answer(Outcome.INFEASIBLE)
     if effort.seconds <= 0:
         return Answer(Outcome.OPEN)
+    if solver == "either":
+        return _either(program, effort, hint)
     if solver == "cp-sat":
         point = _cp_sat(program, effort, hint)
     else:
@@ -165,6 +170,20 @@ def solve(
     else:
         status = Status.LIMIT if point.stopped else Status.GAP
     return Answer(Outcome.FOUND, sent, status, value, bound)
+
+
+def _either(program: EpochProgram, effort: Effort, hint: Collection[Sent]) -> Answer:
+    """Give HiGHS as much time as CP-SAT has had, a second at least, or what is left."""
+    began = time.monotonic()
+    endless = effort.work == math.inf
+    first = replace(effort, seconds=effort.seconds / 2) if endless else effort
+    answer = solve(program, "cp-sat", first, hint)
+    if answer.outcome is not Outcome.OPEN:
+        return answer
+    spent = time.monotonic() - began
+    left = effort.seconds - spent
+    seconds = left if endless else min(left, max(spent, _SECOND))
+    return solve(program, "highs", replace(effort, seconds=seconds))
 
 
 def _cp_sat(program: EpochProgram, effort: Effort, hint: Collection[Sent]) -> _Point | Outcome:

@@ -84,3 +84,21 @@ def test_no_hint_changes_what_there_is(solver: str) -> None:
         assert solve(program(*nothing), solver, Effort(), hint).outcome is Outcome.INFEASIBLE
         most = solve(valued({1: Fraction(1)}, *rows), solver, Effort(), hint)
         assert most.value == Fraction(8, 7)
+
+
+def test_highs_answers_where_cp_sat_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is found, or proved, is the same; where CP-SAT has an answer HiGHS is not asked."""
+    either = Row((0, 1), (), 1, equal=True)
+    for row, outcome in (
+        (Row((2,), (0,), 0), Outcome.FOUND),
+        (Row((0, 1), (), 0), Outcome.INFEASIBLE),
+    ):
+        asked = program(either, row)
+        assert solve(asked, "either", Effort(work=1)).outcome is outcome
+        with monkeypatch.context() as without:
+            without.setattr(solvers, "_mixed", None)
+            assert solve(asked, "either", Effort(work=1)).outcome is outcome
+        with monkeypatch.context() as without:
+            without.setattr(solvers, "_cp_sat", lambda *_: Outcome.OPEN)
+            assert solve(asked, "either", Effort(work=1)).outcome is outcome
+            assert solve(asked, "either", Effort(seconds=60)).outcome is outcome
