@@ -2,5 +2,6 @@
 
 To read: ``instance/`` (what is given), ``whole_chunks/`` (with copies), ``flow/`` (without),
 ``rounds/`` (a few epochs at a time), ``cleaning``, ``conversion`` (to a schedule with a clock),
-``task`` (what is asked for), ``teccl`` (the method), ``sharing/`` (several tenants).
+``task`` (what is asked for), ``teccl`` (the method), ``paper_allreduce``, ``sharing/``
+(several tenants).
 """

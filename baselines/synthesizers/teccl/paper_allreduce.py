@@ -1,0 +1,68 @@
+"""The paper's allreduce: an all-to-all, after which every GPU adds what it has, and an allgather.
+
+Problem: what an allreduce takes if no GPU adds on the way.
+Input:   a topology; the parameters of ``generate``.
+Output:  the schedules of both phases, each to be verified as what it is.
+Cost:    that of both.
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 2: "allreduce" as the traffic of an all-to-all
+         and that of an allgather.
+
+They do not make one schedule of an allreduce: there GPUs add what comes in to their own, so parts
+could not pass through them, and parts of one sum over one link at once would be one transfer twice.
+:func:`baselines.synthesizers.teccl.teccl.generate` turns an allgather round instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from baselines.synthesizers.teccl.teccl import generate
+from forestcoll.problem.limits import Limits
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology.model import Topology
+
+__all__ = ["PaperAllreduce", "paper_allreduce"]
+
+
+@dataclass(frozen=True)
+class PaperAllreduce:
+    """Both phases of an allreduce.
+
+    Parameters
+    ----------
+    scatter : StepSchedule
+        An all-to-all: every GPU gets the parts of its shard.
+    gather : StepSchedule
+        An allgather of the sums.
+    """
+
+    scatter: StepSchedule
+    gather: StepSchedule
+
+    @property
+    def finish_us(self) -> Fraction:
+        """When the second phase ends that begins when the first has ended."""
+        clocks = (self.scatter.clock, self.gather.clock)
+        return sum((clock.finish_us for clock in clocks if clock is not None), Fraction(0))
+
+
+def paper_allreduce(
+    topology: Topology, *, limits: Limits | None = None, **asked: Any
+) -> PaperAllreduce:
+    """Make both phases; parameters and errors as of ``generate``, the time shared evenly.
+
+    Examples
+    --------
+    >>> from forestcoll import load_topology
+    >>> paper_allreduce(load_topology("ring:nodes=4"), size_bytes=4000).finish_us
+    Fraction(4, 1)
+    """
+    limits = limits or Limits()
+    if limits.seconds is not None:
+        limits = replace(limits, seconds=limits.seconds / 2)
+    phases = (
+        generate(topology, which, limits=limits, **asked) for which in ("all-to-all", "allgather")
+    )
+    return PaperAllreduce(*phases)
