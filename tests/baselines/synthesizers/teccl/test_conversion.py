@@ -38,8 +38,8 @@ def through_a_switch(crossing: str, latency: Fraction) -> StepSchedule:
         ("stored", Fraction(0), 1, [(0, 1, 1), (1, 2, 2)], 2),
         ("stored", HALF, 1, [(0, 1, 2), (2, 3, 4)], 4),
         ("through", Fraction(0), 1, [(0, 1, 1), (0, 1, 1)], 1),
-        ("through", HALF, 1, [(0, 1, 2), (1, 2, 3)], 3),
-        ("through", Fraction(1, 10), Fraction(1, 10), [(0, 10, 12), (1, 11, 12)], Fraction(6, 5)),
+        ("through", HALF, HALF, [(0, 2, 3), (2, 4, 6)], 3),
+        ("through", Fraction(1, 10), Fraction(1, 10), [(0, 10, 11), (1, 11, 12)], Fraction(6, 5)),
         ("rounded", Fraction(1, 10), Fraction(1, 10), [(0, 10, 11), (11, 21, 22)], Fraction(11, 5)),
     ],
 )
