@@ -167,7 +167,7 @@ class Task:
     def spread(self, topology: Topology, phase: str, report: Report) -> StepSchedule:
         """Make the schedule of a phase of that name."""
         network, demand = self.instance(topology)
-        tell = _Teller(phase, self.solver, report)
+        tell = _Teller(f"{phase}, crossing {self.crossing}", self.solver, report)
         if self._flows:
             return self._flow(network, demand, tell)
         kept = self._search(network, demand, tell)
@@ -253,7 +253,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class _Teller:
-    """Tells what is known of a phase."""
+    """Tells what is known of a phase, named with the rule for crossing switches."""
 
     phase: str
     solver: str

@@ -66,7 +66,7 @@ def test_every_search_tells_what_it_knows(asked: dict[str, Any], unit: str) -> N
     verify(made)
     last = told[-1]
     assert last.unit == unit
-    assert last.stage.endswith("of the phase")
+    assert last.stage.endswith("of the phase, crossing through")
     assert last.incumbent is not None
     assert last.bound is not None
     if unit == "epochs":
