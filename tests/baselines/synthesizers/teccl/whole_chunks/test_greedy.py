@@ -10,7 +10,7 @@ import pytest
 from baselines.synthesizers.teccl.cleaning import needed
 from baselines.synthesizers.teccl.conversion import schedule_of
 from baselines.synthesizers.teccl.instance.commodities import demand_of
-from baselines.synthesizers.teccl.instance.epochs import CROSSINGS, EpochNetwork, epoch_us
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork, epoch_us
 from baselines.synthesizers.teccl.whole_chunks.epoch_program import write
 from baselines.synthesizers.teccl.whole_chunks.greedy import greedy_sends
 from baselines.synthesizers.teccl.whole_chunks.horizon import least_epochs
@@ -55,8 +55,9 @@ def epochs_of(
 
 
 @pytest.mark.parametrize("spec", FAMILIES)
-@pytest.mark.parametrize("crossing", CROSSINGS)
-@pytest.mark.parametrize("which", ["fastest", "slowest"])
+@pytest.mark.parametrize(
+    ("crossing", "which"), [("through", "fastest"), ("rounded", "slowest"), ("stored", "slowest")]
+)
 def test_greedy_allgathers_are_solutions(spec: str, crossing: str, which: str) -> None:
     epochs_of(spec, "allgather", crossing, which)
 
