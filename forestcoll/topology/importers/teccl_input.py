@@ -16,13 +16,13 @@ from __future__ import annotations
 import difflib
 import reprlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.errors import ForestCollError, InvalidTopologyError
+from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.documents import Document
 from forestcoll.topology.families.chassis import dgx1, dgx2, mi250_teccl, ndv2
-from forestcoll.topology.families.values import Amount, Count, Kind, Latency
+from forestcoll.topology.families.values import Amount, Count, Latency
+from forestcoll.topology.importers.section import Section
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import exact
 
@@ -35,6 +35,7 @@ MICROSECONDS = 10**6
 _CHASSIS = Count("number of chassis")
 _ALPHA = Latency("seconds")
 _CHUNK_SIZE = Amount("GB")
+_SIDE = Count("nodes along one side")
 
 
 def is_teccl(document: Document) -> bool:
@@ -63,91 +64,67 @@ def topology_from_teccl(document: Document) -> Topology:
     >>> topology_from_teccl(parse_json(text, "amd.json")).name
     'mi250_teccl:chassis=2'
     """
-    params = _Params(document, _section(document))
+    params = _params(document)
     name = params.name()
-    params.value("chunk_size", _CHUNK_SIZE)
+    if "chunk_size" in params.given:
+        params.read(_CHUNK_SIZE, "chunk_size")
     if name != "Mesh":
         params.refuse("side_length", f"which {name} does not have; remove it")
     return _MACHINES[name](params)
 
 
-@dataclass(frozen=True, slots=True)
-class _Params:
-    """The section on the network, and the document for errors about it."""
+class _Params(Section):
+    """The section on the network."""
 
-    document: Document
-    given: Mapping[str, object]
+    __slots__ = ()
 
     def name(self) -> str:
         if "name" not in self.given:
-            raise self.fault("name", f"is missing; write one of {', '.join(_MACHINES)}")
+            raise self.fault(f"is missing; write one of {', '.join(_MACHINES)}", "name")
         name = self.given["name"]
         if isinstance(name, str) and name in _MACHINES:
             return name
         near = difflib.get_close_matches(str(name), _MACHINES, n=1)
         hint = f"did you mean {near[0]}?" if near else f"they are {', '.join(_MACHINES)}"
-        raise self.fault("name", f"is {reprlib.repr(name)}, no machine of TE-CCL's; {hint}")
-
-    def value(self, field: str, kind: Kind) -> object:
-        """Return the value of a field, or None if it is left out."""
-        if field not in self.given:
-            return None
-        return self._read((field,), kind, self.given[field])
+        raise self.fault(f"is {reprlib.repr(name)}, no machine of TE-CCL's; {hint}", "name")
 
     def chassis(self, default: int, only: int | None = None) -> int:
         """Return the number of chassis, which some machines have a fixed one of."""
-        chassis = self.value("chassis", _CHASSIS)
-        if not isinstance(chassis, int):
+        if "chassis" not in self.given:
             return default
+        chassis = self.read(_CHASSIS, "chassis")
         if only is not None and chassis != only:
             problem = f"is {chassis}, but TE-CCL makes {only} of {self.name()}; write {only}"
-            raise self.fault("chassis", problem)
+            raise self.fault(problem, "chassis")
         return chassis
 
     def alpha_us(self) -> tuple[Fraction, Fraction]:
         """Return the latencies of links between GPUs and of links at switches."""
-        alpha = self.given.get("alpha", [0, 0])
+        if "alpha" not in self.given:
+            return Fraction(0), Fraction(0)
+        alpha = self.given["alpha"]
         if not isinstance(alpha, list) or len(alpha) != 2:
             problem = f"is {reprlib.repr(alpha)}; write [between GPUs, at switches] in seconds"
-            raise self.fault("alpha", problem)
-        gpus, switches = (self._microseconds(i, value) for i, value in enumerate(alpha))
-        return gpus, switches
+            raise self.fault(problem, "alpha")
+        return self._microseconds(0), self._microseconds(1)
 
-    def _microseconds(self, place: int, value: object) -> Fraction:
-        seconds = self._read(("alpha", place), _ALPHA, value)
-        assert isinstance(seconds, Fraction), "a Latency reads to that"
+    def _microseconds(self, place: int) -> Fraction:
+        seconds = self.read(_ALPHA, "alpha", place)
         try:
             return exact(seconds * MICROSECONDS, "in microseconds")
         except InvalidTopologyError as error:
-            raise self.document.fault((SECTION, "alpha", place), str(error)) from None
-
-    def refuse(self, field: str, reason: str) -> None:
-        if field in self.given:
-            raise self.fault(field, f"is given, {reason}")
-
-    def fault(self, field: str, problem: str) -> ForestCollError:
-        return self.document.fault((SECTION, field), problem)
-
-    def _read(self, where: tuple[str | int, ...], kind: Kind, value: object) -> object:
-        try:
-            return kind.read(value)
-        except ValueError:
-            problem = f"is {reprlib.repr(value)}; it must be {kind.allowed} ({kind.help})"
-            raise self.document.fault((SECTION, *where), problem) from None
+            raise self.fault(str(error), "alpha", place) from None
 
 
-def _section(document: Document) -> Mapping[str, object]:
+def _params(document: Document) -> _Params:
     assert isinstance(document.data, dict), "is_teccl"
     section = document.data[SECTION]
     if not isinstance(section, dict):
         problem = f"is {reprlib.repr(section)}; it must hold the fields {', '.join(FIELDS[:4])}"
         raise document.fault((SECTION,), problem)
-    for field in section:
-        if field not in FIELDS:
-            near = difflib.get_close_matches(field, FIELDS, n=1)
-            remedy = f"did you mean {near[0]}?" if near else f"the fields are {', '.join(FIELDS)}"
-            raise document.fault((SECTION, field), f"is not a field of TE-CCL's; {remedy}")
-    return section
+    params = _Params(document, (SECTION,), section)
+    params.refuse_unknown(FIELDS, "TE-CCL")
+    return params
 
 
 def _dgx1(params: _Params) -> Topology:
@@ -174,10 +151,10 @@ def _amd(params: _Params) -> Topology:
 
 
 def _mesh(params: _Params) -> Topology:
-    side = params.value("side_length", Count("nodes along one side")) or 4
+    side = params.read(_SIDE, "side_length") if "side_length" in params.given else 4
     remedy = f"torus:dims={side}x{side},wrap=false,bandwidth=100"
     problem = f"is 'Mesh', whose rows run into the next in TE-CCL; for a mesh ask for {remedy}"
-    raise params.fault("name", problem)
+    raise params.fault(problem, "name")
 
 
 _MACHINES: Mapping[str, Callable[[_Params], Topology]] = {

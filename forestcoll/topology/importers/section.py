@@ -1,0 +1,78 @@
+"""The part of another tool's file that is about its network: fields, read one by one."""
+
+from __future__ import annotations
+
+import difflib
+import reprlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from forestcoll.errors import ForestCollError
+from forestcoll.topology.documents import Document
+
+__all__ = ["Section"]
+
+Value_co = TypeVar("Value_co", covariant=True)
+Value = TypeVar("Value")
+
+
+class _Kind(Protocol[Value_co]):
+    """What a value may be; those of the families' parameters, with the type they read to."""
+
+    @property
+    def help(self) -> str:
+        """What the value means, in a few words."""
+
+    @property
+    def allowed(self) -> str:
+        """What it may be, to complete "it must be ..."."""
+
+    def read(self, value: object) -> Value_co:
+        """Turn text, or a value of the right type, into the value; ValueError if it is neither."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A mapping in a document, where it stands there, and errors about its fields."""
+
+    document: Document
+    place: tuple[str, ...]
+    given: Mapping[str, object]
+
+    def read(self, kind: _Kind[Value], *where: str | int) -> Value:
+        """Return the value of a field that must be there, or of an item in it.
+
+        Raises
+        ------
+        ForestCollError
+            In one line: the file, the field, the value found and the remedy.
+        """
+        value: object = self.given
+        for key in where:
+            if isinstance(value, Mapping) and key not in value:
+                raise self.fault(f"is missing; add it ({kind.help})", *where)
+            assert isinstance(value, Mapping | list), "items are asked for of lists"
+            value = value[key]  # type: ignore[index]
+        try:
+            return kind.read(value)
+        except ValueError:
+            problem = f"is {reprlib.repr(value)}; it must be {kind.allowed} ({kind.help})"
+            raise self.fault(problem, *where) from None
+
+    def refuse(self, field: str, reason: str) -> None:
+        """Refuse a field that has no place here, if it is given."""
+        if field in self.given:
+            raise self.fault(f"is given, {reason}", field)
+
+    def refuse_unknown(self, fields: Sequence[str], tool: str) -> None:
+        """Refuse whatever is not one of the fields that the tool has."""
+        for field in self.given:
+            if field not in fields:
+                near = difflib.get_close_matches(field, fields, n=1)
+                hint = f"did you mean {near[0]}?" if near else f"the fields are {', '.join(fields)}"
+                raise self.fault(f"is not a field of {tool}'s; {hint}", field)
+
+    def fault(self, problem: str, *where: str | int) -> ForestCollError:
+        """Return an error about a field, or an item in it."""
+        return self.document.fault((*self.place, *where), problem)
