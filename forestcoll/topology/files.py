@@ -11,8 +11,9 @@ from typing import Any
 
 from forestcoll.atomic_write import reason, write_whole
 from forestcoll.errors import ExportError, InvalidTopologyError
-from forestcoll.topology.documents import parse_json, parse_yaml
+from forestcoll.topology.documents import Document, parse_json, parse_yaml
 from forestcoll.topology.format import topology_document, topology_from_document
+from forestcoll.topology.importers.taccl_input import is_taccl, topology_from_taccl
 from forestcoll.topology.importers.teccl_input import is_teccl, topology_from_teccl
 from forestcoll.topology.model import Topology
 
@@ -27,7 +28,7 @@ _NUMBERS = ("bandwidth_gb_s", "latency_us")
 
 
 def read_topology(path: str | os.PathLike[str]) -> Topology:
-    """Read a topology file, or an input of TE-CCL.
+    """Read a topology file, an input of TE-CCL or a topology of TACCL's.
 
     Parameters
     ----------
@@ -51,8 +52,7 @@ def read_topology(path: str | os.PathLike[str]) -> Topology:
     except OSError as error:
         raise InvalidTopologyError(f"{path}: cannot be read: {reason(error)}") from None
     parse = parse_json if suffix == ".json" else parse_yaml
-    document = parse(text, str(path))
-    return (topology_from_teccl if is_teccl(document) else topology_from_document)(document)
+    return _topology(parse(text, str(path)))
 
 
 def write_topology(topology: Topology, path: str | os.PathLike[str]) -> None:
@@ -96,6 +96,14 @@ def topology_json(topology: Topology) -> str:
         entries = ",\n".join(f"    {json.dumps(entry)}" for entry in document[part])
         parts.append(f'  "{part}": [\n{entries}\n  ]' if entries else f'  "{part}": []')
     return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _topology(document: Document) -> Topology:
+    if is_teccl(document):
+        return topology_from_teccl(document)
+    if is_taccl(document):
+        return topology_from_taccl(document)
+    return topology_from_document(document)
 
 
 def _yaml_flow(entry: Mapping[str, Any]) -> str:

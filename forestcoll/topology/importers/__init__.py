@@ -1,4 +1,5 @@
-"""Networks out of files of other tools: ``teccl_input`` (what TE-CCL solves).
+"""Networks out of files of other tools, one module a tool.
 
-``section`` reads the fields of such a file.
+``teccl_input`` (what TE-CCL solves), ``taccl_input`` (TACCL's topologies); ``section`` reads the
+fields of such files.
 """
