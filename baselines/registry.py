@@ -30,6 +30,7 @@ MODULES = (
     "baselines.synthesizers.unwound",
     "baselines.synthesizers.sccl.sccl",
     "baselines.synthesizers.teccl.teccl",
+    "baselines.synthesizers.taccl.taccl",
     "baselines.synthesizers.not_reimplemented",
 )
 """Where methods are: each has its own ``METHODS``."""

@@ -19,13 +19,13 @@ PARAMETERS = [(name, parameter) for name in METHODS for parameter in METHODS[nam
 NEVER = [[], [2], (1,), {}, {"a": 1}, b"1", 1j, object(), math.nan, math.inf, 2.5]
 """Of no kind that a parameter of a baseline has, but for the last."""
 
-FRACTIONAL = (("teccl", "gap"), ("teccl", "work"))
+FRACTIONAL = (("teccl", "gap"), ("teccl", "work"), ("taccl", "gap"))
 """Which may be floats."""
 
 SOMETIMES = [
     *(None, True, False, -1, 0, 1, 2, Fraction(1, 2), "", "x", "2", "-1", "nan", "inf"),
     *("1/0", "1e400", "true", "gpu0", "ring", "a b", "\0", "tree", "at-once", "near-first"),
-    *("fastest", "through", "nodes", "kept", "epochs", "cp-sat"),
+    *("fastest", "through", "nodes", "kept", "epochs", "cp-sat", "auto", "any", "highs"),
     *("maximum", "mwu", "paper", "inside-first", "next-box", "nearest"),
 ]
 """What some parameter takes."""

@@ -1,0 +1,219 @@
+"""Stage 3: which chunks are sent together from box to box.
+
+Problem: one message of n chunks pays the latency once, but waits for the last of them.
+Input:   a network, an order, messages to begin with.
+Output:  messages, and when each starts and arrives.
+Cost:    an integer program with a variable for each run of chunks that may be a message.
+Source:  Shah et al., TACCL (NSDI 2023), section 4.3 and the rules of its public code: chunks that
+         follow each other over a link between boxes may be sent together, at most six; a message
+         takes alpha + n beta; what is sent together starts together, which the published code
+         leaves out. On a port that it shares with other links a message goes without a break.
+
+Where links between boxes have no latency, messages of one chunk are best: taken apart, chunks start
+no later and arrive no later. Then there is nothing to search for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import scipy.sparse as sp
+
+from baselines.synthesizers.taccl.exact_times import (
+    Message,
+    Timetable,
+    sequences,
+    singly,
+    timetable,
+)
+from baselines.synthesizers.taccl.logical_network import LogicalNetwork
+from baselines.synthesizers.taccl.ordering import Transfer
+from forestcoll.errors import TimeLimitError
+from lp.solver.linear_program import Program, Settings, Solution
+from lp.solver.solve import solve
+
+__all__ = ["MOST_TOGETHER", "Contiguity", "best_messages"]
+
+MOST_TOGETHER = 6
+"""Chunks in one message."""
+
+MOST_RUNS = 20_000
+"""Runs of chunks in a program that is written down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contiguity:
+    """The best times found, and the time below which the solver says there are none."""
+
+    times: Timetable
+    bound_us: float
+    status: str
+
+
+def best_messages(
+    network: LogicalNetwork, order: Sequence[Transfer], settings: Settings
+) -> Contiguity:
+    """Find which chunks to send together.
+
+    Parameters
+    ----------
+    network : LogicalNetwork
+    order : sequence of Transfer
+    settings : lp.solver.linear_program.Settings
+        The best that is known when the time is up is returned, one chunk a message if nothing is.
+    """
+    alone = timetable(network, order, singly(order))
+    assert alone is not None, "an order waits for nothing behind it"
+    runs = _runs(network, order)
+    if not runs or len(runs) > MOST_RUNS or settings.seconds <= 0:
+        exact = not runs
+        bound = float(alone.finish_us) if exact else 0.0
+        return Contiguity(alone, bound, "optimal" if exact else "feasible")
+    program = _Program(network, order, runs, float(alone.finish_us))
+    try:
+        found, status = solve(program.written(), settings), "optimal"
+    except TimeLimitError as error:
+        if not isinstance(error.incumbent, Solution):
+            return Contiguity(alone, 0.0, "feasible")
+        found, status = error.incumbent, "feasible"
+    times = timetable(network, order, program.messages(found.x))
+    if times is None or times.finish_us >= alone.finish_us:
+        times = alone
+    return Contiguity(times, max(found.bound, 0.0), status)
+
+
+Run = tuple[int, ...]
+"""Transfers that may be one message, by their places in the order, two or more."""
+
+
+def _runs(network: LogicalNetwork, order: Sequence[Transfer]) -> list[Run]:
+    """List what may be sent together: neighbours on a link with a latency, and on its ports."""
+    place = {transfer: n for n, transfer in enumerate(order)}
+    links = len(network.links)
+    rows = [[place[one] for one in row] for row in sequences(network, order)]
+    parted = {  # neighbours on a link between which a port does something else
+        (one, other) for row in rows[links:] for one, other in _parted(row, order)
+    }
+    found = []
+    for link, row in zip(network.links, rows, strict=False):
+        if not link.remote or not link.latency_us:
+            continue
+        for first in range(len(row)):
+            for last in range(first + 1, min(first + MOST_TOGETHER, len(row))):
+                if (row[last - 1], row[last]) in parted:
+                    break
+                found.append(tuple(row[first : last + 1]))
+    return found
+
+
+def _parted(row: Sequence[int], order: Sequence[Transfer]) -> list[tuple[int, int]]:
+    """Pairs that follow each other on a link and not on a port."""
+    before: dict[int, int] = {}
+    pairs = []
+    for at, one in enumerate(row):
+        link = order[one].link
+        if link in before and before[link] != at - 1:
+            pairs.append((row[before[link]], one))
+        before[link] = at
+    return pairs
+
+
+class _Program:
+    """Variables: runs, starts of transfers, the time. A transfer in no run goes alone."""
+
+    def __init__(
+        self, network: LogicalNetwork, order: Sequence[Transfer], runs: list[Run], horizon: float
+    ) -> None:
+        self.network, self.order, self.runs, self.horizon = network, order, runs, horizon
+        self.of: list[list[int]] = [[] for _ in order]
+        for number, run in enumerate(runs):
+            for one in run:
+                self.of[one].append(number)
+        self.time = len(runs) + len(order)
+        self.latency = [float(network.links[each.link].latency_us) for each in order]
+        self.busy = [float(network.links[each.link].busy_us) for each in order]
+        self.rows: list[tuple[list[int], list[float], float]] = []
+
+    def written(self) -> Program:
+        """Return it for the solver."""
+        for one in range(len(self.order)):
+            if self.of[one]:
+                self._row(self.of[one], [-1.0] * len(self.of[one]), -1.0)
+            self._after(self.time, one)
+        self._arrivals()
+        self._sequences()
+        number = np.repeat(np.arange(len(self.rows)), [len(row[0]) for row in self.rows])
+        matrix = sp.coo_array(
+            (
+                np.concatenate([row[1] for row in self.rows]),
+                (number, np.concatenate([row[0] for row in self.rows])),
+            ),
+            shape=(len(self.rows), self.time + 1),
+        )
+        size, runs = self.time + 1, len(self.runs)
+        upper = np.full(size, self.horizon)
+        upper[:runs] = 1.0
+        whole = np.zeros(size, dtype=np.bool_)
+        whole[:runs] = True
+        cost = np.zeros(size)
+        cost[self.time] = 1.0
+        return Program(
+            cost=cost,
+            matrix=matrix,
+            row_lower=np.array([row[2] for row in self.rows]),
+            row_upper=np.full(len(self.rows), np.inf),
+            lower=np.zeros(size),
+            upper=upper,
+            whole=whole,
+        )
+
+    def messages(self, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[Message]:
+        """Return the messages of a solution."""
+        taken = [run for run, value in zip(self.runs, values, strict=False) if value > 0.5]
+        together = {one for run in taken for one in run}
+        alone = [(each,) for n, each in enumerate(self.order) if n not in together]
+        return [*(tuple(self.order[one] for one in run) for run in taken), *alone]
+
+    def _row(self, columns: list[int], values: list[float], low: float) -> None:
+        self.rows.append((columns, values, low))
+
+    def _start(self, one: int) -> int:
+        return len(self.runs) + one
+
+    def _after(self, column: int, one: int, unless: Sequence[int] = ()) -> None:
+        """A time is no earlier than a transfer has arrived, unless it is in one of some runs."""
+        more = [self.busy[one] * (len(self.runs[run]) - 1) for run in self.of[one]]
+        columns = [column, self._start(one), *self.of[one]]
+        values = [1.0, -1.0, *(-amount for amount in more)]
+        slack = self.horizon + self.latency[one] + self.busy[one] * MOST_TOGETHER
+        for run in unless:
+            values[2 + self.of[one].index(run)] += slack
+        self._row(columns, values, self.latency[one] + self.busy[one])
+
+    def _arrivals(self) -> None:
+        """A chunk leaves after it has come."""
+        links = self.network.links
+        brings = {(one.chunk, links[one.link].head): n for n, one in enumerate(self.order)}
+        for n, one in enumerate(self.order):
+            feeder = brings.get((one.chunk, links[one.link].tail))
+            if feeder is not None:
+                self._after(self._start(n), feeder)
+
+    def _sequences(self) -> None:
+        """One thing at a time, but what is sent together starts together."""
+        place = {transfer: n for n, transfer in enumerate(self.order)}
+        for row in sequences(self.network, self.order):
+            for one, other in pairwise(place[transfer] for transfer in row):
+                both = [run for run in self.of[one] if other in self.runs[run]]
+                self._after(self._start(other), one, both)
+                if not both:
+                    continue
+                for first, then in ((one, other), (other, one)):
+                    self._row(
+                        [self._start(first), self._start(then), *both],
+                        [1.0, -1.0, *[-self.horizon] * len(both)],
+                        -self.horizon,
+                    )

@@ -1,0 +1,107 @@
+"""When everything starts and arrives, once routes, order and messages are settled.
+
+Problem: the earliest times at which no link and no port does two things at once.
+Input:   transfers in order, and which of them are sent together.
+Output:  the start and the end of every message, exactly.
+Cost:    linear in transfers and their links and ports.
+Source:  Shah et al., TACCL (NSDI 2023), section 4.3: with all choices made, the scheduling program
+         is one of differences, whose least solution is that of longest paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from baselines.synthesizers.taccl.logical_network import LogicalNetwork
+from baselines.synthesizers.taccl.ordering import Transfer
+
+__all__ = ["Message", "Timetable", "sequences", "singly", "timetable"]
+
+Message = tuple[Transfer, ...]
+"""Transfers over one link that start together and arrive together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timetable:
+    """Messages, and when each starts and has arrived, in microseconds."""
+
+    messages: tuple[Message, ...]
+    start: tuple[Fraction, ...]
+    end: tuple[Fraction, ...]
+
+    @property
+    def finish_us(self) -> Fraction:
+        """When the last message has arrived."""
+        return max(self.end, default=Fraction(0))
+
+
+def singly(order: Sequence[Transfer]) -> tuple[Message, ...]:
+    """Make every transfer a message of its own."""
+    return tuple((transfer,) for transfer in order)
+
+
+def timetable(
+    network: LogicalNetwork, order: Sequence[Transfer], messages: Sequence[Message]
+) -> Timetable | None:
+    """Find the earliest times; None if messages wait for each other.
+
+    Parameters
+    ----------
+    network : LogicalNetwork
+    order : sequence of Transfer
+        That of every link and port.
+    messages : sequence of Message
+        All transfers, each in one of them.
+    """
+    number = {transfer: n for n, message in enumerate(messages) for transfer in message}
+    after: list[set[int]] = [set() for _ in messages]
+    waits = [0] * len(messages)
+
+    def follows(first: int, then: int) -> None:
+        if first != then and then not in after[first]:
+            after[first].add(then)
+            waits[then] += 1
+
+    brings = {(one.chunk, network.links[one.link].head): one for one in order}
+    for transfer in order:
+        feeder = brings.get((transfer.chunk, network.links[transfer.link].tail))
+        if feeder is not None:
+            if number[feeder] == number[transfer]:
+                return None
+            follows(number[feeder], number[transfer])
+    for row in sequences(network, order):
+        for one, other in pairwise(row):
+            follows(number[one], number[other])
+
+    start = [Fraction(0)] * len(messages)
+    end = [Fraction(0)] * len(messages)
+    todo = [n for n, count in enumerate(waits) if not count]
+    for n in todo:
+        link = network.links[messages[n][0].link]
+        end[n] = start[n] + link.latency_us + len(messages[n]) * link.busy_us
+        for then in after[n]:
+            start[then] = max(start[then], end[n])
+            waits[then] -= 1
+            if not waits[then]:
+                todo.append(then)
+    if len(todo) < len(messages):
+        return None
+    return Timetable(tuple(messages), tuple(start), tuple(end))
+
+
+def sequences(network: LogicalNetwork, order: Sequence[Transfer]) -> list[list[Transfer]]:
+    """Return what each link, and behind these each port, does in turn."""
+    links = len(network.links)
+    rows: list[list[Transfer]] = [[] for _ in range(links + len(network.ports))]
+    ports_of: list[list[int]] = [[] for _ in range(links)]
+    for number, port in enumerate(network.ports):
+        for i in port.links:
+            ports_of[i].append(links + number)
+    for transfer in order:
+        rows[transfer.link].append(transfer)
+        for port_row in ports_of[transfer.link]:
+            rows[port_row].append(transfer)
+    return rows

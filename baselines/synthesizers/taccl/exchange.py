@@ -1,0 +1,75 @@
+"""What is to be sent: chunks, where they are, and who wants them.
+
+Problem: an allgather or an all-to-all as chunks, each with one source and some destinations.
+Input:   the number of GPUs, the collective, chunks a GPU (in an all-to-all a pair).
+Output:  sources and destinations by place.
+Cost:    linear.
+Source:  Shah et al., TACCL (NSDI 2023), section 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Exchange", "exchange_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Chunks by number: of source r those of its first destination come first.
+
+    Parameters
+    ----------
+    collective : str
+    gpus : int
+    parts : int
+        Chunks a GPU, in an all-to-all a pair of GPUs.
+    source : tuple of int
+    target : tuple of int
+        The one destination, -1 for all GPUs.
+    """
+
+    collective: str
+    gpus: int
+    parts: int
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def wanted(self, chunk: int, place: int) -> bool:
+        """Whether a GPU is to get a chunk, which it has not at first."""
+        if place == self.source[chunk]:
+            return False
+        return self.target[chunk] in (-1, place)
+
+    def destinations(self, chunk: int) -> tuple[int, ...]:
+        """Return all GPUs that are to get a chunk."""
+        if self.target[chunk] >= 0:
+            return (self.target[chunk],)
+        return tuple(v for v in range(self.gpus) if v != self.source[chunk])
+
+    def number(self, source: int, target: int, part: int) -> int:
+        """Return the chunk with these ends, the so-many-th of them."""
+        if target < 0:
+            return source * self.parts + part
+        before = target - (target > source)
+        return (source * (self.gpus - 1) + before) * self.parts + part
+
+
+def exchange_of(collective: str, gpus: int, parts: int) -> Exchange:
+    """Cut the data of an allgather or an all-to-all.
+
+    Examples
+    --------
+    >>> exchange_of("allgather", gpus=3, parts=2).source
+    (0, 0, 1, 1, 2, 2)
+    >>> exchange_of("all-to-all", gpus=3, parts=1).target
+    (1, 2, 0, 2, 0, 1)
+    """
+    if collective == "allgather":
+        ends = [(u, -1) for u in range(gpus) for _ in range(parts)]
+    else:
+        ends = [(u, v) for u in range(gpus) for v in range(gpus) if u != v for _ in range(parts)]
+    return Exchange(collective, gpus, parts, tuple(u for u, _ in ends), tuple(v for _, v in ends))

@@ -1,0 +1,73 @@
+"""What no schedule of a sketch is faster than.
+
+Problem: a bound on the time that needs no search.
+Input:   a logical network, an exchange, what each link takes for a chunk.
+Output:  a time by which enough can have come into each GPU and each box.
+Cost:    a heap with an entry for each way into a GPU or box.
+Source:  Own: a link or port that takes w for a chunk has brought floor(t / w) of them by t. The
+         linear program knows no whole chunks, and so proves less.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from baselines.synthesizers.taccl.exchange import Exchange
+from baselines.synthesizers.taccl.logical_network import LogicalNetwork
+
+__all__ = ["least_time"]
+
+
+def least_time(
+    network: LogicalNetwork, exchange: Exchange, cost: Sequence[Fraction]
+) -> Fraction | None:
+    """Return the time; None if no link leads into some GPU or box.
+
+    Parameters
+    ----------
+    network : LogicalNetwork
+    exchange : Exchange
+    cost : sequence of Fraction
+        Of each link, for how long a chunk keeps it busy at least.
+    """
+    size, into = network.size, network.into
+    spread = exchange.collective == "all-to-all"
+    demands: list[tuple[Sequence[int], int]]
+    demands = [(into[place], (network.gpus - 1) * exchange.parts) for place in range(network.gpus)]
+    outside = network.gpus - size
+    for box in range(network.boxes if outside else 0):
+        inside = range(box * size, (box + 1) * size)
+        links = [i for place in inside for i in into[place] if network.links[i].remote]
+        demands.append((links, outside * exchange.parts * (size if spread else 1)))
+    times = [_until(_ways(network, links, cost), count) for links, count in demands]
+    found = [time for time in times if time is not None]
+    return max(found) if len(found) == len(times) else None
+
+
+def _ways(
+    network: LogicalNetwork, links: Iterable[int], cost: Sequence[Fraction]
+) -> list[Fraction]:
+    """What a chunk takes at least by each port that these links share, and each without one."""
+    port_of = {
+        i: number for number, port in enumerate(network.ports) if not port.out for i in port.links
+    }
+    ways: dict[int, Fraction] = {}
+    for i in links:
+        key = port_of.get(i, len(network.ports) + i)
+        ways[key] = min(ways.get(key, cost[i]), cost[i])
+    return list(ways.values())
+
+
+def _until(ways: Sequence[Fraction], count: int) -> Fraction | None:
+    """When ways that take so long a chunk have brought so many together, at the soonest."""
+    if not ways:
+        return None
+    queue = [(way, way) for way in ways]
+    heapq.heapify(queue)
+    now = Fraction(0)
+    for _ in range(count):
+        now, way = queue[0]
+        heapq.heapreplace(queue, (now + way, way))
+    return now

@@ -1,0 +1,343 @@
+"""The logical network of a sketch: links between GPUs, and the ports that some of them share.
+
+Problem: which GPU may send to which at what cost, so that the physical network can always carry it.
+Input:   a topology, a sketch, the size of a chunk.
+Output:  logical links with their paths, latency and time per chunk; sets of links of which one at
+         a time is used.
+Cost:    a path for every pair of GPUs that the sketch joins.
+Source:  Shah et al., TACCL (NSDI 2023), section 3 (switch hyper-edges, relays) and the rules of its
+         public code: a switch is a clique in which each GPU sends to one and receives from one at
+         a time; between boxes a NIC's bandwidth is divided over the links of two boxes that use it;
+         with three boxes or more a GPU sends to one and receives from one of all other boxes.
+
+There the divisor is senders times receivers over NICs; here each physical link is divided by what
+uses it, which comes to the same on those networks and holds on any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from baselines.networks.boxes import gpus_by_box
+from baselines.networks.switch_paths import Router
+from baselines.synthesizers.taccl.sketch import Connections, Sketch
+from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.topology.model import Topology
+
+__all__ = ["LogicalLink", "LogicalNetwork", "Port", "equal_boxes"]
+
+_DIRECT, _SWITCH, _REMOTE = "direct", "switch", "remote"
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalLink:
+    """A way from one GPU to another, by their places: box times GPUs of a box plus number in it.
+
+    Parameters
+    ----------
+    tail, head : int
+    latency_us : Fraction
+    busy_us : Fraction
+        For how long a chunk keeps it busy.
+    remote : bool
+        Whether it leads to another box.
+    plane : int
+        Of switches that have the same GPUs, which one.
+    paths : tuple of tuples of int
+        The nodes on its way; with several it is divided evenly.
+    """
+
+    tail: int
+    head: int
+    latency_us: Fraction
+    busy_us: Fraction
+    remote: bool
+    plane: int
+    paths: tuple[tuple[int, ...], ...]
+
+    @property
+    def cost_us(self) -> Fraction:
+        """From the start of a chunk to its arrival."""
+        return self.latency_us + self.busy_us
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """Links of which one at a time is used: out of a GPU, or into it."""
+
+    place: int
+    out: bool
+    links: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalNetwork:
+    """GPUs by place, links and ports."""
+
+    topology: Topology
+    boxes: int
+    size: int
+    ranks: tuple[int, ...]
+    links: tuple[LogicalLink, ...]
+    ports: tuple[Port, ...]
+
+    @property
+    def gpus(self) -> int:
+        """How many there are."""
+        return self.boxes * self.size
+
+    def box(self, place: int) -> int:
+        """Return the box of a GPU."""
+        return place // self.size
+
+    @property
+    def into(self) -> tuple[tuple[int, ...], ...]:
+        """The links into each GPU."""
+        return self._by(link.head for link in self.links)
+
+    @property
+    def out(self) -> tuple[tuple[int, ...], ...]:
+        """The links out of each GPU."""
+        return self._by(link.tail for link in self.links)
+
+    def _by(self, places: Iterable[int]) -> tuple[tuple[int, ...], ...]:
+        found: list[list[int]] = [[] for _ in range(self.gpus)]
+        for number, place in enumerate(places):
+            found[place].append(number)
+        return tuple(map(tuple, found))
+
+    @classmethod
+    def of(cls, topology: Topology, sketch: Sketch, chunk_kb: Fraction) -> LogicalNetwork:
+        """Lay the links that a sketch allows.
+
+        Parameters
+        ----------
+        topology : Topology
+        sketch : Sketch
+        chunk_kb : Fraction
+            The size of a chunk, in 1000 bytes: what a link of 1 GB/s carries in a microsecond.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the sketch is for other boxes, or names a GPU or a link that is not there.
+        UnsupportedError
+            If boxes differ in their number of GPUs.
+        """
+        boxes = equal_boxes(topology)
+        size = len(boxes[0])
+        if len(boxes) not in sketch.boxes:
+            allowed = " or ".join(map(str, sketch.boxes))
+            raise InvalidParameterError(
+                f"{sketch.source}: nnodes is {allowed}, but {topology.name} has {len(boxes)}; take "
+                f"a sketch for so many boxes"
+            )
+        gpus = tuple(gpu for box in boxes for gpu in box)
+        ways = _Ways(topology, sketch, len(boxes), size, gpus)
+        drafts = [*ways.direct(), *ways.switched(), *ways.remote()]
+        rates = _rates(drafts, topology, size, exclusive=len(boxes) > 2)
+        links = tuple(
+            LogicalLink(
+                *(draft.tail, draft.head, _latency_us(topology, draft), chunk_kb / rate),
+                remote=draft.kind == _REMOTE,
+                plane=draft.plane,
+                paths=draft.paths,
+            )
+            for draft, rate in zip(drafts, rates, strict=True)
+        )
+        ranks = tuple(topology.rank_of[gpu] for gpu in gpus)
+        ports = _ports(drafts, remote=len(boxes) > 2)
+        return cls(topology, len(boxes), size, ranks, links, ports)
+
+
+def equal_boxes(topology: Topology) -> list[list[int]]:
+    """Return the GPUs of each box.
+
+    Raises
+    ------
+    UnsupportedError
+        If boxes differ in their number.
+    """
+    boxes = gpus_by_box(topology)
+    if len({len(box) for box in boxes}) > 1:
+        raise UnsupportedError(
+            f"unsupported: the boxes of {topology.name} differ in their number of GPUs; a sketch "
+            f"of taccl is for equal ones"
+        )
+    return boxes
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A link whose rate is not yet known."""
+
+    tail: int
+    head: int
+    kind: str
+    group: int
+    plane: int
+    paths: tuple[tuple[int, ...], ...]
+
+
+class _Ways:
+    """The paths behind what a sketch joins."""
+
+    def __init__(
+        self, topology: Topology, sketch: Sketch, boxes: int, size: int, gpus: tuple[int, ...]
+    ) -> None:
+        self.topology, self.sketch, self.boxes, self.size = topology, sketch, boxes, size
+        self.gpus = gpus
+        self.router = Router(topology)
+
+    def direct(self) -> Iterable[_Draft]:
+        """Links between GPUs of a box, but for those on a switch of the sketch."""
+        switched = {(u, v) for one in self.sketch.switches for u in one for v in one}
+        place = {gpu: i for i, gpu in enumerate(self.gpus)}
+        for link in self.topology.links:
+            tail, head = place.get(link.tail), place.get(link.head)
+            if tail is None or head is None or tail // self.size != head // self.size:
+                continue
+            if (tail % self.size, head % self.size) not in switched:
+                yield _Draft(tail, head, _DIRECT, 0, 0, ((link.tail, link.head),))
+
+    def switched(self) -> Iterable[_Draft]:
+        """A clique for every switch of a box."""
+        planes: dict[tuple[int, ...], int] = {}
+        for group, gpus in enumerate(self.sketch.switches):
+            self._check("switches", gpus)
+            plane = planes[gpus] = planes.get(gpus, -1) + 1
+            for box in range(self.boxes):
+                for u in gpus:
+                    for v in gpus:
+                        if u != v:
+                            ends = box * self.size + u, box * self.size + v
+                            paths = self._paths(*ends, "switches")
+                            yield _Draft(*ends, _SWITCH, group, plane, paths)
+
+    def remote(self) -> Iterable[_Draft]:
+        """Links from senders to their receivers in every other box."""
+        if self.boxes == 1:
+            return
+        connections = self._connections()
+        for sender, sources in self.sketch.sources.items():
+            self._check("gpus_to_sender_rev_map", (sender, *sources))
+            if sender not in connections:
+                raise self._fault(
+                    f"gpus_to_sender_rev_map has sender {sender}, which internode_conn does not "
+                    f"let send; leave it out"
+                )
+        for sender, receivers in connections.items():
+            self._check("internode_conn", (sender, *receivers))
+            for a in range(self.boxes):
+                for b in range(self.boxes):
+                    if a != b:
+                        for receiver in receivers:
+                            ends = a * self.size + sender, b * self.size + receiver
+                            paths = self._paths(*ends, "internode_conn")
+                            yield _Draft(*ends, _REMOTE, 0, 0, paths)
+
+    def _connections(self) -> Connections:
+        each = range(self.size)
+        if self.sketch.pattern == "direct-map":
+            return {gpu: (gpu,) for gpu in each}
+        if self.sketch.pattern == "fully-connected":
+            return {gpu: tuple(each) for gpu in each}
+        return self.sketch.connections
+
+    def _paths(self, tail: int, head: int, name: str) -> tuple[tuple[int, ...], ...]:
+        try:
+            return self.router.paths(self.gpus[tail], self.gpus[head])
+        except UnsupportedError as error:
+            raise self._fault(
+                f"{name} joins two GPUs that no link and no switch joins: {error}; name others, or "
+                f"take another sketch"
+            ) from None
+
+    def _check(self, name: str, gpus: Iterable[int]) -> None:
+        for gpu in gpus:
+            if gpu >= self.size:
+                raise self._fault(
+                    f"{name} names GPU {gpu}, but boxes of {self.topology.name} have GPUs 0 to "
+                    f"{self.size - 1}; name one of these"
+                )
+
+    def _fault(self, problem: str) -> InvalidParameterError:
+        return InvalidParameterError(f"{self.sketch.source}: {problem}")
+
+
+def _rates(
+    drafts: list[_Draft], topology: Topology, size: int, *, exclusive: bool
+) -> list[Fraction]:
+    """What each link may take of every physical link on its way, whatever others do, in GB/s."""
+    users: dict[tuple[int, int], list[tuple[_Draft, Fraction]]] = {}
+    shares = []
+    for draft in drafts:
+        share: dict[tuple[int, int], Fraction] = {}
+        for path in draft.paths:
+            for hop in pairwise(path):
+                share[hop] = share.get(hop, Fraction(0)) + Fraction(1, len(draft.paths))
+        shares.append(share)
+        for hop, part in share.items():
+            users.setdefault(hop, []).append((draft, part))
+    divisor = {hop: _at_once(uses, size, exclusive) for hop, uses in users.items()}
+    return [
+        min(topology.link_between[hop].bandwidth_gb_s / divisor[hop] for hop in share)
+        for share in shares
+    ]
+
+
+def _at_once(uses: list[tuple[_Draft, Fraction]], size: int, exclusive: bool) -> Fraction:
+    """How many links can be busy at once on a physical link, shares of links as such."""
+    total = sum((part for draft, part in uses if draft.kind == _DIRECT), Fraction(0))
+    switches: dict[tuple[int, int], list[tuple[_Draft, Fraction]]] = {}
+    remote: list[tuple[_Draft, Fraction]] = []
+    for draft, part in uses:
+        if draft.kind == _SWITCH:
+            switches.setdefault((draft.group, draft.tail // size), []).append((draft, part))
+        elif draft.kind == _REMOTE:
+            remote.append((draft, part))
+    total += sum((_matched(some) for some in switches.values()), Fraction(0))
+    if not remote:
+        return total
+    if not exclusive:
+        return total + sum((part for _, part in remote), Fraction(0))
+    pairs: dict[tuple[int, int], Fraction] = {}
+    for draft, part in remote:
+        pair = draft.tail // size, draft.head // size
+        pairs[pair] = pairs.get(pair, Fraction(0)) + part
+    return total + max(_matched(remote), *pairs.values())
+
+
+def _matched(uses: list[tuple[_Draft, Fraction]]) -> Fraction:
+    """The most at once where a GPU sends to one and receives from one at a time."""
+    tails: dict[int, Fraction] = {}
+    heads: dict[int, Fraction] = {}
+    for draft, part in uses:
+        tails[draft.tail] = max(tails.get(draft.tail, Fraction(0)), part)
+        heads[draft.head] = max(heads.get(draft.head, Fraction(0)), part)
+    return min(sum(tails.values(), Fraction(0)), sum(heads.values(), Fraction(0)))
+
+
+def _latency_us(topology: Topology, draft: _Draft) -> Fraction:
+    """The latency of the longest of its paths."""
+    between = topology.link_between
+    return max(
+        sum((between[hop].latency_us for hop in pairwise(path)), Fraction(0))
+        for path in draft.paths
+    )
+
+
+def _ports(drafts: list[_Draft], *, remote: bool) -> tuple[Port, ...]:
+    """What leaves a GPU, or comes in, by one switch; with three boxes or more, to other boxes."""
+    found: dict[tuple[str, int, bool, int], list[int]] = {}
+    for number, draft in enumerate(drafts):
+        if draft.kind == _SWITCH or (draft.kind == _REMOTE and remote):
+            for out, place in ((True, draft.tail), (False, draft.head)):
+                found.setdefault((draft.kind, draft.group, out, place), []).append(number)
+    return tuple(
+        Port(place, out, tuple(links))
+        for (_, _, out, place), links in sorted(found.items(), key=lambda item: item[0])
+    )

@@ -1,0 +1,171 @@
+"""Stage 2: in which order what is routed is sent.
+
+Problem: a total order of all transfers, which is that of every link and port.
+Input:   a routing program, routes, a heuristic.
+Output:  transfers, each behind the one that brings its chunk.
+Cost:    a few steps of a heap for each transfer.
+Source:  Shah et al., TACCL (NSDI 2023), section 4.2 and the heuristics that its public code picks
+         by the kind of network: what has farthest to go first (boxes with switches), what can go
+         first first and then what is of the sender's box (several boxes without), last hops placed
+         first, from the end (one box without). Reductions there have others; ours are reversed.
+
+A transfer can start when its chunk has come and its link and ports are free of what is placed
+before. Times only grow as more is placed, so that a heap with stale entries gives the same order as
+sorting all candidates each time. But for the second heuristic, the public code sorts by the times
+of the routing first, in which nothing waits.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import NamedTuple
+
+from baselines.synthesizers.taccl.logical_network import LogicalNetwork
+from baselines.synthesizers.taccl.routing import ChunkRoutes, Routing
+
+__all__ = ["HEURISTICS", "Transfer", "heuristic_of", "ordered"]
+
+HEURISTICS = ("farthest", "earliest", "last-hops")
+"""Of what could be sent: what has farthest to go, what can go first, or the last hop last."""
+
+
+class Transfer(NamedTuple):
+    """A chunk that is sent over a logical link."""
+
+    chunk: int
+    link: int
+
+
+class _Known(NamedTuple):
+    """Of each transfer: how far from its source it starts, and how far it is from the last GPU."""
+
+    travelled: Mapping[Transfer, Fraction]
+    left: Mapping[Transfer, Fraction]
+
+
+def heuristic_of(network: LogicalNetwork) -> str:
+    """Return the heuristic that the public code takes for a network."""
+    switched = any(not network.links[i].remote for port in network.ports for i in port.links)
+    if switched:
+        return "farthest"
+    return "earliest" if network.boxes > 1 else "last-hops"
+
+
+def ordered(routing: Routing, routes: ChunkRoutes, heuristic: str) -> tuple[Transfer, ...]:
+    """Order the transfers of routes by one of ``HEURISTICS``."""
+    known = _known(routing, routes)
+    placed = _placed(routing, routes, known, heuristic)
+    if heuristic == "last-hops":
+        placed.reverse()
+    if heuristic != "earliest":
+        placed.sort(key=lambda transfer: known.travelled[transfer])
+    return tuple(placed)
+
+
+def _known(routing: Routing, routes: ChunkRoutes) -> _Known:
+    travelled: dict[Transfer, Fraction] = {}
+    left: dict[Transfer, Fraction] = {}
+    for chunk, links in enumerate(routes):
+        start = routing.starts(chunk, links)
+        after: dict[int, Fraction] = {}
+        for i in sorted(links, key=lambda i: start[routing.network.links[i].tail], reverse=True):
+            link, transfer = routing.network.links[i], Transfer(chunk, i)
+            travelled[transfer] = start[link.tail]
+            left[transfer] = routing.cost[i] + after.get(link.head, Fraction(0))
+            after[link.tail] = max(after.get(link.tail, Fraction(0)), left[transfer])
+    return _Known(travelled, left)
+
+
+def _placed(routing: Routing, routes: ChunkRoutes, known: _Known, heuristic: str) -> list[Transfer]:
+    """Place one transfer after the other; from the end, where the last hops come first."""
+    network, cost = routing.network, routing.cost
+    backwards = heuristic == "last-hops"
+    resources = _resources(network)
+    free: list[Fraction] = [Fraction(0)] * (len(network.links) + len(network.ports))
+    there: dict[tuple[int, int], Fraction] = {}
+    waiting, onward = _tree(network, routes, backwards=backwards)
+    rank = _ranked(network, routing, known, heuristic)
+
+    def soonest(transfer: Transfer) -> Fraction:
+        link = network.links[transfer.link]
+        come = there.get((transfer.chunk, link.head if backwards else link.tail), Fraction(0))
+        return max(come, *(free[each] for each in resources[transfer.link]))
+
+    queue = [(rank(one, soonest(one)), one) for one, count in waiting.items() if not count]
+    heapq.heapify(queue)
+    placed: list[Transfer] = []
+    while queue:
+        stale, transfer = heapq.heappop(queue)
+        time = soonest(transfer)
+        if (key := rank(transfer, time)) > stale:
+            heapq.heappush(queue, (key, transfer))
+            continue
+        placed.append(transfer)
+        done = time + cost[transfer.link]
+        for each in resources[transfer.link]:
+            free[each] = done
+        link = network.links[transfer.link]
+        at = transfer.chunk, link.tail if backwards else link.head
+        there[at] = max(there.get(at, Fraction(0)), done)
+        for other in onward.get(transfer, ()):
+            waiting[other] -= 1
+            if not waiting[other]:
+                heapq.heappush(queue, (rank(other, soonest(other)), other))
+    return placed
+
+
+def _resources(network: LogicalNetwork) -> list[list[int]]:
+    """What a transfer over each link keeps busy: the link, and behind the links its ports."""
+    found = [[i] for i in range(len(network.links))]
+    for number, port in enumerate(network.ports):
+        for i in port.links:
+            found[i].append(len(network.links) + number)
+    return found
+
+
+def _tree(
+    network: LogicalNetwork, routes: ChunkRoutes, *, backwards: bool
+) -> tuple[dict[Transfer, int], dict[Transfer, list[Transfer]]]:
+    """For how many others each transfer waits, and which wait for it."""
+    waiting: dict[Transfer, int] = {}
+    onward: dict[Transfer, list[Transfer]] = {}
+    for chunk, links in enumerate(routes):
+        brings = {network.links[i].head: Transfer(chunk, i) for i in links}
+        for i in sorted(links):
+            waiting.setdefault(Transfer(chunk, i), 0)
+        for i in sorted(links):
+            transfer = Transfer(chunk, i)
+            feeder = brings.get(network.links[i].tail)
+            if feeder is not None:
+                first, then = (transfer, feeder) if backwards else (feeder, transfer)
+                waiting[then] += 1
+                onward.setdefault(first, []).append(then)
+    return waiting, onward
+
+
+_Rank = Callable[[Transfer, Fraction], tuple[Fraction | int, ...]]
+
+
+def _ranked(network: LogicalNetwork, routing: Routing, known: _Known, heuristic: str) -> _Rank:
+    """How a transfer that can start at a time is ranked among others, least first."""
+    source, size, gpus = routing.exchange.source, network.size, network.gpus
+
+    def rank(transfer: Transfer, time: Fraction) -> tuple[Fraction | int, ...]:
+        link = network.links[transfer.link]
+        ends = (
+            (link.tail - link.head) % gpus,
+            link.head % size,
+            link.tail % size,
+            link.head // size,
+        )
+        left = known.left[transfer]
+        if heuristic == "farthest":
+            return (-left, time, *ends)
+        if heuristic == "last-hops":
+            return (left, -known.travelled[transfer], time, *ends)
+        home = source[transfer.chunk] // size
+        return (time, int(not link.tail // size == link.head // size == home), -left, *ends)
+
+    return rank

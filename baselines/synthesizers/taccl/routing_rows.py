@@ -1,0 +1,279 @@
+"""Stage 1 as rows for a mixed-integer solver.
+
+Problem: the routing of ``routing`` as a program.
+Input:   what is to be routed; a time beyond which no routes are looked for.
+Output:  the program of the least objective, or of routes of a time; routes from its solutions.
+Cost:    a variable for each class of (chunk, link) and of (chunk, GPU), a few rows for each.
+Source:  Shah et al., TACCL (NSDI 2023), appendix B, and the rules of its public code: a chunk comes
+         into a GPU once, and is there when it has come; some sender takes it to every other box
+         where it is wanted; a sender takes its own chunks first; of links that are worth as much
+         fewer or more are used (uc-min, uc-max), or loads are made even.
+
+Rows are written once for all that is alike. Times are in units of the cheapest link. That a chunk
+is later at the head of a link than at its tail is one row, with as much slack as the horizon asks
+for; the public code has 10 s. It is the horizon that the search doubles where nothing is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from baselines.synthesizers.taccl.routing import LOAD_WEIGHT, ChunkRoutes, Routing
+from lp.solver.linear_program import Program
+
+__all__ = ["RoutingRows"]
+
+_Floats = npt.NDArray[np.float64]
+
+
+class RoutingRows:
+    """The rows; variables are classes of transfers, classes of starts, links or a load, the time.
+
+    Parameters
+    ----------
+    routing : Routing
+    horizon : float
+        In units.
+    """
+
+    def __init__(self, routing: Routing, horizon: float) -> None:
+        self.routing, self.horizon = routing, horizon
+        self._sent, self._start = routing.classes.sent, routing.classes.start
+        self._sends, starts = int(self._sent.max()) + 1, int(self._start.max()) + 1
+        self._first_other = self._sends + starts
+        links, size = routing.network.links, routing.network.size
+        self._inside = [i for i, link in enumerate(links) if max(link.tail, link.head) < size]
+        local = routing.sketch.local
+        others = len(self._inside) if local == "switch" else int(local in ("minmax", "maxmin"))
+        self._time = self._first_other + others
+        self._cost = [float(cost / routing.unit_us) for cost in routing.cost]
+        self._rows: dict[bytes, tuple[npt.NDArray[Any], _Floats, float, float]] = {}
+        self._write()
+
+    @property
+    def size(self) -> int:
+        """Number of variables."""
+        return self._time + 1
+
+    @property
+    def most_gained(self) -> float:
+        """By how much the objective can be less than the time, in units."""
+        sketch = self.routing.sketch
+        if sketch.local == "maxmin":
+            return float(LOAD_WEIGHT) * self.horizon
+        if sketch.local == "switch" and sketch.unique == "uc-max":
+            return float(self.routing.weight_us / self.routing.unit_us) * len(self._inside)
+        return 0.0
+
+    def least(self) -> Program:
+        """Return the program of the least objective."""
+        routing = self.routing
+        cost = np.zeros(self.size)
+        cost[self._time] = 1.0
+        weight = float(LOAD_WEIGHT)
+        if routing.sketch.local == "switch":
+            weight = float(routing.weight_us / routing.unit_us)
+        least = routing.sketch.local == "maxmin" or routing.sketch.unique == "uc-max"
+        cost[self._first_other : self._time] = -weight if least else weight
+        return self._program(cost, self.horizon)
+
+    def by_lot(self, most: float, seed: int) -> Program:
+        """Return the program of routes within a time, of which there are many, with prices drawn.
+
+        Each class of transfers has a price from 0 to 1; the least sum is asked for.
+        """
+        cost = np.zeros(self.size)
+        np.add.at(cost, self._sent.ravel(), 1.0)
+        cost[: self._sends] *= np.random.default_rng(seed).uniform(0.0, 1.0, self._sends)
+        return self._program(cost, most)
+
+    def routes(self, values: _Floats) -> ChunkRoutes:
+        """Return the routes of a solution."""
+        return self.routing.routes(values[self._sent] > 0.5)
+
+    def _program(self, cost: _Floats, most: float) -> Program:
+        rows = list(self._rows.values())
+        number = np.repeat(np.arange(len(rows)), [len(row[0]) for row in rows])
+        entries = np.concatenate([row[1] for row in rows])
+        columns = np.concatenate([row[0] for row in rows])
+        lower, upper = np.zeros(self.size), np.ones(self.size)
+        upper[: self._sends] = 0.0
+        upper[self._sent[self.routing.allowed]] = 1.0
+        starts = slice(self._sends, self._first_other)
+        lower[starts], upper[starts] = np.minimum(self._soonest, most), most
+        for chunk, source in enumerate(self.routing.exchange.source):
+            upper[self._column(chunk, source)] = 0.0
+        if self.routing.sketch.local in ("minmax", "maxmin"):
+            upper[self._first_other] = most
+        least = float(self.routing.least_us / self.routing.unit_us)
+        lower[self._time], upper[self._time] = min(least, most), most
+        whole = np.zeros(self.size, dtype=np.bool_)
+        whole[: self._sends] = True
+        return Program(
+            cost=cost,
+            matrix=sp.coo_array((entries, (number, columns)), shape=(len(rows), self.size)),
+            row_lower=np.array([row[2] for row in rows]),
+            row_upper=np.array([row[3] for row in rows]),
+            lower=lower,
+            upper=upper,
+            whole=whole,
+        )
+
+    def _write(self) -> None:
+        self._write_receipts()
+        self._write_starts()
+        self._write_loads()
+        self._write_copies()
+        self._write_crossings()
+        if self.routing.sketch.own_first:
+            self._write_own_first()
+        if self.routing.sketch.local == "switch":
+            self._write_links_used()
+
+    def _column(self, chunk: int, place: int) -> int:
+        """The start of a chunk at a GPU."""
+        return self._sends + int(self._start[chunk, place])
+
+    def _row(
+        self, columns: Sequence[int], values: Sequence[float], low: float, high: float
+    ) -> None:
+        total: dict[int, float] = {}
+        for column, value in zip(columns, values, strict=True):
+            total[column] = total.get(column, 0.0) + value
+        kept = sorted(column for column, value in total.items() if value)
+        where, what = np.array(kept, dtype=np.int64), np.array([total[column] for column in kept])
+        key = where.tobytes() + what.tobytes() + np.array([low, high]).tobytes()
+        self._rows.setdefault(key, (where, what, low, high))
+
+    def _write_receipts(self) -> None:
+        """A chunk comes in once where it is wanted, at most once elsewhere, and then leaves."""
+        exchange, network = self.routing.exchange, self.routing.network
+        allowed, sent = self.routing.allowed, self._sent
+        into, out = network.into, network.out
+        for chunk in range(len(exchange)):
+            for place in range(network.gpus):
+                if place == exchange.source[chunk]:
+                    continue
+                came = [int(sent[chunk, i]) for i in into[place] if allowed[chunk, i]]
+                wanted = exchange.wanted(chunk, place)
+                if came or wanted:
+                    self._row(came, [1.0] * len(came), float(wanted), 1.0)
+                for i in () if wanted else out[place]:
+                    if allowed[chunk, i]:
+                        columns, ones = [*came, int(sent[chunk, i])], [1.0] * len(came)
+                        self._row(columns, [*ones, -1.0], 0.0, np.inf)
+
+    @cached_property
+    def _soonest(self) -> _Floats:
+        """When chunks can be there at the soonest, by class of starts."""
+        found = np.zeros(self._first_other - self._sends)
+        distances = self.routing.soonest[np.array(self.routing.exchange.source)]
+        np.maximum.at(found, self._start, np.where(np.isinf(distances), 0.0, distances))
+        return found
+
+    def _write_starts(self) -> None:
+        """At the head of a link that it takes a chunk is so much later than at the tail."""
+        links = self.routing.network.links
+        chunk, link = np.nonzero(self.routing.allowed)
+        tails, heads = (
+            self._start[chunk, np.array([getattr(each, end) for each in links])[link]]
+            for end in ("tail", "head")
+        )
+        cost = np.array(self._cost)[link]
+        rows = np.stack([self._sent[chunk, link], tails, heads, cost.view(np.int64)])
+        for sent, tail, head, bits in np.unique(rows, axis=1).T.tolist():
+            length = float(np.int64(bits).view(np.float64))
+            slack = self.horizon + length - float(self._soonest[head])
+            columns = [self._sends + head, self._sends + tail, sent]
+            self._row(columns, [1.0, -1.0, -slack], length - slack, np.inf)
+
+    def _write_loads(self) -> None:
+        """Neither a link nor a port is busy for longer than the time."""
+        network, allowed, local = (
+            self.routing.network,
+            self.routing.allowed,
+            self.routing.sketch.local,
+        )
+        for links in [[i] for i in range(len(network.links))] + [
+            list(p.links) for p in network.ports
+        ]:
+            columns: list[int] = []
+            values: list[float] = []
+            for i in links:
+                chunks = self._sent[allowed[:, i], i].tolist()
+                columns += chunks
+                values += [-self._cost[i]] * len(chunks)
+            if not columns:
+                continue
+            self._row([*columns, self._time], [*values, 1.0], 0.0, np.inf)
+            if local == "minmax":
+                self._row([*columns, self._first_other], [*values, 1.0], 0.0, np.inf)
+            if local == "maxmin":
+                self._row([*columns, self._first_other], [*values, 1.0], -np.inf, 0.0)
+
+    def _write_copies(self) -> None:
+        """A chunk is there in time; what is sent of it by a port, one by one, is sent in time."""
+        network, allowed = self.routing.network, self.routing.allowed
+        ports = [port for port in network.ports if port.out]
+        for start in range(self._sends, self._first_other):
+            self._row([self._time, start], [1.0, -1.0], 0.0, np.inf)
+        for chunk in range(len(self.routing.exchange)):
+            for port in ports:
+                sent = [i for i in port.links if allowed[chunk, i]]
+                if sent:
+                    columns = [self._time, self._column(chunk, port.place)]
+                    columns += [int(self._sent[chunk, i]) for i in sent]
+                    values = [1.0, -1.0, *(-self._cost[i] for i in sent)]
+                    self._row(columns, values, 0.0, np.inf)
+
+    def _write_crossings(self) -> None:
+        """Some sender takes each chunk from its box to every box where it is wanted."""
+        network, allowed = self.routing.network, self.routing.allowed
+        between: dict[tuple[int, int], list[int]] = {}
+        for i, link in enumerate(network.links):
+            if link.remote:
+                between.setdefault((network.box(link.tail), network.box(link.head)), []).append(i)
+        for chunk, source in enumerate(self.routing.exchange.source):
+            home = network.box(source)
+            boxes = {network.box(v) for v in self.routing.exchange.destinations(chunk)}
+            for box in sorted(boxes - {home}):
+                links = [i for i in between.get((home, box), []) if allowed[chunk, i]]
+                columns = [int(self._sent[chunk, i]) for i in links]
+                self._row(columns, [1.0] * len(columns), 1.0, np.inf)
+
+    def _write_own_first(self) -> None:
+        """What a sender takes out of its box for others is there after its own has gone."""
+        network, allowed = self.routing.network, self.routing.allowed
+        exchange, sketch = self.routing.exchange, self.routing.sketch
+        own: dict[int, list[int]] = {}
+        for chunk, source in enumerate(exchange.source):
+            own.setdefault(source, []).append(chunk)
+        for i, link in enumerate(network.links):
+            if not link.remote:
+                continue
+            home = network.box(link.tail) * network.size
+            mine = [chunk for chunk in own[link.tail] if allowed[chunk, i]]
+            for number in sketch.sources.get(link.tail - home, ()):
+                for chunk in own[home + number] if home + number != link.tail else ():
+                    for other in mine if allowed[chunk, i] else ():
+                        twice = 2 * self._cost[i]
+                        columns = [self._column(chunk, link.head)]
+                        columns += [int(self._sent[chunk, i]), int(self._sent[other, i])]
+                        self._row(columns, [1.0, -twice, -twice], -twice, np.inf)
+
+    def _write_links_used(self) -> None:
+        """Tell which links inside the first box are used, or which are not."""
+        for number, i in enumerate(self._inside):
+            used = self._first_other + number
+            chunks = np.unique(self._sent[self.routing.allowed[:, i], i]).tolist()
+            if self.routing.sketch.unique == "uc-max":
+                self._row([used, *chunks], [1.0, *[-1.0] * len(chunks)], -np.inf, 0.0)
+                continue
+            for chunk in chunks:
+                self._row([used, chunk], [1.0, -1.0], 0.0, np.inf)

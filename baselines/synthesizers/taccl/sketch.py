@@ -1,0 +1,308 @@
+"""A communication sketch: which links a schedule may use, and what of it is to be symmetric.
+
+Problem: say what a designer knows of a network, so that the search for a schedule is small.
+Input:   a YAML or JSON file, in the fields of TACCL's own sketches.
+Output:  the sketch, checked as far as it can be without a network; or an error that names the file,
+         the line, the field and the remedy.
+Cost:    nothing.
+Source:  Shah et al., TACCL (NSDI 2023), section 3 and its published sketches.
+
+Two fields take more than in TACCL's files: ``nnodes`` may be a list of numbers of boxes, and the
+size in ``symmetry_offsets`` may be ``all``, so that one sketch does for clusters of several sizes.
+What TACCL's code passes over is refused: fields that it does not know, GPUs that are named twice.
+"""
+
+from __future__ import annotations
+
+import difflib
+import reprlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from forestcoll.errors import InvalidParameterError
+from forestcoll.topology.documents import Document
+
+__all__ = ["LOCAL", "NO_CONNECTIONS", "UNIQUE", "Connections", "Sketch", "sketch_of"]
+
+LOCAL = ("none", "switch", "minmax", "maxmin")
+"""What is done inside a box: links as they are, switches as hyper-edges, loads made even."""
+
+UNIQUE = ("uc-min", "uc-max")
+"""Whether GPUs on a switch talk to few others or to many."""
+
+Connections = Mapping[int, tuple[int, ...]]
+"""GPUs of other boxes that each GPU of a box sends to, by their numbers in a box."""
+
+NO_CONNECTIONS: Connections = MappingProxyType({})
+
+_NAMED = ("direct-map", "fully-connected")
+_FIELDS = (
+    *("nnodes", "intranode_sketch", "internode_sketch", "symmetry_offsets", "hyperparameters"),
+    "description",
+)
+_LOCAL_FIELDS = ("strategy", "switches", "switch_hyperedge_strategy")
+_REMOTE_FIELDS = ("strategy", "internode_conn", "gpus_to_sender_rev_map", "enforce_ordering")
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """What a schedule may use and how it is to look.
+
+    Parameters
+    ----------
+    source : str
+        The file it came from, for errors.
+    boxes : tuple of int
+        Numbers of boxes that it is for.
+    local : str
+        One of :data:`LOCAL`.
+    switches : tuple of tuples of int
+        The GPUs on each switch of a box, by their numbers in it. A switch that comes n times is n
+        planes of it, each with an n-th of the bandwidth.
+    unique : str
+        One of :data:`UNIQUE`; of a sketch with switches.
+    connections : Connections
+        None if there is one box.
+    pattern : str
+        "direct-map" (each GPU to its like) or "fully-connected", in place of connections.
+    sources : Connections
+        The GPUs whose chunks a sender takes out of the box; all if there are none.
+    own_first : bool
+        Whether a sender sends its own chunk before those of others.
+    symmetry : tuple of (int, int)
+        Offset and size: GPU r has the place ``(r + offset) mod size`` within its block of so many.
+        Size 0: of all GPUs.
+    chunks : int
+        That the data of each GPU is cut into.
+    """
+
+    source: str
+    boxes: tuple[int, ...]
+    local: str = "none"
+    switches: tuple[tuple[int, ...], ...] = ()
+    unique: str = UNIQUE[0]
+    connections: Connections = field(default_factory=lambda: NO_CONNECTIONS, hash=False)
+    pattern: str = ""
+    sources: Connections = field(default_factory=lambda: NO_CONNECTIONS, hash=False)
+    own_first: bool = False
+    symmetry: tuple[tuple[int, int], ...] = ()
+    chunks: int = 1
+
+    def reversed(self) -> Sketch:
+        """The sketch for the network with every link turned round: receivers send.
+
+        What a sender took out of its box its receivers do now.
+        """
+        back: dict[int, tuple[int, ...]] = {}
+        sources: dict[int, tuple[int, ...]] = {}
+        for sender, receivers in self.connections.items():
+            for receiver in receivers:
+                back[receiver] = (*back.get(receiver, ()), sender)
+                taken = {*sources.get(receiver, ()), *self.sources.get(sender, ())}
+                sources[receiver] = tuple(sorted(taken))
+        return replace(
+            self,
+            connections=MappingProxyType(dict(sorted(back.items()))),
+            sources=MappingProxyType(sources) if self.sources else NO_CONNECTIONS,
+        )
+
+
+def sketch_of(document: Document) -> Sketch:
+    """Read a sketch.
+
+    Raises
+    ------
+    ForestCollError
+        As the document's errors are: with the file, the line if known, the field and the remedy.
+
+    Examples
+    --------
+    >>> from forestcoll.topology.documents import parse_json
+    >>> text = '{"nnodes": 2, "intranode_sketch": {"strategy": "none"}, "internode_sketch": '
+    >>> text += '{"strategy": "relay", "internode_conn": {"0": [1]}}, "symmetry_offsets": [[8, 16]]'
+    >>> text += ', "hyperparameters": {"input_chunkup": 1}}'
+    >>> sketch = sketch_of(parse_json(text, "sketch.json", InvalidParameterError))
+    >>> sketch.boxes, dict(sketch.connections), sketch.symmetry
+    ((2,), {0: (1,)}, ((8, 16),))
+    """
+    top = _Part(document, (), document.data)
+    top.known(_FIELDS)
+    boxes = _boxes(top)
+    local = top.part("intranode_sketch")
+    local.known(_LOCAL_FIELDS)
+    strategy = local.choice("strategy", LOCAL)
+    switches = _switches(local) if strategy == "switch" else ()
+    remote = _remote(top) if max(boxes) > 1 or "internode_sketch" in top.given else _Remote()
+    return Sketch(
+        source=document.source,
+        boxes=boxes,
+        local=strategy,
+        switches=switches,
+        unique=_unique(local, switches) if switches else UNIQUE[0],
+        connections=remote.connections,
+        pattern=remote.pattern,
+        sources=remote.sources,
+        own_first=remote.own_first,
+        symmetry=_symmetry(top),
+        chunks=top.part("hyperparameters").whole("input_chunkup", least=1),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Remote:
+    connections: Connections = field(default_factory=lambda: NO_CONNECTIONS)
+    pattern: str = ""
+    sources: Connections = field(default_factory=lambda: NO_CONNECTIONS)
+    own_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A mapping of the document, and the way to it."""
+
+    document: Document
+    where: tuple[str | int, ...]
+    data: object
+
+    @property
+    def given(self) -> Mapping[str, object]:
+        if not isinstance(self.data, dict):
+            raise self.document.fault(
+                self.where, f"is {reprlib.repr(self.data)}; it must hold fields, `name: value`"
+            )
+        return self.data
+
+    def fault(self, name: str | int, problem: str) -> InvalidParameterError:
+        error = self.document.fault((*self.where, name), problem)
+        return InvalidParameterError(str(error))
+
+    def known(self, names: Sequence[str]) -> None:
+        for name in self.given:
+            if name not in names:
+                near = difflib.get_close_matches(str(name), names, n=1)
+                remedy = f"did you mean {near[0]}?" if near else f"these are {', '.join(names)}"
+                raise self.fault(name, f"is no field of a sketch; {remedy}")
+
+    def value(self, name: str) -> object:
+        if name not in self.given:
+            raise self.fault(name, "is missing")
+        return self.given[name]
+
+    def part(self, name: str) -> _Part:
+        return _Part(self.document, (*self.where, name), self.value(name))
+
+    def choice(self, name: str, choices: Sequence[str]) -> str:
+        value = self.value(name)
+        if isinstance(value, str) and value in choices:
+            return value
+        raise self.fault(name, f"is {reprlib.repr(value)}; it must be one of {', '.join(choices)}")
+
+    def whole(self, name: str, least: int) -> int:
+        return self.number(name, self.value(name), least)
+
+    def number(self, name: str | int, value: object, least: int) -> int:
+        if isinstance(value, int) and not isinstance(value, bool) and value >= least:
+            return value
+        problem = f"is {reprlib.repr(value)}; it must be a whole number, {least} or more"
+        raise self.fault(name, problem)
+
+    def items(self, name: str, what: str) -> list[object]:
+        value = self.value(name)
+        if not isinstance(value, list):
+            raise self.fault(name, f"is {reprlib.repr(value)}; it must be a list of {what}")
+        return value
+
+    def gpus(self, name: str, value: object) -> tuple[int, ...]:
+        """Read a list of GPUs of a box, each once."""
+        if not isinstance(value, list) or not value:
+            raise self.fault(name, f"is {reprlib.repr(value)}; it must be a list of GPUs, [0, 1]")
+        found = tuple(self.number(name, each, 0) for each in value)
+        if len(set(found)) < len(found):
+            raise self.fault(name, f"names a GPU twice: {reprlib.repr(value)}; name each once")
+        return found
+
+    def connections(self, name: str) -> Connections:
+        """Read which GPU is for which others."""
+        inner = self.part(name)
+        found = {}
+        for gpu, others in inner.given.items():
+            if not str(gpu).isdecimal():
+                raise inner.fault(gpu, "is no GPU; write its number in the box, such as 0")
+            found[int(gpu)] = inner.gpus(gpu, others)
+        return MappingProxyType(dict(sorted(found.items())))
+
+
+def _boxes(top: _Part) -> tuple[int, ...]:
+    value = top.value("nnodes")
+    numbers = value if isinstance(value, list) and value else [value]
+    return tuple(sorted({top.number("nnodes", number, 1) for number in numbers}))
+
+
+def _switches(local: _Part) -> tuple[tuple[int, ...], ...]:
+    """Read the switches: any two have the same GPUs or none in common, or planes have no sense."""
+    listed = [local.gpus("switches", one) for one in local.items("switches", "lists of GPUs")]
+    for i, one in enumerate(listed):
+        if len(one) < 2:
+            raise local.fault("switches", f"has a switch with GPU {one[0]} alone; take it out")
+        for other in listed[:i]:
+            if set(one) & set(other) and set(one) != set(other):
+                problem = "has two switches that share some GPUs; they must share all or none"
+                raise local.fault("switches", problem)
+    if not listed:
+        raise local.fault("switches", "is empty; list the GPUs of a switch, or strategy: none")
+    return tuple(tuple(sorted(one)) for one in listed)
+
+
+def _unique(local: _Part, switches: Sequence[object]) -> str:
+    """Read the strategies, one a switch, of which TACCL's code takes the first for all."""
+    name = "switch_hyperedge_strategy"
+    listed = local.items(name, f"{' or '.join(UNIQUE)}, one a switch")
+    if len(listed) != len(switches):
+        raise local.fault(name, f"has {len(listed)} entries for {len(switches)} switches")
+    for value in listed:
+        if value not in UNIQUE:
+            raise local.fault(name, f"has {reprlib.repr(value)}; it takes {' or '.join(UNIQUE)}")
+    if len(set(listed)) > 1:
+        raise local.fault(name, "differs between switches; the objective has one for all of them")
+    return str(listed[0])
+
+
+def _remote(top: _Part) -> _Remote:
+    part = top.part("internode_sketch")
+    part.known(_REMOTE_FIELDS)
+    part.choice("strategy", ("relay",))
+    given, pattern, connections = part.value("internode_conn"), "", NO_CONNECTIONS
+    if isinstance(given, str):
+        pattern = part.choice("internode_conn", _NAMED)
+    else:
+        connections = part.connections("internode_conn")
+        if len({len(receivers) for receivers in connections.values()}) > 1:
+            problem = "has senders with different numbers of receivers; give each as many"
+            raise part.fault("internode_conn", problem)
+    sources = NO_CONNECTIONS
+    if "gpus_to_sender_rev_map" in part.given:
+        sources = part.connections("gpus_to_sender_rev_map")
+        for sender in sources:
+            if connections and sender not in connections:
+                problem = f"has sender {sender}, which internode_conn does not let send"
+                raise part.fault("gpus_to_sender_rev_map", problem)
+    own_first = part.given.get("enforce_ordering", False)
+    if not isinstance(own_first, bool):
+        raise part.fault("enforce_ordering", f"is {reprlib.repr(own_first)}; write true or false")
+    if own_first and not sources:
+        raise part.fault("enforce_ordering", "is true without gpus_to_sender_rev_map; give both")
+    return _Remote(connections, pattern, sources, own_first)
+
+
+def _symmetry(top: _Part) -> tuple[tuple[int, int], ...]:
+    name, found = "symmetry_offsets", []
+    for pair in top.items(name, "[offset, size]"):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise top.fault(name, f"has {reprlib.repr(pair)}; it takes pairs [offset, size]")
+        offset = top.number(name, pair[0], 1)
+        size = 0 if pair[1] == "all" else top.number(name, pair[1], 2)
+        if size and offset >= size:
+            raise top.fault(name, f"has the offset {offset} in a size of {size}; it must be less")
+        found.append((offset, size))
+    return tuple(found)

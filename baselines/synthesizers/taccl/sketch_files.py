@@ -1,0 +1,199 @@
+"""Sketches by name, by file, or drawn from the network itself.
+
+Problem: the sketch that somebody asks for.
+Input:   a word: a name of a shipped sketch, the path of a file, or "auto"; a topology.
+Output:  the sketch.
+Cost:    nothing.
+Source:  Shah et al., TACCL (NSDI 2023), section 6, whose sketches for DGX-2 and NDv2 are written
+         anew here; those for the others, and what is drawn, are ours.
+
+What "auto" draws: where links do not join the GPUs of a box, their switch is a hyper-edge; a GPU
+sends to its like in other boxes where something leads there from all of them, else senders and
+receivers are paired in order; offsets that take all links to links of the same cost are symmetry.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType
+
+from baselines.networks.switch_paths import Router
+from baselines.synthesizers.taccl.logical_network import LogicalNetwork, equal_boxes
+from baselines.synthesizers.taccl.sketch import NO_CONNECTIONS, Connections, Sketch, sketch_of
+from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.topology.documents import parse_json, parse_yaml
+from forestcoll.topology.model import Topology
+
+__all__ = ["AUTO", "SHIPPED", "drawn", "find_sketch"]
+
+AUTO = "auto"
+
+_Costs = Mapping[tuple[int, int, int], tuple[Fraction, Fraction]]
+"""Latency and time for a chunk, by tail, head and plane."""
+
+_FOLDER = Path(__file__).parent / "sketches"
+
+SHIPPED = tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml")))
+"""Names of the sketches that come with the toolkit."""
+
+_SUFFIXES = (".yaml", ".yml", ".json")
+
+
+def find_sketch(word: str, topology: Topology) -> Sketch:
+    """Return the sketch that a word means.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is none of that name, or the file cannot be read or is no sketch.
+    """
+    if word == AUTO:
+        return drawn(topology)
+    if word in SHIPPED:
+        return _read(_FOLDER / f"{word}.yaml")
+    path = Path(word)
+    if path.suffix.lower() in _SUFFIXES:
+        return _read(path)
+    near = difflib.get_close_matches(word, [AUTO, *SHIPPED], n=1)
+    hint = f"did you mean {near[0]}?" if near else f"they are {AUTO}, {', '.join(SHIPPED)}"
+    raise InvalidParameterError(
+        f"sketch is {word!r}, neither a file ({', '.join(_SUFFIXES)}) nor a sketch of ours; {hint}"
+    )
+
+
+def _read(path: Path) -> Sketch:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidParameterError(f"{path}: not text in UTF-8; save it as such") from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InvalidParameterError(f"{path}: cannot be read: {reason}") from None
+    parse = parse_json if path.suffix.lower() == ".json" else parse_yaml
+    return sketch_of(parse(text, str(path), InvalidParameterError))
+
+
+def drawn(topology: Topology) -> Sketch:
+    """Draw a sketch of a network.
+
+    Examples
+    --------
+    >>> from forestcoll.topology import load_topology
+    >>> sketch = drawn(load_topology("dgx_a100:boxes=2"))
+    >>> sketch.local, sketch.pattern, sketch.symmetry
+    ('switch', 'direct-map', ((8, 0), (1, 8)))
+    """
+    boxes = equal_boxes(topology)
+    router = Router(topology)
+    switches = _switches(topology, router, boxes[0])
+    connections = _connections(topology, router, boxes) if len(boxes) > 1 else NO_CONNECTIONS
+    direct = len(boxes) > 1 and connections == {i: (i,) for i in range(len(boxes[0]))}
+    sketch = Sketch(
+        source=f"the sketch drawn of {topology.name}",
+        boxes=(len(boxes),),
+        local="switch" if switches else "none",
+        switches=switches,
+        connections=NO_CONNECTIONS if direct else connections,
+        pattern="direct-map" if direct else "",
+    )
+    return replace(sketch, symmetry=tuple(_symmetries(topology, sketch, len(boxes[0]))))
+
+
+def _switches(topology: Topology, router: Router, box: list[int]) -> tuple[tuple[int, ...], ...]:
+    """Take a box for a switch if its own links do not join all GPUs, and with switches all meet.
+
+    Raises
+    ------
+    UnsupportedError
+        If neither do.
+    """
+    ends = [(link.tail, link.head) for link in topology.links]
+    if all(_reached(ends, box[0], box, back=back) for back in (False, True)):
+        return ()
+    if not all(router.hops(u, v) for u in box for v in box if u != v):
+        raise UnsupportedError(
+            f"unsupported: {topology.name}: neither do links join all GPUs of a box nor switches "
+            f"any two of them, so taccl draws no sketch of it; write one"
+        )
+    return (tuple(range(len(box))),)
+
+
+def _reached(ends: list[tuple[int, int]], first: int, box: list[int], *, back: bool) -> bool:
+    """Whether links between GPUs of a box lead from one to all others, or to it."""
+    inside = set(box)
+    seen, todo = {first}, [first]
+    for gpu in todo:  # grows on the way
+        for tail, head in ends:
+            if back:
+                tail, head = head, tail
+            if tail == gpu and head in inside and head not in seen:
+                seen.add(head)
+                todo.append(head)
+    return seen == inside
+
+
+def _connections(topology: Topology, router: Router, boxes: list[list[int]]) -> Connections:
+    """Let every GPU send to its like where all boxes have that way, or pair GPUs that have one.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are none.
+    """
+
+    def joined(sender: int, receiver: int) -> bool:
+        return all(
+            one is other or router.hops(one[sender], other[receiver])
+            for one in boxes
+            for other in boxes
+        )
+
+    numbers = range(len(boxes[0]))
+    likes = {i: (i,) for i in numbers if joined(i, i)}
+    if likes:
+        return MappingProxyType(likes)
+    pairs: dict[int, tuple[int, ...]] = {}
+    for i in numbers:
+        taken = {receiver for (receiver,) in pairs.values()}
+        receivers = [j for j in numbers if j not in taken and joined(i, j)]
+        if receivers:
+            pairs[i] = (receivers[0],)
+    if not pairs:
+        raise UnsupportedError(
+            f"unsupported: {topology.name}: no GPU of a box reaches the same GPU of all others by "
+            f"switches, so taccl draws no sketch of it; write one"
+        )
+    return MappingProxyType(pairs)
+
+
+def _symmetries(topology: Topology, sketch: Sketch, size: int) -> Iterator[tuple[int, int]]:
+    """Yield offsets that take all links to links of the same cost: few that move every GPU far.
+
+    From box to box; then the least within a box, and the least within blocks of that size.
+    """
+    network = LogicalNetwork.of(topology, sketch, Fraction(1))
+    cost = {(u.tail, u.head, u.plane): (u.latency_us, u.busy_us) for u in network.links}
+    if network.boxes > 1 and _is_symmetry(network.gpus, cost, size, network.gpus):
+        yield size, 0
+    block = size
+    while block > 1:
+        offsets = [offset for offset in range(1, block) if block % offset == 0]
+        fits = [o for o in offsets if _is_symmetry(network.gpus, cost, o, block)]
+        if fits:
+            yield fits[0], block
+        block = fits[0] if fits else offsets[-1]
+
+
+def _is_symmetry(gpus: int, cost: _Costs, offset: int, block: int) -> bool:
+    def turned(place: int) -> int:
+        return (place % block + offset) % block + place // block * block
+
+    image = [turned(place) for place in range(gpus)]
+    return all(
+        cost.get((image[tail], image[head], plane)) == each
+        for (tail, head, plane), each in cost.items()
+    )

@@ -1,0 +1,141 @@
+"""What a sketch's symmetry makes equal.
+
+Problem: which transfers of which chunks are to be done alike.
+Input:   a logical network, an exchange, the offsets of a sketch.
+Output:  for every chunk and link, and for every chunk and GPU, the class that it is in.
+Cost:    linear in chunks times links.
+Source:  Shah et al., TACCL (NSDI 2023), section 3.3, and the rule of its public code: under
+         [offset, size] the transfers over links within a block of so many GPUs are equated with
+         those one offset further, and when chunks are there with when their images are.
+
+One variable stands for a class, where the public code has equations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from baselines.synthesizers.taccl.exchange import Exchange
+from baselines.synthesizers.taccl.logical_network import LogicalNetwork
+from baselines.synthesizers.taccl.sketch import Sketch
+from forestcoll.errors import InvalidParameterError
+
+__all__ = ["Classes", "classes_of"]
+
+_Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """Classes by chunk and link, and by chunk and GPU, each numbered from 0.
+
+    Parameters
+    ----------
+    sent : int array, C x links
+    start : int array, C x GPUs
+    """
+
+    sent: _Ints
+    start: _Ints
+
+
+def classes_of(network: LogicalNetwork, exchange: Exchange, sketch: Sketch) -> Classes:
+    """Find the classes.
+
+    Raises
+    ------
+    InvalidParameterError
+        If an offset does not fit the network, or takes a link to what is none like it.
+    """
+    chunks, links = len(exchange), len(network.links)
+    sent: list[tuple[_Ints, _Ints]] = []
+    start: list[tuple[_Ints, _Ints]] = []
+    for offset, stated in sketch.symmetry:
+        size = stated or network.gpus
+        if not stated and offset % size == 0:
+            continue  # of a sketch for several numbers of boxes
+        if network.gpus % size or offset >= size:
+            raise InvalidParameterError(
+                f"{sketch.source}: symmetry_offsets has [{offset}, {size}], but "
+                f"{network.topology.name} has {network.gpus} GPUs; the size must divide them and "
+                f"be more than the offset"
+            )
+        places = np.arange(network.gpus)
+        turned = (places % size + offset) % size + places // size * size
+        images = _images(network, turned, size, sketch, offset)
+        chunk = _chunks(exchange, turned)
+        within = np.flatnonzero(images >= 0)
+        every = np.arange(chunks)[:, None]
+        sent.append(
+            ((every * links + within).ravel(), (chunk[:, None] * links + images[within]).ravel())
+        )
+        gpus = network.gpus
+        start.append(((every * gpus + places).ravel(), (chunk[:, None] * gpus + turned).ravel()))
+    return Classes(
+        sent=_joined(sent, chunks * links).reshape(chunks, links),
+        start=_joined(start, chunks * network.gpus).reshape(chunks, network.gpus),
+    )
+
+
+def _images(
+    network: LogicalNetwork, turned: _Ints, size: int, sketch: Sketch, offset: int
+) -> _Ints:
+    """Return where each link within a block goes to, -1 for the others."""
+    number = {(link.tail, link.head, link.plane): i for i, link in enumerate(network.links)}
+    images = np.full(len(network.links), -1, dtype=np.int64)
+    for i, link in enumerate(network.links):
+        if link.tail // size != link.head // size:
+            continue
+        tail, head = int(turned[link.tail]), int(turned[link.head])
+        image = number.get((tail, head, link.plane))
+        like = None if image is None else network.links[image]
+        if like is None or (like.latency_us, like.busy_us) != (link.latency_us, link.busy_us):
+            names = [
+                network.topology.nodes[network.topology.compute[network.ranks[v]]].name
+                for v in (link.tail, link.head, tail, head)
+            ]
+            what = "none" if like is None else f"one of {like.cost_us} us a chunk"
+            raise InvalidParameterError(
+                f"{sketch.source}: symmetry_offsets has [{offset}, {size}], which takes the link "
+                f"{names[0]} -> {names[1]}, of {link.cost_us} us a chunk, to {names[2]} -> "
+                f"{names[3]}, where there is {what}; give an offset that the network has"
+            )
+        assert image is not None
+        images[i] = image
+    return images
+
+
+def _chunks(exchange: Exchange, turned: _Ints) -> _Ints:
+    """Return the image of each chunk: the so-manyth of those between the images of its ends."""
+    return np.array(
+        [
+            exchange.number(
+                int(turned[source]),
+                int(turned[target]) if target >= 0 else -1,
+                chunk % exchange.parts,
+            )
+            for chunk, (source, target) in enumerate(
+                zip(exchange.source, exchange.target, strict=True)
+            )
+        ],
+        dtype=np.int64,
+    )
+
+
+def _joined(pairs: list[tuple[_Ints, _Ints]], size: int) -> _Ints:
+    """Number the classes of what is joined, in the order of their first members."""
+    if not pairs:
+        return np.arange(size)
+    import scipy.sparse as sp
+    from scipy.sparse.csgraph import connected_components
+
+    rows, columns = (np.concatenate([pair[i] for pair in pairs]) for i in (0, 1))
+    graph = sp.coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(size, size))
+    label = connected_components(graph, directed=False)[1]
+    _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return np.asarray(rank[inverse], dtype=np.int64)

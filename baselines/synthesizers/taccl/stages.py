@@ -1,0 +1,194 @@
+"""The three stages in turn, for several routings that are worth the same.
+
+Problem: a schedule that is over soon: routes first, then an order, then messages.
+Input:   what is to be routed; how much is tried.
+Output:  the best timetable found.
+Cost:    that of the programs.
+Source:  Shah et al., TACCL (NSDI 2023), section 4. Routings of the least time are many, and finish
+         differently; the public code takes the one that its solver happens to return.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from baselines.interface.search import Report, Search
+from baselines.synthesizers.taccl.contiguity import best_messages
+from baselines.synthesizers.taccl.exact_times import Timetable
+from baselines.synthesizers.taccl.least_time import least_time
+from baselines.synthesizers.taccl.ordering import ordered
+from baselines.synthesizers.taccl.routing import ChunkRoutes, Routing
+from baselines.synthesizers.taccl.routing_rows import RoutingRows
+from forestcoll.errors import InfeasibleError, TimeLimitError
+from forestcoll.problem.limits import Limits
+from lp.solver.linear_program import Settings, Solution
+from lp.solver.solve import solve
+
+__all__ = ["Effort", "best_times"]
+
+_LONG = 1e7  # seconds, for a solver that must be given a limit
+
+_FOR_ROUTING = 0.6
+"""Of the time, for the first routing; what is left is shared by the others."""
+
+_GAP_OF_OTHERS = 0.05
+"""How near to its own objective a further routing has to come."""
+
+_TOLERANCE = 1e-7
+"""By how much a further routing may take longer, relatively: solvers compute in floats."""
+
+_DOUBLINGS = 12
+"""Of the horizon, before there are held to be no routes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much is tried.
+
+    Parameters
+    ----------
+    heuristics : tuple of str
+        Orders tried of each routing.
+    optima : int
+        Routings besides the first.
+    gap : float
+        By how much the first routing may miss the least objective, relatively.
+    solver : str
+    limits : Limits
+    """
+
+    heuristics: tuple[str, ...]
+    optima: int
+    gap: float
+    solver: str
+    limits: Limits
+
+
+def best_times(routing: Routing, effort: Effort, phase: str, report: Report) -> Timetable:
+    """Go through the stages.
+
+    Raises
+    ------
+    InfeasibleError
+        If the sketch does not let all chunks get to where they are wanted.
+    TimeLimitError
+        If the time is up before there is a routing.
+    """
+    return _Stages(routing, effort, phase, report).run()
+
+
+class _Stages:
+    """The stages of one phase, and until when they may take."""
+
+    def __init__(self, routing: Routing, effort: Effort, phase: str, report: Report) -> None:
+        self.routing, self.effort, self.phase, self.report = routing, effort, phase, report
+        seconds = effort.limits.seconds
+        self.deadline = math.inf if seconds is None else time.monotonic() + seconds
+
+    def run(self) -> Timetable:
+        """Order and schedule one routing after the other; the first comes before any deadline."""
+        network, best = self.routing.network, None
+        busy = [link.busy_us for link in network.links]
+        bound = least_time(network, self.routing.exchange, busy)
+        assert bound is not None
+        for routes in self._routings():
+            for heuristic in self.effort.heuristics:
+                order = ordered(self.routing, routes, heuristic)
+                found = best_messages(network, order, self._settings(self.deadline))
+                if best is not None and found.times.finish_us >= best.finish_us:
+                    continue
+                best = found.times
+                finish = float(best.finish_us)
+                self._tell(
+                    "messages (routes and order given)", found.status, finish, found.bound_us
+                )
+                proved = "optimal" if best.finish_us == bound else "feasible"
+                self._tell("finish", proved, finish, float(bound))
+            if best is not None and (best.finish_us == bound or time.monotonic() > self.deadline):
+                break
+        assert best is not None, "a first routing, or an error"
+        return best
+
+    def _routings(self) -> Iterator[ChunkRoutes]:
+        """Yield routes of the least objective, then others of the same time."""
+        first, rows = self._first()
+        yield first
+        seen = {first}
+        most = float(self.routing.time_us(first) / self.routing.unit_us) * (1 + _TOLERANCE)
+        for seed in range(self.effort.optima):
+            now = time.monotonic()
+            if now > self.deadline:
+                return
+            share = (self.deadline - now) / (self.effort.optima - seed)
+            settings = self._settings(now + share / 2, _GAP_OF_OTHERS)  # the rest is for messages
+            try:
+                solution = solve(rows.by_lot(most, seed), settings)
+            except TimeLimitError as error:
+                if not isinstance(error.incumbent, Solution):
+                    continue
+                solution = error.incumbent
+            routes = rows.routes(solution.x)
+            if routes not in seen:
+                seen.add(routes)
+                yield routes
+
+    def _first(self) -> tuple[ChunkRoutes, RoutingRows]:
+        """Find routes of the least objective, within a horizon that grows until there are some."""
+        routing, now = self.routing, time.monotonic()
+        until = self.deadline
+        if until < math.inf:
+            until = now + _FOR_ROUTING * (until - now)
+        reached = routing.soonest[routing.soonest < math.inf]
+        horizon = 2 * max(float(routing.least_us / routing.unit_us), float(reached.max()))
+        for _ in range(_DOUBLINGS):
+            rows = RoutingRows(routing, horizon)
+            if (found := self._solved(rows, until)) is not None:
+                routes, bound, limited = found
+                objective = float(routing.objective_us(routes) / routing.unit_us)
+                beyond = horizon - rows.most_gained  # what routes that take longer are worth
+                if limited or objective <= beyond:
+                    self._tell_routing(objective, min(bound, beyond))
+                    return routes, rows
+            horizon *= 2
+        raise InfeasibleError(
+            f"{routing.sketch.source}: {routing.network.topology.name}: the sketch does not let "
+            f"every chunk get to where it is wanted; allow more links, or less symmetry"
+        )
+
+    def _solved(self, rows: RoutingRows, until: float) -> tuple[ChunkRoutes, float, bool] | None:
+        """Return routes, a bound, whether time was short; None if none are within the horizon."""
+        try:
+            found = solve(rows.least(), self._settings(until))
+        except InfeasibleError:
+            return None
+        except TimeLimitError as error:
+            if isinstance(error.incumbent, Solution):
+                return rows.routes(error.incumbent.x), error.incumbent.bound, True
+            bound_us = float(self.routing.least_us)
+            self._tell("routing", "open", None, bound_us)
+            raise TimeLimitError(
+                f"taccl: no routing of {self.routing.network.topology.name} in the time that is "
+                f"given; allow more, or take fewer chunks or a sketch with more symmetry",
+                bound=bound_us,
+            ) from None
+        return rows.routes(found.x), found.bound, False
+
+    def _tell_routing(self, objective: float, bound: float) -> None:
+        unit, proved = float(self.routing.unit_us), objective - bound <= 1e-9 * abs(objective)
+        status = "optimal" if proved else "feasible"
+        self._tell("routing", status, objective * unit, bound * unit)
+
+    def _tell(self, stage: str, status: str, incumbent: float | None, bound: float) -> None:
+        name = f"{stage} of the {self.phase}"
+        self.report(Search(name, status, incumbent, bound, "us", self.effort.solver))
+
+    def _settings(self, until: float, gap: float | None = None) -> Settings:
+        return Settings(
+            seconds=max(min(_LONG, until - time.monotonic()), 1e-3),
+            method=self.effort.solver,
+            threads=self.effort.limits.threads,
+            gap=max(self.effort.gap if gap is None else gap, 1e-9),
+        )

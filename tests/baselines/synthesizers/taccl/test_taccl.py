@@ -1,0 +1,167 @@
+"""TACCL as a method: the reference results of its public code, and what it refuses."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from baselines.interface.search import Search
+from baselines.interface.supported import GATHERING
+from baselines.synthesizers.taccl.taccl import generate
+from forestcoll import load_topology
+from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.problem.limits import Limits
+from forestcoll.schedule import verify
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.files import read_topology
+
+NVLINK = "nvlink_bandwidth=1000/46,nvlink_latency=0"
+
+NICS = "nic_bandwidth=1000/105,nic_latency=13/5"
+
+REFERENCE = [
+    # Chunks of 1 MB; the routing objective, the finish that HiGHS reached on the public code.
+    (f"dgx1:{NVLINK}", "dgx1", 1, Fraction(69), 69),
+    (f"ndv2:chassis=2,{NVLINK},{NICS},between=direct", "ndv2", 1, Fraction(856), 945),
+    (
+        "dgx2:chassis=1,nvswitch_bandwidth=125,nvswitch_latency=0",
+        "dgx2",
+        1,
+        Fraction(12016, 100),
+        120,
+    ),
+    (
+        f"dgx2:chassis=2,nvswitch_bandwidth=125,nvswitch_latency=0,{NICS}",
+        "dgx2",
+        2,
+        Fraction(49616, 100),
+        Fraction(5638, 10),
+    ),
+]
+"""Of one DGX-1 the best of both, 69, which only Gurobi's routes reached there (HiGHS: 92)."""
+
+
+def found(topology: Topology | str, **asked):
+    """The schedule, and the last that was told of each stage."""
+    told: dict[str, Search] = {}
+
+    def report(search: Search) -> None:
+        told[search.stage.partition(" of the ")[0]] = search
+
+    network = load_topology(topology) if isinstance(topology, str) else topology
+    schedule = generate(network, asked.pop("collective", "allgather"), report=report, **asked)
+    verify(schedule)
+    return schedule, told
+
+
+@pytest.mark.parametrize(("spec", "sketch", "chunks", "objective", "finish"), REFERENCE)
+def test_the_public_code_s_results(
+    spec: str, sketch: str, chunks: int, objective: Fraction, finish: Fraction
+) -> None:
+    size = load_topology(spec).num_compute * chunks * 10**6
+    optima = 4 if sketch == "dgx1" else 0
+    asked = {"sketch": sketch, "chunks": chunks, "size_bytes": size, "whole_us": True}
+    gap = 0.0 if finish != REFERENCE[-1][-1] else 1e-3  # the proof of the last takes a minute
+    schedule, told = found(spec, optima=optima, gap=gap, **asked)
+    routing = told["routing"]
+    if gap:
+        assert routing.bound == pytest.approx(float(objective), rel=1e-9)
+        assert routing.incumbent == pytest.approx(float(objective), rel=gap)
+    else:
+        assert routing.status == "optimal"
+        assert routing.incumbent == pytest.approx(float(objective), rel=1e-9)
+    assert schedule.clock.finish_us <= finish
+
+
+def test_exactly_the_remote_links_take_their_latency_besides() -> None:
+    """8 chunks of 107.6 us over the one link between two chassis, where the public code has 107."""
+    spec = f"ndv2:chassis=2,{NVLINK},{NICS},between=direct"
+    _, told = found(spec, sketch="ndv2", size_bytes=16 * 10**6, optima=0)
+    assert told["routing"].incumbent == pytest.approx(860.8)
+
+
+def test_taccl_s_own_files_give_its_results(tmp_path: Path) -> None:
+    """A topology file of TACCL's with the number of boxes, and a sketch file in JSON."""
+    network = tmp_path / "topo-ndv2-1MB.json"
+    network.write_text(
+        '{"name": "NDv2_1MB", "nnodes": 2, "gpus_per_node": 8, "nics_per_node": 1, "alpha": 0.3, '
+        '"node_betas_list": [23, 46], "node_invbws_list": [23, 46], "remote_invbw": 107, '
+        '"remote_alpha": 2.6, "remote_beta": 105}'
+    )
+    sketch = tmp_path / "sk1-ndv2-n2.json"
+    sketch.write_text(
+        '{"nnodes": 2, "intranode_sketch": {"strategy": "none"}, "internode_sketch": {"strategy": '
+        '"relay", "internode_conn": {"0": [1]}}, "symmetry_offsets": [[8, 16]], "hyperparameters": '
+        '{"input_chunkup": 1}}'
+    )
+    asked = {"sketch": str(sketch), "size_bytes": 16 * 10**6, "whole_us": True, "optima": 0}
+    _, told = found(read_topology(network), **asked)
+    assert told["routing"].incumbent == pytest.approx(856)
+
+
+@pytest.mark.parametrize(
+    ("spec", "collective"),
+    [
+        *product(["ndv2:chassis=2", "dgx2:chassis=1,nvswitch_latency=1/2"], GATHERING[1:]),
+        *product(["torus:dims=2x3", "dgx_a100:boxes=2"], [*GATHERING[1:], "all-to-all"]),
+    ],
+)
+def test_other_collectives_verify(spec: str, collective: str) -> None:
+    asked = {"optima": 0, "gap": 0.5, "order": "by-network"}
+    schedule, told = found(spec, collective=collective, size_bytes=10**6, **asked)
+    assert schedule.collective == collective
+    assert told["finish"].incumbent > 0
+
+
+def test_reductions_send_what_the_sketch_lets_receive() -> None:
+    """Turned round, GPU 1 of a chassis sends and GPU 0 receives: no other link crosses."""
+    schedule, _ = found(
+        "ndv2:chassis=2", collective="reduce-scatter", sketch="ndv2", optima=0, gap=0.5
+    )
+    crossing = {
+        (int(tail) % 8, int(head) % 8)
+        for tail, head in zip(schedule.sends.tail, schedule.sends.head, strict=True)
+        if tail // 8 != head // 8
+    }
+    assert crossing == {(0, 1)}
+
+
+def test_the_same_question_has_the_same_answer() -> None:
+    asked = {"optima": 2, "chunks": 2}
+    first, _ = found("paper_example", **asked)
+    assert found("paper_example", **asked)[0] == first
+
+
+def test_limits_are_kept() -> None:
+    schedule, told = found("mi250:boxes=1", limits=Limits(seconds=3), gap=0.0)
+    assert told["finish"].incumbent == float(schedule.clock.finish_us)
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ({"size_bytes": 0}, "size_bytes is 0; it must be 1 or more"),
+        ({"chunks": -1}, "chunks is -1; it must be 0 or more"),
+        ({"optima": -1}, "optima is -1; it must be 0 or more"),
+        ({"gap": 1.0}, "gap is 1.0; it must be 0 or more, and below 1"),
+        ({"order": "first"}, "order"),
+        ({"solver": "cplex"}, "solver"),
+        ({"sketch": "dgx3"}, "did you mean dgx"),
+        ({"sketch": "ndv2"}, "nnodes is 2 or 4, but dgx_a100:boxes=1 has 1"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(asked: dict, text: str) -> None:
+    with pytest.raises(InvalidParameterError, match=text):
+        generate(load_topology("dgx_a100:boxes=1"), **asked)
+
+
+def test_what_it_does_not_do_is_unsupported() -> None:
+    with pytest.raises(UnsupportedError, match="taccl has no broadcast"):
+        generate(load_topology("dgx_a100:boxes=1"), "broadcast")
+    builder = TopologyBuilder()
+    builder.gpu("gpu0")
+    with pytest.raises(UnsupportedError, match="has 1 GPUs"):
+        generate(builder.build("alone"))
