@@ -50,7 +50,6 @@ class Contiguity:
 
     times: Timetable
     bound_us: float
-    status: str
 
 
 def best_messages(
@@ -68,21 +67,21 @@ def best_messages(
     alone = timetable(network, order, singly(order))
     assert alone is not None, "an order waits for nothing behind it"
     runs = _runs(network, order)
-    if not runs or len(runs) > MOST_RUNS or settings.seconds <= 0:
-        exact = not runs
-        bound = float(alone.finish_us) if exact else 0.0
-        return Contiguity(alone, bound, "optimal" if exact else "feasible")
+    if not runs:
+        return Contiguity(alone, float(alone.finish_us))
+    if len(runs) > MOST_RUNS:
+        return Contiguity(alone, 0.0)
     program = _Program(network, order, runs, float(alone.finish_us))
     try:
-        found, status = solve(program.written(), settings), "optimal"
+        found = solve(program.written(), settings)
     except TimeLimitError as error:
         if not isinstance(error.incumbent, Solution):
-            return Contiguity(alone, 0.0, "feasible")
-        found, status = error.incumbent, "feasible"
+            return Contiguity(alone, 0.0)
+        found = error.incumbent
     times = timetable(network, order, program.messages(found.x))
     if times is None or times.finish_us >= alone.finish_us:
         times = alone
-    return Contiguity(times, max(found.bound, 0.0), status)
+    return Contiguity(times, max(found.bound, 0.0))
 
 
 Run = tuple[int, ...]

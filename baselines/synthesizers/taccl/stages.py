@@ -14,9 +14,10 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 from baselines.interface.search import Report, Search
-from baselines.synthesizers.taccl.contiguity import best_messages
+from baselines.synthesizers.taccl.contiguity import Contiguity, best_messages
 from baselines.synthesizers.taccl.exact_times import Timetable
 from baselines.synthesizers.taccl.least_time import least_time
 from baselines.synthesizers.taccl.ordering import ordered
@@ -39,6 +40,9 @@ _GAP_OF_OTHERS = 0.05
 
 _TOLERANCE = 1e-7
 """By how much a further routing may take longer, relatively: solvers compute in floats."""
+
+_EQUAL = 1e-9
+"""A bound and what it bounds are the same if they differ by no more, relatively."""
 
 _DOUBLINGS = 12
 """Of the horizon, before there are held to be no routes."""
@@ -89,8 +93,9 @@ class _Stages:
         self.deadline = math.inf if seconds is None else time.monotonic() + seconds
 
     def run(self) -> Timetable:
-        """Order and schedule one routing after the other; the first comes before any deadline."""
-        network, best = self.routing.network, None
+        """Order and schedule one routing after the other, the first of them in any case."""
+        network = self.routing.network
+        best: Timetable | None = None
         busy = [link.busy_us for link in network.links]
         bound = least_time(network, self.routing.exchange, busy)
         assert bound is not None
@@ -98,19 +103,21 @@ class _Stages:
             for heuristic in self.effort.heuristics:
                 order = ordered(self.routing, routes, heuristic)
                 found = best_messages(network, order, self._settings(self.deadline))
-                if best is not None and found.times.finish_us >= best.finish_us:
-                    continue
-                best = found.times
-                finish = float(best.finish_us)
-                self._tell(
-                    "messages (routes and order given)", found.status, finish, found.bound_us
-                )
-                proved = "optimal" if best.finish_us == bound else "feasible"
-                self._tell("finish", proved, finish, float(bound))
-            if best is not None and (best.finish_us == bound or time.monotonic() > self.deadline):
-                break
+                if best is None or found.times.finish_us < best.finish_us:
+                    best = found.times
+                    self._tell_finish(found, bound)
+                if best.finish_us == bound or time.monotonic() > self.deadline:
+                    return best
         assert best is not None, "a first routing, or an error"
         return best
+
+    def _tell_finish(self, found: Contiguity, bound: Fraction) -> None:
+        finish = float(found.times.finish_us)
+        proved = finish <= found.bound_us * (1 + _EQUAL)
+        status = "optimal" if proved else "feasible"
+        self._tell("messages (routes and order given)", status, finish, found.bound_us)
+        status = "optimal" if found.times.finish_us == bound else "feasible"
+        self._tell("finish (within the sketch)", status, finish, float(bound))
 
     def _routings(self) -> Iterator[ChunkRoutes]:
         """Yield routes of the least objective, then others of the same time."""
@@ -177,7 +184,7 @@ class _Stages:
         return rows.routes(found.x), found.bound, False
 
     def _tell_routing(self, objective: float, bound: float) -> None:
-        unit, proved = float(self.routing.unit_us), objective - bound <= 1e-9 * abs(objective)
+        unit, proved = float(self.routing.unit_us), objective - bound <= _EQUAL * abs(objective)
         status = "optimal" if proved else "feasible"
         self._tell("routing", status, objective * unit, bound * unit)
 

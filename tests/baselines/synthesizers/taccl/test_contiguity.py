@@ -74,7 +74,6 @@ def test_the_best_messages_are_found(gpus: int, latency: int) -> None:
         best = best_of_all(routing, order)
         assert float(found.times.finish_us) == pytest.approx(float(best), rel=1e-7)
         assert found.bound_us == pytest.approx(float(best), rel=1e-6)
-        assert found.status == "optimal"
 
 
 def test_messages_have_a_port_for_themselves() -> None:
@@ -112,6 +111,5 @@ def test_when_the_time_is_up_chunks_go_alone() -> None:
     routing = routing_of("ndv2:chassis=2,nic_latency=40", size_bytes=400_000)
     order = ordered(routing, random_routes(routing, 0), "earliest")
     found = best_messages(routing.network, order, Settings(seconds=1e-6))
-    assert found.status == "feasible"
     assert {len(message) for message in found.times.messages} == {1}
     assert found.bound_us < float(found.times.finish_us)

@@ -49,7 +49,7 @@ def found(topology: Topology | str, **asked):
     told: dict[str, Search] = {}
 
     def report(search: Search) -> None:
-        told[search.stage.partition(" of the ")[0]] = search
+        told[search.stage.split()[0]] = search
 
     network = load_topology(topology) if isinstance(topology, str) else topology
     schedule = generate(network, asked.pop("collective", "allgather"), report=report, **asked)
