@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 
 from forestcoll.errors import InvalidParameterError
@@ -36,6 +36,16 @@ class Limits:
         if self.seconds is not None:
             check_seconds(self.seconds)
         check_threads(self.threads)
+
+    def shared(self, searches: int) -> Limits:
+        """Return the limits of one of some searches that follow each other: an even share of time.
+
+        Examples
+        --------
+        >>> Limits(seconds=10).shared(4).seconds
+        2.5
+        """
+        return self if self.seconds is None else replace(self, seconds=self.seconds / searches)
 
 
 def check_seconds(seconds: float, what: str = "seconds") -> None:

@@ -47,3 +47,8 @@ def test_any_real_number_is_a_time_and_none_is_no_limit() -> None:
     assert (Limits().seconds, Limits().threads) == (None, 1)
     with pytest.raises(InvalidParameterError, match=r"^the time for tea is -1; it must be 0"):
         check_seconds(-1, "the time for tea")
+
+
+def test_searches_that_follow_each_other_share_the_time() -> None:
+    assert Limits(seconds=9, threads=2).shared(3) == Limits(seconds=3, threads=2)
+    assert Limits(threads=2).shared(3) == Limits(threads=2)

@@ -11,14 +11,13 @@ Source:  Shah et al., TACCL: Guiding Collective Algorithm Synthesis using Commun
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 from baselines.building.composing import collect_steps
 from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
 from baselines.interface.search import Report
-from baselines.interface.supported import check_supported
+from baselines.interface.supported import check_supported, check_whole
 from baselines.networks.switch_paths import check_size
 from baselines.synthesizers.taccl.clocked_sends import schedule_from
 from baselines.synthesizers.taccl.exchange import exchange_of
@@ -26,10 +25,10 @@ from baselines.synthesizers.taccl.logical_network import LogicalNetwork
 from baselines.synthesizers.taccl.ordering import HEURISTICS, heuristic_of
 from baselines.synthesizers.taccl.routing import Routing
 from baselines.synthesizers.taccl.sketch_files import AUTO, find_sketch
-from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.topology.model import NodeKind, Topology
+from forestcoll.topology.model import Topology
 
 __all__ = ["METHODS", "generate"]
 
@@ -122,14 +121,9 @@ def generate(
             raise InvalidParameterError(f"{name} is {value}; it must be {least} or more")
     if not 0 <= gap < 1:
         raise InvalidParameterError(f"gap is {gap}; it must be 0 or more, and below 1")
-    if any(node.kind is NodeKind.RELAY for node in topology.nodes):
-        raise UnsupportedError(
-            f"unsupported: {topology.name} has GPUs outside of the group, which are neither ends "
-            f"nor switches to taccl; ask for all GPUs, or take these out of the topology"
-        )
+    check_whole("taccl", topology)
     asked = find_sketch(sketch, topology)
-    phases = 2 if collective == "allreduce" else 1
-    limits = _of_a_phase(limits or Limits(), phases)
+    share = (limits or Limits()).shared(2 if collective == "allreduce" else 1)
 
     def spread(network: Topology) -> StepSchedule:
         turned = network is not topology
@@ -143,7 +137,7 @@ def generate(
         logical = LogicalNetwork.of(network, by, Fraction(size_bytes, whole * _KB))
         routing = Routing(logical, exchange, by, whole_us)
         taken = {"any": HEURISTICS, "by-network": (heuristic_of(logical),)}
-        effort = Effort(taken.get(order, (order,)), optima, gap, solver, limits)
+        effort = Effort(taken.get(order, (order,)), optima, gap, solver, share)
         phase = "reduce-scatter" if turned else exchange.collective
         times = best_times(routing, effort, phase, report or (lambda search: None))
         return schedule_from(logical, exchange, times, size_bytes)
@@ -151,11 +145,6 @@ def generate(
     if collective == "all-to-all":
         return spread(topology)
     return collect_steps(spread, topology, collective)
-
-
-def _of_a_phase(limits: Limits, phases: int) -> Limits:
-    """An even share of the time."""
-    return limits if limits.seconds is None else replace(limits, seconds=limits.seconds / phases)
 
 
 METHODS = (

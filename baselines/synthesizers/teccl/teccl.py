@@ -14,11 +14,11 @@ Source:  Liu et al., Rethinking Machine Learning Collective Communication as a M
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from baselines.building.composing import collect_steps
 from baselines.interface.method import Method
 from baselines.interface.search import Report
+from baselines.interface.supported import check_whole
 from baselines.networks.switch_paths import check_size
 from baselines.synthesizers.teccl.task import Task
 from forestcoll.errors import UnsupportedError, VerificationError
@@ -26,7 +26,7 @@ from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.steps import REDUCTIONS, StepSchedule
 from forestcoll.schedule.verify import verify
-from forestcoll.topology.model import NodeKind, Topology
+from forestcoll.topology.model import Topology
 
 __all__ = ["METHODS", "generate"]
 
@@ -149,11 +149,7 @@ def generate(
     (2, Fraction(2, 1))
     """
     check_size(topology)
-    if any(node.kind is NodeKind.RELAY for node in topology.nodes):
-        raise UnsupportedError(
-            f"unsupported: {topology.name} has GPUs outside of the group, which are neither ends "
-            f"nor switches to teccl; ask for all GPUs, or take these out of the topology"
-        )
+    check_whole("teccl", topology)
     if collective in REDUCTIONS and (buffer or slow):
         raise UnsupportedError(
             f"unsupported: teccl: {'buffer' if buffer else 'slow'} is for what is copied, not for "
@@ -179,7 +175,7 @@ def generate(
         solver=solver,
         work=math.inf if work is None else work,
         symmetry=symmetry,
-        limits=_of_a_phase(limits or Limits(), phases=2 if collective == "allreduce" else 1),
+        limits=(limits or Limits()).shared(2 if collective == "allreduce" else 1),
     )
 
     def spread(network: Topology) -> StepSchedule:
@@ -220,11 +216,6 @@ def _check_sums(made: StepSchedule) -> None:
             f"unsupported: {topology.name}: a switch would add what this schedule sends on apart "
             f"({error}); ask for switches that do not add, or for another crossing"
         ) from error
-
-
-def _of_a_phase(limits: Limits, phases: int) -> Limits:
-    """An even share of the time."""
-    return limits if limits.seconds is None else replace(limits, seconds=limits.seconds / phases)
 
 
 def _rank(topology: Topology, collective: str, root: str | int | None) -> int:

@@ -4,11 +4,12 @@ import pytest
 
 from baselines.building.equal_trees import forest_of
 from baselines.building.phases import collect
-from baselines.interface.supported import GATHERING, ROOTED, check_supported
+from baselines.interface.supported import GATHERING, ROOTED, check_supported, check_whole
 from baselines.networks.switch_paths import Router
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import Forest, verify
 from forestcoll.topology import Topology, load_topology
+from forestcoll.topology.groups import group
 
 
 def test_a_collective_that_a_method_does_not_do_is_refused() -> None:
@@ -37,3 +38,11 @@ def test_all_of_them_are_made_of_one_forest(
     pair = load_topology("ring:nodes=2")
     made = [verify(collect(spread, pair, collective)).collective for collective in collectives]
     assert made == list(collectives)
+
+
+def test_gpus_that_only_pass_data_on_are_refused() -> None:
+    topology = load_topology("ring:nodes=4")
+    check_whole("tuned", topology)
+    some = group(topology, ["gpu0", "gpu1"])
+    with pytest.raises(UnsupportedError, match="has GPUs outside of the group, .* to tuned"):
+        check_whole("tuned", some)
