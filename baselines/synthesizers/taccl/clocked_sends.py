@@ -10,9 +10,6 @@ Source:  Shah et al., TACCL (NSDI 2023), section 4.3. A link is kept for latency
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
-
 import numpy as np
 
 from baselines.synthesizers.taccl.exact_times import Timetable
@@ -30,28 +27,24 @@ def schedule_from(
     network: LogicalNetwork, exchange: Exchange, times: Timetable, size_bytes: int
 ) -> StepSchedule:
     """Put a timetable on the clock."""
-    moments = [*times.start, *times.end]
-    moments += [link.busy_us for link in network.links]
-    whole = math.lcm(*(moment.denominator for moment in moments))
-    tick = Fraction(math.gcd(*(int(moment * whole) for moment in moments)), whole)
     rows = []
     messages = 0
     for message, start, end in zip(times.messages, times.start, times.end, strict=True):
         link = network.links[message[0].link]
-        left = start + len(message) * link.busy_us
+        left = start + len(message) * network.busy[message[0].link]
         number = -1
         if len(message) > 1:
             number, messages = messages, messages + 1
         rows += [
             TimedSend(
-                *(int(start / tick), int(end / tick), transfer.chunk),
+                *(start, end, transfer.chunk),
                 *(network.ranks[link.tail], network.ranks[link.head]),
-                left=int(left / tick),
+                left=left,
                 message=number,
             )
             for transfer in message
         ]
-    sends, clock = timed(rows, size_bytes, tick)
+    sends, clock = timed(rows, size_bytes, times.tick_us)
     used = {network.links[message[0].link] for message in times.messages}
     routes = Routes.from_paths(
         {

@@ -26,16 +26,17 @@ Message = tuple[Transfer, ...]
 
 @dataclass(frozen=True, slots=True)
 class Timetable:
-    """Messages, and when each starts and has arrived, in microseconds."""
+    """Messages, and when each starts and has arrived, in ticks."""
 
     messages: tuple[Message, ...]
-    start: tuple[Fraction, ...]
-    end: tuple[Fraction, ...]
+    start: tuple[int, ...]
+    end: tuple[int, ...]
+    tick_us: Fraction
 
     @property
     def finish_us(self) -> Fraction:
         """When the last message has arrived."""
-        return max(self.end, default=Fraction(0))
+        return max(self.end, default=0) * self.tick_us
 
 
 def singly(order: Sequence[Transfer]) -> tuple[Message, ...]:
@@ -76,12 +77,11 @@ def timetable(
         for one, other in pairwise(row):
             follows(number[one], number[other])
 
-    start = [Fraction(0)] * len(messages)
-    end = [Fraction(0)] * len(messages)
+    start, end = [0] * len(messages), [0] * len(messages)
     todo = [n for n, count in enumerate(waits) if not count]
     for n in todo:
-        link = network.links[messages[n][0].link]
-        end[n] = start[n] + link.latency_us + len(messages[n]) * link.busy_us
+        link = messages[n][0].link
+        end[n] = start[n] + network.latency[link] + len(messages[n]) * network.busy[link]
         for then in after[n]:
             start[then] = max(start[then], end[n])
             waits[then] -= 1
@@ -89,7 +89,7 @@ def timetable(
                 todo.append(then)
     if len(todo) < len(messages):
         return None
-    return Timetable(tuple(messages), tuple(start), tuple(end))
+    return Timetable(tuple(messages), tuple(start), tuple(end), network.tick_us)
 
 
 def sequences(network: LogicalNetwork, order: Sequence[Transfer]) -> list[list[Transfer]]:

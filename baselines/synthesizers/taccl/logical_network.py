@@ -16,9 +16,11 @@ uses it, which comes to the same on those networks and holds on any other.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 
 from baselines.networks.boxes import gpus_by_box
@@ -27,7 +29,7 @@ from baselines.synthesizers.taccl.sketch import Connections, Sketch
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.topology.model import Topology
 
-__all__ = ["LogicalLink", "LogicalNetwork", "Port", "equal_boxes"]
+__all__ = ["LogicalLink", "LogicalNetwork", "Port", "common_part", "equal_boxes"]
 
 _DIRECT, _SWITCH, _REMOTE = "direct", "switch", "remote"
 
@@ -73,9 +75,20 @@ class Port:
     links: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LogicalNetwork:
-    """GPUs by place, links and ports."""
+    """GPUs by place, links and ports.
+
+    Parameters
+    ----------
+    topology : Topology
+    boxes, size : int
+        Number of boxes, and of GPUs in each.
+    ranks : tuple of int
+        Of the GPUs in the topology, by place.
+    links : tuple of LogicalLink
+    ports : tuple of Port
+    """
 
     topology: Topology
     boxes: int
@@ -93,12 +106,27 @@ class LogicalNetwork:
         """Return the box of a GPU."""
         return place // self.size
 
-    @property
+    @cached_property
+    def tick_us(self) -> Fraction:
+        """A time of which all latencies and times for a chunk are multiples."""
+        return common_part([*(u.busy_us for u in self.links), *(u.latency_us for u in self.links)])
+
+    @cached_property
+    def latency(self) -> tuple[int, ...]:
+        """The latency of each link, in ticks."""
+        return tuple(int(link.latency_us / self.tick_us) for link in self.links)
+
+    @cached_property
+    def busy(self) -> tuple[int, ...]:
+        """For how long a chunk keeps each link busy, in ticks."""
+        return tuple(int(link.busy_us / self.tick_us) for link in self.links)
+
+    @cached_property
     def into(self) -> tuple[tuple[int, ...], ...]:
         """The links into each GPU."""
         return self._by(link.head for link in self.links)
 
-    @property
+    @cached_property
     def out(self) -> tuple[tuple[int, ...], ...]:
         """The links out of each GPU."""
         return self._by(link.tail for link in self.links)
@@ -151,6 +179,13 @@ class LogicalNetwork:
         ranks = tuple(topology.rank_of[gpu] for gpu in gpus)
         ports = _ports(drafts, remote=len(boxes) > 2)
         return cls(topology, len(boxes), size, ranks, links, ports)
+
+
+def common_part(times: Iterable[Fraction]) -> Fraction:
+    """Return the largest time of which all these, not all zero, are multiples."""
+    found = list(times)
+    whole = math.lcm(*(time.denominator for time in found))
+    return Fraction(math.gcd(*(int(time * whole) for time in found)), whole)
 
 
 def equal_boxes(topology: Topology) -> list[list[int]]:

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from typing import NamedTuple
 
 from baselines.synthesizers.taccl.logical_network import LogicalNetwork
@@ -39,10 +38,10 @@ class Transfer(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """Of each transfer: how far from its source it starts, and how far it is from the last GPU."""
+    """Of each transfer, in ticks: how far from its source it starts, and from the last GPU is."""
 
-    travelled: Mapping[Transfer, Fraction]
-    left: Mapping[Transfer, Fraction]
+    travelled: Mapping[Transfer, int]
+    left: Mapping[Transfer, int]
 
 
 def heuristic_of(network: LogicalNetwork) -> str:
@@ -65,32 +64,32 @@ def ordered(routing: Routing, routes: ChunkRoutes, heuristic: str) -> tuple[Tran
 
 
 def _known(routing: Routing, routes: ChunkRoutes) -> _Known:
-    travelled: dict[Transfer, Fraction] = {}
-    left: dict[Transfer, Fraction] = {}
+    travelled: dict[Transfer, int] = {}
+    left: dict[Transfer, int] = {}
     for chunk, links in enumerate(routes):
         start = routing.starts(chunk, links)
-        after: dict[int, Fraction] = {}
+        after: dict[int, int] = {}
         for i in sorted(links, key=lambda i: start[routing.network.links[i].tail], reverse=True):
             link, transfer = routing.network.links[i], Transfer(chunk, i)
             travelled[transfer] = start[link.tail]
-            left[transfer] = routing.cost[i] + after.get(link.head, Fraction(0))
-            after[link.tail] = max(after.get(link.tail, Fraction(0)), left[transfer])
+            left[transfer] = routing.ticks[i] + after.get(link.head, 0)
+            after[link.tail] = max(after.get(link.tail, 0), left[transfer])
     return _Known(travelled, left)
 
 
 def _placed(routing: Routing, routes: ChunkRoutes, known: _Known, heuristic: str) -> list[Transfer]:
     """Place one transfer after the other; from the end, where the last hops come first."""
-    network, cost = routing.network, routing.cost
+    network, cost = routing.network, routing.ticks
     backwards = heuristic == "last-hops"
     resources = _resources(network)
-    free: list[Fraction] = [Fraction(0)] * (len(network.links) + len(network.ports))
-    there: dict[tuple[int, int], Fraction] = {}
+    free: list[int] = [0] * (len(network.links) + len(network.ports))
+    there: dict[tuple[int, int], int] = {}
     waiting, onward = _tree(network, routes, backwards=backwards)
     rank = _ranked(network, routing, known, heuristic)
 
-    def soonest(transfer: Transfer) -> Fraction:
+    def soonest(transfer: Transfer) -> int:
         link = network.links[transfer.link]
-        come = there.get((transfer.chunk, link.head if backwards else link.tail), Fraction(0))
+        come = there.get((transfer.chunk, link.head if backwards else link.tail), 0)
         return max(come, *(free[each] for each in resources[transfer.link]))
 
     queue = [(rank(one, soonest(one)), one) for one, count in waiting.items() if not count]
@@ -108,7 +107,7 @@ def _placed(routing: Routing, routes: ChunkRoutes, known: _Known, heuristic: str
             free[each] = done
         link = network.links[transfer.link]
         at = transfer.chunk, link.tail if backwards else link.head
-        there[at] = max(there.get(at, Fraction(0)), done)
+        there[at] = max(there.get(at, 0), done)
         for other in onward.get(transfer, ()):
             waiting[other] -= 1
             if not waiting[other]:
@@ -145,14 +144,14 @@ def _tree(
     return waiting, onward
 
 
-_Rank = Callable[[Transfer, Fraction], tuple[Fraction | int, ...]]
+_Rank = Callable[[Transfer, int], tuple[int, ...]]
 
 
 def _ranked(network: LogicalNetwork, routing: Routing, known: _Known, heuristic: str) -> _Rank:
     """How a transfer that can start at a time is ranked among others, least first."""
     source, size, gpus = routing.exchange.source, network.size, network.gpus
 
-    def rank(transfer: Transfer, time: Fraction) -> tuple[Fraction | int, ...]:
+    def rank(transfer: Transfer, time: int) -> tuple[int, ...]:
         link = network.links[transfer.link]
         ends = (
             (link.tail - link.head) % gpus,

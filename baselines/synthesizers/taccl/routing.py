@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from baselines.synthesizers.taccl.exchange import Exchange
 from baselines.synthesizers.taccl.least_time import least_time
-from baselines.synthesizers.taccl.logical_network import LogicalNetwork
+from baselines.synthesizers.taccl.logical_network import LogicalNetwork, common_part
 from baselines.synthesizers.taccl.sketch import Sketch
 from baselines.synthesizers.taccl.sketch_symmetry import Classes, classes_of
 from forestcoll.errors import InfeasibleError
@@ -69,6 +69,12 @@ class Routing:
         """What each link takes for a chunk, in microseconds."""
         costs = (link.cost_us for link in self.network.links)
         return tuple(Fraction(math.floor(c)) or c if self.whole_us else c for c in costs)
+
+    @cached_property
+    def ticks(self) -> tuple[int, ...]:
+        """The same in whole numbers of a unit of their own, for what only compares sums."""
+        tick = common_part(self.cost)
+        return tuple(int(cost / tick) for cost in self.cost)
 
     @cached_property
     def unit_us(self) -> Fraction:
@@ -190,41 +196,43 @@ class Routing:
                 place = self.network.links[into[place]].tail
         return frozenset(kept)
 
-    def starts(self, chunk: int, links: Iterable[int]) -> dict[int, Fraction]:
-        """When a chunk is at each GPU on its way, if it waits for nothing."""
+    def starts(self, chunk: int, links: Iterable[int]) -> dict[int, int]:
+        """When a chunk is at each GPU on its way, if it waits for nothing, in ticks."""
         after: dict[int, list[int]] = {}
         for i in links:
             after.setdefault(self.network.links[i].tail, []).append(i)
         todo = [self.exchange.source[chunk]]
-        start = {todo[0]: Fraction(0)}
+        start = {todo[0]: 0}
         for place in todo:  # grows on the way
             for i in after.get(place, []):
                 head = self.network.links[i].head
-                start[head] = start[place] + self.cost[i]
+                start[head] = start[place] + self.ticks[i]
                 todo.append(head)
         return start
 
     def time_us(self, routes: ChunkRoutes) -> Fraction:
         """Return the time of routes."""
-        out = {
-            i: number
-            for number, port in enumerate(self.network.ports)
-            if port.out
-            for i in port.links
-        }
-        load = [Fraction(0)] * len(self.network.links)
-        latest = Fraction(0)
+        ports = self.network.ports
+        out = {i: n for n, port in enumerate(ports) if port.out for i in port.links}
+        latest = 0
         for chunk, links in enumerate(routes):
             start = self.starts(chunk, links)
-            sent: dict[int, Fraction] = {}
+            sent: dict[int, int] = {}
             for i in links:
-                load[i] += self.cost[i]
                 if i in out:
                     begun = sent.get(out[i], start[self.network.links[i].tail])
-                    sent[out[i]] = begun + self.cost[i]
+                    sent[out[i]] = begun + self.ticks[i]
             latest = max(latest, *start.values(), *sent.values())
-        busy = [sum((load[i] for i in port.links), Fraction(0)) for port in self.network.ports]
-        return max(latest, *load, *busy)
+        return max(latest, *self._loads(routes)) * (self.cost[0] / self.ticks[0])
+
+    def _loads(self, routes: ChunkRoutes) -> list[int]:
+        """For how many ticks each link that some chunk may take is busy, and each port."""
+        load = [0] * len(self.network.links)
+        for links in routes:
+            for i in links:
+                load[i] += self.ticks[i]
+        found = [load[i] for i in np.flatnonzero(self.allowed.any(axis=0)).tolist()]
+        return found + [sum(load[i] for i in port.links) for port in self.network.ports]
 
     def objective_us(self, routes: ChunkRoutes) -> Fraction:
         """Return the time, and the weight of links used inside the first box or of their loads."""
@@ -237,11 +245,6 @@ class Routing:
             ends = [max(self.network.links[i].tail, self.network.links[i].head) for i in used]
             count = sum(end < size for end in ends)
             return time + (-1 if self.sketch.unique == "uc-max" else 1) * self.weight_us * count
-        load = [Fraction(0)] * len(self.network.links)
-        for links in routes:
-            for i in links:
-                load[i] += self.cost[i]
-        open_to_some = np.flatnonzero(self.allowed.any(axis=0)).tolist()
-        sums = [load[i] for i in open_to_some]
-        sums += [sum((load[i] for i in port.links), Fraction(0)) for port in self.network.ports]
-        return time + LOAD_WEIGHT * (max(sums) if local == "minmax" else -min(sums))
+        loads = self._loads(routes)
+        load = (max(loads) if local == "minmax" else -min(loads)) * (self.cost[0] / self.ticks[0])
+        return time + LOAD_WEIGHT * load

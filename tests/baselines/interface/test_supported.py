@@ -44,5 +44,5 @@ def test_gpus_that_only_pass_data_on_are_refused() -> None:
     topology = load_topology("ring:nodes=4")
     check_whole("tuned", topology)
     some = group(topology, ["gpu0", "gpu1"])
-    with pytest.raises(UnsupportedError, match="has GPUs outside of the group, .* to tuned"):
+    with pytest.raises(UnsupportedError, match=r"has GPUs outside of the group, .* to tuned"):
         check_whole("tuned", some)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import pytest
 
 from baselines.synthesizers.taccl.ordering import HEURISTICS, Transfer, heuristic_of, ordered
@@ -13,7 +11,7 @@ from tests.baselines.synthesizers.taccl.instances import SPECS, random_routes, r
 
 def plainly(routing: Routing, routes: ChunkRoutes, heuristic: str) -> list[Transfer]:
     """Place what sorts first of all that can be placed, again and again."""
-    network, cost = routing.network, routing.cost
+    network, cost = routing.network, routing.ticks
     backwards = heuristic == "last-hops"
     links = network.links
     size, gpus = network.size, network.gpus
@@ -26,8 +24,8 @@ def plainly(routing: Routing, routes: ChunkRoutes, heuristic: str) -> list[Trans
             if links[i].tail == links[transfer.link].head
         ]
 
-    def left(transfer: Transfer) -> Fraction:
-        return cost[transfer.link] + max(map(left, children(transfer)), default=Fraction(0))
+    def left(transfer: Transfer) -> int:
+        return cost[transfer.link] + max(map(left, children(transfer)), default=0)
 
     def parents(transfer: Transfer) -> list[Transfer]:
         return [
@@ -39,13 +37,13 @@ def plainly(routing: Routing, routes: ChunkRoutes, heuristic: str) -> list[Trans
     def shares(one: int, other: int) -> bool:
         return one == other or any(one in p.links and other in p.links for p in network.ports)
 
-    done: dict[Transfer, Fraction] = {}
+    done: dict[Transfer, int] = {}
 
-    def time(transfer: Transfer) -> Fraction:
+    def time(transfer: Transfer) -> int:
         before = children(transfer) if backwards else parents(transfer)
         waits = [done[each] for each in before]
         waits += [end for each, end in done.items() if shares(each.link, transfer.link)]
-        return max(waits, default=Fraction(0))
+        return max(waits, default=0)
 
     def key(transfer: Transfer) -> tuple:
         link, when = links[transfer.link], time(transfer)

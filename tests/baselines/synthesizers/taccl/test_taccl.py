@@ -150,7 +150,7 @@ def test_limits_are_kept() -> None:
         ({"order": "first"}, "order"),
         ({"solver": "cplex"}, "solver"),
         ({"sketch": "dgx3"}, "did you mean dgx"),
-        ({"sketch": "ndv2"}, "nnodes is 2 or 4, but dgx_a100:boxes=1 has 1"),
+        ({"sketch": "ndv2"}, "nnodes is 2 or 3 or 4, but dgx_a100:boxes=1 has 1"),
     ],
 )
 def test_parameters_out_of_range_are_refused(asked: dict, text: str) -> None:
