@@ -15,6 +15,7 @@ What TACCL's code passes over is refused: fields that it does not know, GPUs tha
 from __future__ import annotations
 
 import difflib
+import re
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,12 +37,14 @@ Connections = Mapping[int, tuple[int, ...]]
 
 NO_CONNECTIONS: Connections = MappingProxyType({})
 
+_GPU = re.compile("0|[1-9][0-9]{0,17}")  # one way to write each
 _NAMED = ("direct-map", "fully-connected")
 _FIELDS = (
     *("nnodes", "intranode_sketch", "internode_sketch", "symmetry_offsets", "hyperparameters"),
     "description",
 )
 _LOCAL_FIELDS = ("strategy", "switches", "switch_hyperedge_strategy")
+_PARAMETERS = ("input_chunkup",)
 _REMOTE_FIELDS = ("strategy", "internode_conn", "gpus_to_sender_rev_map", "enforce_ordering")
 
 
@@ -92,8 +95,10 @@ class Sketch:
     def reversed(self) -> Sketch:
         """The sketch for the network with every link turned round: receivers send.
 
-        What a sender took out of its box its receivers do now.
+        What a sender took out of its box its receivers do now; where all send to all, any may.
         """
+        if self.pattern == "direct-map":
+            return self
         back: dict[int, tuple[int, ...]] = {}
         sources: dict[int, tuple[int, ...]] = {}
         for sender, receivers in self.connections.items():
@@ -134,6 +139,8 @@ def sketch_of(document: Document) -> Sketch:
     strategy = local.choice("strategy", LOCAL)
     switches = _switches(local) if strategy == "switch" else ()
     remote = _remote(top) if max(boxes) > 1 or "internode_sketch" in top.given else _Remote()
+    parameters = top.part("hyperparameters")
+    parameters.known(_PARAMETERS)
     return Sketch(
         source=document.source,
         boxes=boxes,
@@ -145,7 +152,7 @@ def sketch_of(document: Document) -> Sketch:
         sources=remote.sources,
         own_first=remote.own_first,
         symmetry=_symmetry(top),
-        chunks=top.part("hyperparameters").whole("input_chunkup", least=1),
+        chunks=parameters.whole("input_chunkup", least=1),
     )
 
 
@@ -227,7 +234,7 @@ class _Part:
         inner = self.part(name)
         found = {}
         for gpu, others in inner.given.items():
-            if not str(gpu).isdecimal():
+            if not _GPU.fullmatch(gpu):
                 raise inner.fault(gpu, "is no GPU; write its number in the box, such as 0")
             found[int(gpu)] = inner.gpus(gpu, others)
         return MappingProxyType(dict(sorted(found.items())))
@@ -259,7 +266,7 @@ def _unique(local: _Part, switches: Sequence[object]) -> str:
     name = "switch_hyperedge_strategy"
     listed = local.items(name, f"{' or '.join(UNIQUE)}, one a switch")
     if len(listed) != len(switches):
-        raise local.fault(name, f"has {len(listed)} entries for {len(switches)} switches")
+        raise local.fault(name, f"has {len(listed)} for {len(switches)} switches; give each one")
     for value in listed:
         if value not in UNIQUE:
             raise local.fault(name, f"has {reprlib.repr(value)}; it takes {' or '.join(UNIQUE)}")
@@ -285,7 +292,7 @@ def _remote(top: _Part) -> _Remote:
         sources = part.connections("gpus_to_sender_rev_map")
         for sender in sources:
             if connections and sender not in connections:
-                problem = f"has sender {sender}, which internode_conn does not let send"
+                problem = f"has {sender}, which internode_conn does not let send; leave it out"
                 raise part.fault("gpus_to_sender_rev_map", problem)
     own_first = part.given.get("enforce_ordering", False)
     if not isinstance(own_first, bool):

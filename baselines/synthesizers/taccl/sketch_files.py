@@ -85,7 +85,7 @@ def drawn(topology: Topology) -> Sketch:
     >>> from forestcoll.topology import load_topology
     >>> sketch = drawn(load_topology("dgx_a100:boxes=2"))
     >>> sketch.local, sketch.pattern, sketch.symmetry
-    ('switch', 'direct-map', ((8, 0), (1, 8)))
+    ('switch', 'direct-map', ((1, 8), (8, 0)))
     """
     boxes = equal_boxes(topology)
     router = Router(topology)
@@ -173,12 +173,10 @@ def _connections(topology: Topology, router: Router, boxes: list[list[int]]) -> 
 def _symmetries(topology: Topology, sketch: Sketch, size: int) -> Iterator[tuple[int, int]]:
     """Yield offsets that take all links to links of the same cost: few that move every GPU far.
 
-    From box to box; then the least within a box, and the least within blocks of that size.
+    The least within a box, the least within blocks of that size, and so on; then from box to box.
     """
     network = LogicalNetwork.of(topology, sketch, Fraction(1))
     cost = {(u.tail, u.head, u.plane): (u.latency_us, u.busy_us) for u in network.links}
-    if network.boxes > 1 and _is_symmetry(network.gpus, cost, size, network.gpus):
-        yield size, 0
     block = size
     while block > 1:
         offsets = [offset for offset in range(1, block) if block % offset == 0]
@@ -186,6 +184,8 @@ def _symmetries(topology: Topology, sketch: Sketch, size: int) -> Iterator[tuple
         if fits:
             yield fits[0], block
         block = fits[0] if fits else offsets[-1]
+    if network.boxes > 1 and _is_symmetry(network.gpus, cost, size, network.gpus):
+        yield size, 0
 
 
 def _is_symmetry(gpus: int, cost: _Costs, offset: int, block: int) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baselines.synthesizers.taccl.exchange import Exchange
-from baselines.synthesizers.taccl.logical_network import LogicalNetwork
+from baselines.synthesizers.taccl.logical_network import LogicalLink, LogicalNetwork
 from baselines.synthesizers.taccl.sketch import Sketch
 from forestcoll.errors import InvalidParameterError
 
@@ -57,15 +57,15 @@ def classes_of(network: LogicalNetwork, exchange: Exchange, sketch: Sketch) -> C
         size = stated or network.gpus
         if not stated and offset % size == 0:
             continue  # of a sketch for several numbers of boxes
+        named = f"{sketch.source}: symmetry_offsets has [{offset}, {stated or 'all'}]"
         if network.gpus % size or offset >= size:
             raise InvalidParameterError(
-                f"{sketch.source}: symmetry_offsets has [{offset}, {size}], but "
-                f"{network.topology.name} has {network.gpus} GPUs; the size must divide them and "
-                f"be more than the offset"
+                f"{named}, but {network.topology.name} has {network.gpus} GPUs; the size must "
+                f"divide them and be more than the offset"
             )
         places = np.arange(network.gpus)
         turned = (places % size + offset) % size + places // size * size
-        images = _images(network, turned, size, sketch, offset)
+        images = _images(network, turned, size, named)
         chunk = _chunks(exchange, turned)
         within = np.flatnonzero(images >= 0)
         every = np.arange(chunks)[:, None]
@@ -80,9 +80,7 @@ def classes_of(network: LogicalNetwork, exchange: Exchange, sketch: Sketch) -> C
     )
 
 
-def _images(
-    network: LogicalNetwork, turned: _Ints, size: int, sketch: Sketch, offset: int
-) -> _Ints:
+def _images(network: LogicalNetwork, turned: _Ints, size: int, named: str) -> _Ints:
     """Return where each link within a block goes to, -1 for the others."""
     number = {(link.tail, link.head, link.plane): i for i, link in enumerate(network.links)}
     images = np.full(len(network.links), -1, dtype=np.int64)
@@ -97,15 +95,19 @@ def _images(
                 network.topology.nodes[network.topology.compute[network.ranks[v]]].name
                 for v in (link.tail, link.head, tail, head)
             ]
-            what = "none" if like is None else f"one of {like.cost_us} us a chunk"
+            there = "none" if like is None else f"one of {_cost(like)}"
             raise InvalidParameterError(
-                f"{sketch.source}: symmetry_offsets has [{offset}, {size}], which takes the link "
-                f"{names[0]} -> {names[1]}, of {link.cost_us} us a chunk, to {names[2]} -> "
-                f"{names[3]}, where there is {what}; give an offset that the network has"
+                f"{named}, which takes the link {names[0]} -> {names[1]}, of {_cost(link)}, to "
+                f"{names[2]} -> {names[3]}, where there is {there}; give an offset that the "
+                f"network has"
             )
         assert image is not None
         images[i] = image
     return images
+
+
+def _cost(link: LogicalLink) -> str:
+    return f"{link.latency_us} + {link.busy_us} us a chunk"
 
 
 def _chunks(exchange: Exchange, turned: _Ints) -> _Ints:
