@@ -1,7 +1,7 @@
 """Stage 1 as rows for a mixed-integer solver.
 
 Problem: the routing of ``routing`` as a program.
-Input:   what is to be routed; a time beyond which no routes are looked for.
+Input:   what is to be routed; a horizon, beyond which no routes are looked for.
 Output:  the program of the least objective, or of routes of a time; routes from its solutions.
 Cost:    a variable for each class of (chunk, link) and of (chunk, GPU), a few rows for each.
 Source:  Shah et al., TACCL (NSDI 2023), appendix B, and the rules of its public code: a chunk comes
@@ -11,14 +11,15 @@ Source:  Shah et al., TACCL (NSDI 2023), appendix B, and the rules of its public
 
 Rows are written once for all that is alike. Times are in units of the cheapest link. That a chunk
 is later at the head of a link than at its tail is one row, with as much slack as the horizon asks
-for; the public code has 10 s. It is the horizon that the search doubles where nothing is found.
+for: 10 s in the public code, here not much more than the time needs, which makes all the difference
+to the solver.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,18 +33,25 @@ __all__ = ["RoutingRows"]
 _Floats = npt.NDArray[np.float64]
 
 
+class _Hops(NamedTuple):
+    """Classes of transfers, of starts at their tails and heads, how long they take in units."""
+
+    sent: npt.NDArray[np.int64]
+    tail: npt.NDArray[np.int64]
+    head: npt.NDArray[np.int64]
+    length: _Floats
+
+
 class RoutingRows:
     """The rows; variables are classes of transfers, classes of starts, links or a load, the time.
 
     Parameters
     ----------
     routing : Routing
-    horizon : float
-        In units.
     """
 
-    def __init__(self, routing: Routing, horizon: float) -> None:
-        self.routing, self.horizon = routing, horizon
+    def __init__(self, routing: Routing) -> None:
+        self.routing = routing
         self._sent, self._start = routing.classes.sent, routing.classes.start
         self._sends, starts = int(self._sent.max()) + 1, int(self._start.max()) + 1
         self._first_other = self._sends + starts
@@ -61,18 +69,17 @@ class RoutingRows:
         """Number of variables."""
         return self._time + 1
 
-    @property
-    def most_gained(self) -> float:
-        """By how much the objective can be less than the time, in units."""
+    def most_gained(self, horizon: float) -> float:
+        """By how much the objective can be less than a time up to the horizon, in units."""
         sketch = self.routing.sketch
         if sketch.local == "maxmin":
-            return float(LOAD_WEIGHT) * self.horizon
+            return float(LOAD_WEIGHT) * horizon
         if sketch.local == "switch" and sketch.unique == "uc-max":
             return float(self.routing.weight_us / self.routing.unit_us) * len(self._inside)
         return 0.0
 
-    def least(self) -> Program:
-        """Return the program of the least objective."""
+    def least(self, horizon: float) -> Program:
+        """Return the program of the least objective, of routes that take no longer than that."""
         routing = self.routing
         cost = np.zeros(self.size)
         cost[self._time] = 1.0
@@ -81,45 +88,58 @@ class RoutingRows:
             weight = float(routing.weight_us / routing.unit_us)
         least = routing.sketch.local == "maxmin" or routing.sketch.unique == "uc-max"
         cost[self._first_other : self._time] = -weight if least else weight
-        return self._program(cost, self.horizon)
+        return self._program(cost, horizon)
 
-    def by_lot(self, most: float, seed: int) -> Program:
-        """Return the program of routes within a time, of which there are many, with prices drawn.
+    def by_lot(self, horizon: float, seed: int) -> Program:
+        """Return the program of routes that take no longer, of which there are many, by a lot.
 
         Each class of transfers has a price from 0 to 1; the least sum is asked for.
         """
         cost = np.zeros(self.size)
         np.add.at(cost, self._sent.ravel(), 1.0)
         cost[: self._sends] *= np.random.default_rng(seed).uniform(0.0, 1.0, self._sends)
-        return self._program(cost, most)
+        return self._program(cost, horizon)
 
     def routes(self, values: _Floats) -> ChunkRoutes:
         """Return the routes of a solution."""
         return self.routing.routes(values[self._sent] > 0.5)
 
-    def _program(self, cost: _Floats, most: float) -> Program:
+    def _program(self, cost: _Floats, horizon: float) -> Program:
         rows = list(self._rows.values())
-        number = np.repeat(np.arange(len(rows)), [len(row[0]) for row in rows])
-        entries = np.concatenate([row[1] for row in rows])
-        columns = np.concatenate([row[0] for row in rows])
+        count = len(rows)
+        slack = horizon + self._hops.length - self._soonest[self._hops.head]
+        hops = len(slack)
+        number = np.repeat(np.arange(count), [len(row[0]) for row in rows])
+        each, one = np.arange(count, count + hops), np.ones(hops)
+        head, tail = self._sends + self._hops.head, self._sends + self._hops.tail
+        matrix = sp.coo_array(
+            (
+                np.concatenate([*(row[1] for row in rows), one, -one, -slack]),
+                (
+                    np.concatenate([number, each, each, each]),
+                    np.concatenate([*(row[0] for row in rows), head, tail, self._hops.sent]),
+                ),
+            ),
+            shape=(count + hops, self.size),
+        )
         lower, upper = np.zeros(self.size), np.ones(self.size)
         upper[: self._sends] = 0.0
         upper[self._sent[self.routing.allowed]] = 1.0
         starts = slice(self._sends, self._first_other)
-        lower[starts], upper[starts] = np.minimum(self._soonest, most), most
+        lower[starts], upper[starts] = np.minimum(self._soonest, horizon), horizon
         for chunk, source in enumerate(self.routing.exchange.source):
             upper[self._column(chunk, source)] = 0.0
         if self.routing.sketch.local in ("minmax", "maxmin"):
-            upper[self._first_other] = most
+            upper[self._first_other] = horizon
         least = float(self.routing.least_us / self.routing.unit_us)
-        lower[self._time], upper[self._time] = min(least, most), most
+        lower[self._time], upper[self._time] = min(least, horizon), horizon
         whole = np.zeros(self.size, dtype=np.bool_)
         whole[: self._sends] = True
         return Program(
             cost=cost,
-            matrix=sp.coo_array((entries, (number, columns)), shape=(len(rows), self.size)),
-            row_lower=np.array([row[2] for row in rows]),
-            row_upper=np.array([row[3] for row in rows]),
+            matrix=matrix,
+            row_lower=np.concatenate([[row[2] for row in rows], self._hops.length - slack]),
+            row_upper=np.concatenate([[row[3] for row in rows], np.full(hops, np.inf)]),
             lower=lower,
             upper=upper,
             whole=whole,
@@ -127,7 +147,6 @@ class RoutingRows:
 
     def _write(self) -> None:
         self._write_receipts()
-        self._write_starts()
         self._write_loads()
         self._write_copies()
         self._write_crossings()
@@ -177,7 +196,8 @@ class RoutingRows:
         np.maximum.at(found, self._start, np.where(np.isinf(distances), 0.0, distances))
         return found
 
-    def _write_starts(self) -> None:
+    @cached_property
+    def _hops(self) -> _Hops:
         """At the head of a link that it takes a chunk is so much later than at the tail."""
         links = self.routing.network.links
         chunk, link = np.nonzero(self.routing.allowed)
@@ -185,13 +205,10 @@ class RoutingRows:
             self._start[chunk, np.array([getattr(each, end) for each in links])[link]]
             for end in ("tail", "head")
         )
-        cost = np.array(self._cost)[link]
-        rows = np.stack([self._sent[chunk, link], tails, heads, cost.view(np.int64)])
-        for sent, tail, head, bits in np.unique(rows, axis=1).T.tolist():
-            length = float(np.int64(bits).view(np.float64))
-            slack = self.horizon + length - float(self._soonest[head])
-            columns = [self._sends + head, self._sends + tail, sent]
-            self._row(columns, [1.0, -1.0, -slack], length - slack, np.inf)
+        bits = np.array(self._cost)[link].view(np.int64)
+        rows = np.unique(np.stack([self._sent[chunk, link], tails, heads, bits]), axis=1)
+        sent, tail, head, length = rows
+        return _Hops(sent, tail, head, length.view(np.float64))
 
     def _write_loads(self) -> None:
         """Neither a link nor a port is busy for longer than the time."""

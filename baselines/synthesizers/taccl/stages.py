@@ -23,7 +23,7 @@ from baselines.synthesizers.taccl.least_time import least_time
 from baselines.synthesizers.taccl.ordering import ordered
 from baselines.synthesizers.taccl.routing import ChunkRoutes, Routing
 from baselines.synthesizers.taccl.routing_rows import RoutingRows
-from forestcoll.errors import InfeasibleError, TimeLimitError
+from forestcoll.errors import ForestCollError, InfeasibleError, TimeLimitError
 from forestcoll.problem.limits import Limits
 from lp.solver.linear_program import Settings, Solution
 from lp.solver.solve import solve
@@ -44,8 +44,17 @@ _TOLERANCE = 1e-7
 _EQUAL = 1e-9
 """A bound and what it bounds are the same if they differ by no more, relatively."""
 
-_DOUBLINGS = 12
-"""Of the horizon, before there are held to be no routes."""
+_HORIZONS = tuple(2.0**n for n in range(1, 13))
+"""Times what any routes take, one after the other; beyond the last there are held to be none."""
+
+_NARROW = (1.02, 1.1, 1.3)
+"""Before these, where time is short: what is found early takes about as long as it may."""
+
+_LAST = 4.0
+"""Times the first horizon, for a last attempt."""
+
+_SHARE_OF_A_HORIZON = 0.3
+"""Of the time that is left for the first routing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +91,32 @@ def best_times(routing: Routing, effort: Effort, phase: str, report: Report) -> 
         If the time is up before there is a routing.
     """
     return _Stages(routing, effort, phase, report).run()
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is known of a routing, in units.
+
+    Parameters
+    ----------
+    routes : ChunkRoutes, optional
+        The best that are found.
+    objective : float
+        Theirs.
+    bound : float
+        No routes are worth less.
+    beyond : float
+        What routes that take longer than the last horizon are worth at least.
+    """
+
+    routes: ChunkRoutes | None = None
+    objective: float = math.inf
+    bound: float = 0.0
+    beyond: float = 0.0
+
+    def within(self, gap: float) -> bool:
+        """Whether the objective is as near to the bound, relatively."""
+        return self.objective - self.bound <= max(gap, _EQUAL) * abs(self.objective)
 
 
 class _Stages:
@@ -121,7 +156,8 @@ class _Stages:
 
     def _routings(self) -> Iterator[ChunkRoutes]:
         """Yield routes of the least objective, then others of the same time."""
-        first, rows = self._first()
+        rows = RoutingRows(self.routing)
+        first = self._first(rows)
         yield first
         seen = {first}
         most = float(self.routing.time_us(first) / self.routing.unit_us) * (1 + _TOLERANCE)
@@ -142,51 +178,71 @@ class _Stages:
                 seen.add(routes)
                 yield routes
 
-    def _first(self) -> tuple[ChunkRoutes, RoutingRows]:
-        """Find routes of the least objective, within a horizon that grows until there are some."""
-        routing, now = self.routing, time.monotonic()
+    def _first(self, rows: RoutingRows) -> ChunkRoutes:
+        """Find routes of the least objective: within longer and longer horizons, then near them."""
+        now, known = time.monotonic(), _Known()
         until = self.deadline
         if until < math.inf:
             until = now + _FOR_ROUTING * (until - now)
+        for horizon in self._horizons():
+            now = time.monotonic()
+            if now > until:
+                break
+            seconds = until - now if until == math.inf else _SHARE_OF_A_HORIZON * (until - now)
+            self._look(rows, known, horizon, now + seconds)
+            if known.routes is not None and known.objective <= known.beyond:
+                break
+        if known.routes is None and time.monotonic() > until:
+            self._look(rows, known, _LAST * next(self._horizons()), self.deadline)
+        elif known.routes is not None and not known.within(self.effort.gap):
+            horizon = known.objective + rows.most_gained(known.objective)
+            self._look(rows, known, horizon * (1 + _TOLERANCE), until)
+        if known.routes is None:
+            raise self._nothing_found()
+        unit = float(self.routing.unit_us)
+        status = "optimal" if known.within(_EQUAL) else "feasible"
+        self._tell("routing", status, known.objective * unit, known.bound * unit)
+        return known.routes
+
+    def _horizons(self) -> Iterator[float]:
+        """From little more than any routes take, in units."""
+        routing = self.routing
         reached = routing.soonest[routing.soonest < math.inf]
-        horizon = 2 * max(float(routing.least_us / routing.unit_us), float(reached.max()))
-        for _ in range(_DOUBLINGS):
-            rows = RoutingRows(routing, horizon)
-            if (found := self._solved(rows, until)) is not None:
-                routes, bound, limited = found
-                objective = float(routing.objective_us(routes) / routing.unit_us)
-                beyond = horizon - rows.most_gained  # what routes that take longer are worth
-                if limited or objective <= beyond:
-                    self._tell_routing(objective, min(bound, beyond))
-                    return routes, rows
-            horizon *= 2
-        raise InfeasibleError(
-            f"{routing.sketch.source}: {routing.network.topology.name}: the sketch does not let "
-            f"every chunk get to where it is wanted; allow more links, or less symmetry"
-        )
+        least = max(float(routing.least_us / routing.unit_us), float(reached.max()))
+        factors = _HORIZONS if self.deadline == math.inf else (*_NARROW, *_HORIZONS)
+        return (least * factor for factor in factors)
 
-    def _solved(self, rows: RoutingRows, until: float) -> tuple[ChunkRoutes, float, bool] | None:
-        """Return routes, a bound, whether time was short; None if none are within the horizon."""
+    def _look(self, rows: RoutingRows, known: _Known, horizon: float, until: float) -> None:
+        """Search within a horizon, and learn from that."""
+        beyond = horizon - rows.most_gained(horizon)
         try:
-            found = solve(rows.least(), self._settings(until))
+            found = solve(rows.least(horizon), self._settings(until))
         except InfeasibleError:
-            return None
+            known.bound = max(known.bound, beyond)
+            return
         except TimeLimitError as error:
-            if isinstance(error.incumbent, Solution):
-                return rows.routes(error.incumbent.x), error.incumbent.bound, True
-            bound_us = float(self.routing.least_us)
-            self._tell("routing", "open", None, bound_us)
-            raise TimeLimitError(
-                f"taccl: no routing of {self.routing.network.topology.name} in the time that is "
-                f"given; allow more, or take fewer chunks or a sketch with more symmetry",
-                bound=bound_us,
-            ) from None
-        return rows.routes(found.x), found.bound, False
+            if not isinstance(error.incumbent, Solution):
+                return
+            found = error.incumbent
+        routes = rows.routes(found.x)
+        objective = float(self.routing.objective_us(routes) / self.routing.unit_us)
+        known.bound, known.beyond = max(known.bound, min(found.bound, beyond)), beyond
+        if objective < known.objective:
+            known.routes, known.objective = routes, objective
 
-    def _tell_routing(self, objective: float, bound: float) -> None:
-        unit, proved = float(self.routing.unit_us), objective - bound <= _EQUAL * abs(objective)
-        status = "optimal" if proved else "feasible"
-        self._tell("routing", status, objective * unit, bound * unit)
+    def _nothing_found(self) -> ForestCollError:
+        routing, name = self.routing, self.routing.network.topology.name
+        if time.monotonic() > self.deadline:
+            self._tell("routing", "open", None, float(routing.least_us))
+            return TimeLimitError(
+                f"taccl: no routing of {name} in the time that is given; allow more, or take fewer "
+                f"chunks or a sketch with more symmetry",
+                bound=float(routing.least_us),
+            )
+        return InfeasibleError(
+            f"{routing.sketch.source}: {name}: the sketch does not let every chunk get to where it "
+            f"is wanted; allow more links, or less symmetry"
+        )
 
     def _tell(self, stage: str, status: str, incumbent: float | None, bound: float) -> None:
         name = f"{stage} of the {self.phase}"

@@ -73,8 +73,8 @@ def test_the_optimum_is_that_of_all_routes(spec: str, changes: dict, collective:
         count *= len(trees(routing, chunk))
     if count > 20_000:
         pytest.skip("too many routes to try them all")
-    rows = RoutingRows(routing, HORIZON)
-    found = solve(rows.least(), Settings(seconds=60))
+    rows = RoutingRows(routing)
+    found = solve(rows.least(HORIZON), Settings(seconds=60))
     routes = rows.routes(found.x)
     best = best_of_all(routing)
     assert float(routing.objective_us(routes)) == pytest.approx(float(best), rel=1e-6)
@@ -95,9 +95,11 @@ def test_symmetry_leaves_the_best_time_there_and_makes_fewer_columns(
 ) -> None:
     routing = routing_of(spec, collective)
     free = routing_of(spec, collective, symmetry=())
-    rows, loose = RoutingRows(routing, HORIZON), RoutingRows(free, HORIZON)
+    rows, loose = RoutingRows(routing), RoutingRows(free)
     assert rows.size < loose.size / 2
-    found, bound = (solve(one.least(), Settings(seconds=60, gap=1e-3)) for one in (rows, loose))
+    found, bound = (
+        solve(one.least(HORIZON), Settings(seconds=60, gap=1e-3)) for one in (rows, loose)
+    )
     assert found.objective >= bound.bound * (1 - 1e-9)
     routes = rows.routes(found.x)
     assert free.time_us(routes) == routing.time_us(routes)
@@ -115,8 +117,8 @@ def test_a_sender_s_own_chunk_is_first() -> None:
     held = routing_of("rail_optimized:boxes=2,gpus_per_box=2", own_first=True, **asked)
     times = []
     for routing in (free, held):
-        rows = RoutingRows(routing, HORIZON)
-        times.append(solve(rows.least(), Settings(seconds=60)).objective)
+        rows = RoutingRows(routing)
+        times.append(solve(rows.least(HORIZON), Settings(seconds=60)).objective)
     remote, local = (
         next(float(c) for c, u in zip(free.cost, free.network.links, strict=True) if u.remote == r)
         for r in (True, False)
@@ -128,7 +130,7 @@ def test_a_sender_s_own_chunk_is_first() -> None:
 
 def test_routes_by_lot_are_of_the_time_that_is_asked_for_and_differ() -> None:
     routing = routing_of("torus:dims=3x3", symmetry=())
-    rows = RoutingRows(routing, HORIZON)
+    rows = RoutingRows(routing)
     most = float(routing.least_us / routing.unit_us)
     found = {
         rows.routes(solve(rows.by_lot(most, seed), Settings(seconds=60, gap=0.05)).x)

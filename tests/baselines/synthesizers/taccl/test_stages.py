@@ -66,7 +66,7 @@ def test_routes_are_found_within_any_horizon() -> None:
 
 def test_a_symmetry_that_leaves_no_routes_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """GPUs of a box turn while only GPU 0 sends and GPU 1 receives."""
-    monkeypatch.setattr(stages, "_DOUBLINGS", 3)
+    monkeypatch.setattr(stages, "_HORIZONS", (1.02, 2.0, 8.0))
     routing = routing_of("dgx_a100:boxes=2", pattern="", connections={0: (1,)}, symmetry=((1, 8),))
     with pytest.raises(InfeasibleError, match="allow more links, or less symmetry"):
         run(routing)
