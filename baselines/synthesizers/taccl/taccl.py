@@ -136,8 +136,7 @@ def generate(
         whole = exchange.gpus * exchange.parts
         logical = LogicalNetwork.of(network, by, Fraction(size_bytes, whole * _KB))
         routing = Routing(logical, exchange, by, whole_us)
-        taken = {"any": HEURISTICS, "by-network": (heuristic_of(logical),)}
-        effort = Effort(taken.get(order, (order,)), optima, gap, solver, share)
+        effort = Effort(_heuristics(order, logical), optima, gap, solver, share)
         phase = "reduce-scatter" if turned else exchange.collective
         times = best_times(routing, effort, phase, report or (lambda search: None))
         return schedule_from(logical, exchange, times, size_bytes)
@@ -145,6 +144,14 @@ def generate(
     if collective == "all-to-all":
         return spread(topology)
     return collect_steps(spread, topology, collective)
+
+
+def _heuristics(order: str, network: LogicalNetwork) -> tuple[str, ...]:
+    """Return the orders to try, that of the public code first if it is among them."""
+    if order in HEURISTICS:
+        return (order,)
+    own = heuristic_of(network)
+    return (own, *(each for each in HEURISTICS if each != own and order == "any"))
 
 
 METHODS = (
