@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -31,7 +32,7 @@ from baselines.synthesizers.taccl.exact_times import (
 )
 from baselines.synthesizers.taccl.logical_network import LogicalNetwork
 from baselines.synthesizers.taccl.ordering import Transfer
-from forestcoll.errors import TimeLimitError
+from forestcoll.errors import InfeasibleError, SolverError, TimeLimitError
 from lp.solver.linear_program import Program, Settings, Solution
 from lp.solver.solve import solve
 
@@ -39,6 +40,9 @@ __all__ = ["MOST_TOGETHER", "Contiguity", "best_messages"]
 
 MOST_TOGETHER = 6
 """Chunks in one message."""
+
+_SPAN = 1000
+"""What is found without messages, in the units of the program: solvers like such numbers."""
 
 MOST_RUNS = 20_000
 """Runs of chunks in a program that is written down."""
@@ -71,17 +75,20 @@ def best_messages(
         return Contiguity(alone, float(alone.finish_us))
     if len(runs) > MOST_RUNS:
         return Contiguity(alone, 0.0)
-    program = _Program(network, order, runs, float(alone.finish_us))
+    unit = alone.finish_us / _SPAN
+    program = _Program(network, order, runs, unit)
     try:
         found = solve(program.written(), settings)
     except TimeLimitError as error:
         if not isinstance(error.incumbent, Solution):
             return Contiguity(alone, 0.0)
         found = error.incumbent
+    except (InfeasibleError, SolverError):
+        return Contiguity(alone, 0.0)  # in floats; alone is always possible
     times = timetable(network, order, program.messages(found.x))
     if times is None or times.finish_us >= alone.finish_us:
         times = alone
-    return Contiguity(times, max(found.bound, 0.0))
+    return Contiguity(times, max(found.bound * float(unit), 0.0))
 
 
 Run = tuple[int, ...]
@@ -124,16 +131,16 @@ class _Program:
     """Variables: runs, starts of transfers, the time. A transfer in no run goes alone."""
 
     def __init__(
-        self, network: LogicalNetwork, order: Sequence[Transfer], runs: list[Run], horizon: float
+        self, network: LogicalNetwork, order: Sequence[Transfer], runs: list[Run], unit: Fraction
     ) -> None:
-        self.network, self.order, self.runs, self.horizon = network, order, runs, horizon
+        self.network, self.order, self.runs, self.horizon = network, order, runs, float(_SPAN)
         self.of: list[list[int]] = [[] for _ in order]
         for number, run in enumerate(runs):
             for one in run:
                 self.of[one].append(number)
         self.time = len(runs) + len(order)
-        self.latency = [float(network.links[each.link].latency_us) for each in order]
-        self.busy = [float(network.links[each.link].busy_us) for each in order]
+        self.latency = [float(network.links[each.link].latency_us / unit) for each in order]
+        self.busy = [float(network.links[each.link].busy_us / unit) for each in order]
         self.rows: list[tuple[list[int], list[float], float]] = []
 
     def written(self) -> Program:

@@ -11,7 +11,8 @@ Source:  Shah et al., TACCL (NSDI 2023), section 3 (switch hyper-edges, relays) 
          with three boxes or more a GPU sends to one and receives from one of all other boxes.
 
 There the divisor is senders times receivers over NICs; here each physical link is divided by what
-uses it, which comes to the same on those networks and holds on any other.
+uses it, which comes to the same on those networks and holds on any other. Only where common ticks
+of all links would not fit 64 bits does one take longer, by up to a millionth.
 """
 
 from __future__ import annotations
@@ -30,6 +31,11 @@ from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.topology.model import Topology
 
 __all__ = ["LogicalLink", "LogicalNetwork", "Port", "common_part", "equal_boxes"]
+
+_MOST_TICKS = 1 << 36
+"""Of one transfer; what many take together fits 64 bits then."""
+
+_FINE = 10**6
 
 _DIRECT, _SWITCH, _REMOTE = "direct", "switch", "remote"
 
@@ -167,14 +173,16 @@ class LogicalNetwork:
         ways = _Ways(topology, sketch, len(boxes), size, gpus)
         drafts = [*ways.direct(), *ways.switched(), *ways.remote()]
         rates = _rates(drafts, topology, size, exclusive=len(boxes) > 2)
+        latencies = [_latency_us(topology, draft) for draft in drafts]
+        times = _coarse([*zip(latencies, (chunk_kb / rate for rate in rates), strict=True)])
         links = tuple(
             LogicalLink(
-                *(draft.tail, draft.head, _latency_us(topology, draft), chunk_kb / rate),
+                *(draft.tail, draft.head, latency, busy),
                 remote=draft.kind == _REMOTE,
                 plane=draft.plane,
                 paths=draft.paths,
             )
-            for draft, rate in zip(drafts, rates, strict=True)
+            for draft, (latency, busy) in zip(drafts, times, strict=True)
         )
         ranks = tuple(topology.rank_of[gpu] for gpu in gpus)
         ports = _ports(drafts, remote=len(boxes) > 2)
@@ -363,6 +371,15 @@ def _latency_us(topology: Topology, draft: _Draft) -> Fraction:
         sum((between[hop].latency_us for hop in pairwise(path)), Fraction(0))
         for path in draft.paths
     )
+
+
+def _coarse(times: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
+    """Round latencies and times up where common ticks would not fit 64 bits, by a millionth."""
+    every = [time for pair in times for time in pair if time]
+    if not every or max(every) / common_part(every) < _MOST_TICKS:
+        return times
+    tick = min(every) / _FINE
+    return [(-(-a // tick) * tick, -(-b // tick) * tick) for a, b in times]
 
 
 def _ports(drafts: list[_Draft], *, remote: bool) -> tuple[Port, ...]:

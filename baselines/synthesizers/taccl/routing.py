@@ -13,7 +13,7 @@ Source:  Shah et al., TACCL (NSDI 2023), section 4.1 and appendix B, and the rul
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -112,7 +112,7 @@ class Routing:
         """
         fine = self._leads_on() & self._by_its_sender()
         if self.exchange.collective == "all-to-all":
-            fine &= self._on_shortest_paths()
+            fine &= self._on_shortest_paths(fine)
         classes = self.classes.sent
         barred = np.zeros(classes.max() + 1, dtype=np.bool_)
         barred[classes[~fine]] = True
@@ -148,14 +148,20 @@ class Routing:
         leaves = self._remote & (tails // size == source // size)
         return np.asarray(~leaves | takes[source % size, tails % size])
 
-    def _on_shortest_paths(self) -> npt.NDArray[np.bool_]:
-        """Between GPUs that are on some shortest path of an all-to-all's chunk."""
-        tails, heads = self._ends
-        hops = self._distances(np.ones(len(tails)))
-        source, target = (np.array(ends) for ends in (self.exchange.source, self.exchange.target))
-        length = hops[source, target][:, None]
-        between = hops[source] + hops.T[target] == length
-        return np.asarray(between[:, tails] & between[:, heads])
+    def _on_shortest_paths(self, fine: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Between GPUs on some shortest path of the links that a chunk may take."""
+        (tails, heads), size = self._ends, self.network.size
+        source, target = (np.array(e) for e in (self.exchange.source, self.exchange.target))
+        kind = 2 * source + (target // size == source // size)  # what it may take is that of these
+        found = np.zeros_like(fine)
+        for each in np.unique(kind):
+            some = np.flatnonzero(kind == each)
+            may = fine[some[0]]
+            hops = self._distances(np.ones(int(may.sum())), may)
+            length = hops[source[some], target[some]][:, None]
+            between = hops[source[some]] + hops.T[target[some]] == length
+            found[some] = between[:, tails] & between[:, heads]
+        return found
 
     @cached_property
     def soonest(self) -> npt.NDArray[np.float64]:
@@ -165,11 +171,13 @@ class Routing:
         """
         return self._distances(np.array([float(c / self.unit_us) for c in self.cost]))
 
-    def _distances(self, lengths: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _distances(
+        self, lengths: npt.NDArray[np.float64], which: npt.NDArray[np.bool_] | None = None
+    ) -> npt.NDArray[np.float64]:
         import scipy.sparse as sp
         from scipy.sparse.csgraph import shortest_path
 
-        tails, heads = self._ends
+        tails, heads = self._ends if which is None else (end[which] for end in self._ends)
         least: dict[tuple[int, int], float] = {}
         for ends, length in zip(
             zip(tails.tolist(), heads.tolist(), strict=True), lengths.tolist(), strict=True
@@ -180,24 +188,42 @@ class Routing:
         graph = sp.csr_array(([*least.values()], (rows, columns)), shape=(gpus, gpus))
         return np.asarray(shortest_path(graph))
 
-    def routes(self, taken: npt.NDArray[np.bool_]) -> ChunkRoutes:
-        """Return routes from which chunk takes which link: what leads to one who wants it."""
-        return tuple(
-            self._needed(chunk, np.flatnonzero(row).tolist())
-            for chunk, row in enumerate(taken & self.allowed)
-        )
+    def routes(self, taken: npt.NDArray[np.bool_]) -> ChunkRoutes | None:
+        """Return routes from which chunk takes which link: what leads to one who wants it.
 
-    def _needed(self, chunk: int, links: list[int]) -> frozenset[int]:
+        None if somebody is not reached: solvers compute in floats, and where one link takes a
+        hundred million times as long as another, they let a chunk go round in a circle.
+        """
+        found = []
+        for chunk, row in enumerate(taken & self.allowed):
+            needed = self._needed(chunk, np.flatnonzero(row).tolist())
+            if needed is None:
+                return None
+            found.append(needed)
+        return tuple(found)
+
+    def _needed(self, chunk: int, links: list[int]) -> frozenset[int] | None:
         into = {self.network.links[i].head: i for i in links}
         kept: set[int] = set()
+        reached = {self.exchange.source[chunk]}
         for place in self.exchange.destinations(chunk):
-            while place != self.exchange.source[chunk] and into[place] not in kept:
-                kept.add(into[place])
+            way = []
+            while place not in reached:
+                if place not in into or into[place] in way:
+                    return None
+                way.append(into[place])
                 place = self.network.links[into[place]].tail
+            kept.update(way)
+            reached.update(self.network.links[i].head for i in way)
         return frozenset(kept)
 
-    def starts(self, chunk: int, links: Iterable[int]) -> dict[int, int]:
-        """When a chunk is at each GPU on its way, if it waits for nothing, in ticks."""
+    def starts(
+        self, chunk: int, links: Iterable[int], held: Container[tuple[int, int]] = ()
+    ) -> dict[int, int]:
+        """When a chunk is at each GPU on its way, in ticks, if it waits for nothing.
+
+        Over links on which it is ``held`` it goes after another has gone.
+        """
         after: dict[int, list[int]] = {}
         for i in links:
             after.setdefault(self.network.links[i].tail, []).append(i)
@@ -206,7 +232,8 @@ class Routing:
         for place in todo:  # grows on the way
             for i in after.get(place, []):
                 head = self.network.links[i].head
-                start[head] = start[place] + self.ticks[i]
+                begin = max(start[place], self.ticks[i]) if (chunk, i) in held else start[place]
+                start[head] = begin + self.ticks[i]
                 todo.append(head)
         return start
 
@@ -214,9 +241,9 @@ class Routing:
         """Return the time of routes."""
         ports = self.network.ports
         out = {i: n for n, port in enumerate(ports) if port.out for i in port.links}
-        latest = 0
+        latest, held = 0, self._held(routes)
         for chunk, links in enumerate(routes):
-            start = self.starts(chunk, links)
+            start = self.starts(chunk, links, held)
             sent: dict[int, int] = {}
             for i in links:
                 if i in out:
@@ -224,6 +251,24 @@ class Routing:
                     sent[out[i]] = begun + self.ticks[i]
             latest = max(latest, *start.values(), *sent.values())
         return max(latest, *self._loads(routes)) * (self.cost[0] / self.ticks[0])
+
+    def _held(self, routes: ChunkRoutes) -> frozenset[tuple[int, int]]:
+        """Which chunks go out of their box after one of the sender's own, and over which link."""
+        if not self.sketch.own_first:
+            return frozenset()
+        network, source = self.network, self.exchange.source
+        links = network.links
+        own = {
+            i for chunk, some in enumerate(routes) for i in some if links[i].tail == source[chunk]
+        }
+        return frozenset(
+            (chunk, i)
+            for chunk, some in enumerate(routes)
+            for i in some
+            if i in own and links[i].remote
+            if links[i].tail != source[chunk]
+            if network.box(links[i].tail) == network.box(source[chunk])
+        )
 
     def _loads(self, routes: ChunkRoutes) -> list[int]:
         """For how many ticks each link that some chunk may take is busy, and each port."""

@@ -86,7 +86,8 @@ class RoutingRows:
         weight = float(LOAD_WEIGHT)
         if routing.sketch.local == "switch":
             weight = float(routing.weight_us / routing.unit_us)
-        least = routing.sketch.local == "maxmin" or routing.sketch.unique == "uc-max"
+        local, unique = routing.sketch.local, routing.sketch.unique
+        least = local == "maxmin" or (local == "switch" and unique == "uc-max")
         cost[self._first_other : self._time] = -weight if least else weight
         return self._program(cost, horizon)
 
@@ -100,8 +101,8 @@ class RoutingRows:
         cost[: self._sends] *= np.random.default_rng(seed).uniform(0.0, 1.0, self._sends)
         return self._program(cost, horizon)
 
-    def routes(self, values: _Floats) -> ChunkRoutes:
-        """Return the routes of a solution."""
+    def routes(self, values: _Floats) -> ChunkRoutes | None:
+        """Return the routes of a solution; None if rounding has left somebody out."""
         return self.routing.routes(values[self._sent] > 0.5)
 
     def _program(self, cost: _Floats, horizon: float) -> Program:

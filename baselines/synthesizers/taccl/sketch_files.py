@@ -70,8 +70,8 @@ def _read(path: Path) -> Sketch:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidParameterError(f"{path}: not text in UTF-8; save it as such") from None
-    except OSError as error:
-        reason = error.strerror or str(error)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
         raise InvalidParameterError(f"{path}: cannot be read: {reason}") from None
     parse = parse_json if path.suffix.lower() == ".json" else parse_yaml
     return sketch_of(parse(text, str(path), InvalidParameterError))
@@ -89,7 +89,7 @@ def drawn(topology: Topology) -> Sketch:
     """
     boxes = equal_boxes(topology)
     router = Router(topology)
-    switches = _switches(topology, router, boxes[0])
+    switches = _switches(topology, router, boxes)
     connections = _connections(topology, router, boxes) if len(boxes) > 1 else NO_CONNECTIONS
     direct = len(boxes) > 1 and connections == {i: (i,) for i in range(len(boxes[0]))}
     sketch = Sketch(
@@ -103,8 +103,10 @@ def drawn(topology: Topology) -> Sketch:
     return replace(sketch, symmetry=tuple(_symmetries(topology, sketch, len(boxes[0]))))
 
 
-def _switches(topology: Topology, router: Router, box: list[int]) -> tuple[tuple[int, ...], ...]:
-    """Take a box for a switch if its own links do not join all GPUs, and with switches all meet.
+def _switches(
+    topology: Topology, router: Router, boxes: list[list[int]]
+) -> tuple[tuple[int, ...], ...]:
+    """Take boxes for switches if links do not join all GPUs of each, and with switches all meet.
 
     Raises
     ------
@@ -112,14 +114,14 @@ def _switches(topology: Topology, router: Router, box: list[int]) -> tuple[tuple
         If neither do.
     """
     ends = [(link.tail, link.head) for link in topology.links]
-    if all(_reached(ends, box[0], box, back=back) for back in (False, True)):
+    if all(_reached(ends, box[0], box, back=back) for box in boxes for back in (False, True)):
         return ()
-    if not all(router.hops(u, v) for u in box for v in box if u != v):
+    if not all(router.hops(u, v) for box in boxes for u in box for v in box if u != v):
         raise UnsupportedError(
             f"unsupported: {topology.name}: neither do links join all GPUs of a box nor switches "
             f"any two of them, so taccl draws no sketch of it; write one"
         )
-    return (tuple(range(len(box))),)
+    return (tuple(range(len(boxes[0]))),)
 
 
 def _reached(ends: list[tuple[int, int]], first: int, box: list[int], *, back: bool) -> bool:

@@ -23,7 +23,7 @@ from baselines.synthesizers.taccl.least_time import least_time
 from baselines.synthesizers.taccl.ordering import ordered
 from baselines.synthesizers.taccl.routing import ChunkRoutes, Routing
 from baselines.synthesizers.taccl.routing_rows import RoutingRows
-from forestcoll.errors import ForestCollError, InfeasibleError, TimeLimitError
+from forestcoll.errors import ForestCollError, InfeasibleError, SolverError, TimeLimitError
 from forestcoll.problem.limits import Limits
 from lp.solver.linear_program import Settings, Solution
 from lp.solver.solve import solve
@@ -178,8 +178,10 @@ class _Stages:
                 if not isinstance(error.incumbent, Solution):
                     continue
                 solution = error.incumbent
+            except (InfeasibleError, SolverError):
+                continue  # in floats; the first is as good
             routes = rows.routes(solution.x)
-            if routes not in seen:
+            if routes is not None and routes not in seen:
                 seen.add(routes)
                 yield routes
 
@@ -230,6 +232,8 @@ class _Stages:
                 return
             found = error.incumbent
         routes = rows.routes(found.x)
+        if routes is None:
+            return
         objective = float(self.routing.objective_us(routes) / self.routing.unit_us)
         known.bound, known.beyond = max(known.bound, min(found.bound, beyond)), beyond
         if objective < known.objective:

@@ -25,18 +25,21 @@ from baselines.synthesizers.taccl.logical_network import LogicalNetwork
 from baselines.synthesizers.taccl.ordering import HEURISTICS, heuristic_of
 from baselines.synthesizers.taccl.routing import Routing
 from baselines.synthesizers.taccl.sketch_files import AUTO, find_sketch
-from forestcoll.errors import InvalidParameterError
+from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 
-__all__ = ["METHODS", "generate"]
+__all__ = ["METHODS", "MOST_TRANSFERS", "generate"]
 
 _COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "all-to-all")
 
 _SOLVERS = ("highs", "gurobi")
 
 _ORDERS = ("any", "by-network", *HEURISTICS)
+
+MOST_TRANSFERS = 20_000_000
+"""Chunks times links, of a program that is written down."""
 
 _KB = 1000
 
@@ -91,7 +94,8 @@ def generate(
     Raises
     ------
     UnsupportedError
-        If there is a single GPU, or boxes differ in their number of GPUs.
+        If there is a single GPU, boxes differ in their number of GPUs, no sketch can be drawn, or
+        there are more chunks than programs are written for.
     InvalidParameterError
         If a parameter is out of its range, or the sketch is none, or does not fit the network.
     InfeasibleError
@@ -128,13 +132,16 @@ def generate(
     def spread(network: Topology) -> StepSchedule:
         turned = network is not topology
         by = asked.reversed() if turned else asked
-        exchange = exchange_of(
-            collective if collective == "all-to-all" else "allgather",
-            network.num_compute,
-            chunks or by.chunks,
-        )
-        whole = exchange.gpus * exchange.parts
-        logical = LogicalNetwork.of(network, by, Fraction(size_bytes, whole * _KB))
+        gpus, parts = network.num_compute, chunks or by.chunks
+        logical = LogicalNetwork.of(network, by, Fraction(size_bytes, gpus * parts * _KB))
+        spread_out = collective == "all-to-all"
+        count = gpus * parts * (gpus - 1 if spread_out else 1)
+        if count * len(logical.links) > MOST_TRANSFERS:
+            raise UnsupportedError(
+                f"unsupported: {count} chunks on {len(logical.links)} links are more than taccl "
+                f"writes programs for; take fewer chunks, or a sketch with fewer links"
+            )
+        exchange = exchange_of("all-to-all" if spread_out else "allgather", gpus, parts)
         routing = Routing(logical, exchange, by, whole_us)
         effort = Effort(_heuristics(order, logical), optima, gap, solver, share)
         phase = "reduce-scatter" if turned else exchange.collective

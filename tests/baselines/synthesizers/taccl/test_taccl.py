@@ -17,6 +17,7 @@ from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.files import read_topology
+from tests.baselines.dead_nics import without
 
 NVLINK = "nvlink_bandwidth=1000/46,nvlink_latency=0"
 
@@ -165,3 +166,85 @@ def test_what_it_does_not_do_is_unsupported() -> None:
     builder.gpu("gpu0")
     with pytest.raises(UnsupportedError, match="has 1 GPUs"):
         generate(builder.build("alone"))
+
+
+def pairs(local: int = 20, remote: int = 4) -> Topology:
+    """Two boxes of two GPUs; GPU 1 of each sends to GPU 0 of the other."""
+    builder = TopologyBuilder()
+    names = [[builder.gpu(f"b{b}.g{i}", b, i) for i in range(2)] for b in range(2)]
+    for here, there in (names, names[::-1]):
+        builder.link(here[0], here[1], local)
+        builder.arc(here[1], there[0], remote)
+    return builder.build("pairs")
+
+
+def test_a_sender_s_own_chunk_first_is_part_of_the_time(tmp_path: Path) -> None:
+    """What routes take is what the program says, so that further routings of that time exist."""
+    sketch = tmp_path / "own.yaml"
+    sketch.write_text(
+        "nnodes: 2\nintranode_sketch: {strategy: none}\ninternode_sketch: {strategy: relay, "
+        'internode_conn: {"1": [0]}, gpus_to_sender_rev_map: {"1": [0, 1]}, enforce_ordering: '
+        "true}\nsymmetry_offsets: []\nhyperparameters: {input_chunkup: 1}"
+    )
+    _, told = found(pairs(), sketch=str(sketch), size_bytes=4000, gap=0.0)
+    routing = told["routing"]
+    assert routing.incumbent == pytest.approx(routing.bound) == pytest.approx(0.55)
+
+
+@pytest.mark.parametrize("size_bytes", [1, 10**7 + 19, 10**11, 10**15])
+def test_any_size_has_a_schedule(size_bytes: int) -> None:
+    """Latencies of a tenth of a microsecond beside transfers of up to days."""
+    spec = "ndv2:chassis=2,between=direct,nic_latency=1/10"
+    schedule, _ = found(spec, sketch="ndv2", size_bytes=size_bytes, optima=0, gap=0.05)
+    assert schedule.clock.size_bytes == size_bytes
+
+
+def test_speeds_without_a_common_tick_are_rounded_by_little() -> None:
+    builder = TopologyBuilder()
+    primes = (7919, 7927, 9973, 10007, 10009, 10037)
+    for i in range(6):
+        builder.gpu(f"gpu{i}")
+    for i, prime in enumerate(primes):
+        builder.link(f"gpu{i}", f"gpu{(i + 1) % 6}", Fraction(prime, 100), Fraction(1, prime))
+    schedule, told = found(builder.build("odd"), size_bytes=10**9, optima=0)
+    assert float(schedule.clock.finish_us) == told["finish"].incumbent
+
+
+def test_links_of_very_different_costs_make_no_circles() -> None:
+    """A millisecond from box to box, picoseconds inside: beyond what floats of a solver tell."""
+    spec = "ndv2:chassis=2,between=direct,nvlink_latency=0,nic_latency=1000"
+    asked = {"optima": 1, "gap": 0.01, "order": "by-network"}
+    schedule, _ = found(spec, sketch="ndv2", size_bytes=1, **asked)
+    assert 1000 < schedule.clock.finish_us < 3000
+
+
+def test_boxes_that_are_not_alike_are_drawn_by_what_all_have() -> None:
+    """GPUs of the second box are joined by its switch, and one link of it is dead."""
+    for dead in ("b1.gpu2 - b1.nvswitch", "b0.gpu2 - b0.nvswitch", "b1.gpu0 - ib"):
+        topology = without("dgx_a100:boxes=2", dead)
+        found(topology, optima=0, gap=0.5, order="by-network", limits=Limits(seconds=20))
+
+
+def test_pairs_of_an_all_to_all_go_by_their_senders(tmp_path: Path) -> None:
+    """GPU 0 has links to the other box, but its chunks are taken out by GPU 1: one hop more."""
+    sketch = tmp_path / "by-one.yaml"
+    sketch.write_text(
+        "nnodes: 2\nintranode_sketch: {strategy: switch, switches: [[0, 1, 2, 3]], "
+        "switch_hyperedge_strategy: [uc-min]}\ninternode_sketch: {strategy: relay, internode_conn: "
+        'fully-connected, gpus_to_sender_rev_map: {"1": [0, 1, 2, 3]}}\nsymmetry_offsets: []\n'
+        "hyperparameters: {input_chunkup: 1}"
+    )
+    schedule, _ = found(
+        "paper_example", collective="all-to-all", sketch=str(sketch), optima=0, gap=0.5
+    )
+    crossing = {
+        int(tail) % 4
+        for tail, head in zip(schedule.sends.tail, schedule.sends.head, strict=True)
+        if tail // 4 != head // 4
+    }
+    assert crossing == {1}
+
+
+def test_more_chunks_than_fit_are_unsupported_at_once() -> None:
+    with pytest.raises(UnsupportedError, match="are more than taccl writes programs for"):
+        generate(load_topology("dgx_a100:boxes=1"), chunks=10**17)
