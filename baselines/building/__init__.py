@@ -1,6 +1,6 @@
 """Schedules out of what a peer says: who sends what in which step, or how data spreads.
 
 To read: ``phases`` (reductions and allreduces out of forests that spread data), ``composing`` (the
-same of steps, routed), ``grid_rings``, ``equal_trees`` and ``binary_trees``, and ``fastest``, the
-choice among variants.
+same of steps, routed), ``grid_rings``, ``equal_trees`` and ``binary_trees``, ``fastest``, the
+choice among variants, and ``ticks``.
 """

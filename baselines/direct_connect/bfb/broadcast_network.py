@@ -14,13 +14,13 @@ capacity * (T - delay) / size shards.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
+from baselines.building.ticks import common_part
 from forestcoll.errors import CapacityOverflowError, InvalidParameterError, UnsupportedError
 from forestcoll.topology.model import Topology
 
@@ -84,7 +84,7 @@ class BroadcastNetwork:
         if num_bytes:
             per_gb = Fraction(_BYTES, num_bytes)
             delays = [link.latency_us / 10**6 * per_gb for link in topology.links]
-        unit = _common_part([shard, *delays])
+        unit = common_part([shard, *delays])
         if max([shard, *delays]) / unit >= 2**60:
             raise CapacityOverflowError(
                 f"{topology.name}: in whole numbers latencies and shards are beyond exact 64-bit "
@@ -101,9 +101,3 @@ class BroadcastNetwork:
             size=int(shard / unit),
             unit_s_per_gb=unit,
         )
-
-
-def _common_part(values: list[Fraction]) -> Fraction:
-    """Return the largest fraction of which all are whole multiples."""
-    denominator = math.lcm(*(value.denominator for value in values))
-    return Fraction(math.gcd(*(int(value * denominator) for value in values)), denominator)

@@ -3,17 +3,17 @@
 Problem: a bound on the time that needs no search.
 Input:   a logical network, an exchange, what each link takes for a chunk.
 Output:  a time by which enough can have come into each GPU and each box.
-Cost:    a heap with an entry for each way into a GPU or box.
+Cost:    a search by halving for each GPU and box, over the ways into it.
 Source:  Own: a link or port that takes w for a chunk has brought floor(t / w) of them by t. The
          linear program knows no whole chunks, and so proves less.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
+from baselines.building.ticks import common_part, soonest
 from baselines.synthesizers.taccl.exchange import Exchange
 from baselines.synthesizers.taccl.logical_network import LogicalNetwork
 
@@ -41,9 +41,14 @@ def least_time(
         inside = range(box * size, (box + 1) * size)
         links = [i for place in inside for i in into[place] if network.links[i].remote]
         demands.append((links, outside * exchange.parts * (size if spread else 1)))
-    times = [_until(_ways(network, links, cost), count) for links, count in demands]
-    found = [time for time in times if time is not None]
-    return max(found) if len(found) == len(times) else None
+    tick = common_part(cost)
+    times = []
+    for into_it, count in demands:
+        ways = [int(way / tick) for way in _ways(network, into_it, cost)]
+        if not ways:
+            return None
+        times.append(soonest(ways, count))
+    return tick * max(times)
 
 
 def _ways(
@@ -58,16 +63,3 @@ def _ways(
         key = port_of.get(i, len(network.ports) + i)
         ways[key] = min(ways.get(key, cost[i]), cost[i])
     return list(ways.values())
-
-
-def _until(ways: Sequence[Fraction], count: int) -> Fraction | None:
-    """When ways that take so long a chunk have brought so many together, at the soonest."""
-    if not ways:
-        return None
-    queue = [(way, way) for way in ways]
-    heapq.heapify(queue)
-    now = Fraction(0)
-    for _ in range(count):
-        now, way = queue[0]
-        heapq.heapreplace(queue, (now + way, way))
-    return now

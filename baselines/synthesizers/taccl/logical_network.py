@@ -17,20 +17,20 @@ of all links would not fit 64 bits does one take longer, by up to a millionth.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 
+from baselines.building.ticks import common_part
 from baselines.networks.boxes import gpus_by_box
 from baselines.networks.switch_paths import Router
 from baselines.synthesizers.taccl.sketch import Connections, Sketch
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.topology.model import Topology
 
-__all__ = ["LogicalLink", "LogicalNetwork", "Port", "common_part", "equal_boxes"]
+__all__ = ["LogicalLink", "LogicalNetwork", "Port", "equal_boxes"]
 
 _MOST_TICKS = 1 << 36
 """Of one transfer; what many take together fits 64 bits then."""
@@ -187,13 +187,6 @@ class LogicalNetwork:
         ranks = tuple(topology.rank_of[gpu] for gpu in gpus)
         ports = _ports(drafts, remote=len(boxes) > 2)
         return cls(topology, len(boxes), size, ranks, links, ports)
-
-
-def common_part(times: Iterable[Fraction]) -> Fraction:
-    """Return the largest time of which all these, not all zero, are multiples."""
-    found = list(times)
-    whole = math.lcm(*(time.denominator for time in found))
-    return Fraction(math.gcd(*(int(time * whole) for time in found)), whole)
 
 
 def equal_boxes(topology: Topology) -> list[list[int]]:

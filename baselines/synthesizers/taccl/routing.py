@@ -21,9 +21,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from baselines.building.ticks import common_part
 from baselines.synthesizers.taccl.exchange import Exchange
 from baselines.synthesizers.taccl.least_time import least_time
-from baselines.synthesizers.taccl.logical_network import LogicalNetwork, common_part
+from baselines.synthesizers.taccl.logical_network import LogicalNetwork
 from baselines.synthesizers.taccl.sketch import Sketch
 from baselines.synthesizers.taccl.sketch_symmetry import Classes, classes_of
 from forestcoll.errors import InfeasibleError

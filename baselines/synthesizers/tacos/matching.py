@@ -34,6 +34,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from baselines.building.ticks import soonest
+
 __all__ = ["TimedLink", "Transfer", "Trial", "least_ticks"]
 
 
@@ -65,19 +67,7 @@ def least_ticks(gpus: int, links: Sequence[TimedLink], chunks: int) -> int:
     ways: list[list[int]] = [[] for _ in range(gpus)]
     for link in links:
         ways[link.head].append(link.ticks)
-    return max((_until(taken, (gpus - 1) * chunks) for taken in ways if taken), default=0)
-
-
-def _until(ticks: Sequence[int], count: int) -> int:
-    """Return when links that take so long each have brought so many chunks together."""
-    early, late = 0, count * min(ticks)
-    while early < late:
-        middle = (early + late) // 2
-        if sum(middle // taken for taken in ticks) >= count:
-            late = middle
-        else:
-            early = middle + 1
-    return late
+    return max((soonest(taken, (gpus - 1) * chunks) for taken in ways if taken), default=0)
 
 
 @dataclass

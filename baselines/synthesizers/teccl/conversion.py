@@ -15,12 +15,12 @@ switch passes on as it comes in arrives when it does, so that backwards it leave
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
+from baselines.building.ticks import common_part
 from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from baselines.synthesizers.teccl.whole_chunks.epoch_program import Sent
@@ -84,7 +84,7 @@ def clocked(
     lost = max((m.delay_us + network.arcs[m.arc].dropped_us for m in moves), default=Fraction(0))
     epoch = network.epoch_us
     latency = {m.arc: _latency_us(network, m.arc) for m in moves if m.passed_on}
-    tick = _common_part([epoch, lost, *{move.delay_us for move in moves}, *latency.values()])
+    tick = common_part([epoch, lost, *{move.delay_us for move in moves}, *latency.values()])
     used = sorted(
         {network.arcs[move.arc].path for move in moves}, key=lambda path: (path[0], path[-1], path)
     )
@@ -136,9 +136,3 @@ def _delay(
             late = _delay(network, kept, feeder, delayed) + network.arcs[feeder[1]].dropped_us
         delayed[send] = late
     return delayed[send]
-
-
-def _common_part(times: list[Fraction]) -> Fraction:
-    """The largest time of which all these are multiples."""
-    whole = math.lcm(*(time.denominator for time in times))
-    return Fraction(math.gcd(*(int(time * whole) for time in times)), whole)
