@@ -48,9 +48,9 @@ def allreduce_optimum(
     from forestcoll.generate import generate
     from forestcoll.schedule import verify, write_schedule
     from forestcoll.topology import load_topology
+    from forestcoll.topology.symmetry.automorphism import no_symmetry
     from lp.allreduce import cutting_planes as allreduce_cuts
     from lp.solver.linear_program import Settings
-    from lp.symmetry.automorphism import no_symmetry
 
     if output is not None and not output.absolute().parent.is_dir():
         raise ExportError(f"{output}: there is no directory {output.parent}; create it first")

@@ -181,7 +181,7 @@ def test_relabelling_and_scaling_leave_time_and_verdict():
     forest = proves_optimal(topology)
     order = sorted(range(len(topology.nodes)), key=lambda i: i * 7 % len(topology.nodes))
     assert proves_optimal(topology.relabelled(order)).time_s_per_gb == forest.time_s_per_gb
-    doubled = proves_optimal(topology.scaled(2))
+    doubled = proves_optimal(topology.scaled("*", 2))
     assert (doubled.k, doubled.time_s_per_gb) == (forest.k, forest.time_s_per_gb / 2)
 
 

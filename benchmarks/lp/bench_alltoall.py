@@ -43,12 +43,12 @@ from forestcoll.topology import (
     line_graph,
     load_topology,
 )
+from forestcoll.topology.symmetry.automorphism import find_orbits
 from lp.alltoall.closed_forms import degree_bound
 from lp.alltoall.concurrent_flow import approximate_flow
 from lp.alltoall.demands import demands_of
 from lp.alltoall.linear_optimum import all_to_all_rate
 from lp.solver.linear_program import Settings
-from lp.symmetry.automorphism import find_orbits
 
 DEGREE = 4
 

@@ -272,21 +272,56 @@ class Topology:
     def _reversed(self) -> Topology:
         """Made once, and without checking again what was checked: a reduction asks for it."""
         links = sorted(self.links, key=lambda link: (link.head, link.tail))
-        turned = object.__new__(Topology)
-        object.__setattr__(turned, "name", self.name)
-        object.__setattr__(turned, "nodes", self.nodes)
-        object.__setattr__(
-            turned,
-            "links",
-            tuple(Link(e.head, e.tail, e.bandwidth_gb_s, e.latency_us) for e in links),
-        )
-        return turned
+        turned = (Link(e.head, e.tail, e.bandwidth_gb_s, e.latency_us) for e in links)
+        return self.like(self.name, self.nodes, tuple(turned))
 
-    def scaled(self, factor: Exact) -> Topology:
-        """Return the network with every bandwidth multiplied by a positive number."""
-        by = exact(factor, "scale factor")
-        links = (replace(link, bandwidth_gb_s=link.bandwidth_gb_s * by) for link in self.links)
-        return Topology(self.name, self.nodes, tuple(links))
+    def like(self, name: str, nodes: tuple[Node, ...], links: tuple[Link, ...]) -> Topology:
+        """Return a network made of parts of this one, without checking them again.
+
+        Its nodes are some of these, its links sorted, without parallel ones, and of positive
+        bandwidth.
+        """
+        made = object.__new__(Topology)
+        object.__setattr__(made, "name", name)
+        object.__setattr__(made, "nodes", nodes)
+        object.__setattr__(made, "links", links)
+        return made
+
+    def without(self, *parts: str) -> Topology:
+        """Return the network without some nodes or links: "b7.gpu0", "b3.gpu2 - ib", "b3.* -> ib".
+
+        See :func:`forestcoll.topology.changes.edits.without`.
+        """
+        from forestcoll.topology.changes import edits  # which needs this module
+
+        return edits.without(self, parts)
+
+    def scaled(self, parts: str | Iterable[str], factor: Exact) -> Topology:
+        """Return the network with the bandwidth of some links ("*": of all) multiplied.
+
+        See :func:`forestcoll.topology.changes.edits.scaled`.
+        """
+        from forestcoll.topology.changes import edits
+
+        return edits.scaled(self, parts, factor)
+
+    def with_links(self, links: Mapping[str, Exact]) -> Topology:
+        """Return the network with links added: "A - B" (both ways) or "A -> B" to GB/s.
+
+        See :func:`forestcoll.topology.changes.edits.with_links`.
+        """
+        from forestcoll.topology.changes import edits
+
+        return edits.with_links(self, links)
+
+    def balanced(self, collective: str = "allgather") -> Topology:
+        """Return the network with links lowered whose other way is dead or slower.
+
+        See :func:`forestcoll.topology.changes.balancing.balanced`.
+        """
+        from forestcoll.topology.changes import balancing
+
+        return balancing.balanced(self, collective)[0]
 
     def relabelled(self, order: Iterable[int]) -> Topology:
         """Return the same network with its nodes in another order.

@@ -30,12 +30,12 @@ from forestcoll.multicast.copying import as_gpus, from_spanning
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.topology.model import Topology
+from forestcoll.topology.symmetry.automorphism import find_orbits, no_symmetry
 from lp.allreduce.cutting_planes import allreduce_optimum
 from lp.allreduce.orbit_program import Roles
 from lp.allreduce.result import AllreduceOptimum, rate_scale
 from lp.allreduce.rounding import allreduce_forest
 from lp.solver.linear_program import Settings
-from lp.symmetry.automorphism import find_orbits, no_symmetry
 
 __all__ = ["improved", "proved"]
 

@@ -40,13 +40,13 @@ from forestcoll.core.optimality import optimum
 from forestcoll.core.violation import violated_cut_between
 from forestcoll.errors import TimeLimitError
 from forestcoll.topology.model import Topology
+from forestcoll.topology.symmetry.automorphism import Orbits, check_orbits, find_orbits
 from forestcoll.topology.validate import validate
 from lp.allreduce.dual import exact_bound
 from lp.allreduce.orbit_program import GATHER, PHASES, REDUCE, CutProgram, Inside, Point, Roles
 from lp.allreduce.result import AllreduceOptimum, BindingCut, combination_algbw
 from lp.solver.linear_program import Settings, Solution
 from lp.solver.solve import solve
-from lp.symmetry.automorphism import Orbits, check_orbits, find_orbits
 
 __all__ = ["MISSED", "allreduce_optimum"]
 
@@ -72,9 +72,9 @@ def allreduce_optimum(
     settings : Settings
         The time limit is for all rounds together.
     orbits : Orbits, optional
-        Whose variables are taken to be equal: of :func:`lp.symmetry.automorphism.orbits_under` for
-        a group that is known, or :func:`lp.symmetry.automorphism.no_symmetry`; searched for if not
-        given.
+        Whose variables are taken to be equal: of
+        :func:`forestcoll.topology.symmetry.automorphism.orbits_under` for a group that is known, or
+        :func:`forestcoll.topology.symmetry.automorphism.no_symmetry`; searched for if not given.
     roles : Roles, optional
         Where parts may be summed up, who must get them, and which nodes only forward; GPUs, GPUs
         and switches if not given.

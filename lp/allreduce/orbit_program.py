@@ -20,9 +20,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from forestcoll.topology.model import Topology
+from forestcoll.topology.symmetry.automorphism import Orbits
 from lp.allreduce.result import rate_scale, useful_bandwidth
 from lp.solver.linear_program import Program, Vector
-from lp.symmetry.automorphism import Orbits
 
 __all__ = ["GATHER", "PHASES", "REDUCE", "CutProgram", "Inside", "Point", "Roles"]
 

@@ -37,10 +37,10 @@ import scipy.sparse as sp
 
 from forestcoll.errors import InvalidParameterError, SolverError, TimeLimitError
 from forestcoll.topology.model import Topology
+from forestcoll.topology.symmetry.automorphism import Orbits, check_orbits, find_orbits, no_symmetry
 from lp.alltoall.demands import Demands, demands_of
 from lp.solver.linear_program import Program, Settings, Solution, Vector
 from lp.solver.solve import solve
-from lp.symmetry.automorphism import Orbits, check_orbits, find_orbits, no_symmetry
 
 __all__ = ["AllToAllLp", "AllToAllOptimum", "all_to_all_rate", "build", "extract"]
 

@@ -180,7 +180,7 @@ def test_scaling_bandwidths_scales_the_rate_alone(method: str, collective: str) 
     """With all bandwidths times 7/3 the rate is 7/3 of what it was (latencies left out)."""
     name = examples(method, collective, 1)[0]
     made = make(method, collective, name)
-    scaled = run(method, collective, load(name).scaled("7/3"))
+    scaled = run(method, collective, load(name).scaled("*", "7/3"))
     if isinstance(made, StepSchedule) and made.clock is not None:
         return
     assert 3 * cost(scaled).algbw_gb_s == 7 * cost(made).algbw_gb_s

@@ -101,7 +101,7 @@ def test_theorem_1_on_whatever_hypothesis_finds(topology):
 def test_scaling_and_relabelling_leave_the_optimum(topology):
     """Twice the bandwidth, half the time, the same k; the order of the nodes does not matter."""
     best = optimum(topology)
-    scaled = optimum(topology.scaled("7/3"))
+    scaled = optimum(topology.scaled("*", "7/3"))
     assert (scaled.inverse_rate, scaled.k) == (best.inverse_rate * Fraction(3, 7), best.k)
     turned = optimum(topology.relabelled(reversed(range(len(topology.nodes)))))
     assert (turned.inverse_rate, turned.k) == (best.inverse_rate, best.k)

@@ -45,4 +45,4 @@ def test_relabelling_and_scaling_keep_the_network():
     topology = mi250(2)
     order = range(len(topology.nodes) - 1, -1, -1)
     assert topology.relabelled(order).relabelled(order) == topology
-    assert topology.scaled(2).scaled("1/2") == topology
+    assert topology.scaled("*", 2).scaled("*", "1/2") == topology

@@ -3,7 +3,7 @@
 Problem: on a graph whose nodes are alike, balance the links of one of them only.
 Input:   a network; automorphisms, or a search for them.
 Output:  for each node the one that represents it, and a symmetry that takes that one to it.
-Cost:    N x N node numbers; the search is that of :mod:`lp.symmetry.automorphism`.
+Cost:    N x N node numbers; the search is that of :mod:`forestcoll.topology.symmetry.automorphism`.
 Source:  Zhao et al. (NSDI 2025), appendix F: "one representative" of vertex-transitive graphs. A
          symmetry keeps distances, so it takes the balanced loads of one node to those of another.
 
@@ -50,8 +50,10 @@ class Alike:
         nodes = topology.num_compute
         if network.delay.any():
             return cls.none(nodes)
-        from lp.symmetry.automorphism import find_orbits  # scipy takes half a second
-        from lp.symmetry.stabilizer import bringing
+        from forestcoll.topology.symmetry.automorphism import (
+            find_orbits,
+        )  # scipy takes half a second
+        from forestcoll.topology.symmetry.stabilizer import bringing
 
         orbits = find_orbits(topology, seconds, of_links=False)
         first = np.full(int(orbits.node.max()) + 1, -1, dtype=np.int32)

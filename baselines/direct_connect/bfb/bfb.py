@@ -109,6 +109,9 @@ METHODS = (
         generate=generate,
         collectives=GATHERING,
         notes="networks without switches",
-        libraries=("lp.symmetry.automorphism", "lp.symmetry.stabilizer"),
+        libraries=(
+            "forestcoll.topology.symmetry.automorphism",
+            "forestcoll.topology.symmetry.stabilizer",
+        ),
     ),
 )

@@ -195,6 +195,9 @@ METHODS = (
         generate=generate,
         collectives=GATHERING,
         notes="networks without switches, of a family; line graphs of unit links",
-        libraries=("lp.symmetry.automorphism", "lp.symmetry.stabilizer"),
+        libraries=(
+            "forestcoll.topology.symmetry.automorphism",
+            "forestcoll.topology.symmetry.stabilizer",
+        ),
     ),
 )

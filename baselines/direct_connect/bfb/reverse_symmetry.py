@@ -36,8 +36,8 @@ def mirrored(topology: Topology, seconds: float = math.inf) -> Ints | None:
         None if no such way was found in the time. Definition 6: if there is one, the network is
         reverse-symmetric.
     """
-    from lp.symmetry.automorphism import find_orbits  # scipy takes half a second
-    from lp.symmetry.stabilizer import bringing
+    from forestcoll.topology.symmetry.automorphism import find_orbits  # scipy takes half a second
+    from forestcoll.topology.symmetry.stabilizer import bringing
 
     size = topology.num_compute
     reverse = topology.reversed()

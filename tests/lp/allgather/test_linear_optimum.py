@@ -53,7 +53,7 @@ def test_published_optima(spec: str, algbw_gb_s: Fraction) -> None:
 @pytest.mark.parametrize("factor", ["1/1000000000", "1000000000"])
 def test_bandwidths_of_any_size_are_scaled(factor: str) -> None:
     """All bandwidths times c make the rate c times as high, 18 orders of magnitude apart."""
-    topology = load_topology("dgx_a100:boxes=2").scaled(factor)
+    topology = load_topology("dgx_a100:boxes=2").scaled("*", factor)
     found = allgather_rate(topology, seconds=30)
     assert found.rate_gb_s == pytest.approx(65 / 3 * float(Fraction(factor)), rel=RELATIVE)
 

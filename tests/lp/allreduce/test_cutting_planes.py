@@ -18,13 +18,13 @@ from forestcoll.errors import (
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule.verify.trees.allreduce import check_bound
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology.symmetry.automorphism import no_symmetry
 from lp.allreduce.best import improved
 from lp.allreduce.cutting_planes import allreduce_optimum
 from lp.allreduce.reference import allreduce_reference
 from lp.allreduce.result import combination_algbw, rate_scale
 from lp.solver.linear_program import Program, Settings, Solution
 from lp.solver.solve import available_methods
-from lp.symmetry.automorphism import no_symmetry
 from tests.lp.networks import BETTER, RANDOM, line, two_boxes
 from tests.random_topologies import random_topology
 
@@ -152,7 +152,7 @@ def test_every_lp_method_finds_the_same(method: str) -> None:
 @pytest.mark.parametrize("factor", ["1/1000000", "1000000"])
 def test_scaling_and_relabelling_change_nothing(factor: str) -> None:
     topology = random_topology(6, "directed")
-    found = allreduce_optimum(topology.scaled(factor), SETTINGS)
+    found = allreduce_optimum(topology.scaled("*", factor), SETTINGS)
     assert found.algbw_gb_s == pytest.approx(79 / 40 * float(Fraction(factor)), rel=1e-7)
     order = list(reversed(range(len(topology.nodes))))
     turned = allreduce_optimum(topology.relabelled(order), SETTINGS)

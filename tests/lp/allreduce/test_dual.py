@@ -10,12 +10,12 @@ import pytest
 
 from forestcoll.schedule.verify.trees.allreduce import check_bound
 from forestcoll.topology import Topology
+from forestcoll.topology.symmetry.automorphism import find_orbits, no_symmetry
 from lp.allreduce import dual
 from lp.allreduce.dual import exact_bound
 from lp.allreduce.orbit_program import GATHER, REDUCE, CutProgram
 from lp.solver.linear_program import Settings, Solution
 from lp.solver.solve import solve
-from lp.symmetry.automorphism import find_orbits, no_symmetry
 from tests.lp.networks import line, star, two_boxes
 
 

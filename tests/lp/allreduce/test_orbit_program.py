@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from forestcoll.topology import load_topology
+from forestcoll.topology.symmetry.automorphism import find_orbits, no_symmetry
 from lp.allreduce.orbit_program import GATHER, REDUCE, CutProgram, Roles
 from lp.solver.linear_program import Settings
 from lp.solver.solve import solve
-from lp.symmetry.automorphism import find_orbits, no_symmetry
 from tests.lp.networks import line, star
 
 SETTINGS = Settings(seconds=20)

@@ -21,6 +21,7 @@ from forestcoll.topology import (
     line_graph,
     load_topology,
 )
+from forestcoll.topology.symmetry.automorphism import find_orbits, no_symmetry
 from lp.alltoall.closed_forms import degree_bound
 from lp.alltoall.concurrent_flow import approximate_flow
 from lp.alltoall.demands import demands_of
@@ -28,7 +29,6 @@ from lp.alltoall.linear_optimum import all_to_all_rate, build, extract
 from lp.alltoall.path_schedule import schedule_of
 from lp.solver.linear_program import Settings
 from lp.solver.solve import solve
-from lp.symmetry.automorphism import find_orbits, no_symmetry
 from tests.lp.alltoall.rates import (
     BIPARTITE,
     SETTINGS,

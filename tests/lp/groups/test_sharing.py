@@ -135,7 +135,7 @@ def _rate_by_flows(
 
 @pytest.mark.parametrize("factor", ["1/1000000000", "1000000000"])
 def test_bandwidths_of_any_size_are_scaled(factor: str) -> None:
-    topology = load_topology("dgx_a100:boxes=2").scaled(factor)
+    topology = load_topology("dgx_a100:boxes=2").scaled("*", factor)
     found = concurrent_groups(topology, groups_by_box(topology), SETTINGS)
     assert found.rate_gb_s == Fraction(325, 7) * Fraction(factor)
 

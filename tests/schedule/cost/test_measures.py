@@ -69,7 +69,7 @@ def test_cost_equals_what_verify_measures(make: Callable[[], Forest]) -> None:
 def test_scaling_bandwidths_scales_the_time(make: Callable[[], Forest]) -> None:
     """Three times the bandwidth takes a third of the time."""
     forest = make()
-    faster = replace(forest, topology=forest.topology.scaled(3))
+    faster = replace(forest, topology=forest.topology.scaled("*", 3))
     assert cost(faster).time_s_per_gb == cost(forest).time_s_per_gb / 3
 
 

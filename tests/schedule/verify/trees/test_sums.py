@@ -266,7 +266,7 @@ def of_other_parts(both: Allreduce[Forest]) -> Allreduce[Forest]:
 
 def elsewhere(both: Allreduce[Forest]) -> Allreduce[Forest]:
     """The first phase runs on twice the bandwidth."""
-    faster = network().scaled(2)
+    faster = network().scaled("*", 2)
     reduce = generate(faster, collective="reduce-scatter", weights=[1, 2, 0, 1, 1])
     assert isinstance(reduce, Forest)
     return Allreduce(reduce, both.gather)

@@ -42,7 +42,7 @@ def test_half_of_the_links_each_is_enough() -> None:
     """On links of twice the bandwidth both have room, to the last byte."""
     ring = load_topology("ring:nodes=4")
     schedule = generate(ring, size_bytes=10**6)
-    wide = ring.scaled(2)
+    wide = ring.scaled("*", 2)
     check_together(wide, [schedule, schedule])
     with pytest.raises(VerificationError):
-        check_together(ring.scaled(Fraction(199, 100)), [schedule, schedule])
+        check_together(ring.scaled("*", Fraction(199, 100)), [schedule, schedule])

@@ -5,9 +5,15 @@ import pytest
 
 from forestcoll.errors import InvalidParameterError
 from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology.symmetry.automorphism import (
+    Orbits,
+    check_orbits,
+    find_orbits,
+    no_symmetry,
+    orbits_under,
+)
 from lp.allreduce.cutting_planes import allreduce_optimum
 from lp.solver.linear_program import Settings
-from lp.symmetry.automorphism import Orbits, check_orbits, find_orbits, no_symmetry, orbits_under
 from tests.lp.networks import line, one_way_detour, star, two_boxes
 from tests.random_topologies import KINDS, random_topology
 

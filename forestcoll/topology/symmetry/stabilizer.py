@@ -2,7 +2,7 @@
 
 Problem: for each GPU of an orbit a symmetry that brings the first one to it; the orbits of the
          links under the symmetries that leave the first one where it is.
-Input:   generators, as :mod:`lp.symmetry.automorphism` finds or checks them.
+Input:   generators, as :mod:`forestcoll.topology.symmetry.automorphism` finds or checks them.
 Output:  permutations of the nodes; numbers of link orbits.
 Cost:    G generators and n GPUs in the orbit: G n products of permutations.
 Source:  Schreier's lemma: with t(v) the element that brings the first to v, its stabiliser is
@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.topology.model import Topology
-from lp.symmetry.automorphism import Ints, orbits_under
+from forestcoll.topology.symmetry.automorphism import Ints, orbits_under
 
 __all__ = ["bringing", "link_orbits_around"]
 

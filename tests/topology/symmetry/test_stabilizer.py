@@ -5,8 +5,8 @@ from __future__ import annotations
 from forestcoll.topology import (
     load_topology,
 )
-from lp.symmetry.automorphism import find_orbits
-from lp.symmetry.stabilizer import bringing, link_orbits_around
+from forestcoll.topology.symmetry.automorphism import find_orbits
+from forestcoll.topology.symmetry.stabilizer import bringing, link_orbits_around
 
 
 def test_symmetries_bring_a_node_to_its_orbit_and_leave_it_in_place() -> None:

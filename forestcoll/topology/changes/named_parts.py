@@ -1,0 +1,139 @@
+"""Which nodes and links of a network a text names.
+
+Problem: point at parts of a machine in a word, on the command line, in files and in Python.
+Input:   a topology and a text.
+Output:  positions of nodes, and links by the positions of their ends.
+Cost:    linear in the nodes and links for a pattern; a look-up for names.
+Source:  none.
+
+========================  =====================================================
+``b7.gpu0``               a node, by its name
+``b7.*``                  all nodes whose names match a shell pattern
+``b3.gpu2 - ib``          the links between two nodes, both ways
+``b3.gpu2 -> ib``         the link one way
+``b3.* - ib``             links between any of the first and any of the second
+========================  =====================================================
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from forestcoll.errors import InvalidTopologyError
+
+if TYPE_CHECKING:
+    from forestcoll.topology.model import Topology
+
+__all__ = ["NamedParts", "ends_named", "parts_named"]
+
+_BETWEEN = re.compile(r"\s+(->|<-|<->|-)\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedParts:
+    """Parts of a network.
+
+    Parameters
+    ----------
+    nodes : tuple of int
+        Positions; empty if the text names links.
+    links : tuple of (int, int)
+        Tail and head: the links named, or all those at the nodes named.
+    """
+
+    nodes: tuple[int, ...]
+    links: tuple[tuple[int, int], ...]
+
+
+def parts_named(topology: Topology, text: str) -> NamedParts:
+    """Return the parts that a text names.
+
+    Raises
+    ------
+    InvalidTopologyError
+        If there is no such node, or no such link between the nodes.
+
+    Examples
+    --------
+    >>> from forestcoll.topology import load_topology
+    >>> ring = load_topology("ring:nodes=4")
+    >>> parts_named(ring, "gpu0 - gpu1").links
+    ((0, 1), (1, 0))
+    >>> parts_named(ring, "gpu[01]").nodes
+    (0, 1)
+    """
+    if _is_node(topology, text):
+        nodes = _nodes(topology, text, text)
+        chosen = set(nodes)
+        at = [e for e in topology.links if e.tail in chosen or e.head in chosen]
+        return NamedParts(nodes, tuple((link.tail, link.head) for link in at))
+    links: set[tuple[int, int]] = set()
+    for tails, heads in _ways(topology, text):
+        links |= _between(topology, tails, heads)
+    if not links:
+        raise InvalidTopologyError(
+            f"{text!r} names no link of {topology.name}: none leads from the one to the other"
+        )
+    return NamedParts((), tuple(sorted(links)))
+
+
+def ends_named(topology: Topology, text: str) -> tuple[tuple[int, int], ...]:
+    """Return the ends of links that a text names, whether they are there or not.
+
+    Raises
+    ------
+    InvalidTopologyError
+        If there is no such node, or the text names no two of them.
+    """
+    if _is_node(topology, text):
+        raise InvalidTopologyError(f'{text!r} names no two nodes; write "A - B" or "A -> B"')
+    ends = {
+        (tail, head) for tails, heads in _ways(topology, text) for tail in tails for head in heads
+    }
+    return tuple(sorted(ends))
+
+
+def _is_node(topology: Topology, text: str) -> bool:
+    return text in topology.position_of or len(_BETWEEN.split(text.strip())) == 1
+
+
+def _ways(topology: Topology, text: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Return the tails and the heads that a text names: twice if both ways are meant."""
+    pieces = _BETWEEN.split(text.strip())
+    if len(pieces) != 3:
+        raise InvalidTopologyError(
+            f"{text!r} has more than one arrow; name a node, or two with one of - and -> between"
+        )
+    left, right = (_nodes(topology, side, text) for side in pieces[::2])
+    there = {"->": [(left, right)], "<-": [(right, left)]}
+    return there.get(pieces[1], [(left, right), (right, left)])
+
+
+def _nodes(topology: Topology, pattern: str, text: str) -> tuple[int, ...]:
+    if pattern in topology.position_of:
+        return (topology.position_of[pattern],)
+    found = [v for v, node in enumerate(topology.nodes) if fnmatchcase(node.name, pattern)]
+    if not found:
+        near = difflib.get_close_matches(pattern, topology.position_of, n=1)
+        hint = (
+            f"did you mean {near[0]!r}?"
+            if near
+            else f"its nodes have names like {topology.nodes[0].name!r}"
+        )
+        said = "" if pattern == text else f" of {text!r}"
+        raise InvalidTopologyError(f"{pattern!r}{said} is no node of {topology.name}; {hint}")
+    return tuple(found)
+
+
+def _between(
+    topology: Topology, tails: tuple[int, ...], heads: tuple[int, ...]
+) -> set[tuple[int, int]]:
+    known = topology.link_between
+    if len(tails) == len(heads) == 1:
+        return {(tails[0], heads[0])} & known.keys()
+    from_here, to_there = set(tails), set(heads)
+    return {ends for ends in known if ends[0] in from_here and ends[1] in to_there}
