@@ -12,6 +12,7 @@ import typer
 from baselines.interface.method import Method, Schedule
 from baselines.interface.parameters import complaint
 from baselines.registry import METHODS
+from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.facts import as_json, as_text
 from forestcoll.errors import InvalidParameterError, UnknownMethodError
 from forestcoll.problem.limits import Limits
@@ -25,7 +26,6 @@ from forestcoll.schedule import (
     verify,
     write_schedule,
 )
-from forestcoll.topology import load_topology
 
 __all__ = ["app"]
 
@@ -60,6 +60,9 @@ def run_method(
     collective: Annotated[
         str | None, typer.Option("--collective", help="The method's own if not given.")
     ] = None,
+    without: Without = None,
+    scale: Scale = None,
+    links: NewLinks = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable."),
@@ -79,7 +82,8 @@ def run_method(
         raise UnknownMethodError(f"there is no method {name!r}; known: {', '.join(METHODS)}")
     given = dict(map(_setting, settings or ()))
     parameters = {key: _number(METHODS[name], key, value) for key, value in given.items()}
-    topology = load_topology(spec)
+    asked = collective or METHODS[name].collectives[0]
+    topology = changed_network(spec, without, scale, links, collective=asked)
     began = time.perf_counter()
     limits = Limits(seconds=seconds, threads=threads)
     schedule = METHODS[name].run(topology, collective, parameters, limits)

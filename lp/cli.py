@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.errors import ExportError
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ _SHOWN_CUTS = 6
 
 def allreduce_optimum(
     spec: Annotated[str, typer.Argument(metavar="TOPOLOGY", help="A family or a topology file.")],
+    without: Without = None,
+    scale: Scale = None,
+    links: NewLinks = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where to write the schedule."),
@@ -47,14 +51,13 @@ def allreduce_optimum(
     from forestcoll.cli.facts import as_json, as_text
     from forestcoll.generate import generate
     from forestcoll.schedule import verify, write_schedule
-    from forestcoll.topology import load_topology
     from forestcoll.topology.symmetry.automorphism import no_symmetry
     from lp.allreduce import cutting_planes as allreduce_cuts
     from lp.solver.linear_program import Settings
 
     if output is not None and not output.absolute().parent.is_dir():
         raise ExportError(f"{output}: there is no directory {output.parent}; create it first")
-    topology = load_topology(spec)
+    topology = changed_network(spec, without, scale, links, collective="allreduce")
     settings = Settings(seconds=time_limit, method=solver)
     start = time.perf_counter()
     orbits = None if symmetry else no_symmetry(topology)

@@ -1,8 +1,8 @@
 """The command line: parse, one library call, write.
 
 To read: this, ``shell`` (commands of other packages, errors as a line and a code), ``options``,
-``output`` and ``facts`` (what commands take and print), then the commands: ``networks``,
-``optima``, ``generation``, ``inspection``.
+``changed``, ``output`` and ``facts`` (what commands take and print), then the commands:
+``networks``, ``optima``, ``generation``, ``inspection``.
 
 Exit codes: 0 done, 1 a check failed, 2 bad input or an unwritable file, 3 a limit was reached or
 the problem is infeasible, 130 interrupted. Plug-ins are entry points of the group

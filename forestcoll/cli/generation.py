@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from forestcoll.best_k import best_k
+from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.options import (
     CollectiveName,
     Group,
@@ -17,7 +18,7 @@ from forestcoll.cli.options import (
     Spec,
     Trees,
     WeightsFile,
-    network_of,
+    in_group,
     read_if_given,
     root_of,
 )
@@ -53,6 +54,9 @@ def generate_schedule(
     root: Root = None,
     weights: WeightsFile = None,
     members: Group = None,
+    without: Without = None,
+    scale: Scale = None,
+    links: NewLinks = None,
     k: Trees = None,
     max_k: Annotated[
         int | None,
@@ -91,7 +95,8 @@ def generate_schedule(
     if factored and output.suffix.lower() != ".npz":
         raise ExportError(f"{output}: --factored needs a name that ends in .npz")
     _check_choices(k=k, max_k=max_k, low=low, factored=factored, in_network=in_network)
-    topology = network_of(spec, members)
+    whole = changed_network(spec, without, scale, links, collective=collective)
+    topology = in_group(whole, members)
     options: Options = {
         "root": root_of(topology, root),
         "weights": read_if_given(weights),

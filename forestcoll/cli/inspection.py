@@ -9,12 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
+from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.options import (
     Group,
     Json,
     Output,
     ScheduleFile,
-    network_of,
+    in_group,
 )
 from forestcoll.cli.output import expect_writable, report
 from forestcoll.core.assembly import expand
@@ -55,6 +56,9 @@ def verify_schedule(
         ),
     ] = None,
     members: Group = None,
+    without: Without = None,
+    scale: Scale = None,
+    links: NewLinks = None,
     json_: Json = False,
 ) -> None:
     """Prove that a schedule file, or a certificate, is right, or say what is wrong."""
@@ -67,10 +71,13 @@ def verify_schedule(
         report({"file": file, "verified": True, "certificate": True, **certified}, json_)
         return
     schedule = read_schedule(file)
-    if network is None and members is not None:
-        raise InvalidParameterError("--group is of a --topology; give that too")
+    if network is None and (members or without or scale or links):
+        raise InvalidParameterError(
+            "--group, --without, --scale and --with are of a --topology; give that too"
+        )
     if network is not None:
-        _check_network(file, schedule.topology, network_of(network, members))
+        due = changed_network(network, without, scale, links, collective=str(schedule.collective))
+        _check_network(file, schedule.topology, in_group(due, members))
     verdict = verify(schedule)
     if isinstance(verdict, AllreduceVerdict) and isinstance(schedule, Allreduce):
         facts = {

@@ -10,11 +10,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import EPILOG, Json, Output, Spec
 from forestcoll.cli.output import expect_writable, report
 from forestcoll.core.optimality import optimum
-from forestcoll.topology import FAMILIES, Family, load_topology, validate, write_topology
+from forestcoll.topology import FAMILIES, Family, validate, write_topology
 from forestcoll.topology.describe import link_classes
 from forestcoll.topology.families.family import Parameter
 
@@ -35,9 +36,15 @@ def list_families(json_: Json = False) -> None:
 
 
 @app.command()
-def show(spec: Spec, json_: Json = False) -> None:
+def show(
+    spec: Spec,
+    without: Without = None,
+    scale: Scale = None,
+    links: NewLinks = None,
+    json_: Json = False,
+) -> None:
     """Check a network and print what it is made of."""
-    topology = load_topology(spec)
+    topology = changed_network(spec, without, scale, links)
     validate(topology)
     into_gpus = [topology.ingress_gb_s[v] for v in topology.compute]
     facts = {
@@ -54,9 +61,16 @@ def show(spec: Spec, json_: Json = False) -> None:
 
 
 @app.command()
-def export(spec: Spec, output: Output, json_: Json = False) -> None:
+def export(
+    spec: Spec,
+    output: Output,
+    without: Without = None,
+    scale: Scale = None,
+    links: NewLinks = None,
+    json_: Json = False,
+) -> None:
     """Write a network to a file, .yaml or .json."""
-    topology = load_topology(spec)
+    topology = changed_network(spec, without, scale, links)
     write_topology(topology, output)
     report({"topology": topology.name, "file": output}, json_)
 
@@ -66,6 +80,9 @@ def draw_network(
     spec: Spec,
     output: Output,
     cut: Annotated[bool, typer.Option("--cut", help="Colour the bottleneck cut.")] = False,
+    without: Without = None,
+    scale: Scale = None,
+    links: NewLinks = None,
     json_: Json = False,
 ) -> None:
     """Draw a network, as .png, .pdf or .svg."""
@@ -73,7 +90,7 @@ def draw_network(
 
     check_format(output)
     expect_writable(output)
-    topology = load_topology(spec)
+    topology = changed_network(spec, without, scale, links)
     bottleneck = optimum(topology).bottleneck if cut else None
     save_figure(draw_topology(topology, bottleneck), output)
     report({"topology": topology.name, "cut": bottleneck, "file": output}, json_)

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from forestcoll.certificate import certify
+from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.options import (
     CollectiveName,
     Group,
@@ -15,7 +16,7 @@ from forestcoll.cli.options import (
     Spec,
     Trees,
     WeightsFile,
-    network_of,
+    in_group,
     read_if_given,
     root_of,
 )
@@ -40,11 +41,15 @@ def show_optimum(
     root: Root = None,
     weights: WeightsFile = None,
     members: Group = None,
+    without: Without = None,
+    scale: Scale = None,
+    links: NewLinks = None,
     k: Trees = None,
     json_: Json = False,
 ) -> None:
     """Find the throughput optimum of a network and the bottleneck cut that proves it."""
-    topology = network_of(spec, members)
+    network = changed_network(spec, without, scale, links, collective=collective)
+    topology = in_group(network, members)
     if collective == "allreduce":
         raise UnsupportedError(
             "the best allreduce is found with its schedule: forestcoll generate --collective "
@@ -96,12 +101,16 @@ def certify_optimum(
     root: Root = None,
     weights: WeightsFile = None,
     members: Group = None,
+    without: Without = None,
+    scale: Scale = None,
+    links: NewLinks = None,
     k: Trees = None,
     json_: Json = False,
 ) -> None:
     """Write what proves the optimum of a network, for anybody to add up, to a .json file."""
     expect_writable(output)
-    topology = network_of(spec, members)
+    network = changed_network(spec, without, scale, links, collective=collective)
+    topology = in_group(network, members)
     with progress_bars() as progress:
         certificate = certify(
             topology,

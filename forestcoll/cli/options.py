@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from forestcoll.problem.weights import Weights, read_weights
-from forestcoll.topology import Topology, group, load_topology, members_from_text
+from forestcoll.topology import Topology, group, members_from_text
 from forestcoll.topology.validate import COLLECTIVES
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
     "Spec",
     "Trees",
     "WeightsFile",
-    "network_of",
+    "in_group",
     "read_if_given",
     "root_of",
 ]
@@ -63,9 +63,8 @@ Group = Annotated[
 ]
 
 
-def network_of(spec: str, members: str | None) -> Topology:
-    """Load a network and mark those who take no part."""
-    topology = load_topology(spec)
+def in_group(topology: Topology, members: str | None) -> Topology:
+    """Mark those who take no part."""
     return topology if members is None else group(topology, members_from_text(topology, members))
 
 

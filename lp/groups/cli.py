@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.errors import ExportError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ __all__ = ["groups"]
 
 def groups(
     spec: Annotated[str, typer.Argument(metavar="TOPOLOGY", help="A family or a topology file.")],
+    without: Without = None,
+    scale: Scale = None,
+    links: NewLinks = None,
     group: Annotated[
         list[str] | None,
         typer.Option("--group", metavar="MEMBERS", help="As BOXES/INDICES or names; repeatable."),
@@ -46,13 +50,12 @@ def groups(
     The forests are verified, alone and together, before anything is shown or written.
     """
     from forestcoll.cli.facts import as_json, as_text
-    from forestcoll.topology import load_topology
     from lp.groups.sharing import concurrent_groups
     from lp.solver.linear_program import Settings
 
     if output is not None and not output.is_dir():
         raise ExportError(f"{output} is no directory; create it first")
-    topology = load_topology(spec)
+    topology = changed_network(spec, without, scale, links, collective="allgather")
     chosen = _chosen(topology, group or [], by)
     start = time.perf_counter()
     found = concurrent_groups(topology, chosen, Settings(seconds=time_limit, method=solver))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll.cli.options import network_of, read_if_given, root_of
+from forestcoll.cli.options import in_group, read_if_given, root_of
 from forestcoll.topology import TopologyBuilder, load_topology
 from tests.command_line import document, invoke
 
@@ -80,10 +80,11 @@ def test_a_number_is_a_rank_unless_a_node_is_called_so() -> None:
     assert root_of(net, None) is None
 
 
-def test_a_network_is_loaded_with_its_group(tmp_path: Path) -> None:
+def test_those_who_take_no_part_are_marked(tmp_path: Path) -> None:
     """All of it, or some GPUs; weights are read where a file is given."""
-    assert network_of("ring:nodes=4", None) == load_topology("ring:nodes=4")
-    part = network_of("dgx_a100:boxes=2", "*/0-1")
+    ring = load_topology("ring:nodes=4")
+    assert in_group(ring, None) is ring
+    part = in_group(load_topology("dgx_a100:boxes=2"), "*/0-1")
     assert [part.nodes[v].name for v in part.compute] == [
         "b0.gpu0",
         "b0.gpu1",

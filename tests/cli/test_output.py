@@ -58,7 +58,7 @@ def test_drawings_look_at_the_output_before_they_work(
 ) -> None:
     """Neither read nor drawn for a file that cannot be written."""
     (tmp_path / "taken.png").mkdir()
-    monkeypatch.setattr(networks, "load_topology", never)
+    monkeypatch.setattr(networks, "changed_network", never)
     monkeypatch.setattr(inspection, "read_schedule", never)
     result = invoke(*command.split(), "ring:nodes=4", "-o", tmp_path / output)
     assert result.exit_code == 2

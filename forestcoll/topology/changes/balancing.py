@@ -59,7 +59,7 @@ def balanced(
     topology : Topology
     collective : str
         Where data is sent out no switch may send more than it receives, where it is summed up none
-        may receive more than it sends; an allreduce does both.
+        may receive more than it sends; an allreduce does both, an all-to-all neither.
 
     Returns
     -------
@@ -74,8 +74,8 @@ def balanced(
     ib -> b1.gpu7 is left out (25 GB/s): the other way is slower or dead, and ib must stay balanced
     """
     work = _Balancing(topology)
-    sends_shards = collective not in ("reduce-scatter", "reduce")
-    sends_sums = collective not in ("allgather", "broadcast")
+    sends_shards = collective in ("allgather", "broadcast", "allreduce")
+    sends_sums = collective in ("reduce-scatter", "reduce", "allreduce")
     waiting = deque(topology.switches)
     while waiting:
         switch = waiting.popleft()

@@ -1,0 +1,83 @@
+"""Options that change a network before a command looks at it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from forestcoll.errors import InvalidParameterError
+from forestcoll.topology.changes.balancing import balanced
+from forestcoll.topology.changes.edits import Changes
+from forestcoll.topology.model import Topology
+from forestcoll.topology.spec import load_topology
+
+__all__ = ["NewLinks", "Scale", "Without", "changed_network"]
+
+Without = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--without",
+        metavar="PART",
+        help="Leave out a node or links: b3.gpu2, 'b3.gpu2 - ib', 'b3.* -> ib'; repeatable.",
+    ),
+]
+Scale = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scale",
+        metavar="PART=FACTOR",
+        help="Multiply bandwidths: 'b3.gpu2 - ib=1/2'; repeatable.",
+    ),
+]
+NewLinks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--with", metavar="LINK=GB/S", help="Add a link: 'b0.gpu0 - b1.gpu0=25'; repeatable."
+    ),
+]
+
+
+def changed_network(
+    spec: str,
+    without: list[str] | None,
+    scale: list[str] | None = None,
+    links: list[str] | None = None,
+    *,
+    collective: str | None = None,
+) -> Topology:
+    """Load a network and change it; where a link is then dead one way, say what is lowered for it.
+
+    Parameters
+    ----------
+    spec : str
+    without, scale, links : list of str, optional
+        Of the command line.
+    collective : str, optional
+        For which switches are balanced; an allgather if not given.
+
+    Raises
+    ------
+    ForestCollError
+        If a text is not PART=NUMBER, or what :class:`Changes` raises.
+    """
+    changes = Changes(
+        links=dict(_pair(text, "--with", "LINK=GB/S") for text in links or ()),
+        scale=dict(_pair(text, "--scale", "PART=FACTOR") for text in scale or ()),
+        without=tuple(without or ()),
+    )
+    topology = load_topology(spec)
+    if not changes:
+        return topology
+    mended, lowered = balanced(changes.applied(topology), collective or "allgather")
+    for one in lowered:
+        typer.echo(f"note: {one}", err=True)
+    return mended
+
+
+def _pair(text: str, option: str, form: str) -> tuple[str, str]:
+    """Split at the last equals sign."""
+    part, equals, number = (piece.strip() for piece in text.rpartition("="))
+    if not (equals and part and number):
+        raise InvalidParameterError(f"{option} {text}: it must be {form}")
+    return part, number

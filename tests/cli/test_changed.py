@@ -1,0 +1,81 @@
+"""Options that change a network before a command looks at it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forestcoll.topology import load_topology, read_topology
+from tests.command_line import document, invoke
+
+BOXES = "dgx_a100:boxes=2"
+DEAD = ["--without", "b1.gpu2 - ib"]
+
+
+def test_every_command_on_networks_takes_changes(tmp_path: Path) -> None:
+    """The GPU without a NIC gets all 15 shards by NVLink: 300 GB/s x 16 / 15."""
+    damaged = load_topology(BOXES).without("b1.gpu2 - ib")
+    path, proof = tmp_path / "schedule.npz", tmp_path / "proof.json"
+    assert document("topology", "show", BOXES, *DEAD)["links"] == len(damaged.links)
+    document("topology", "export", BOXES, *DEAD, "-o", tmp_path / "net.yaml")
+    assert read_topology(tmp_path / "net.yaml") == damaged
+    picture = tmp_path / "net.png"
+    assert document("topology", "draw", BOXES, *DEAD, "-o", picture)["topology"] == damaged.name
+    best = document("optimum", BOXES, *DEAD)["algbw_gb_s"]
+    assert best["exact"] == "320"
+    assert document("generate", BOXES, *DEAD, "-o", path)["algbw_gb_s"] == best
+    assert document("certificate", BOXES, *DEAD, "-o", proof)["algbw_gb_s"] == best
+    assert document("verify", path, "--topology", BOXES, *DEAD)["verified"] is True
+    assert invoke("verify", path, "--topology", BOXES).exit_code == 1
+    assert document("baselines", "run", "ring", BOXES, *DEAD)["topology"] == damaged.name
+    assert document("allreduce-optimum", BOXES, *DEAD)["topology"] == damaged.name
+    assert document("groups", BOXES, *DEAD, "--by", "box")["topology"] == damaged.name
+
+
+def test_bandwidths_are_scaled_and_links_added() -> None:
+    """Whole: 15 shards into each GPU at 325 GB/s; then 8 into a box at 100, or 15 at 350."""
+    for options, inverse_rate in (
+        ([], "3/65"),
+        (["--scale", "* - ib=1/2"], "2/25"),
+        (["--with", "b*.gpu* - ib=25"], "3/70"),
+        (["--with", "b*.gpu* - ib=25", "--scale", "* - ib=1/2"], "3/65"),
+    ):
+        assert document("optimum", BOXES, *options)["inverse_rate"]["exact"] == inverse_rate
+
+
+def test_what_is_lowered_for_a_link_dead_one_way_is_said(tmp_path: Path) -> None:
+    made = invoke("optimum", BOXES, "--without", "b1.gpu2 -> ib")
+    assert made.exit_code == 0
+    assert made.stderr == (
+        "note: ib -> b1.gpu2 is left out (25 GB/s): the other way is slower or dead, and ib must "
+        "stay balanced\n"
+    )
+    both = document("optimum", BOXES, *DEAD)["algbw_gb_s"]
+    assert document("optimum", BOXES, "--without", "b1.gpu2 -> ib")["algbw_gb_s"] == both
+    summed = ["--collective", "reduce-scatter", "--without", "b1.gpu2 -> ib"]
+    assert invoke("optimum", BOXES, *summed).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--without", "b9.gpu0"], "'b9.gpu0' is no node of dgx_a100:boxes=2"),
+        (["--scale", "b0.gpu0"], "--scale b0.gpu0: it must be PART=FACTOR"),
+        (["--scale", "b0.gpu0=x"], "the factor is 'x', which is not a number"),
+        (["--with", "b0.gpu0=5"], "names no two nodes"),
+    ],
+)
+def test_changes_that_cannot_be_are_told_in_one_line(options: list[str], message: str) -> None:
+    failed = invoke("optimum", BOXES, *options)
+    assert failed.exit_code == 2
+    assert message in failed.stderr
+    assert failed.stderr.count("\n") == 1
+
+
+def test_changes_of_no_network_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "schedule.npz"
+    invoke("generate", "ring:nodes=3", "-o", path)
+    failed = invoke("verify", path, "--without", "gpu0")
+    assert failed.exit_code == 2
+    assert "are of a --topology" in failed.stderr
