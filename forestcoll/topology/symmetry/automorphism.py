@@ -104,7 +104,13 @@ def _counted(orbits: Orbits) -> str:
     return f"{len(orbits.node)} nodes and {len(orbits.link)} links in {nodes} and {links} orbits"
 
 
-def find_orbits(topology: Topology, seconds: float = math.inf, *, of_links: bool = True) -> Orbits:
+def find_orbits(
+    topology: Topology,
+    seconds: float = math.inf,
+    *,
+    of_links: bool = True,
+    marks: Sequence[int] | None = None,
+) -> Orbits:
     """Search for automorphisms and return the orbits of those that were found.
 
     Parameters
@@ -114,6 +120,8 @@ def find_orbits(topology: Topology, seconds: float = math.inf, *, of_links: bool
         After which no more are looked for.
     of_links : bool
         Whether to go on, when nodes that look alike are known to be, for links that look alike.
+    marks : sequence of int, optional
+        A number for each node, which automorphisms keep, too.
 
     Examples
     --------
@@ -124,7 +132,7 @@ def find_orbits(topology: Topology, seconds: float = math.inf, *, of_links: bool
     >>> int(orbits.node.max()) + 1, int(orbits.link.max()) + 1
     (1, 1)
     """
-    graph = _Graph.of(topology)
+    graph = _Graph.of(topology, marks)
     search = _Search(graph, _REFINEMENTS_PER_NODE * graph.nodes, time.monotonic() + seconds)
     colours = search.colours
     moves: list[tuple[Ints, Ints]] = []
@@ -175,13 +183,16 @@ class _Graph:
     mark: npt.NDArray[np.uint64]  # of the bandwidth
 
     @classmethod
-    def of(cls, topology: Topology) -> _Graph:
+    def of(cls, topology: Topology, marks: Sequence[int] | None = None) -> _Graph:
         values = [link.bandwidth_gb_s.as_integer_ratio() for link in topology.links]
         number = {value: i for i, value in enumerate(sorted(set(values)))}
         bandwidth = np.array([number[value] for value in values], dtype=np.int64)
+        kind = np.array([n.is_switch + n.multicast for n in topology.nodes], dtype=np.int64)
+        if marks is not None:
+            kind = np.unique(np.stack([kind, marks]), axis=1, return_inverse=True)[1]
         return cls(
             len(topology.nodes),
-            np.array([node.is_switch + node.multicast for node in topology.nodes], dtype=np.int64),
+            kind,
             np.array([link.tail for link in topology.links], dtype=np.int64),
             np.array([link.head for link in topology.links], dtype=np.int64),
             bandwidth,

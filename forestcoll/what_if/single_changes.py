@@ -1,0 +1,342 @@
+"""What the failure of a single part costs, and what more of it would bring.
+
+Problem: the optimum of a network without each of its parts, and with each of them faster.
+Input:   a topology and a collective.
+Output:  for each class of like parts the exact optimum after the change, with its bottleneck cut.
+Cost:    one search for the optimum for each class (of upgrades also for each class in whole).
+Source:  own; the search is that of ForestColl section 5.2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.core.optimality import optimum, optimum_of
+from forestcoll.core.problem import is_target
+from forestcoll.errors import (
+    CapacityOverflowError,
+    DisconnectedError,
+    InvalidParameterError,
+    InvalidTopologyError,
+    UnsupportedError,
+)
+from forestcoll.native import _core
+from forestcoll.problem.optimum import Optimum
+from forestcoll.problem.weights import Weights, weights_for
+from forestcoll.topology.changes.balancing import Lowered, balanced
+from forestcoll.topology.changes.named_parts import parts_named
+from forestcoll.topology.model import Topology
+from forestcoll.topology.numbers import Exact, exact
+from forestcoll.topology.symmetry.automorphism import find_orbits
+from forestcoll.topology.validate import validate
+from forestcoll.what_if.like_parts import LikeParts, PartKind, like_parts, node_marks
+
+__all__ = ["Outcome", "failures", "upgrades"]
+
+Progress = Callable[[int, int], None]
+
+_SYMMETRY_S = 5.0
+"""For the search for symmetries: where fewer are found, more optima are, and the same ones."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A network after one change, and the best a collective can then do.
+
+    Parameters
+    ----------
+    before : Optimum
+        Of the network as it is.
+    parts : LikeParts
+    factor : Fraction
+        By which bandwidths are multiplied; 0: what has failed.
+    every : bool
+        Whether that happens to all of these parts at once, not to one of them.
+    inverse_rate : Fraction or None
+        1/x* afterwards, in s/GB; None if the collective cannot run.
+    inside : tuple of int
+        The bottleneck cut, by positions in the network as it is.
+    """
+
+    before: Optimum
+    parts: LikeParts
+    factor: Fraction
+    every: bool
+    inverse_rate: Fraction | None
+    inside: tuple[int, ...]
+
+    @property
+    def algbw_gb_s(self) -> Fraction | None:
+        """Algorithmic bandwidth afterwards, of all the data there then is."""
+        return None if self.inverse_rate is None else sum(self.weights) / self.inverse_rate
+
+    @property
+    def gain(self) -> Fraction:
+        """What the algorithmic bandwidth changes by, as a share of what it was; -1: all is lost."""
+        after = self.algbw_gb_s
+        return Fraction(-1) if after is None else after / self.before.algbw_gb_s - 1
+
+    @cached_property
+    def weights(self) -> tuple[int, ...]:
+        """Of the GPUs that are left."""
+        topology = self.before.topology
+        failed = self._failed_nodes
+        kept = [
+            weight
+            for gpu, weight in zip(topology.compute, self.before.weights, strict=True)
+            if gpu not in failed
+        ]
+        return tuple(weight // (math.gcd(*kept) or 1) for weight in kept)
+
+    @property
+    def changed(self) -> Topology:
+        """The network afterwards; links are lowered where a switch has to stay balanced."""
+        return self._changed[0]
+
+    @property
+    def lowered(self) -> tuple[Lowered, ...]:
+        """Links that are."""
+        return self._changed[1]
+
+    @property
+    def optimum(self) -> Optimum | None:
+        """The optimum afterwards, whose cut proves it; None if the collective cannot run."""
+        if self.inverse_rate is None:
+            return None
+        changed, topology = self.changed, self.before.topology
+        cut = np.zeros(len(changed.nodes), dtype=np.uint8)
+        names = {topology.nodes[v].name for v in self.inside}
+        cut[[v for v, node in enumerate(changed.nodes) if node.name in names]] = 1
+        whole = self.inverse_rate / changed.integer_capacities.denominator
+        p, q = whole.as_integer_ratio()
+        return optimum_of(changed, p, q, cut, self.weights, self.before.reduction)
+
+    @property
+    def reason(self) -> str:
+        """Why the collective cannot run; "" if it can."""
+        if self.inverse_rate is not None:
+            return ""
+        if self.weights and not any(self.weights):
+            return "no GPU that is left has any data"
+        roots = [rank for rank, weight in enumerate(self.weights) if weight]
+        try:
+            validate(self.changed, self.before.collective, roots)
+        except InvalidTopologyError as error:
+            return str(error).removeprefix(f"{self.changed.name}: ")
+        raise AssertionError("a collective that runs on a network that was held to be too poor")
+
+    @cached_property
+    def _changed(self) -> tuple[Topology, tuple[Lowered, ...]]:
+        topology = self.before.topology
+        names = self.parts.names if self.every else self.parts.names[:1]
+        made = topology.scaled(names, self.factor) if self.factor else topology.without(*names)
+        return balanced(made, self.before.collective)
+
+    @cached_property
+    def _failed_nodes(self) -> frozenset[int]:
+        if self.factor or self.parts.kind not in (PartKind.GPU, PartKind.SWITCH):
+            return frozenset()
+        return frozenset(self.before.topology.position_of[name] for name in self.parts.names[:1])
+
+
+def failures(
+    topology: Topology,
+    collective: str = "allgather",
+    *,
+    root: str | int | None = None,
+    weights: Weights | None = None,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> tuple[Outcome, ...]:
+    """Return what each single failure costs, the worst first.
+
+    Links fail both ways; GPUs that fail take their data with them. Equal parts, by the symmetries
+    of the network that are found, are one outcome.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+        "allgather", "reduce-scatter", "broadcast" or "reduce".
+    root, weights : optional
+        As of :func:`forestcoll.problem.weights.weights_for`.
+    threads : int
+        At most so many; the outcomes do not depend on their number.
+    progress : callable, optional
+        Told (outcomes known, outcomes in all); may raise to stop.
+
+    Raises
+    ------
+    ForestCollError
+        As of :func:`forestcoll.core.optimality.optimum`; UnsupportedError of an allreduce.
+
+    Examples
+    --------
+    >>> from forestcoll.topology import load_topology
+    >>> for one in failures(load_topology("dgx_a100:boxes=4"))[:3]:
+    ...     print(one.parts.in_words(), one.algbw_gb_s)
+    switch ib None
+    any of 4 switches, b*.nvswitch 50
+    any of 32 GPUs, b*.gpu* 226.041666...
+    """
+    numbers = _Numbers(topology, collective, root, weights, threads)
+    asked = [(parts, Fraction(0), False) for parts in numbers.classes]
+    outcomes = numbers.outcomes(asked, progress)
+    return tuple(sorted(outcomes, key=lambda outcome: outcome.gain))
+
+
+def upgrades(
+    topology: Topology,
+    collective: str = "allgather",
+    *,
+    factor: Exact = 2,
+    root: str | int | None = None,
+    weights: Weights | None = None,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> tuple[Outcome, ...]:
+    """Return what faster links bring, the best first: each by itself, and all alike together.
+
+    Parameters
+    ----------
+    factor : int, Fraction or str
+        By which bandwidths are multiplied, both ways; more than 1.
+    topology, collective, root, weights, threads, progress
+        As of :func:`failures`.
+
+    Raises
+    ------
+    ForestCollError
+        As of :func:`failures`; InvalidParameterError if the factor is not more than 1.
+    """
+    by = exact(factor, "the factor")
+    if by <= 1:
+        raise InvalidParameterError(f"the factor is {by}; an upgrade has one above 1")
+    numbers = _Numbers(topology, collective, root, weights, threads)
+    links = [one for one in numbers.classes if one.kind in (PartKind.NIC, PartKind.LINK)]
+    asked = [
+        (parts, by, every)
+        for parts in links
+        for every in (False, True)
+        if not every or len(parts.names) > 1
+    ]
+    outcomes = numbers.outcomes(asked, progress)
+    return tuple(sorted(outcomes, key=lambda outcome: (-outcome.gain, outcome.every)))
+
+
+class _Numbers:
+    """A network as whole numbers, some of which are changed at a time."""
+
+    def __init__(
+        self,
+        topology: Topology,
+        collective: str,
+        root: str | int | None,
+        weights: Weights | None,
+        threads: int,
+    ) -> None:
+        if collective == "allreduce":
+            raise UnsupportedError(
+                "what fails is weighed by cuts, which bound an allreduce only; ask for its "
+                "phases, reduce-scatter and allgather"
+            )
+        whole = weights_for(topology, collective, root=root, weights=weights)
+        reduction = collective in ("reduce-scatter", "reduce")
+        self.before = optimum(topology, weights=whole, reduction=reduction, threads=threads)
+        orbits = find_orbits(topology, _SYMMETRY_S, marks=node_marks(topology, whole))
+        self.classes = like_parts(topology, orbits)
+        self._threads = threads
+        self._network = topology.reversed() if reduction else topology
+        self._number = {(e.tail, e.head): i for i, e in enumerate(self._network.links)}
+        self._links = self._network.integer_capacities
+        self._is_switch = is_target(topology) == 0
+
+    def outcomes(
+        self, asked: Iterable[tuple[LikeParts, Fraction, bool]], progress: Progress | None
+    ) -> list[Outcome]:
+        """Find the optimum after each of these changes."""
+        every, found = list(asked), []
+        for number, (parts, factor, all_) in enumerate(every, start=1):
+            found.append(self._outcome(parts, factor, all_))
+            if progress is not None:
+                progress(number, len(every))
+        return found
+
+    def _outcome(self, parts: LikeParts, factor: Fraction, every: bool) -> Outcome:
+        blank = Outcome(self.before, parts, factor, every, None, ())
+        if len(blank.weights) < 2 or not any(blank.weights):
+            return blank
+        try:
+            inverse_rate, inside = self._after(blank)
+        except DisconnectedError:
+            return blank
+        return Outcome(self.before, parts, factor, every, inverse_rate, inside)
+
+    def _after(self, asked: Outcome) -> tuple[Fraction, tuple[int, ...]]:
+        """Return 1/x* and the cut after a change, from whole numbers where switches allow it."""
+        capacity = self._capacity(asked)
+        if self._overdrawn(capacity):
+            best = optimum(
+                asked.changed,
+                weights=asked.weights,
+                reduction=self.before.reduction,
+                threads=self._threads,
+            )
+            names = (asked.changed.nodes[v].name for v in best.cut)
+            return best.inverse_rate, tuple(self._network.position_of[name] for name in names)
+        weights, target = self._nodes(asked)
+        if int(capacity.sum()) * int(weights.sum()) >= 2**62:
+            raise CapacityOverflowError(
+                f"{asked.changed.name}: in whole numbers its bandwidths are beyond exact 64-bit "
+                f"arithmetic; take a factor of fewer digits"
+            )
+        p, q, cut, _ = _core.bottleneck(
+            len(self._network.nodes),
+            self._links.tail,
+            self._links.head,
+            capacity,
+            weights,
+            target,
+            self._threads,
+            None,
+        )
+        unit = self._links.denominator * asked.factor.denominator
+        return Fraction(p, q) * unit, tuple(np.flatnonzero(cut).tolist())
+
+    def _capacity(self, asked: Outcome) -> npt.NDArray[np.int64]:
+        """Return the capacities after a change, times the denominator of its factor."""
+        names = asked.parts.names if asked.every else asked.parts.names[:1]
+        chosen = [
+            self._number[ends if not self.before.reduction else ends[::-1]]
+            for name in names
+            for ends in parts_named(self.before.topology, name).links
+        ]
+        capacity = self._links.capacity * asked.factor.denominator
+        capacity[chosen] = self._links.capacity[chosen] * asked.factor.numerator
+        return capacity
+
+    def _overdrawn(self, capacity: npt.NDArray[np.int64]) -> bool:
+        """Whether some switch would send more than it receives."""
+        size = len(self._network.nodes)
+        excess = np.zeros(size, dtype=np.int64)
+        np.add.at(excess, self._links.tail, capacity)
+        np.subtract.at(excess, self._links.head, capacity)
+        return bool((excess[self._is_switch] > 0).any())
+
+    def _nodes(self, asked: Outcome) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+        """Return the weights and the targets, by node, of the GPUs that are left."""
+        topology = self.before.topology
+        gone = asked._failed_nodes
+        target = is_target(topology)
+        target[list(gone)] = 0
+        left = [gpu for gpu in topology.compute if gpu not in gone]
+        weights = np.zeros(len(topology.nodes), dtype=np.int64)
+        weights[left] = asked.weights
+        return weights, target

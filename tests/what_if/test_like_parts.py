@@ -1,0 +1,57 @@
+"""Parts of a network, those that are alike together."""
+
+from forestcoll.topology import load_topology
+from forestcoll.topology.symmetry.automorphism import find_orbits, no_symmetry
+from forestcoll.what_if.like_parts import LikeParts, PartKind, like_parts, node_marks
+
+BOXES = load_topology("dgx_a100:boxes=2")
+
+
+def test_every_part_is_in_one_class_by_a_name_that_finds_it() -> None:
+    for topology in (BOXES, BOXES.without("b0.gpu1 - ib", "b1.gpu2 -> b1.nvswitch")):
+        for orbits in (find_orbits(topology), no_symmetry(topology)):
+            found = like_parts(topology, orbits)
+            nodes = [n for c in found if c.kind in ("GPU", "switch") for n in c.names]
+            assert sorted(nodes) == sorted(node.name for node in topology.nodes)
+            links = [n for c in found if c.kind in ("NIC", "link") for n in c.names]
+            left = topology.without(*links)
+            assert left.links == ()
+            assert len(links) == len(set(links))
+
+
+def test_symmetries_make_classes() -> None:
+    words = [one.in_words() for one in like_parts(BOXES, find_orbits(BOXES))]
+    assert words == [
+        "any of 16 NICs, b*.gpu* - ib",
+        "any of 16 links, b*.gpu* - b*.nvswitch",
+        "any of 16 GPUs, b*.gpu*",
+        "any of 2 switches, b*.nvswitch",
+        "switch ib",
+    ]
+    damaged = BOXES.without("b0.gpu0 - ib")
+    nics = [p for p in like_parts(damaged, find_orbits(damaged)) if p.kind is PartKind.NIC]
+    assert sorted(len(part.names) for part in nics) == [7, 8]
+    assert nics[0].in_words() == "NIC b0.gpu1 - ib or 6 others alike, of b*.gpu* - ib"
+
+
+def test_a_link_of_one_way_is_a_part_of_its_own() -> None:
+    ring = load_topology("ring:nodes=3,bidirectional=false")
+    (links,) = (p for p in like_parts(ring, find_orbits(ring)) if p.kind is PartKind.LINK)
+    assert links.names == ("gpu0 -> gpu1", "gpu1 -> gpu2", "gpu2 -> gpu0")
+
+
+def test_nics_leave_boxes_and_links_do_not() -> None:
+    fat = load_topology("fat_tree:leaves=2,hosts=2,spines=1")
+    kinds = {part.kind for part in like_parts(fat, no_symmetry(fat))}
+    assert PartKind.LINK in kinds
+    explicit = load_topology("dgx_a100:boxes=2,nics=nodes")
+    nics = [p for p in like_parts(explicit, find_orbits(explicit)) if p.kind is PartKind.NIC]
+    assert [part.pattern for part in nics] == ["b*.nic* - ib"]
+
+
+def test_marks_tell_kinds_and_weights_apart() -> None:
+    weights = tuple(int(rank == 3) for rank in range(16))
+    orbits = find_orbits(BOXES, marks=node_marks(BOXES, weights))
+    alone = [p for p in like_parts(BOXES, orbits) if p.names[0] == "b0.gpu3"]
+    assert alone == [LikeParts(PartKind.GPU, ("b0.gpu3",), "b*.gpu*", False)]
+    assert alone[0].in_words() == "GPU b0.gpu3"

@@ -1,0 +1,139 @@
+"""What single failures cost and what faster links bring, against optima of changed networks."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from forestcoll import generate, optimum, verify
+from forestcoll.errors import (
+    DisconnectedError,
+    InvalidParameterError,
+    InvalidTopologyError,
+    UnsupportedError,
+)
+from forestcoll.problem.weights import weights_for
+from forestcoll.topology import Topology, load_topology
+from forestcoll.what_if.single_changes import Outcome, failures, upgrades
+from tests.random_topologies import KINDS, random_topology
+
+BOXES = load_topology("dgx_a100:boxes=4")
+
+
+def by_words(outcomes: tuple[Outcome, ...]) -> dict[str, Fraction | None]:
+    return {f"{one.parts.in_words()}{' all' * one.every}": one.algbw_gb_s for one in outcomes}
+
+
+def test_failures_of_a_cluster_are_those_that_people_work_out() -> None:
+    """A NIC: 24 shards over 7; a GPU with it: of 31; without its NVLink a GPU has its NIC."""
+    found = failures(BOXES)
+    assert list(by_words(found).items()) == [
+        ("switch ib", None),
+        ("any of 32 links, b*.gpu* - b*.nvswitch", Fraction(32 * 25, 31)),
+        ("any of 4 switches, b*.nvswitch", Fraction(32 * 25, 31)),
+        ("any of 32 GPUs, b*.gpu*", Fraction(31 * 175, 24)),
+        ("any of 32 NICs, b*.gpu* - ib", Fraction(32 * 175, 24)),
+    ]
+    assert found[0].reason.startswith("GPU 'b0.gpu0' cannot reach GPU 'b1.gpu0'")
+    assert found[0].optimum is None
+    assert [one.gain for one in found][::4] == [-1, Fraction(-1, 8)]
+
+
+def test_one_faster_nic_brings_nothing_and_all_of_them_much() -> None:
+    found = by_words(upgrades(BOXES))
+    assert found["any of 32 NICs, b*.gpu* - ib"] == optimum(BOXES).algbw_gb_s
+    assert found["any of 32 NICs, b*.gpu* - ib all"] == Fraction(32 * 350, 31)
+    assert next(iter(found)) == "any of 32 NICs, b*.gpu* - ib all"
+
+
+def expected(topology: Topology, one: Outcome, name: str, collective: str) -> Fraction | None:
+    changed = topology.scaled(name, one.factor) if one.factor else topology.without(name)
+    try:
+        best = optimum(
+            changed.balanced(collective), reduction=collective in ("reduce-scatter", "reduce")
+        )
+    except (DisconnectedError, InvalidTopologyError):
+        return None
+    return best.algbw_gb_s
+
+
+@pytest.mark.parametrize("seed", range(18))
+def test_outcomes_hold_for_every_part_of_their_class(seed: int) -> None:
+    """Each part is really left out or made faster, and the optimum found anew."""
+    kind = KINDS[seed % len(KINDS)]
+    topology = random_topology(seed, kind)
+    collective = "reduce-scatter" if seed % 2 and kind != "unbalanced" else "allgather"
+    found = [*failures(topology, collective), *upgrades(topology, collective, factor="3/2")]
+    for one in found:
+        best = one.optimum
+        assert best is None or best.certificate() == one.inverse_rate
+        assert best is None or best.algbw_gb_s == one.algbw_gb_s
+        assert (best is None) == bool(one.reason)
+        for name in () if one.every else one.parts.names:
+            assert expected(topology, one, name, collective) == one.algbw_gb_s, name
+    kinds = {one.parts.kind for one in found}
+    assert {"GPU", "link"} <= kinds
+
+
+def test_the_best_after_a_failure_can_be_had() -> None:
+    for one in failures(load_topology("mi250:boxes=1")):
+        schedule = generate(one.changed)
+        assert verify(schedule).algbw_gb_s == one.algbw_gb_s
+
+
+def test_a_root_that_fails_ends_its_broadcast() -> None:
+    topology = load_topology("ring:nodes=4")
+    found = failures(topology, "broadcast", root="gpu1")
+    ended = [one for one in found if one.inverse_rate is None]
+    assert [one.parts.names for one in ended] == [("gpu1",)]
+    assert ended[0].reason == "no GPU that is left has any data"
+    for one in found:
+        if one.optimum is not None:
+            changed = one.changed
+            weights = weights_for(changed, "broadcast", root="gpu1")
+            assert optimum(changed, weights=weights).algbw_gb_s == one.algbw_gb_s
+
+
+def test_weights_go_with_the_gpus() -> None:
+    topology = load_topology("ring:nodes=4")
+    found = failures(topology, weights=[6, 2, 4, 2])
+    for one in found:
+        if one.parts.kind == "GPU":
+            left = [
+                w
+                for w, node in zip([6, 2, 4, 2], topology.nodes, strict=True)
+                if node.name != one.parts.names[0]
+            ]
+            assert optimum(one.changed, weights=left).algbw_gb_s == one.algbw_gb_s
+            assert one.optimum is not None
+            assert one.optimum.weights == tuple(w // 2 for w in left)
+
+
+def test_of_two_gpus_none_can_fail() -> None:
+    found = failures(load_topology("ring:nodes=2"))
+    reasons = {one.reason for one in found}
+    assert all(one.algbw_gb_s is None for one in found)
+    assert any("has 1 GPU" in reason for reason in reasons) or any(
+        "a collective needs at least 2" in reason for reason in reasons
+    )
+
+
+def test_what_is_lowered_for_a_failure_is_said() -> None:
+    """A GPU whose links differ by direction: without the slower one the switch has more out."""
+    whole = load_topology("dgx_a100:boxes=2")
+    topology = whole.with_links({"b0.gpu0 -> ib": 5, "ib -> b0.gpu1": 5})
+    (one,) = (o for o in failures(topology) if o.parts.names[0] == "b0.gpu0 - ib")
+    assert [(low.tail, low.head) for low in one.lowered] == [("ib", "b0.gpu1")]
+    assert one.optimum is not None
+    assert one.optimum.certificate() == one.inverse_rate
+
+
+def test_bad_questions_are_refused() -> None:
+    with pytest.raises(InvalidParameterError, match="above 1"):
+        upgrades(BOXES, factor=1)
+    with pytest.raises(UnsupportedError, match="reduce-scatter and allgather"):
+        failures(BOXES, "allreduce")
+    told: list[tuple[int, int]] = []
+    failures(BOXES, progress=lambda *at: told.append(at))
+    assert told == [(i, 5) for i in range(1, 6)]
