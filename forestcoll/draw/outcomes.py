@@ -38,7 +38,7 @@ def draw_outcomes(failing: Sequence[Outcome], better: Sequence[Outcome]) -> Figu
     panels = [list(part) for part in (failing[:_SHOWN], helpful[:_SHOWN]) if part]
     if not panels:
         raise InvalidParameterError("there are no outcomes to draw")
-    heights = [len(part) + 1.0 for part in panels]
+    heights = [len(part) for part in panels]
     figure = Figure(
         figsize=(8.0, _BAR * sum(heights) + 1.2 * len(panels)),
         dpi=150,
@@ -49,6 +49,8 @@ def draw_outcomes(failing: Sequence[Outcome], better: Sequence[Outcome]) -> Figu
     before = panels[0][0].before
     for axes, part in zip(rows[:, 0], panels, strict=True):
         _panel(axes, part)
+    largest = max(float(one.algbw_gb_s or 0) for part in panels for one in part)
+    rows[0, 0].set_xlim(0, 1.25 * max(largest, float(before.algbw_gb_s)))  # room for the numbers
     figure.suptitle(
         f"{before.topology.name}, {before.collective}", color=INK, fontsize=11, parse_math=False
     )
@@ -70,15 +72,19 @@ def _panel(axes: Axes, outcomes: Sequence[Outcome]) -> None:
             "stops" if one.algbw_gb_s is None else f"{value:.4g} ({100 * float(one.gain):+.1f} %)"
         )
         axes.annotate(
-            text, (value, place), xytext=(3, 0), textcoords="offset points", va="center", fontsize=7
+            text,
+            (value, place),
+            xytext=(3, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=7,
+            bbox={"fc": "white", "ec": "none", "pad": 1.0},
         )
     axes.set_yticks(list(places), [one.parts.in_words(every=one.every) for one in outcomes])
     for label in axes.get_yticklabels():
         label.set_parse_math(False)
         label.set_fontsize(7)
-    axes.invert_yaxis()
-    axes.margins(x=0.18)
-    axes.set_xlim(left=0)
+    axes.set_ylim(len(outcomes) - 0.5, -0.5)
     axes.spines[["top", "right"]].set_visible(False)
     title = "if one fails" if failed else f"if {exact_text(outcomes[0].factor)} times as fast"
     axes.set_title(title, fontsize=9, loc="left", color=INK)
