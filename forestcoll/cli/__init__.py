@@ -2,7 +2,7 @@
 
 To read: this, ``shell`` (commands of other packages, errors as a line and a code), ``options``,
 ``changed``, ``output`` and ``facts`` (what commands take and print), then the commands:
-``networks``, ``optima``, ``what_if``, ``generation``, ``inspection``.
+``networks``, ``optima``, ``what_if``, ``generation``, ``replan``, ``inspection``.
 
 Exit codes: 0 done, 1 a check failed, 2 bad input or an unwritable file, 3 a limit was reached or
 the problem is infeasible, 130 interrupted. Plug-ins are entry points of the group
@@ -16,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from forestcoll.cli import generation, inspection, networks, optima, what_if
+from forestcoll.cli import generation, inspection, networks, optima, replan, what_if
 from forestcoll.cli.options import EPILOG
 from forestcoll.cli.shell import Commands
 
@@ -34,6 +34,7 @@ app.add_typer(networks.app, name="topology")
 app.command("optimum")(optima.show_optimum)
 app.command("whatif")(what_if.what_if)
 app.command("generate")(generation.generate_schedule)
+app.command("replan")(replan.replan_schedule)
 app.command("certificate")(optima.certify_optimum)
 app.command("verify")(inspection.verify_schedule)
 app.command("draw")(inspection.draw_one_tree)

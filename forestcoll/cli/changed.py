@@ -39,18 +39,19 @@ NewLinks = Annotated[
 
 
 def changed_network(
-    spec: str,
+    network: str | Topology,
     without: list[str] | None,
     scale: list[str] | None = None,
     links: list[str] | None = None,
     *,
     collective: str | None = None,
 ) -> Topology:
-    """Load a network and change it; where a link is then dead one way, say what is lowered for it.
+    """Return a network changed; where a link is then dead one way, say what is lowered for it.
 
     Parameters
     ----------
-    spec : str
+    network : str or Topology
+        A specification or a file, or a network that is there.
     without, scale, links : list of str, optional
         Of the command line.
     collective : str, optional
@@ -66,7 +67,7 @@ def changed_network(
         scale=dict(_pair(text, "--scale", "PART=FACTOR") for text in scale or ()),
         without=tuple(without or ()),
     )
-    topology = load_topology(spec)
+    topology = load_topology(network) if isinstance(network, str) else network
     if not changes:
         return topology
     mended, lowered = balanced(changes.applied(topology), collective or "allgather")

@@ -2,5 +2,6 @@
 
 To read: ``like_parts`` (links, NICs, GPUs and switches, those that are alike together),
 ``single_changes`` (what the failure of each costs, and what more of it brings), ``tightest_cuts``
-(what binds next), ``replanning`` (a new schedule for a changed network, and what it changes).
+(what binds next), ``replanning`` (a new schedule for a changed network) and
+``tree_changes`` (what it changes).
 """

@@ -183,8 +183,8 @@ def failures(
     >>> for one in failures(load_topology("dgx_a100:boxes=4"))[:3]:
     ...     print(one.parts.in_words(), one.algbw_gb_s)
     switch ib None
-    any of 4 switches, b*.nvswitch 50
-    any of 32 GPUs, b*.gpu* 226.041666...
+    any of 32 links, b*.gpu* - b*.nvswitch 800/31
+    any of 4 switches, b*.nvswitch 800/31
     """
     numbers = _Numbers(topology, collective, root, weights, threads)
     asked = [(parts, Fraction(0), False) for parts in numbers.classes]

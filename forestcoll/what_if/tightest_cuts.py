@@ -92,7 +92,7 @@ def tightest_cuts(
     >>> for one in tightest_cuts(load_topology("dgx_a100:boxes=4")):
     ...     print(one.copies, float(one.cut.algbw_gb_s), one.cut.in_words()[:27])
     4 266.6666666666667 everything but box 0 (8 GPU
-    32 335.48387096774195 everything but GPU 0 of box
+    32 335.48387096774195 everything but GPU 1 of box
     """
     if not isinstance(count, int) or count < 1:
         raise InvalidParameterError(f"count is {count!r}; it must be a whole number from 1 up")

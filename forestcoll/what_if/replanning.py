@@ -1,0 +1,156 @@
+"""A new schedule for a network that has changed, and what it changes.
+
+Problem: a NIC has died; what now?
+Input:   the schedule that ran, and the network as it is.
+Output:  a verified schedule of the same collective, and how it differs from the old one.
+Cost:    that of generating and verifying it, and a pass over the trees of both.
+Source:  ForestColl section 5.5 for the old number of trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from forestcoll.core.assembly import expand
+from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.generate import generate
+from forestcoll.problem.request import PROGRAM_S
+from forestcoll.schedule import AllreduceVerdict, Verdict, verify
+from forestcoll.schedule.allreduce import Allreduce, AnySchedule
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.forest import Forest
+from forestcoll.topology.model import Topology
+from forestcoll.what_if.tree_changes import TreeChanges, tree_changes
+
+__all__ = ["Replanned", "replan"]
+
+
+@dataclass(frozen=True)
+class Replanned:
+    """A schedule in place of another.
+
+    Parameters
+    ----------
+    schedule : Forest or Allreduce
+    verdict : Verdict or AllreduceVerdict
+        That it is right.
+    changes : tuple of TreeChanges
+        From the old schedule; of an allreduce those of the reduction and of the gathering.
+    """
+
+    schedule: Forest | Allreduce[Forest]
+    verdict: Verdict | AllreduceVerdict
+    changes: tuple[TreeChanges, ...]
+
+
+def replan(
+    schedule: AnySchedule,
+    topology: Topology,
+    *,
+    same_k: bool = False,
+    threads: int | None = None,
+    program_s: float = PROGRAM_S,
+) -> Replanned:
+    """Make a schedule of the same collective for another network, and compare.
+
+    Parameters
+    ----------
+    schedule : Forest, FactoredForest or Allreduce
+        The old one. A factored one is expanded.
+    topology : Topology
+        The network as it is; GPUs are known by their names. Its switches must be balanced
+        (:meth:`Topology.balanced`). GPUs that are new have no weight unless all weigh the same.
+    same_k : bool
+        Whether to keep the number of trees per GPU, and be as fast as it allows, and not to take
+        what the optimum needs, which may be many more.
+    threads : int, optional
+        As of :func:`forestcoll.generate.generate`.
+    program_s : float
+        As of :func:`forestcoll.generate.generate`; of an allreduce with the same k there is none.
+
+    Raises
+    ------
+    InvalidParameterError
+        If no GPU that had data is left, or the phases of an allreduce have unlike numbers of trees
+        to keep.
+    UnsupportedError
+        Of schedules that are no forests.
+    ForestCollError
+        As of :func:`forestcoll.generate.generate`.
+
+    Examples
+    --------
+    >>> from forestcoll import load_topology
+    >>> whole = load_topology("dgx_a100:boxes=4")
+    >>> damaged = whole.without("b1.gpu3 - ib")
+    >>> again = replan(generate(whole), damaged, same_k=True)
+    >>> again.schedule.k, float(again.schedule.algbw_gb_s)
+    (1, 200.0)
+    """
+    old = _explicit(schedule)
+    phases = old.phases if isinstance(old, Allreduce) else (old,)
+    weights = _weights(phases[-1], topology)
+    rooted = weights.count(0) == len(weights) - 1 > 0
+    made = generate(
+        topology,
+        collective=_collective(old, rooted),
+        root=next(rank for rank, weight in enumerate(weights) if weight) if rooted else None,
+        weights=None if rooted or len(set(weights)) == 1 else weights,
+        k=_one_k(phases) if same_k else None,
+        threads=threads,
+        program_s=program_s,
+    )
+    made_phases = made.phases if isinstance(made, Allreduce) else (made,)
+    with ThreadPoolExecutor(max_workers=1) as beside:  # numpy lets both run at once
+        verdict = beside.submit(verify, made)
+        changes = tuple(map(tree_changes, phases, made_phases))
+        return Replanned(made, verdict.result(), changes)
+
+
+def _explicit(schedule: AnySchedule) -> Forest | Allreduce[Forest]:
+    if isinstance(schedule, Allreduce):
+        reduce, gather = map(_explicit_forest, schedule.phases)
+        return Allreduce(reduce, gather)
+    return _explicit_forest(schedule)
+
+
+def _explicit_forest(schedule: AnySchedule) -> Forest:
+    if isinstance(schedule, Forest | FactoredForest):
+        return expand(schedule)
+    raise UnsupportedError(
+        f"a {type(schedule).__name__} is not replanned; forests and allreduces of them are"
+    )
+
+
+def _weights(old: Forest, topology: Topology) -> list[int]:
+    """Return the weights of the GPUs there are now."""
+    old_gpus = (old.topology.nodes[v].name for v in old.topology.compute)
+    known = dict(zip(old_gpus, old.weights, strict=True))
+    new = 1 if set(old.weights) == {1} else 0
+    weights = [known.get(topology.nodes[v].name, new) for v in topology.compute]
+    if not any(weights):
+        raise InvalidParameterError(
+            f"no GPU of {topology.name} had data in the old schedule; generate one anew"
+        )
+    return weights
+
+
+def _collective(old: Forest | Allreduce[Forest], rooted: bool) -> str:
+    """Name the collective; a single GPU with data makes it one with a root."""
+    if isinstance(old, Allreduce):
+        return "allreduce"
+    if rooted:
+        return "reduce" if old.reduction else "broadcast"
+    return "reduce-scatter" if old.reduction else "allgather"
+
+
+def _one_k(phases: Sequence[Forest]) -> int:
+    numbers = {phase.k for phase in phases}
+    if len(numbers) > 1:
+        raise InvalidParameterError(
+            f"the phases of the old allreduce have {' and '.join(map(str, sorted(numbers)))} trees "
+            f"per GPU, so there is no k to keep; replan without same_k"
+        )
+    return numbers.pop()

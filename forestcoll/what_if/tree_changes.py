@@ -1,0 +1,158 @@
+"""What differs between two forests: which trees, and for which GPUs.
+
+Problem: how much of a schedule that runs has to be changed for another.
+Input:   two forests of one collective; their networks may have lost or won GPUs.
+Output:  the share of the data that keeps its trees, and the GPUs that send or receive otherwise.
+Cost:    a pass over the parents of both, some 10 ns an entry.
+Source:  own. Equal trees are found by 64-bit hashes and then compared; of what a GPU sends and
+         receives only such hashes are, which takes two of 2^50 for equal.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.schedule.forest import Forest
+
+__all__ = ["TreeChanges", "tree_changes"]
+
+Gpus = npt.NDArray[np.int32]
+Hashes = npt.NDArray[np.uint64]
+
+_ABSENT, _ROOT = -2, -1  # where a parent would stand
+_MODULUS = 2**64
+_AT_A_TIME = 64  # batches, whose tables then stay in the cache
+
+
+@dataclass(frozen=True, slots=True)
+class TreeChanges:
+    """What becomes of the trees of a forest in another.
+
+    Parameters
+    ----------
+    trees : int
+        Of the new forest, counted with multiplicity.
+    kept : Fraction
+        Share of the data that runs over the same trees in both. GPU by GPU, that is: the switches
+        between two GPUs are not looked at.
+    touched : tuple of str
+        GPUs that send to or receive from others than before, or other shares of the data; those
+        of the new network first.
+    """
+
+    trees: int
+    kept: Fraction
+    touched: tuple[str, ...]
+
+    @property
+    def changed_trees(self) -> int:
+        """Trees of the new forest that carry what ran over others before, rounded up."""
+        return math.ceil((1 - self.kept) * self.trees)
+
+
+def tree_changes(old: Forest, new: Forest) -> TreeChanges:
+    """Compare two forests of one collective, GPUs by their names.
+
+    Examples
+    --------
+    >>> from forestcoll import generate, load_topology
+    >>> ring = generate(load_topology("ring:nodes=4"))
+    >>> tree_changes(ring, ring)
+    TreeChanges(trees=8, kept=Fraction(1, 1), touched=())
+    """
+    names = list(dict.fromkeys([*_names(new), *_names(old)]))
+    shares = [Fraction(1, sum(one.weights) * one.k) for one in (old, new)]
+    whole = math.lcm(*(share.denominator for share in shares))  # all data is so many units
+    before, after = (
+        _Trees.of(forest, names, int(share * whole))
+        for forest, share in zip((old, new), shares, strict=True)
+    )
+    kept = {
+        tree: min(before.units[tree], units)
+        for tree, units in after.units.items()
+        if tree in before.units and before.equal(after, tree)
+    }
+    same = {tree for tree in kept if before.units[tree] == after.units[tree]}
+    sums = [side.exchanges(side.units.keys() - same) for side in (before, after)]
+    return TreeChanges(
+        trees=new.num_trees,
+        kept=Fraction(sum(kept.values()), whole) if new.num_trees else Fraction(1),
+        touched=tuple(names[gpu] for gpu in np.flatnonzero((sums[0] != sums[1]).any(axis=0))),
+    )
+
+
+def _names(forest: Forest) -> list[str]:
+    return [forest.topology.nodes[v].name for v in forest.topology.compute]
+
+
+@dataclass(frozen=True, slots=True)
+class _Trees:
+    """The trees of a forest over the GPUs of both.
+
+    ``root`` and ``parent`` are numbers of GPUs, ``parent`` with a column for each. ``hashes`` are
+    of the batches; ``units`` is how much of the data runs over each distinct tree, by its hash, and
+    ``row`` one batch of it.
+    """
+
+    root: Gpus
+    parent: Gpus
+    hashes: list[int]
+    units: dict[int, int]
+    row: dict[int, int]
+    weight: list[int]
+
+    @classmethod
+    def of(cls, forest: Forest, names: list[str], unit: int) -> _Trees:
+        place = {name: i for i, name in enumerate(names)}
+        at = np.array([place[name] for name in _names(forest)] + [_ROOT], dtype=np.int32)
+        parent = forest.parent
+        if at[:-1].tolist() != list(range(len(names))):
+            parent = np.full((forest.num_batches, len(names)), _ABSENT, dtype=np.int32)
+            parent[:, at[:-1]] = at[forest.parent]
+        hashes = _row_hashes(parent)
+        weight = [multiplicity * unit for multiplicity in forest.multiplicity.tolist()]
+        units: dict[int, int] = {}
+        row: dict[int, int] = {}
+        for number, (tree, amount) in enumerate(zip(hashes, weight, strict=True)):
+            units[tree] = units.get(tree, 0) + amount
+            row.setdefault(tree, number)
+        return cls(at[forest.root], parent, hashes, units, row, weight)
+
+    def equal(self, other: _Trees, tree: int) -> bool:
+        """Whether trees of one hash are the same."""
+        return bool((self.parent[self.row[tree]] == other.parent[other.row[tree]]).all())
+
+    def exchanges(self, trees: set[int]) -> Hashes:
+        """Return hashes of what each GPU receives, and sends, in some of the trees."""
+        rows = [row for row, tree in enumerate(self.hashes) if tree in trees]
+        gpus = self.parent.shape[1]
+        roots, givers, takers = (_random(gpus, number) for number in range(1, 4))
+        share = np.array([self.weight[row] % _MODULUS for row in rows], dtype=np.uint64)
+        share *= roots[self.root[rows]]
+        sums = np.zeros((2, gpus + 2), dtype=np.uint64)  # the last two for no parent at all
+        givers = np.append(givers, np.zeros(2, dtype=np.uint64))
+        for start in range(0, len(rows), _AT_A_TIME):
+            parent = self.parent[rows[start : start + _AT_A_TIME]]
+            part = share[start : start + _AT_A_TIME, None]
+            sums[0, :gpus] += (part * givers[parent]).sum(axis=0, dtype=np.uint64)
+            np.add.at(sums[1], parent, part * takers)
+        return sums[:, :gpus]
+
+
+def _row_hashes(parent: Gpus) -> list[int]:
+    random = _random(parent.shape[1], 0)
+    found: list[int] = []
+    for start in range(0, len(parent), _AT_A_TIME):
+        shifted = (parent[start : start + _AT_A_TIME] - _ABSENT).astype(np.uint64)
+        found += (shifted * random).sum(axis=1, dtype=np.uint64).tolist()
+    return found
+
+
+def _random(gpus: int, number: int) -> Hashes:
+    """Return a random number for each GPU, the same every time."""
+    return np.random.default_rng(number).integers(1, _MODULUS, gpus, dtype=np.uint64)

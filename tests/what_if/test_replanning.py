@@ -1,0 +1,87 @@
+"""New schedules for networks that have changed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from forestcoll import generate, generate_factored, generate_multicast, optimum
+from forestcoll.core.fixed_k import fixed_k
+from forestcoll.errors import DisconnectedError, InvalidParameterError, UnsupportedError
+from forestcoll.schedule import Allreduce, Forest
+from forestcoll.topology import load_topology
+from forestcoll.what_if.replanning import replan
+from forestcoll.what_if.tree_changes import tree_changes
+
+WHOLE = load_topology("dgx_a100:boxes=4")
+DAMAGED = WHOLE.without("b1.gpu3 - ib")
+
+
+def test_the_optimum_may_need_more_trees_and_the_same_number_is_a_bit_slower() -> None:
+    """One NIC of 32 dead: 7 trees a GPU at 24 / 175; with one tree each 200 instead of 233."""
+    old = generate(WHOLE)
+    best, same = replan(old, DAMAGED), replan(old, DAMAGED, same_k=True)
+    assert isinstance(best.schedule, Forest)
+    assert isinstance(same.schedule, Forest)
+    assert best.schedule.algbw_gb_s == optimum(DAMAGED).algbw_gb_s == Fraction(32 * 175, 24)
+    assert same.schedule.k == old.k
+    assert same.schedule.algbw_gb_s == fixed_k(DAMAGED, old.k).algbw_gb_s < best.schedule.algbw_gb_s
+    assert same.changes == (tree_changes(old, same.schedule),)
+    assert same.verdict.algbw_gb_s == same.schedule.algbw_gb_s
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"collective": "reduce-scatter"},
+        {"collective": "broadcast", "root": "b2.gpu1"},
+        {"collective": "reduce", "root": "b2.gpu1"},
+        {"weights": [1 + rank % 3 for rank in range(32)]},
+        {"collective": "allreduce", "root": "b2.gpu1"},
+        {"collective": "allreduce", "program_s": 0},
+    ],
+)
+def test_the_collective_stays(options: dict[str, Any]) -> None:
+    old = generate(WHOLE, **options)
+    again = replan(old, DAMAGED, program_s=0).schedule
+    assert again.collective == old.collective
+    phases = [one.phases if isinstance(one, Allreduce) else (one,) for one in (old, again)]
+    for before, after in zip(*phases, strict=True):
+        assert after.weights == before.weights
+        assert after.reduction == before.reduction
+    assert again == generate(DAMAGED, **{**options, "program_s": 0})
+
+
+def test_gpus_that_are_gone_take_their_weights_with_them() -> None:
+    weights = [1 + rank % 3 for rank in range(32)]
+    less = WHOLE.without("b0.gpu1")
+    again = replan(generate(WHOLE, weights=weights), less).schedule
+    assert isinstance(again, Forest)
+    assert again.weights == tuple(weights[:1] + weights[2:])
+    more = replan(again, WHOLE).schedule
+    assert isinstance(more, Forest)
+    assert more.weights == (*weights[:1], 0, *weights[2:])
+    equal = replan(generate(less), WHOLE).schedule
+    assert isinstance(equal, Forest)
+    assert set(equal.weights) == {1}
+
+
+def test_factored_forests_are_taken_too() -> None:
+    explicit, factored = generate(WHOLE), generate_factored(WHOLE)
+    assert replan(factored, DAMAGED, same_k=True) == replan(explicit, DAMAGED, same_k=True)
+
+
+def test_what_cannot_be_replanned_is_refused() -> None:
+    rooted = generate(WHOLE, collective="broadcast", root="b0.gpu0")
+    with pytest.raises(InvalidParameterError, match="had data in the old schedule"):
+        replan(rooted, WHOLE.without("b0.gpu0"))
+    with pytest.raises(DisconnectedError):
+        replan(generate(WHOLE), WHOLE.without("ib"))
+    copied = generate_multicast(load_topology("dgx_h100:boxes=1")).schedule
+    with pytest.raises(UnsupportedError, match="MulticastForest"):
+        replan(copied, WHOLE)  # type: ignore[arg-type]
+    phases = generate(WHOLE, collective="reduce-scatter", k=1), generate(WHOLE, k=2)
+    with pytest.raises(InvalidParameterError, match="1 and 2 trees per GPU"):
+        replan(Allreduce(*phases), DAMAGED, same_k=True)
