@@ -37,6 +37,7 @@ ACROSS = {
     "test_notebooks": "the notebooks",
     "test_random_topologies": "tests/random_topologies.py",
     "test_readme": "the examples of the docs",
+    "test_how_to": "the commands of docs/how-to",
     "test_cli": "the command as a whole",
     "test_static_steps": "what all methods that go in steps have in common",
     "test_published": "the package published",

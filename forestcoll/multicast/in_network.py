@@ -15,6 +15,7 @@ Source:  ForestColl section 5.6. Data that goes one way gains no time, as it mus
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -73,7 +74,7 @@ def in_network(request: Request, progress: Progress | None = None) -> InNetwork:
     both = multicast(plain)
     seconds[MULTICAST_STAGE] = time.perf_counter() - began
     began = time.perf_counter()
-    best = _best(both, forwarding, progress) if copying else both
+    best = _best(_spread(both, forwarding, progress), forwarding, progress) if copying else both
     if copying:
         seconds[PROGRAM_STAGE] = time.perf_counter() - began
     saved = {
@@ -82,6 +83,23 @@ def in_network(request: Request, progress: Progress | None = None) -> InNetwork:
     }
     kept = best.gather is both.gather
     return InNetwork(best, seconds, saved if kept else {})
+
+
+def _spread(
+    both: Allreduce[MulticastForest], request: Request, progress: Progress | None
+) -> Allreduce[MulticastForest]:
+    """Return the same, or with a tree of each GPU for each switch beside it that copies, if faster.
+
+    Of many such switches, each should copy an equal share, whatever the number of GPUs.
+    """
+    nodes = request.topology.nodes
+    beside = Counter(e.tail for e in request.topology.links if nodes[e.head].multicast)
+    most = max((beside[gpu] for gpu in request.topology.compute), default=0)
+    if not request.is_free or most < 2 or both.optimal:
+        return both
+    remark = f"a tree of each GPU for each of {most} switches that copy"
+    finer = _copied(replace(request, k=most, program_s=0.0), progress, remark)
+    return min(both, finer, key=lambda one: one.time_s_per_gb)
 
 
 def _best(

@@ -11,7 +11,7 @@ from forestcoll import cost, generate, load_topology, optimum, verify
 from forestcoll.generate import generate_multicast
 from forestcoll.multicast.in_network import in_network
 from forestcoll.problem.request import Request
-from forestcoll.schedule import MulticastForest, read_schedule, write_schedule
+from forestcoll.schedule import Allreduce, MulticastForest, read_schedule, write_schedule
 from forestcoll.topology import Topology, TopologyBuilder
 
 
@@ -87,3 +87,13 @@ def test_without_switches_that_copy_an_allreduce_is_that_of_forwarding_ones() ->
     assert made.schedule.time_s_per_gb == generate(topology, collective="allreduce").time_s_per_gb
     assert list(made.saved) == ["traffic_of_reduce", "traffic_of_gather"]
     assert all(each.before == each.after for some in made.saved.values() for each in some)
+
+
+def test_switches_beside_each_other_copy_equal_shares() -> None:
+    """4 GPUs on 3 planes: a tree of each on a plane leaves two on one; 3 trees of each do not."""
+    made = generate_multicast(
+        load_topology("nvl72:gpus_per_rack=4,planes=3"), collective="allreduce", program_s=1e-9
+    ).schedule
+    assert isinstance(made, Allreduce)
+    assert verify(made).algbw_gb_s == 150
+    assert made.optimal

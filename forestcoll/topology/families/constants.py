@@ -23,6 +23,8 @@ __all__ = [
     "DGX2_NIC_LATENCY",
     "DGX2_NVSWITCH",
     "DGX2_NVSWITCH_LATENCY",
+    "GB200_NIC",
+    "GB200_NVLINK_PLANE",
     "GPUS_PER_DGX",
     "H100_NIC",
     "H100_NVSWITCH",
@@ -75,6 +77,19 @@ H100_NIC = Constant(
     "GB/s per direction",
     "one of the 8 InfiniBand NICs of a DGX H100",
     "NVIDIA DGX H100 data sheet: 8 ConnectX-7 at 400 Gb/s; ForestColl section 6.3",
+)
+GB200_NVLINK_PLANE = Constant(
+    Fraction(50),
+    "GB/s per direction",
+    "from a GPU of a GB200 NVL72 to one of its NVLink switch chips",
+    "NVIDIA: fifth NVLink, 900 GB/s a GPU in each direction; 18 chips, one link of each GPU to "
+    "each, is what the counts of switch trays and ports leave",
+)
+GB200_NIC = Constant(
+    Fraction(50),
+    "GB/s per direction",
+    "the NIC of a GPU in a GB200 NVL72",
+    "NVIDIA GB200 NVL72: ConnectX-7 at 400 Gb/s",
 )
 MI250_XGMI = Constant(
     Fraction(50),
@@ -164,6 +179,8 @@ CONSTANTS: Mapping[str, Constant] = MappingProxyType(
         "A100_NIC": A100_NIC,
         "H100_NVSWITCH": H100_NVSWITCH,
         "H100_NIC": H100_NIC,
+        "GB200_NVLINK_PLANE": GB200_NVLINK_PLANE,
+        "GB200_NIC": GB200_NIC,
         "MI250_XGMI": MI250_XGMI,
         "MI250_IB": MI250_IB,
         "V100_NVLINK": V100_NVLINK,

@@ -13,6 +13,8 @@ from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families.constants import (
     A100_NIC,
     A100_NVSWITCH,
+    GB200_NIC,
+    GB200_NVLINK_PLANE,
     GPUS_PER_DGX,
     H100_NIC,
     H100_NVSWITCH,
@@ -24,7 +26,16 @@ from forestcoll.topology.families.family import family
 from forestcoll.topology.families.values import Amount, Choice, Count, Flag
 from forestcoll.topology.numbers import Exact, exact
 
-__all__ = ["Nvls", "Sharp", "dgx_a100", "dgx_h100", "mi250", "nvswitch_box", "paper_example"]
+__all__ = [
+    "Nvls",
+    "Sharp",
+    "dgx_a100",
+    "dgx_h100",
+    "mi250",
+    "nvl72",
+    "nvswitch_box",
+    "paper_example",
+]
 
 Boxes = Annotated[int, Count("number of boxes")]
 IbSwitches = Annotated[
@@ -75,6 +86,35 @@ def dgx_h100(
     builder = TopologyBuilder()
     bandwidths = (nvswitch_bandwidth, nic_bandwidth)
     _dgx(builder, boxes, ib_switches, nics, bandwidths, nvls=nvls, sharp=sharp)
+    return builder
+
+
+@family
+def nvl72(
+    racks: Annotated[int, Count("number of racks")] = 1,
+    gpus_per_rack: Annotated[int, Count("GPUs of a rack")] = 72,
+    planes: Annotated[int, Count("NVLink switch chips, a link of each GPU to each")] = 18,
+    plane_bandwidth: Annotated[
+        Exact, Amount("GB/s from a GPU to one chip")
+    ] = GB200_NVLINK_PLANE.value,
+    nic_bandwidth: NicBandwidth = GB200_NIC.value,
+    nvls: Nvls = True,
+    sharp: Sharp = False,
+) -> TopologyBuilder:
+    """NVIDIA GB200 NVL72: racks of 72 GPUs on 18 NVLink switch chips, joined by InfiniBand."""
+    builder = TopologyBuilder()
+    for rack in range(racks):
+        for i in range(gpus_per_rack):
+            builder.gpu(f"b{rack}.gpu{i}", rack, i)
+        for plane in range(planes):
+            chip = builder.switch(f"b{rack}.nvswitch{plane}", rack, plane, multicast=nvls)
+            for i in range(gpus_per_rack):
+                builder.link(f"b{rack}.gpu{i}", chip, plane_bandwidth)
+    if racks > 1:
+        ib = builder.switch("ib", multicast=sharp)
+        for rack in range(racks):
+            for i in range(gpus_per_rack):
+                builder.link(f"b{rack}.gpu{i}", ib, nic_bandwidth)
     return builder
 
 

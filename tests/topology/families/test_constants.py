@@ -61,6 +61,8 @@ def test_the_values_follow_from_what_the_sources_print():
         "A100_NIC": Fraction(200, 8),
         "H100_NVSWITCH": Fraction(900, 2),
         "H100_NIC": Fraction(400, 8),
+        "GB200_NVLINK_PLANE": Fraction(900, 18),
+        "GB200_NIC": Fraction(400, 8),
         "MI250_XGMI": Fraction(25 * 16, 8),
         "MI250_IB": Fraction(256, 16),
         "V100_NVLINK": Fraction(300, 2 * 6),

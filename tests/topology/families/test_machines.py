@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from forestcoll.topology import Topology, validate
-from forestcoll.topology.families.machines import dgx_a100, dgx_h100, mi250, paper_example
+from forestcoll.topology.families.machines import dgx_a100, dgx_h100, mi250, nvl72, paper_example
 
 
 def bandwidth(topology: Topology, tail: str, head: str) -> Fraction | None:
@@ -39,6 +39,18 @@ def test_dgx_a100_by_hand():
     assert topology.name == "dgx_a100:boxes=4"
     gpu = topology.nodes[topology.position_of["b2.gpu5"]]
     assert (gpu.box, gpu.index) == (2, 5)
+
+
+def test_nvl72_by_hand():
+    """72 GPUs, 18 chips, a link of 50 GB/s from each to each; racks by a NIC of each GPU."""
+    rack = nvl72()
+    assert (rack.num_compute, len(rack.switches), len(rack.links)) == (72, 18, 2 * 72 * 18)
+    assert {rack.ingress_gb_s[v] for v in rack.compute} == {Fraction(900)}
+    assert all(rack.nodes[v].multicast for v in rack.switches)
+    half = rack.without("b0.nvswitch9", "b0.nvswitch1?")
+    assert {half.ingress_gb_s[v] for v in half.compute} == {Fraction(450)}
+    racks = nvl72(racks=2, gpus_per_rack=64)
+    assert {box_exit(racks, box) for box in range(2)} == {Fraction(64 * 50)}
 
 
 def test_one_box_has_no_network_outside_it():

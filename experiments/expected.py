@@ -1,0 +1,252 @@
+"""What a collective should reach on a network, as nccl-tests print it.
+
+Problem: is my number good for this machine?
+Input:   a topology and a collective.
+Output:  the bound, where switches forward and where they copy and add, the cut that binds, and what
+         ForestColl's schedule and NCCL's algorithms would reach in theory.
+Cost:    that of generating each schedule; an allreduce that no cut proves takes a linear program.
+Source:  bounds as of :mod:`experiments.measures.bounds`; busbw as PERFORMANCE.md of nccl-tests has
+         it. Rates are flowing: data in pieces, all at once, without latencies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from baselines.interface.method import Method
+from baselines.registry import METHODS
+from experiments.measures.bounds import upper_bound
+from forestcoll.core.optimality import optimum
+from forestcoll.errors import ForestCollError, UnsupportedError
+from forestcoll.generate import generate, generate_multicast
+from forestcoll.problem.cuts import Cut
+from forestcoll.problem.weights import weights_for
+from forestcoll.schedule import cost, verify
+from forestcoll.schedule.allreduce import AnySchedule
+from forestcoll.topology import Topology
+from forestcoll.topology.validate import COLLECTIVES
+
+__all__ = ["ALL", "Expected", "Rate", "expected"]
+
+ALL = (*COLLECTIVES, "all-to-all")
+"""Collectives that are known."""
+
+PROGRAM_S = 20.0
+"""Seconds for the program of an allreduce that no cut proves."""
+
+_NCCL = {
+    "NCCL ring": "ring",
+    "NCCL tree": "nccl-tree",
+    "NCCL NVLS": "nccl-nvls",
+    "NCCL NVLS tree": "nccl-nvls-tree",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """What something reaches, or why it does not.
+
+    Parameters
+    ----------
+    what : str
+    algbw_gb_s : Fraction or None
+        Data size over time; the size is that of nccl-tests.
+    busbw_gb_s : Fraction or None
+        The same times what nccl-tests multiply with for this collective.
+    share : Fraction or None
+        Of the bound of its model.
+    note : str
+        What proves a bound, or why there is no rate.
+    """
+
+    what: str
+    algbw_gb_s: Fraction | None
+    busbw_gb_s: Fraction | None
+    share: Fraction | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a collective should reach.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+    bounds : tuple of Rate
+        For switches that forward; and, if some are marked ``multicast``, that copy and add.
+    cuts : tuple of Cut
+        That bind: of an allreduce those of its two phases, of an all-to-all none.
+    rates : tuple of Rate
+        Of ForestColl and NCCL.
+    latency_us : Fraction
+        That no data gets from one GPU to the farthest in less, by the latencies of the links.
+    """
+
+    topology: Topology
+    collective: str
+    bounds: tuple[Rate, ...]
+    cuts: tuple[Cut, ...]
+    rates: tuple[Rate, ...]
+    latency_us: Fraction
+
+    def least_us(self, size_bytes: int) -> Fraction:
+        """Return a time that no schedule beats, for so many bytes: by rate or by latency."""
+        rates = [one.algbw_gb_s for one in self.bounds if one.algbw_gb_s is not None]
+        by_rate = size_bytes / (max(rates) * 1000) if rates else Fraction(0)
+        return max(by_rate, self.latency_us)
+
+
+def expected(
+    topology: Topology, collective: str = "allreduce", *, root: str | int | None = None
+) -> Expected:
+    """Return what a collective should reach on a network.
+
+    Parameters
+    ----------
+    topology : Topology
+        Its switches must be balanced.
+    collective : str
+        One of :data:`ALL`.
+    root : str or int, optional
+        Of a broadcast or reduce; rank 0 if not given.
+
+    Raises
+    ------
+    UnsupportedError
+        For another collective.
+    ForestCollError
+        As of :func:`forestcoll.generate.generate`.
+    """
+    if collective not in ALL:
+        raise UnsupportedError(f"collective is {collective!r}; it must be one of {', '.join(ALL)}")
+    if collective in ("broadcast", "reduce") and root is None:
+        root = 0
+    best = _forestcoll(topology, collective, root)
+    bounds = _bounds(topology, collective, root, best.algbw_gb_s or Fraction(0))
+    limit = max((one.algbw_gb_s for one in bounds if one.algbw_gb_s is not None), default=None)
+    rates = [best, *(_nccl(name, topology, collective) for name in _NCCL)]
+    return Expected(
+        topology=topology,
+        collective=collective,
+        bounds=bounds,
+        cuts=_cuts(topology, collective, root),
+        rates=tuple(
+            replace(
+                one, share=None if limit is None or not one.algbw_gb_s else one.algbw_gb_s / limit
+            )
+            for one in rates
+        ),
+        latency_us=_farthest_us(topology),
+    )
+
+
+def busbw_factor(collective: str, gpus: int) -> Fraction:
+    """Return what nccl-tests multiply algbw with: the share of the data that crosses a GPU's links.
+
+    Examples
+    --------
+    >>> busbw_factor("allreduce", 8), busbw_factor("allgather", 8), busbw_factor("broadcast", 8)
+    (Fraction(7, 4), Fraction(7, 8), Fraction(1, 1))
+    """
+    if collective in ("broadcast", "reduce"):
+        return Fraction(1)
+    return Fraction((2 if collective == "allreduce" else 1) * (gpus - 1), gpus)
+
+
+def _rate(
+    what: str, topology: Topology, collective: str, algbw: Fraction | None, note: str = ""
+) -> Rate:
+    factor = busbw_factor(collective, topology.num_compute)
+    return Rate(what, algbw, None if algbw is None else algbw * factor, None, note)
+
+
+def _bounds(
+    topology: Topology, collective: str, root: str | int | None, reached: Fraction
+) -> tuple[Rate, ...]:
+    """Bound the collective in both models, or in the one where they are the same."""
+    forwarding = replace(
+        topology, nodes=tuple(replace(node, multicast=False) for node in topology.nodes)
+    )
+    models = [("bound, switches forward", forwarding, Fraction(0))]
+    if forwarding.nodes != topology.nodes:
+        models.append(("bound, switches copy and add", topology, reached))
+    else:
+        models = [("bound, switches forward", topology, reached)]
+    rank = None
+    if root is not None and collective in ("broadcast", "reduce"):
+        rank = weights_for(topology, collective, root=root).index(1)
+    found = []
+    for what, network, known in models:
+        bound = upper_bound(network, collective, known, rank)
+        rate = None if bound is None else bound.algbw_gb_s
+        note = "the program did not finish" if bound is None else f"by {bound.by}"
+        found.append(_rate(what, topology, collective, rate, note))
+    return tuple(found)
+
+
+def _forestcoll(topology: Topology, collective: str, root: str | int | None) -> Rate:
+    """Return the rate of ForestColl's schedule, verified; all-to-alls are of a linear program."""
+    if collective == "all-to-all":
+        return _method("linear program", "all-to-all-lp", topology, collective)
+    at = root if collective in ("broadcast", "reduce") else None
+    made: AnySchedule
+    if any(node.multicast for node in topology.nodes):
+        made = generate_multicast(
+            topology, collective=collective, root=at, program_s=PROGRAM_S
+        ).schedule
+    else:
+        made = generate(topology, collective=collective, root=at, program_s=PROGRAM_S)
+    verify(made)
+    return _rate("ForestColl", topology, collective, cost(made).algbw_gb_s)
+
+
+def _nccl(name: str, topology: Topology, collective: str) -> Rate:
+    return _method(name, _NCCL[name], topology, collective)
+
+
+def _method(what: str, name: str, topology: Topology, collective: str) -> Rate:
+    """Return the rate of a peer's schedule, verified, or why it has none."""
+    method: Method = METHODS[name]
+    if collective not in method.collectives:
+        return _rate(what, topology, collective, None, f"has no {collective}")
+    try:
+        made = method.run(topology, collective, {})
+    except ForestCollError as error:
+        return _rate(what, topology, collective, None, str(error))
+    verify(made)
+    return _rate(what, topology, collective, cost(made).algbw_gb_s)
+
+
+def _cuts(topology: Topology, collective: str, root: str | int | None) -> tuple[Cut, ...]:
+    """Return the bottleneck cuts of what the collective is made of."""
+    if collective == "all-to-all":
+        return ()
+    phases = {"allreduce": ("reduce-scatter", "allgather")}.get(collective, (collective,))
+    found = []
+    for phase in phases:
+        weights = weights_for(
+            topology, phase, root=root if phase in ("broadcast", "reduce") else None
+        )
+        reduction = phase in ("reduce-scatter", "reduce")
+        found.append(optimum(topology, weights=weights, reduction=reduction).bottleneck)
+    return tuple(found)
+
+
+def _farthest_us(topology: Topology) -> Fraction:
+    """Return the greatest latency of a shortest way between two GPUs."""
+    if not any(link.latency_us for link in topology.links):
+        return Fraction(0)
+    import scipy.sparse as sp
+    from scipy.sparse.csgraph import dijkstra
+
+    whole = np.lcm.reduce([link.latency_us.denominator for link in topology.links])
+    ticks = [int(link.latency_us * int(whole)) for link in topology.links]
+    ends = zip(*((link.tail, link.head) for link in topology.links), strict=True)
+    graph = sp.csr_matrix((ticks, tuple(ends)), shape=(len(topology.nodes),) * 2)
+    gpus = list(topology.compute)
+    return Fraction(int(dijkstra(graph, indices=gpus)[:, gpus].max()), int(whole))

@@ -1,0 +1,120 @@
+"""The command ``forestcoll expected``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
+from forestcoll.cli.options import Group, Json, Root, Spec, in_group, root_of
+from forestcoll.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from experiments.expected import Expected, Rate
+
+__all__ = ["expected_rates"]
+
+
+def expected_rates(
+    spec: Spec,
+    collective: Annotated[
+        str, typer.Option("--collective", help="allreduce, allgather, ..., or all-to-all.")
+    ] = "allreduce",
+    sizes: Annotated[
+        str | None,
+        typer.Option("--sizes", help="Of the data: 1MB,64MB or 1MB..1GB; 1MB is 2^20 bytes."),
+    ] = None,
+    root: Root = None,
+    members: Group = None,
+    without: Without = None,
+    scale: Scale = None,
+    links: NewLinks = None,
+    json_: Json = False,
+) -> None:
+    """Say what nccl-tests should print at best: algbw and busbw, and what binds."""
+    from experiments.expected import expected
+    from forestcoll.cli.facts import as_json
+
+    asked = _sizes(sizes)
+    network = changed_network(spec, without, scale, links, collective=collective)
+    topology = in_group(network, members)
+    found = expected(topology, collective, root=root_of(topology, root))
+    typer.echo(as_json(_document(found, asked)) if json_ else "\n".join(_lines(found, asked)))
+
+
+def _sizes(text: str | None) -> list[int]:
+    from experiments.config.sizes import read_sizes
+
+    if text is None:
+        return []
+    try:
+        return read_sizes([part.strip() for part in text.split(",")])
+    except ValueError as error:
+        raise InvalidParameterError(f"--sizes {error}") from None
+
+
+def _document(found: Expected, sizes: Sequence[int]) -> dict[str, Any]:
+    def rate(one: Rate) -> dict[str, Any]:
+        return {
+            "what": one.what,
+            "algbw_gb_s": one.algbw_gb_s,
+            "busbw_gb_s": one.busbw_gb_s,
+            "share_of_the_bound": one.share,
+            "note": one.note or None,
+        }
+
+    return {
+        "topology": found.topology.name,
+        "collective": found.collective,
+        "gpus": found.topology.num_compute,
+        "bounds": list(map(rate, found.bounds)),
+        "rates": list(map(rate, found.rates)),
+        "binding_cuts": list(found.cuts),
+        "latency_us": found.latency_us,
+        "least_us": [{"size_bytes": size, "time_us": found.least_us(size)} for size in sizes],
+    }
+
+
+def _lines(found: Expected, sizes: Sequence[int]) -> list[str]:
+    from experiments.config.sizes import size_text
+    from experiments.expected import busbw_factor
+
+    lines = [
+        f"{found.topology.name}, {found.collective} of {found.topology.num_compute} GPUs; "
+        f"GB/s are 1e9 bytes/s, in each direction",
+        "",
+        f"{'':30} {'algbw':>9} {'busbw':>9}  of bound",
+    ]
+    lines += [_line(one) for one in (*found.bounds, *found.rates)]
+    lines += ["", "What binds"]
+    for cut in found.cuts:
+        lines += [f"  {cut.in_words()}", *(f"    {links}" for links in cut.exit_classes())]
+    if not found.cuts:
+        lines.append("  no single cut: the prices of all links together")
+    if sizes:
+        factor = busbw_factor(found.collective, found.topology.num_compute)
+        lines += ["", f"{'size':>10} {'us':>12} {'algbw':>9} {'busbw':>9}  at best"]
+    for size in sizes:
+        least = found.least_us(size)
+        algbw = size / (least * 1000) if least else Fraction(0)
+        rates = (_short(rate) for rate in (least, algbw, algbw * factor))
+        lines.append("{:>10} {:>12} {:>9} {:>9}".format(size_text(size), *rates))
+    if sizes and not found.latency_us:
+        lines.append("  (the links of this network have no latencies: small data takes longer)")
+    return lines
+
+
+def _line(one: Rate) -> str:
+    if one.algbw_gb_s is None or one.busbw_gb_s is None:
+        return f"{one.what:30} {'-':>9} {'-':>9}  {one.note}"
+    share = f"{float(100 * one.share):.1f} %" if one.share is not None else one.note
+    return f"{one.what:30} {_short(one.algbw_gb_s):>9} {_short(one.busbw_gb_s):>9}  {share}"
+
+
+def _short(number: Fraction) -> str:
+    from forestcoll.topology.describe import decimal
+
+    return decimal(number)

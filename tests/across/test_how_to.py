@@ -1,0 +1,35 @@
+"""The pages of docs/how-to show what the commands on them print."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import invoke
+
+PAGES = sorted((Path(__file__).parents[2] / "docs" / "how-to").glob("*.md"))
+
+
+def examples() -> list[tuple[str, str]]:
+    blocks = (
+        block
+        for page in PAGES
+        for block in re.findall(r"```console\n\$ (.*?)```", page.read_text(encoding="utf-8"), re.S)
+    )
+    return [tuple(block.split("\n", 1)) for block in blocks]  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(("command", "printed"), examples(), ids=lambda text: text.split("\n")[0])
+def test_a_command_prints_what_the_page_says(command: str, printed: str) -> None:
+    name, *arguments = shlex.split(command)
+    assert name == "forestcoll"
+    result = invoke(*arguments)
+    assert result.exit_code == 0
+    assert result.stdout == printed
+
+
+def test_there_are_examples() -> None:
+    assert len(examples()) >= 5

@@ -1,0 +1,61 @@
+"""The command ``forestcoll expected``."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.command_line import document, invoke
+
+
+def test_rates_are_a_table_with_what_binds_and_what_sizes_take() -> None:
+    shown = invoke("expected", "dgx_a100:boxes=1", "--sizes", "1MB").stdout
+    assert shown == (
+        "dgx_a100:boxes=1, allreduce of 8 GPUs; GB/s are 1e9 bytes/s, in each direction\n"
+        "\n"
+        "                                   algbw     busbw  of bound\n"
+        "bound, switches forward          171.429       300  by a partition or cut\n"
+        "ForestColl                       171.429       300  100.0 %\n"
+        "NCCL ring                        171.429       300  100.0 %\n"
+        "NCCL tree                        171.429       300  100.0 %\n"
+        "NCCL NVLS                              -         -  unsupported: NVLS needs a switch "
+        "marked multicast that joins all GPUs of a box; none joins those from b0.gpu0 to b0.gpu7\n"
+        "NCCL NVLS tree                         -         -  unsupported: dgx_a100:boxes=1 is a "
+        "single box, which has no tree; use nccl-nvls\n"
+        "\n"
+        "What binds\n"
+        "  everything but GPU 0 of box 0: 7 sums must leave over 1 link, 300 GB/s in all\n"
+        "    1 x 300 GB/s from GPU 0 of box 0 to switch b0.nvswitch\n"
+        "  everything but GPU 0 of box 0: 7 shards must enter it over 1 link, 300 GB/s in all\n"
+        "    1 x 300 GB/s from switch b0.nvswitch to GPU 0 of box 0\n"
+        "\n"
+        "      size           us     algbw     busbw  at best\n"
+        "       1MB      6.11669   171.429       300\n"
+        "  (the links of this network have no latencies: small data takes longer)\n"
+    )
+
+
+def test_machines_get_the_same_in_json() -> None:
+    options = ["--collective", "allgather", "--group", "0-1/*", "--without", "b1.gpu2 - ib"]
+    said = document("expected", "dgx_a100:boxes=4", *options, "--sizes", "1KB..4KB")
+    assert said["gpus"] == 16
+    assert said["topology"] == "dgx_a100:boxes=4 without b1.gpu2 - ib"
+    assert [one["size_bytes"] for one in said["least_us"]] == [1024, 2048, 4096]
+    assert said["bounds"][0]["note"] == "by the bottleneck cut"
+    assert said["binding_cuts"][0]["gpus"] > 0
+    none = {one["what"]: one["note"] for one in said["rates"] if one["algbw_gb_s"] is None}
+    assert none["NCCL tree"] == "has no allgather"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--sizes", "1XB"], "--sizes has '1XB'; a size is bytes"),
+        (["--collective", "gossip"], "it must be one of allgather"),
+        (["--without", "gpu9"], "'gpu9' is no node"),
+    ],
+)
+def test_bad_questions_are_told_in_one_line(options: list[str], message: str) -> None:
+    failed = invoke("expected", "ring:nodes=4", *options)
+    assert failed.exit_code == 2
+    assert message in failed.stderr
+    assert failed.stderr.count("\n") == 1
