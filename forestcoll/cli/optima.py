@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from forestcoll.certificate import certify
 from forestcoll.cli.options import (
     CollectiveName,
     Group,
@@ -20,16 +19,14 @@ from forestcoll.cli.options import (
     root_of,
 )
 from forestcoll.cli.output import expect_writable, progress_bars, report
-from forestcoll.core.fixed_k import FixedK, fixed_k
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import (
     UnsupportedError,
 )
 from forestcoll.problem.weights import weights_for
-from forestcoll.schedule import (
-    verify_certificate,
-    write_certificate,
-)
+
+if TYPE_CHECKING:
+    from forestcoll.core.fixed_k import FixedK
 
 __all__ = ["certify_optimum", "show_optimum"]
 
@@ -55,6 +52,8 @@ def show_optimum(
     )
     reduction = collective in ("reduce-scatter", "reduce")
     if k is not None:
+        from forestcoll.core.fixed_k import fixed_k
+
         report(_best_with(fixed_k(topology, k, weights=whole, reduction=reduction)), json_)
         return
     best = optimum(topology, weights=whole, reduction=reduction)
@@ -100,6 +99,9 @@ def certify_optimum(
     json_: Json = False,
 ) -> None:
     """Write what proves the optimum of a network, for anybody to add up, to a .json file."""
+    from forestcoll.certificate import certify
+    from forestcoll.schedule import verify_certificate, write_certificate
+
     expect_writable(output)
     topology = network_of(spec, members)
     with progress_bars() as progress:

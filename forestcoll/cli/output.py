@@ -6,15 +6,17 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from forestcoll.cli.facts import as_json, as_text
 from forestcoll.errors import ExportError
-from forestcoll.generate import Progress as StageProgress
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+    from forestcoll.core.stopwatch import Progress as StageProgress
 
 __all__ = ["expect_writable", "progress_bars", "report"]
 
@@ -39,6 +41,9 @@ def expect_writable(output: Path) -> None:
 @contextmanager
 def progress_bars() -> Iterator[StageProgress]:
     """Show a bar for each stage on stderr, if people look at it."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
     console = Console(stderr=True)
     columns = (TextColumn("{task.description:>15}"), BarColumn(), TimeElapsedColumn())
     with Progress(
