@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import reprlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
 from typing import Annotated, Any, Literal
@@ -23,36 +23,38 @@ from pydantic import (
 
 from forestcoll.errors import ForestCollError, InvalidTopologyError
 from forestcoll.topology.documents import Document
-from forestcoll.topology.numbers import exact
+from forestcoll.topology.reading.units import BANDWIDTHS, LATENCIES, bandwidth_gb_s, latency_us
 
 __all__ = ["LinkEntry", "NodeEntry", "TopologyEntry", "checked_entry"]
 
 
-def _number_schema(**bound: int) -> WithJsonSchema:
-    text = {"type": "string", "pattern": r"^[0-9._]+([eE][+-]?[0-9]+)?$|^[0-9_]+/[0-9_]+$"}
+def _number_schema(units: Iterable[str], **bound: int) -> WithJsonSchema:
+    number = r"([0-9._]+([eE][+-]?[0-9]+)?|[0-9_]+/[0-9_]+)"
+    text = {"type": "string", "pattern": f"^{number}( ?({'|'.join(units)}))?$"}
     return WithJsonSchema({"anyOf": [{"type": "number", **bound}, text]})
 
 
-def _number(value: object) -> Fraction:
-    try:
-        return exact(value, "")
-    except InvalidTopologyError as error:
-        problem = str(error).strip()
-        raise ValueError(problem) from None
-
-
 def _bandwidth(value: object) -> Fraction:
-    number = _number(value)
+    number = _told(bandwidth_gb_s, value)
     if number <= 0:
         raise ValueError(f"is {value}; it must be positive (leave a dead link out)")
     return number
 
 
 def _latency(value: object) -> Fraction:
-    number = _number(value)
+    number = _told(latency_us, value)
     if number < 0:
         raise ValueError(f"is {value}; it cannot be negative")
     return number
+
+
+def _told(read: Callable[[object], Fraction], value: object) -> Fraction:
+    """Read a number; pydantic knows ValueErrors alone."""
+    try:
+        return read(value)
+    except InvalidTopologyError as error:
+        problem = str(error).strip()
+        raise ValueError(problem) from None
 
 
 class _Entry(BaseModel):
@@ -81,14 +83,17 @@ class LinkEntry(_Entry):
     bandwidth_gb_s: Annotated[
         Fraction,
         PlainValidator(_bandwidth),
-        _number_schema(exclusiveMinimum=0),
-        Field(description="In each direction, in GB/s (1e9 bytes per second): 25, 12.5, 25/2."),
+        _number_schema(BANDWIDTHS, exclusiveMinimum=0),
+        Field(
+            description="In each direction, in GB/s (1e9 bytes per second): 25, 12.5, 25/2; or "
+            "with a unit, B for bytes, b for bits: 200 Gb/s."
+        ),
     ]
     latency_us: Annotated[
         Fraction,
         PlainValidator(_latency),
-        _number_schema(minimum=0),
-        Field(description="In microseconds."),
+        _number_schema(LATENCIES, minimum=0),
+        Field(description="In microseconds; or with a unit: 500 ns."),
     ] = Fraction(0)
     both: bool = Field(False, description="Whether the same link runs the other way too.")
 

@@ -18,7 +18,10 @@ from forestcoll.topology.reading.yaml_values import plain_values
 
 __all__ = ["EntryLines", "yaml_lines"]
 
-_VALUE = r'[A-Za-z0-9][A-Za-z0-9_./+-]*|"[ !#-\[\]-~]*"'  # no escapes, printable ASCII
+_VALUE = (
+    r"[A-Za-z0-9][A-Za-z0-9_./+-]*(?: [A-Za-z/]+)?"  # a word, or a number with its unit
+    r'|"[ !#-\[\]-~]*"'  # no escapes, printable ASCII
+)
 _FIELD = rf"([a-z_]+): ({_VALUE})"
 _NAME = re.compile(rf"name: ({_VALUE})")
 _FIELDS = re.compile(_FIELD)
