@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forestcoll.errors import ExportError
-
 if TYPE_CHECKING:
     from forestcoll.schedule.allreduce import Allreduce
     from forestcoll.schedule.forest import Forest
@@ -45,6 +43,7 @@ def allreduce_optimum(
     The schedule is verified, with the bound that it attains or not, before it is written.
     """
     from forestcoll.cli.facts import as_json, as_text
+    from forestcoll.cli.output import SCHEDULES, expect_writable
     from forestcoll.generate import generate
     from forestcoll.schedule import verify, write_schedule
     from forestcoll.topology import load_topology
@@ -52,8 +51,8 @@ def allreduce_optimum(
     from lp.solver.linear_program import Settings
     from lp.symmetry.automorphism import no_symmetry
 
-    if output is not None and not output.absolute().parent.is_dir():
-        raise ExportError(f"{output}: there is no directory {output.parent}; create it first")
+    if output is not None:
+        expect_writable(output, SCHEDULES)
     topology = load_topology(spec)
     settings = Settings(seconds=time_limit, method=solver)
     start = time.perf_counter()

@@ -102,7 +102,7 @@ def certify_optimum(
     from forestcoll.certificate import certify
     from forestcoll.schedule import verify_certificate, write_certificate
 
-    expect_writable(output)
+    expect_writable(output, [".json"])
     topology = network_of(spec, members)
     with progress_bars() as progress:
         certificate = certify(
