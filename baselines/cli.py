@@ -14,6 +14,7 @@ from baselines.interface.parameters import complaint
 from baselines.registry import METHODS
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.facts import as_json, as_text
+from forestcoll.cli.output import SCHEDULES, expect_writable
 from forestcoll.errors import InvalidParameterError, UnknownMethodError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import (
@@ -80,6 +81,8 @@ def run_method(
     """Make a schedule as a peer would, verify it, and tell what it costs."""
     if name not in METHODS:
         raise UnknownMethodError(f"there is no method {name!r}; known: {', '.join(METHODS)}")
+    if output is not None:
+        expect_writable(output, SCHEDULES)
     given = dict(map(_setting, settings or ()))
     parameters = {key: _number(METHODS[name], key, value) for key, value in given.items()}
     asked = collective or METHODS[name].collectives[0]

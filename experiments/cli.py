@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from experiments.results.grid import Format, show_table
 from experiments.results.rows import Row, RowFile, Status, latest, read_rows
 from experiments.run.executors import Executor
 from experiments.run.plan import Plan
@@ -57,6 +57,9 @@ def run(
         Path, typer.Option(help="Folder for the results, by the experiment's name.")
     ] = Path("results"),
     figures: Annotated[bool, typer.Option(help="Draw the figures.")] = True,
+    form: Annotated[
+        Format, typer.Option("--format", help="Of the table; wide leaves nothing out.")
+    ] = Format.TABLE,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the rows and files as JSON.")
     ] = False,
@@ -76,7 +79,7 @@ def run(
     again = {"fresh": fresh, "retry_failed": retry_failed}
     if dry_run:
         rows = read_rows(folder / ROWS) if (folder / ROWS).exists() else []
-        _preview(make_plan(points, rows, **again), rows, jobs, title, as_json=as_json)
+        _preview(make_plan(points, rows, **again), rows, jobs, title, form, as_json=as_json)
         return
     # Starting over with some of the points leaves the rows of the others.
     with RowFile(folder / ROWS, fresh=fresh and not only) as file:
@@ -84,7 +87,7 @@ def run(
         known = latest(file.rows)
     every = [known[point.identity] for point in parsed.points if point.identity in known]
     kinds = parsed.experiment.figures if figures else []
-    _show(rows, _write(every, folder, kinds), title, as_json=as_json)
+    _show(rows, _write(every, folder, kinds), title, form, as_json=as_json)
     if any(row.status is Status.FAILED for row in rows):
         raise typer.Exit(1)
 
@@ -109,19 +112,21 @@ def _executor(executor: _Where, scheduler: str | None, jobs: int) -> Executor:
     return DaskExecutor(scheduler)
 
 
-def _preview(plan: Plan, rows: list[Row], jobs: int, title: str, *, as_json: bool) -> None:
+def _preview(
+    plan: Plan, rows: list[Row], jobs: int, title: str, form: Format, *, as_json: bool
+) -> None:
     from experiments.run.preview import make_preview
 
     preview = make_preview(plan, rows, jobs)
     if as_json:
         typer.echo(json.dumps(preview.as_json(), indent=2))
         return
-    console = Console()
-    console.print(preview.table(title))
-    console.print(preview.summary(), highlight=False)
+    show_table(preview.table(title), form, preview.summary().splitlines())
 
 
 def _run(plan: Plan, file: RowFile, executor: Executor) -> list[Row]:
+    from rich.console import Console
+
     from experiments.run.progress import Display
     from experiments.run.runner import run_points
 
@@ -146,20 +151,11 @@ def _write(rows: list[Row], folder: Path, kinds: Sequence[str]) -> list[Path]:
     return files
 
 
-def _show(rows: list[Row], files: list[Path], title: str, *, as_json: bool) -> None:
-    from experiments.results.tables import document, table
+def _show(rows: list[Row], files: list[Path], title: str, form: Format, *, as_json: bool) -> None:
+    from experiments.results.tables import document, losses, table
     from forestcoll.cli import facts as report
 
     if as_json:
         typer.echo(report.as_json({"rows": [document(row) for row in rows], "files": files}))
         return
-    console = Console()
-    console.print(table(rows, title))
-    for row in rows:
-        if row.status is not Status.OK:
-            console.print(
-                f"{row.status}: {row.series} on {row.topology}: {row.reason}",
-                markup=False, highlight=False, soft_wrap=True,
-            )  # fmt: skip
-    for file in files:
-        console.print(f"wrote {file}", markup=False, highlight=False, soft_wrap=True)
+    show_table(table(rows, title), form, [*losses(rows), *(f"wrote {file}" for file in files)])

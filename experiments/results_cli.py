@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-from experiments.results.rows import Row, Status
+from experiments.results.grid import Format, show_table
+from experiments.results.rows import Status
 from experiments.results.selection import load_results, select
 
 __all__ = ["app"]
@@ -32,6 +32,7 @@ Statuses = Annotated[
     list[Status] | None, typer.Option("--status", help="Only points that ended so; repeatable.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.")]
+Form = Annotated[Format, typer.Option("--format", help="Of the table; wide leaves nothing out.")]
 Output = Annotated[
     Path, typer.Option("--output", "-o", metavar="FILE", help="Where to: .png, .pdf or .svg.")
 ]
@@ -49,10 +50,11 @@ def show(
     parquet: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write all columns, typed.")
     ] = None,
+    form: Form = Format.TABLE,
     as_json: Json = False,
 ) -> None:
     """Print results as a table, or write them to files."""
-    from experiments.results.tables import document, table, write_summary
+    from experiments.results.tables import document, losses, table, write_summary
 
     rows = select(load_results(results), method or (), topology or (), status or ())
     files = []
@@ -65,10 +67,8 @@ def show(
     if as_json:
         _print_json({"rows": [document(row) for row in rows], "files": files})
         return
-    console = Console()
-    console.print(table(rows, str(results)))
-    _list(console, [_loss(row) for row in rows if row.status is not Status.OK])
-    _list(console, [f"wrote {file}" for file in files])
+    remarks = [*losses(rows), *(f"wrote {file}" for file in files)]
+    show_table(table(rows, str(results)), form, remarks)
 
 
 @app.command()
@@ -77,6 +77,7 @@ def compare(
     b: Annotated[Path, typer.Argument(metavar="B", help="The results that may have changed.")],
     method: Methods = None,
     topology: Topologies = None,
+    form: Form = Format.TABLE,
     as_json: Json = False,
 ) -> None:
     """Compare two sets of results of one experiment, such as those of two commits."""
@@ -97,9 +98,7 @@ def compare(
     if as_json:
         _print_json(document(found))
         return
-    console = Console()
-    console.print(table(found, f"{a} (A) and {b} (B)"))
-    _list(console, remarks(found))
+    show_table(table(found, f"{a} (A) and {b} (B)"), form, remarks(found))
 
 
 @app.command()
@@ -124,15 +123,6 @@ def plot(
         _print_json({"kind": kind, "points": len(rows), "file": file})
     else:
         typer.echo(f"wrote {file}")
-
-
-def _loss(row: Row) -> str:
-    return f"{row.status}: {row.series} on {row.topology}: {row.reason}"
-
-
-def _list(console: Console, lines: list[str]) -> None:
-    for line in lines:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def _print_json(document: dict[str, Any]) -> None:

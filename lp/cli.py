@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
-from forestcoll.errors import ExportError
 
 if TYPE_CHECKING:
     from forestcoll.schedule.allreduce import Allreduce
@@ -49,14 +48,15 @@ def allreduce_optimum(
     The schedule is verified, with the bound that it attains or not, before it is written.
     """
     from forestcoll.cli.facts import as_json, as_text
+    from forestcoll.cli.output import SCHEDULES, expect_writable
     from forestcoll.generate import generate
     from forestcoll.schedule import verify, write_schedule
     from forestcoll.topology.symmetry.automorphism import no_symmetry
     from lp.allreduce import cutting_planes as allreduce_cuts
     from lp.solver.linear_program import Settings
 
-    if output is not None and not output.absolute().parent.is_dir():
-        raise ExportError(f"{output}: there is no directory {output.parent}; create it first")
+    if output is not None:
+        expect_writable(output, SCHEDULES)
     topology = changed_network(spec, without, scale, links, collective="allreduce")
     settings = Settings(seconds=time_limit, method=solver)
     start = time.perf_counter()

@@ -33,6 +33,7 @@ ACROSS = {
     "test_generate": "all of forestcoll from outside",
     "test_house": "this",
     "test_import_order": "solvers in one process",
+    "test_names": "what forestcoll/__init__.py offers",
     "test_native": "the stub of the binding",
     "test_notebooks": "the notebooks",
     "test_random_topologies": "tests/random_topologies.py",

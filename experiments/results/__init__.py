@@ -2,6 +2,7 @@
 
 Read ``rows`` (one finished point, and the file that a crash cannot spoil), ``selection`` (which
 rows one wants), ``columns`` (values of rows as figures want them), ``frames`` (typed tables),
-``tables`` (for people and as JSON), ``comparison`` and ``comparison_table`` (two sets of results).
+``tables`` (for people, in the forms of ``grid``, and as JSON), ``comparison`` and
+``comparison_table`` (two sets of results).
 Imports ``config`` and ``measures``.
 """

@@ -5,34 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-from rich.text import Text
-
 from experiments.measures.declared import COMPARED, MEASURES
 from experiments.measures.measure import duration
 from experiments.results.comparison import Comparison, Pair
-from experiments.results.tables import heading
+from experiments.results.grid import Grid
 
 __all__ = ["document", "remarks", "table"]
 
 
-def table(found: Comparison, title: str) -> Table:
-    """Return a comparison as a table for the terminal."""
-    result = Table(
-        title=heading(title), box=SIMPLE_HEAD, padding=0, pad_edge=False
-    )  # fits 80 columns
-    result.add_column("topology", overflow="fold")
-    result.add_column("method", overflow="fold")
-    for name in ("time A", "time B", "B/A", "noise"):
-        result.add_column(name, justify="right", no_wrap=True)
-    result.add_column("result", overflow="fold")
-    previous = ""
-    for pair in found.pairs:
-        begins = pair.topology != previous
-        result.add_row(Text(pair.topology if begins else ""), Text(pair.method), *_cells(pair))
-        previous = pair.topology
-    return result
+def table(found: Comparison, title: str) -> Grid:
+    """Return a comparison as a table for reading."""
+    return Grid(
+        title=title,
+        heads=("topology", "method", "time A", "time B", "B/A", "noise", "result"),
+        rows=tuple((pair.topology, pair.method, *_cells(pair)) for pair in found.pairs),
+    )
 
 
 def _cells(pair: Pair) -> list[str]:

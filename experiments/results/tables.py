@@ -1,23 +1,21 @@
-"""Rows for people and machines: a table for the terminal, one as CSV, and exact JSON.
-
-Names come from files, so tables take them as text: nothing in them is markup.
-"""
+"""Rows for people and machines: a table for reading, one as CSV, and exact JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-from rich.text import Text
-
 from experiments.measures.declared import EXACT, MEASURES, reading_order
+from experiments.measures.measure import Measure, duration
+from experiments.results.grid import Grid
 from experiments.results.rows import Row, Status
 
-__all__ = ["document", "heading", "table", "write_summary"]
+__all__ = ["document", "losses", "table", "write_summary"]
 
 SUMMARY = (
     *("cluster", "topology", "gpus", "root", "method", "parameters", "repetition", "size_bytes"),
@@ -52,34 +50,77 @@ def document(row: Row) -> dict[str, Any]:
     return {**row.as_dict(), **exact, "ratio": ratio}
 
 
-def heading(title: str) -> Text:
-    """Return the title of a table."""
-    return Text(title, style="table.title")
+def table(rows: Sequence[Row], title: str) -> Grid:
+    """Return the rows as a table for reading; measures that no row has are left out.
 
-
-def table(rows: Sequence[Row], title: str) -> Table:
-    """Return the rows as a table for the terminal; measures that no row has are left out."""
+    Repetitions of a point are one line: that of the median time, with the spread of the times.
+    """
+    points = [_Point(tuple(same)) for same in _repetitions(rows)]
     shown = [one for one in _SHOWN if one.always or _any(rows, one.name)]
     rates = ", ".join(one.heading for one in _SHOWN if one.bounded)
-    result = Table(
-        title=heading(title), box=SIMPLE_HEAD, padding=0, pad_edge=False,
-        caption=f"{rates}: theoretical algbw in GB/s",
-    )  # fits 80 columns  # fmt: skip
-    result.add_column("topology", overflow="fold")
-    result.add_column("method", overflow="fold")
-    for name in ("GPUs", *(one.heading for one in shown)):
-        result.add_column(name, justify="right", no_wrap=True)
-    previous = ""
+    repeated = any(len(point.rows) > 1 for point in points)
+    extra = ("spread", "runs") if repeated else ()
+    return Grid(
+        title=title,
+        heads=("topology", "method", "GPUs", *_with(shown, lambda one: one.heading, extra)),
+        rows=tuple(point.cells(shown, repeated=repeated) for point in points),
+        note=f"{rates}: theoretical algbw in GB/s"
+        + ("; time: the median of the runs, spread: the least and the most" if repeated else ""),
+    )
+
+
+def losses(rows: Sequence[Row]) -> list[str]:
+    """Say of each row without a schedule why it has none."""
+    lost = [row for row in rows if row.status is not Status.OK]
+    return [f"{row.status}: {row.series} on {row.topology}: {row.reason}" for row in lost]
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """The repetitions of a point that ended alike."""
+
+    rows: tuple[Row, ...]
+
+    def cells(self, shown: Sequence[Measure], *, repeated: bool) -> tuple[str, ...]:
+        timed = sorted(self.rows, key=lambda row: row.generation_s or 0)
+        row = timed[(len(timed) - 1) // 2]
+        begin = (row.topology, row.series, "" if row.gpus is None else str(row.gpus))
+        if row.status is not Status.OK:
+            return (*begin, str(row.status))
+        extra = (self._spread(), str(len(self.rows))) if repeated else ()
+        return (*begin, *_with(shown, lambda one: self._text(one, row), extra))
+
+    def _text(self, measure: Measure, row: Row) -> str:
+        times = self._times()
+        if measure.name == "generation_s" and times:
+            return duration(statistics.median(times))
+        return measure.text(row)
+
+    def _times(self) -> list[float]:
+        return [row.generation_s for row in self.rows if row.generation_s is not None]
+
+    def _spread(self) -> str:
+        times = self._times()
+        return f"{duration(min(times))}..{duration(max(times))}" if len(times) > 1 else ""
+
+
+def _with(
+    shown: Sequence[Measure], cell: Callable[[Measure], str], extra: tuple[str, ...]
+) -> Iterator[str]:
+    """Cells of the measures, with what is said of the time behind it."""
+    for one in shown:
+        yield cell(one)
+        if one.name == "generation_s":
+            yield from extra
+
+
+def _repetitions(rows: Sequence[Row]) -> list[list[Row]]:
+    """Put the rows together that differ by the repetition only, in the order of their first."""
+    same: dict[tuple[object, ...], list[Row]] = defaultdict(list)
     for row in rows:
-        begins = row.topology != previous
-        cells = ["" if row.gpus is None else str(row.gpus)]
-        if row.status is Status.OK:
-            cells += [one.text(row) for one in shown]
-        else:
-            cells += [f"[red]{row.status}[/red]"]
-        result.add_row(Text(row.topology if begins else ""), Text(row.series), *cells)
-        previous = row.topology
-    return result
+        what = (row.experiment, row.cluster, row.topology, row.collective, row.root, row.series)
+        same[(*what, row.size_bytes, row.status)].append(row)
+    return list(same.values())
 
 
 def _any(rows: Sequence[Row], column: str) -> bool:

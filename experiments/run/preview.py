@@ -6,13 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-from rich.text import Text
-
 from experiments.config.points import Point
+from experiments.results.grid import Grid
 from experiments.results.rows import Row, latest
-from experiments.results.tables import heading
 from experiments.run.plan import Plan, estimate
 
 __all__ = ["Preview", "make_preview"]
@@ -38,18 +34,14 @@ class Preview:
     seconds: dict[str, float | None]
     jobs: int
 
-    def table(self, title: str) -> Table:
+    def table(self, title: str) -> Grid:
         """Return a line for each point."""
-        table = Table(title=heading(title), box=SIMPLE_HEAD, padding=0, pad_edge=False)
-        table.add_column("topology", overflow="fold")
-        table.add_column("method", overflow="fold")
-        table.add_column("", no_wrap=True)
-        table.add_column("estimate", justify="right", no_wrap=True)
+        rows = []
         for point in self.plan.points:
             runs = point.identity in self.seconds
             time = _duration(self.seconds[point.identity]) if runs else ""
-            table.add_row(Text(point.topology), Text(point.series), self._what(point), time)
-        return table
+            rows.append((point.topology, point.series, self._what(point), time))
+        return Grid(title, ("topology", "method", "", "estimate"), tuple(rows))
 
     def _what(self, point: Point) -> str:
         row = self.earlier.get(point.identity)

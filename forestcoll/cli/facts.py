@@ -14,7 +14,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from forestcoll.multicast.pruning import Traffic
 from forestcoll.problem.cuts import Cut
 from forestcoll.topology.describe import LinkClass, as_float, decimal
 
@@ -50,8 +49,8 @@ def _document(value: object) -> object:
             return _document(_cut(value))
         case LinkClass():
             return _document(asdict(value))
-        case Traffic():
-            return _document({**asdict(value), "factor": value.factor})
+        case object(as_facts=facts):
+            return _document(facts())
         case Path():
             return str(value)
         case Mapping():

@@ -22,7 +22,7 @@ from forestcoll.cli.options import (
     read_if_given,
     root_of,
 )
-from forestcoll.cli.output import expect_writable, progress_bars, report
+from forestcoll.cli.output import SCHEDULES, expect_writable, progress_bars, report
 from forestcoll.errors import (
     ExportError,
     InvalidParameterError,
@@ -91,7 +91,7 @@ def generate_schedule(
     json_: Json = False,
 ) -> None:
     """Generate a schedule, verify it, say whether it is optimal, write it as .json or .npz."""
-    expect_writable(output)
+    expect_writable(output, SCHEDULES)
     if factored and output.suffix.lower() != ".npz":
         raise ExportError(f"{output}: --factored needs a name that ends in .npz")
     _check_choices(k=k, max_k=max_k, low=low, factored=factored, in_network=in_network)

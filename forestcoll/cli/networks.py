@@ -12,8 +12,9 @@ from rich.text import Text
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.facts import as_json
-from forestcoll.cli.options import EPILOG, Json, Output, Spec
+from forestcoll.cli.options import Json, Output, Spec
 from forestcoll.cli.output import expect_writable, report
+from forestcoll.cli.shell import EPILOG
 from forestcoll.core.optimality import optimum
 from forestcoll.topology import FAMILIES, Family, validate, write_topology
 from forestcoll.topology.describe import link_classes

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from forestcoll.certificate import certify
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.options import (
     CollectiveName,
@@ -21,16 +20,14 @@ from forestcoll.cli.options import (
     root_of,
 )
 from forestcoll.cli.output import expect_writable, progress_bars, report
-from forestcoll.core.fixed_k import FixedK, fixed_k
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import (
     UnsupportedError,
 )
 from forestcoll.problem.weights import weights_for
-from forestcoll.schedule import (
-    verify_certificate,
-    write_certificate,
-)
+
+if TYPE_CHECKING:
+    from forestcoll.core.fixed_k import FixedK
 
 __all__ = ["certify_optimum", "show_optimum"]
 
@@ -60,6 +57,8 @@ def show_optimum(
     )
     reduction = collective in ("reduce-scatter", "reduce")
     if k is not None:
+        from forestcoll.core.fixed_k import fixed_k
+
         report(_best_with(fixed_k(topology, k, weights=whole, reduction=reduction)), json_)
         return
     best = optimum(topology, weights=whole, reduction=reduction)
@@ -108,7 +107,10 @@ def certify_optimum(
     json_: Json = False,
 ) -> None:
     """Write what proves the optimum of a network, for anybody to add up, to a .json file."""
-    expect_writable(output)
+    from forestcoll.certificate import certify
+    from forestcoll.schedule import verify_certificate, write_certificate
+
+    expect_writable(output, [".json"])
     network = changed_network(spec, without, scale, links, collective=collective)
     topology = in_group(network, members)
     with progress_bars() as progress:

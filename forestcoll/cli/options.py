@@ -13,7 +13,6 @@ from forestcoll.topology import Topology, group, members_from_text
 from forestcoll.topology.validate import COLLECTIVES
 
 __all__ = [
-    "EPILOG",
     "CollectiveName",
     "Group",
     "Json",
@@ -27,8 +26,6 @@ __all__ = [
     "read_if_given",
     "root_of",
 ]
-
-EPILOG = "TOPOLOGY is a family, such as dgx_a100:boxes=4 or torus:dims=4x4, or a file."
 
 Spec = Annotated[str, typer.Argument(metavar="TOPOLOGY", help="A family or a topology file.")]
 ScheduleFile = Annotated[Path, typer.Argument(metavar="FILE", help="A schedule file.")]

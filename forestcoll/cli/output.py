@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from forestcoll.cli.facts import as_json, as_text
 from forestcoll.errors import ExportError
-from forestcoll.generate import Progress as StageProgress
 
-__all__ = ["expect_writable", "progress_bars", "report"]
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+    from forestcoll.core.stopwatch import Progress as StageProgress
+
+__all__ = ["SCHEDULES", "expect_writable", "progress_bars", "report"]
+
+SCHEDULES = (".json", ".npz")
+"""What the name of a schedule file ends with."""
 
 
 def report(facts: dict[str, Any], json_: bool) -> None:
@@ -24,14 +29,19 @@ def report(facts: dict[str, Any], json_: bool) -> None:
     typer.echo(as_json(facts) if json_ else as_text(facts))
 
 
-def expect_writable(output: Path) -> None:
-    """Refuse a path that cannot be written to before the long work, not after it."""
+def expect_writable(output: Path, endings: Sequence[str] = ()) -> None:
+    """Refuse a path that cannot be written to before the long work, not after it.
+
+    With ``endings`` also one that ends in none of them, unless it is a device.
+    """
+    new_or_replaced = output.is_file() or not output.exists()  # a device is written in place
+    if endings and new_or_replaced and output.suffix.lower() not in endings:
+        raise ExportError(f"{output}: this is written as {' or '.join(endings)}; name it so")
     if output.is_dir():
         raise ExportError(f"{output}: is a directory; name a file in it")
     directory = Path(os.path.realpath(output)).parent
     if not directory.is_dir():
         raise ExportError(f"{output}: there is no directory {output.parent}; create it first")
-    new_or_replaced = output.is_file() or not output.exists()  # a device is written in place
     if new_or_replaced and not os.access(directory, os.W_OK | os.X_OK):
         raise ExportError(f"{output}: no permission to write in {directory}; choose another")
 
@@ -39,6 +49,9 @@ def expect_writable(output: Path) -> None:
 @contextmanager
 def progress_bars() -> Iterator[StageProgress]:
     """Show a bar for each stage on stderr, if people look at it."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
     console = Console(stderr=True)
     columns = (TextColumn("{task.description:>15}"), BarColumn(), TimeElapsedColumn())
     with Progress(

@@ -1,4 +1,8 @@
-"""What surrounds the commands: those of other packages, and errors as one line and a code."""
+"""What surrounds the commands: each loaded when it is called, errors as one line and a code.
+
+Plug-ins are entry points of the group ``forestcoll.commands``, as our own commands could be: a
+function that typer can register, or a ``typer.Typer`` of subcommands.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,33 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
+from forestcoll.cli.summaries import summary
 from forestcoll.errors import ForestCollError
 
-__all__ = ["Commands"]
+__all__ = ["CORE", "EPILOG", "Commands"]
+
+EPILOG = "TOPOLOGY is a family, such as dgx_a100:boxes=4 or torus:dims=4x4, or a file."
+
+_GROUP = "forestcoll.commands"
+
+CORE = {
+    name: EntryPoint(name, f"forestcoll.cli.{place}", _GROUP)
+    for name, place in {
+        "topology": "networks:app",
+        "optimum": "optima:show_optimum",
+        "whatif": "what_if:what_if",
+        "generate": "generation:generate_schedule",
+        "replan": "replan:replan_schedule",
+        "certificate": "optima:certify_optimum",
+        "verify": "inspection:verify_schedule",
+        "draw": "inspection:draw_one_tree",
+    }.items()
+}
+"""The commands of this package, in the order of the help."""
+
+_LISTING = "forestcoll.listing"
 
 
 class Commands(TyperGroup):
@@ -25,14 +51,35 @@ class Commands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """List the core commands first."""
-        return [*super().list_commands(ctx), *_plugins()]
+        return [*super().list_commands(ctx), *_commands()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Find a command, loading the package that it comes from."""
+        """Find a command, loading the package that it comes from if it is to run."""
         command = super().get_command(ctx, cmd_name)
-        if command is None and cmd_name in _plugins():
-            command = _as_command(cmd_name, _plugins()[cmd_name].load())
-        return command
+        if command is not None or cmd_name not in _commands():
+            return command
+        entry = _commands()[cmd_name]
+        short = summary(entry) if ctx is not None and _LISTING in ctx.meta else None
+        if short is not None:
+            return TyperCommand(cmd_name, help=short)
+        return _as_command(cmd_name, entry.load())
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, without loading the commands that it lists."""
+        ctx.meta[_LISTING] = True
+        super().format_help(ctx, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Complete the name of a command, without loading any."""
+        ctx.meta[_LISTING] = True
+        return super().shell_complete(ctx, incomplete)
+
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        """Read the options before the command; Ctrl-C is told in a line here, too."""
+        try:
+            return super().make_context(*args, **options)
+        except KeyboardInterrupt:
+            raise _failed("interrupted", 130) from None
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; whatever goes wrong is told in a line."""
@@ -64,10 +111,15 @@ def _discard_output() -> None:
         return
 
 
+def _commands() -> dict[str, EntryPoint]:
+    """Return our commands and those of other packages."""
+    return CORE | {name: one for name, one in _plugins().items() if name not in CORE}
+
+
 @cache
 def _plugins() -> dict[str, EntryPoint]:
-    """Return the commands of other packages, loaded only when they are asked for."""
-    return {entry.name: entry for entry in entry_points(group="forestcoll.commands")}
+    """Return the commands of other packages."""
+    return {entry.name: entry for entry in entry_points(group=_GROUP)}
 
 
 def _as_command(name: str, plugin: Any) -> Any:

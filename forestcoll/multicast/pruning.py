@@ -255,6 +255,11 @@ class Traffic:
         """Traffic after over traffic before, from 0 to 1; None where there was none."""
         return self.after / self.before if self.before else None
 
+    def as_facts(self) -> dict[str, object]:
+        """Return the fields and the factor, for :mod:`forestcoll.cli.facts`."""
+        amounts = {"before": self.before, "after": self.after, "factor": self.factor}
+        return {"links": self.links, **amounts}
+
     def __str__(self) -> str:
         if self.factor is None:
             return f"{self.links}: no traffic"

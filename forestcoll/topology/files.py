@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from forestcoll.atomic_write import reason, write_whole
+from forestcoll.atomic_write import write_whole
 from forestcoll.errors import ExportError, InvalidTopologyError
 from forestcoll.topology.documents import Document, parse_json, parse_yaml
 from forestcoll.topology.format import topology_document, topology_from_document
 from forestcoll.topology.importers.taccl_input import is_taccl, topology_from_taccl
 from forestcoll.topology.importers.teccl_input import is_teccl, topology_from_teccl
 from forestcoll.topology.model import Topology
+from forestcoll.topology.reading.whole_text import whole_text
 
 __all__ = ["SUFFIXES", "read_topology", "topology_json", "topology_yaml", "write_topology"]
 
@@ -45,12 +46,7 @@ def read_topology(path: str | os.PathLike[str]) -> Topology:
     if path.is_dir():
         raise InvalidTopologyError(f"{path}: is a directory; name a topology file in it")
     suffix = _suffix(path)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidTopologyError(f"{path}: not text in UTF-8; save it as such") from None
-    except OSError as error:
-        raise InvalidTopologyError(f"{path}: cannot be read: {reason(error)}") from None
+    text = whole_text(path, InvalidTopologyError)
     parse = parse_json if suffix == ".json" else parse_yaml
     return _topology(parse(text, str(path)))
 

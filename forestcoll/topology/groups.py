@@ -93,7 +93,7 @@ def members_from_text(topology: Topology, text: str) -> list[str]:
     Raises
     ------
     InvalidParameterError
-        If a slice holds no GPU. Names are checked by :func:`group`.
+        If a slice names a box or an index that no GPU has. Names are checked by :func:`group`.
 
     Examples
     --------
@@ -107,26 +107,63 @@ def members_from_text(topology: Topology, text: str) -> list[str]:
         if item in topology.position_of or found is None:
             members.append(item)
             continue
-        boxes, indices = found.groups()
-        chosen = [
-            node.name
-            for node in topology.nodes
-            if node.kind is NodeKind.COMPUTE
-            and _holds(boxes, node.box)
-            and _holds(indices, node.index)
-        ]
-        if not chosen:
-            raise InvalidParameterError(
-                f"the group names {item!r}, but {topology.name} has no GPU in such a box with "
-                f"such an index"
-            )
-        members += chosen
+        members += _of_slice(topology, item, *found.groups())
     return members
+
+
+def _of_slice(topology: Topology, item: str, boxes: str, indices: str) -> list[str]:
+    """Return the GPUs of some boxes with some indices, each of which has to be there."""
+    gpus = [node for node in topology.nodes if node.kind is NodeKind.COMPUTE]
+    inside = [node for node in gpus if node.box is not None]
+    _expect_all(topology, item, boxes, {node.box for node in inside}, "box", "boxes")
+    inside = [node for node in inside if _holds(boxes, node.box) and node.index is not None]
+    _expect_all(topology, item, indices, {node.index for node in inside}, "index", "indices")
+    return [node.name for node in inside if _holds(indices, node.index)]
+
+
+def _expect_all(
+    topology: Topology, item: str, numbers: str, there: set[int | None], one: str, many: str
+) -> None:
+    """Refuse numbers that no GPU has: they are mistakes, or of another network."""
+    known = sorted(number for number in there if number is not None)
+    if not known:
+        raise InvalidParameterError(
+            f"the group names {item!r}, but no GPU of {topology.name} has a number of its {one}; "
+            f"name GPUs instead"
+        )
+    if numbers == "*":
+        return
+    low, high = _ends(numbers)
+    if low > high:
+        raise InvalidParameterError(f"the group names {item!r}, whose range is reversed; turn it")
+    if sum(low <= number <= high for number in known) < high - low + 1:
+        missing = next(number for number in range(low, high + 1) if number not in there)
+        where = topology.name if one == "box" else f"these boxes of {topology.name}"
+        raise InvalidParameterError(
+            f"the group names {item!r}, but no GPU has {one} {missing}; "
+            f"the {many} of {where} are {_as_ranges(known)}"
+        )
+
+
+def _as_ranges(known: list[int]) -> str:
+    """Write numbers in order as ranges: 0-3, 8."""
+    parts: list[list[int]] = []
+    for number in known:
+        if parts and parts[-1][-1] == number - 1:
+            parts[-1][1:] = [number]
+        else:
+            parts.append([number])
+    return ", ".join("-".join(map(str, part)) for part in parts)
+
+
+def _ends(numbers: str) -> tuple[int, int]:
+    low, _, high = numbers.partition("-")
+    return int(low), int(high or low)
 
 
 def _holds(numbers: str, value: int | None) -> bool:
     """Whether a range such as 0-15, a number or * holds a value."""
     if value is None or numbers == "*":
         return value is not None
-    low, _, high = numbers.partition("-")
-    return int(low) <= value <= int(high or low)
+    low, high = _ends(numbers)
+    return low <= value <= high

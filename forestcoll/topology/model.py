@@ -172,12 +172,12 @@ class Topology:
             raise InvalidTopologyError(f"{where} joins a node to itself; remove it")
         bandwidth = exact(link.bandwidth_gb_s, f"{where}: bandwidth")
         latency = exact(link.latency_us, f"{where}: latency")
-        if bandwidth <= 0:
+        if bandwidth.numerator <= 0:
             raise InvalidTopologyError(
                 f"{where}: bandwidth is {bandwidth} GB/s; it must be positive "
                 f"(leave a dead link out)"
             )
-        if latency < 0:
+        if latency.numerator < 0:
             raise InvalidTopologyError(f"{where}: latency is {latency} us; it cannot be negative")
         return Link(link.tail, link.head, bandwidth, latency)
 

@@ -52,6 +52,8 @@ def exact(value: object, what: str) -> Fraction:
     Fraction(25, 2)
     """
     number = _fraction(value, what)
+    if -_LARGEST < number.numerator < _LARGEST and number.denominator < _LARGEST:
+        return number  # nearly all; products of Fractions are slow
     if number and not 1 <= abs(number) * _LARGEST < _LARGEST**2:
         order = math.floor(math.log10(abs(number.numerator)) - math.log10(number.denominator))
         raise InvalidTopologyError(

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,13 @@ from tests.command_line import ROOT, assert_one_line, invoke, process
 
 
 def leaves(command: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    for name, child in getattr(command, "commands", {}).items():
-        yield from leaves(child, f"{path} {name}".strip())
-    if not hasattr(command, "commands"):
+    """The commands of this package, each with its whole name."""
+    plugins = {entry.name for entry in entry_points(group="forestcoll.commands")}
+    names = command.list_commands(None) if hasattr(command, "list_commands") else []
+    for name in names:
+        if path or name not in plugins:
+            yield from leaves(command.get_command(None, name), f"{path} {name}".strip())
+    if not names:
         yield path, command
 
 
@@ -38,6 +42,8 @@ def test_the_commands_are_these() -> None:
         "topology show",
         "topology export",
         "topology draw",
+        "replan",
+        "whatif",
         "certificate",
         "optimum",
         "generate",
@@ -135,7 +141,8 @@ def test_a_real_ctrl_c_is_130() -> None:
         "def work(*_, **__):\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"
         "    time.sleep(30)\n"
-        "cli.optima.optimum = work\n"
+        "from forestcoll.cli import optima\n"
+        "optima.optimum = work\n"
         "cli.main()"
     )
     done = process("optimum", "ring:nodes=4", code=code)
@@ -143,13 +150,21 @@ def test_a_real_ctrl_c_is_130() -> None:
     assert_one_line(done.stderr, "interrupted")
 
 
-def test_ctrl_c_while_the_command_line_loads_is_130() -> None:
-    """SIGINT in the import of forestcoll.cli: one line, no traceback."""
+@pytest.mark.parametrize(
+    "moment",
+    [
+        *("forestcoll.cli", "typer.main", "forestcoll.cli.summaries", "forestcoll.cli.optima"),
+        *("numpy", "numpy._core.multiarray", "forestcoll.topology.families", "pydantic.main"),
+        *("forestcoll.native._core", "forestcoll.core.optimality"),
+    ],
+)
+def test_ctrl_c_while_the_command_line_loads_is_130(moment: str) -> None:
+    """SIGINT in an import of the first second: one line, no traceback."""
     code = (
         "import os, signal, sys, time\n"
         "class Finder:\n"
         "    def find_spec(self, name, *_):\n"
-        "        if name == 'forestcoll.cli':\n"
+        f"        if name == {moment!r}:\n"
         "            os.kill(os.getpid(), signal.SIGINT)\n"
         "            time.sleep(30)\n"
         "sys.meta_path.insert(0, Finder())\n"
@@ -193,12 +208,48 @@ def test_a_full_disk_behind_stdout_is_one_line() -> None:
     assert_one_line(done.stderr, "No space left")
 
 
-def test_starting_loads_nothing_heavy() -> None:
-    """Neither drawing nor tables nor solvers, which take seconds to import."""
+@pytest.mark.parametrize(
+    ("arguments", "without"),
+    [
+        (
+            ["--help"],
+            {"numpy", "networkx", "baselines", "lp", "experiments", "forestcoll.topology"},
+        ),
+        (["optimum", "dgx_a100:boxes=2"], {"rich", "yaml", "forestcoll.schedule", "baselines"}),
+        (["topology", "list"], {"networkx", "yaml", "forestcoll.schedule", "rich.progress"}),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_command_loads_only_what_it_uses(arguments: list[str], without: set[str]) -> None:
+    """Nothing of what the others use; none of them what takes a second and more to import."""
+    heavy = {"matplotlib", "pandas", "pyarrow", "ortools", "highspy", "cvxpy", "scipy"}
     code = (
         "import sys\n"
-        "import forestcoll.cli\n"
-        "heavy = {'matplotlib', 'pandas', 'pyarrow', 'ortools', 'highspy', 'cvxpy'}\n"
-        "sys.exit(bool(heavy & set(sys.modules)))"
+        "from forestcoll.__main__ import main\n"
+        "try:\n"
+        "    main()\n"
+        "finally:\n"
+        f"    print(*sorted({without | heavy!r} & set(sys.modules)), file=sys.stderr)"
     )
-    assert process(code=code).returncode == 0
+    done = process(*arguments, code=code)
+    assert (done.returncode, done.stderr) == (0, "\n")
+    assert done.stdout
+
+
+def test_h_is_help_everywhere() -> None:
+    for path in ("", "optimum", "topology", "topology show", "results"):
+        short, long = (invoke(*path.split(), option) for option in ("-h", "--help"))
+        assert short.exit_code == 0
+        assert short.stdout == long.stdout
+
+
+def test_shells_complete_commands_without_loading_them() -> None:
+    """Bash asks what can follow `forestcoll to`: topology."""
+    asked = {
+        "_FORESTCOLL_COMPLETE": "complete_bash",
+        "COMP_WORDS": "forestcoll to",
+        "COMP_CWORD": "1",
+    }
+    done = process(env={**os.environ, **asked})
+    assert "topology" in done.stdout.split()
+    assert "optimum" not in done.stdout.split()

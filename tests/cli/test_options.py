@@ -41,7 +41,7 @@ def test_a_group_is_told_by_names_or_boxes(tmp_path: Path) -> None:
         (["--collective", "reduce", "--root", "ib"], "the root is 'ib', which is a switch"),
         (["--collective", "reduce", "--root", "99"], "the root is rank 99; ranks are 0 to 15"),
         (["--group", ""], "the group is empty"),
-        (["--group", "7/*"], "has no GPU in such a box"),
+        (["--group", "7/*"], "no GPU has box 7; the boxes of"),
         (["--group", "b0.gpu0,b0.gpu0"], "names 'b0.gpu0' twice"),
         (
             ["--group", "*/1", "--collective", "reduce", "--root", "b0.gpu0"],

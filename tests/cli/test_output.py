@@ -24,6 +24,8 @@ def never(*_: object, **__: object) -> None:
         ("nowhere/x.json", "there is no directory"),
         ("taken.json", "is a directory; name a file in it"),
         ("locked/x.json", "no permission to write in"),
+        ("x.yaml", "x.yaml: this is written as .json or .npz; name it so"),
+        ("x", "x: this is written as .json or .npz; name it so"),
     ],
 )
 def test_generate_looks_at_the_output_before_it_works(

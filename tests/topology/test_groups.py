@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -77,14 +78,47 @@ def test_groups_can_be_told_by_boxes_and_indices(text: str, members: list[str]) 
     assert members_from_text(CLUSTER, text) == members
 
 
-def test_slices_that_hold_nobody_are_refused_and_names_come_first() -> None:
+@pytest.mark.parametrize(
+    ("spec", "text", "message"),
+    [
+        (
+            "dgx_a100:boxes=2",
+            "0-5/*",
+            "'0-5/*', but no GPU has box 2; the boxes of dgx_a100:boxes=2",
+        ),
+        ("dgx_a100:boxes=2", "0-5/*", "are 0-1"),
+        ("dgx_a100:boxes=2", "2/0", "no GPU has box 2"),
+        ("dgx_a100:boxes=2", "*/6-8", "no GPU has index 8; the indices of these boxes of dgx_a100"),
+        ("dgx_a100:boxes=2", "0/*,1/7-999999999", "no GPU has index 8"),
+        ("dgx_a100:boxes=2", "1-0/*", "whose range is reversed; turn it"),
+        (
+            "ring:nodes=3",
+            "*/*",
+            "no GPU of ring:nodes=3 has a number of its box; name GPUs instead",
+        ),
+    ],
+)
+def test_slices_that_name_what_is_not_there_are_refused(spec: str, text: str, message: str) -> None:
+    """With what is there, however far the range goes on."""
+    with pytest.raises(InvalidParameterError, match=re.escape(message)):
+        members_from_text(load_topology(spec), text)
+
+
+def test_boxes_may_lack_numbers_and_differ_in_size() -> None:
+    """Boxes 0, 1 and 3; box 3 has one GPU: every number named is that of some GPU."""
+    places = [(0, 0), (0, 1), (1, 0), (1, 1), (3, 0)]
+    gpus = tuple(Node(f"{b}.{i}", NodeKind.COMPUTE, b, i) for b, i in places)
+    network = Topology("uneven", gpus, ())
+    assert members_from_text(network, "*/0-1") == [f"{b}.{i}" for b, i in places]
+    assert members_from_text(network, "1/1,3/*") == ["1.1", "3.0"]
+    with pytest.raises(InvalidParameterError, match=r"no GPU has box 2; .* are 0-1, 3$"):
+        members_from_text(network, "0-3/0")
+    with pytest.raises(InvalidParameterError, match=r"no GPU has index 1; .* are 0$"):
+        members_from_text(network, "3/0-1")
+
+
+def test_names_come_before_slices() -> None:
     """A node may be named like a slice."""
-    with pytest.raises(
-        InvalidParameterError, match=r"names '2/0', but .* has no GPU in such a box"
-    ):
-        members_from_text(CLUSTER, "2/0")
-    with pytest.raises(InvalidParameterError, match="has no GPU in such a box"):
-        members_from_text(load_topology("ring:nodes=3"), "*/*")
     odd = Topology("odd", (Node("0/0", NodeKind.COMPUTE), Node("g", NodeKind.COMPUTE, 0, 0)), ())
     assert members_from_text(odd, "0/0") == ["0/0"]
 

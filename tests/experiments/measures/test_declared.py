@@ -57,10 +57,10 @@ print(json.dumps({
     "row": row.num_links,
     "parquet": known.num_links,
     "summary": write_summary([row], Path("a.csv")).read_text(),
-    "table": [str(column.header) for column in table([row], "toy").columns],
+    "table": list(table([row], "toy").heads),
     "figure": "links of the network (pieces)" in Path("a.svg").read_text(),
     "changed": changed.measures_changed,
-    "difference": list(difference(both, "").columns[-1].cells),
+    "difference": [cells[-1] for cells in difference(both, "").rows],
     "docs": "| `num_links` | links that the network has |" in columns(),
 }))
 """

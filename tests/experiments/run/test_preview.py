@@ -36,12 +36,12 @@ def test_each_point_has_a_line_that_says_what_becomes_of_it() -> None:
     rows[1] = replace(rows[1], limit_s=0.5)  # it has been raised since
     preview = make_preview(make_plan(points, rows), rows)
     table = preview.table("[/toy]")
-    cells = [[str(cell) for cell in column.cells] for column in table.columns]
+    cells = [list(column) for column in zip(*table.rows, strict=True)]
     assert cells[0] == ["ring:nodes=3", "ring:nodes=4", "ring:nodes=12", "ring:nodes=4"]
     assert cells[1] == ["ring", "ring", "ring", "[red]"]
     assert cells[2] == ["done: ok", "run again: timeout", "run", "run"]
     assert cells[3] == ["", "2 h 13 min", "2 h 13 min", "unknown"]
-    assert str(table.title) == "[/toy]"
+    assert table.title == "[/toy]"
 
 
 def test_side_by_side_no_run_is_shorter_than_its_longest_point() -> None:

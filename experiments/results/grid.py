@@ -1,0 +1,189 @@
+"""A table in four forms: for 80 characters, as wide as it is, in Markdown and in LaTeX.
+
+Rows are in groups (a topology), each with a name (a method) and values. For a terminal the group is
+a line of its own, so that names and values keep their columns; a name too long for its column is
+one, too. Names come from files: nothing in them is markup, in any form.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+
+import typer
+
+__all__ = ["Format", "Grid", "show_table"]
+
+_LEAST_NAME = 16
+_MOST_DIGITS = 7
+_INDENT = "  "
+_LATEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}",
+}
+
+
+class Format(StrEnum):
+    """How a table is printed."""
+
+    TABLE = "table"
+    WIDE = "wide"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table of text.
+
+    Parameters
+    ----------
+    title, note : str
+        Above and below it.
+    heads : tuple of str
+        Of the group, the name, and the values.
+    rows : tuple of tuples of str
+        Each as long as ``heads``, or shorter: its last cell then stands for all that are not there.
+    """
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+    def text(self, form: Format, width: int | None = None) -> str:
+        """Return it in a form; ``width`` is that of the terminal if not given."""
+        if form is Format.WIDE:
+            return self._wide()
+        if form is Format.MARKDOWN:
+            return self._markdown()
+        if form is Format.LATEX:
+            return self._latex()
+        return self._narrow(width or shutil.get_terminal_size().columns)
+
+    def _narrow(self, width: int) -> str:
+        rows = [(group, name, *map(_short, values)) for group, name, *values in self.rows]
+        widths = _widths(self.heads, rows)
+        shown = len(self.heads)
+        while shown > 3 and width - _breadth(widths[2:shown]) < len(_INDENT) + _LEAST_NAME:
+            shown -= 1
+        breadth = _breadth(widths[2:shown])
+        first = len(_INDENT) + max(_LEAST_NAME, min(widths[1], width - breadth - len(_INDENT)))
+        heads = [_INDENT + self.heads[1], *self.heads[2:shown]]
+        lines = [self.title, "", _line(heads, first, widths), "─" * (first + breadth)]
+        for group, members in groupby(rows, key=lambda row: row[0]):
+            lines += textwrap.wrap(group, width, subsequent_indent=_INDENT)
+            for _, name, *values in members:
+                early = len(values) < len(self.heads) - 2
+                label, before = _label(name, first, width)
+                cells = [label, *values[: shown - 2]]
+                lines += [*before, _line(cells, first, widths, early=early)]
+        notes = [self.note] if self.note else []
+        if shown < len(self.heads):
+            left = ", ".join(self.heads[shown:])
+            notes.append(f"left out in {width} characters: {left}; --format wide has them")
+        wrapped = [line for note in notes for line in textwrap.wrap(note, width)]
+        return "\n".join([*lines, *([""] if wrapped else []), *wrapped])
+
+    def _wide(self) -> str:
+        widths = _widths(self.heads, self.rows, ragged=False)
+        lines = [self.title, ""]
+        for row in (self.heads, *self.rows):
+            texts = [cell.ljust(widths[i]) for i, cell in enumerate(row[:2])]
+            numbers = [cell.rjust(widths[i + 2]) for i, cell in enumerate(row[2:])]
+            lines.append("  ".join([*texts, *numbers]).rstrip())
+        lines.insert(3, "─" * (sum(widths) + 2 * (len(widths) - 1)))
+        return "\n".join([*lines, *(["", self.note] if self.note else [])])
+
+    def _markdown(self) -> str:
+        lines = [f"**{_markdown(self.title)}**", "", _piped(self.heads)]
+        lines.append(_piped(["---", "---", *["---:"] * (len(self.heads) - 2)]))
+        lines += [_piped(map(_markdown, self._filled(row))) for row in self.rows]
+        return "\n".join([*lines, *(["", _markdown(self.note)] if self.note else [])])
+
+    def _latex(self) -> str:
+        aligned = "ll" + "r" * (len(self.heads) - 2)
+        body = [" & ".join(map(_latex, self._filled(row))) + r" \\" for row in self.rows]
+        heads = " & ".join(map(_latex, self.heads)) + r" \\"
+        return "\n".join(
+            [
+                r"\begin{table} % needs \usepackage{booktabs}",
+                rf"\begin{{tabular}}{{{aligned}}}",
+                *(r"\toprule", heads, r"\midrule", *body, r"\bottomrule"),
+                r"\end{tabular}",
+                rf"\caption{{{_latex(': '.join(filter(None, (self.title, self.note))))}}}",
+                r"\end{table}",
+            ]
+        )
+
+    def _filled(self, row: tuple[str, ...]) -> list[str]:
+        return [*row, *[""] * (len(self.heads) - len(row))]
+
+
+def show_table(grid: Grid, form: Format, remarks: Iterable[str]) -> None:
+    """Print a table and remarks; where it is to be pasted from stdout, the remarks on stderr."""
+    typer.echo(grid.text(form))
+    aside = form in (Format.MARKDOWN, Format.LATEX)
+    if not aside:
+        typer.echo("")
+    for remark in remarks:
+        typer.echo(remark, err=aside)
+
+
+def _widths(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], *, ragged: bool = True
+) -> list[int]:
+    """Width of each column; where a row ends early, its last cell may run on to the right."""
+    widths = list(map(len, heads))
+    for row in rows:
+        whole = len(row) == len(heads) or not ragged
+        for i, cell in enumerate(row if whole else row[:-1]):
+            widths[i] = max(widths[i], len(cell))
+    return widths
+
+
+def _breadth(widths: list[int]) -> int:
+    """What columns of values take, each with a space before it."""
+    return sum(widths) + len(widths)
+
+
+def _line(cells: list[str], first: int, widths: list[int], *, early: bool = False) -> str:
+    """Return a row: the name on the left, values on the right of their columns."""
+    texts = [cells[0].ljust(first)]
+    for i, cell in enumerate(cells[1:]):
+        last = early and i == len(cells) - 2
+        texts.append(cell if last else cell.rjust(widths[i + 2]))
+    return " ".join(texts).rstrip()
+
+
+def _label(name: str, first: int, width: int) -> tuple[str, list[str]]:
+    """Return what stands in the column of names, and the lines before it of a longer name."""
+    if len(_INDENT + name) <= first:
+        return _INDENT + name, []
+    return "", textwrap.wrap(name, width, initial_indent=_INDENT, subsequent_indent=2 * _INDENT)
+
+
+def _short(cell: str) -> str:
+    """Round whole numbers that would take the width of others."""
+    if re.fullmatch(rf"\d{{{_MOST_DIGITS + 1},}}", cell):
+        return f"{int(cell):.2e}".replace("e+", "e")
+    return cell
+
+
+def _piped(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _markdown(text: str) -> str:
+    return re.sub(r"([\\|*_`\[\]<>])", r"\\\1", text)
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(letter, letter) for letter in text)

@@ -1,0 +1,195 @@
+"""The fields of a topology file, and what is said where they are not as they have to be.
+
+pydantic checks them; as it takes a while to import, only those import this who read files.
+"""
+
+from __future__ import annotations
+
+import difflib
+import reprlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import islice
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    WithJsonSchema,
+)
+
+from forestcoll.errors import ForestCollError, InvalidTopologyError
+from forestcoll.topology.documents import Document
+from forestcoll.topology.reading.units import BANDWIDTHS, LATENCIES, bandwidth_gb_s, latency_us
+
+__all__ = ["LinkEntry", "NodeEntry", "TopologyEntry", "checked_entry"]
+
+
+def _number_schema(units: Iterable[str], **bound: int) -> WithJsonSchema:
+    number = r"([0-9._]+([eE][+-]?[0-9]+)?|[0-9_]+/[0-9_]+)"
+    text = {"type": "string", "pattern": f"^{number}( ?({'|'.join(units)}))?$"}
+    return WithJsonSchema({"anyOf": [{"type": "number", **bound}, text]})
+
+
+def _bandwidth(value: object) -> Fraction:
+    number = _told(bandwidth_gb_s, value)
+    if number <= 0:
+        raise ValueError(f"is {value}; it must be positive (leave a dead link out)")
+    return number
+
+
+def _latency(value: object) -> Fraction:
+    number = _told(latency_us, value)
+    if number < 0:
+        raise ValueError(f"is {value}; it cannot be negative")
+    return number
+
+
+def _told(read: Callable[[object], Fraction], value: object) -> Fraction:
+    """Read a number; pydantic knows ValueErrors alone."""
+    try:
+        return read(value)
+    except InvalidTopologyError as error:
+        problem = str(error).strip()
+        raise ValueError(problem) from None
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class NodeEntry(_Entry):
+    """A GPU, a switch, or a GPU that only forwards."""
+
+    name: str = Field(min_length=1, description="Unique among the nodes.")
+    kind: Literal["compute", "switch", "relay"] = Field(
+        description="compute: a GPU, holds and wants data; switch: only forwards it; relay: a "
+        "GPU outside the process group, which only forwards too."
+    )
+    box: int | None = Field(None, ge=0, description="The machine it sits in, for people.")
+    index: int | None = Field(None, ge=0, description="Its number there, for people.")
+    multicast: bool = Field(False, description="Whether a switch can copy and reduce data itself.")
+    stores: bool = Field(False, description="Whether a switch can keep data and send it on later.")
+
+
+class LinkEntry(_Entry):
+    """A link, in one direction or in both."""
+
+    tail: str = Field(alias="from", description="Name of the node it leaves.")
+    head: str = Field(alias="to", description="Name of the node it enters.")
+    bandwidth_gb_s: Annotated[
+        Fraction,
+        PlainValidator(_bandwidth),
+        _number_schema(BANDWIDTHS, exclusiveMinimum=0),
+        Field(
+            description="In each direction, in GB/s (1e9 bytes per second): 25, 12.5, 25/2; or "
+            "with a unit, B for bytes, b for bits: 200 Gb/s."
+        ),
+    ]
+    latency_us: Annotated[
+        Fraction,
+        PlainValidator(_latency),
+        _number_schema(LATENCIES, minimum=0),
+        Field(description="In microseconds; or with a unit: 500 ns."),
+    ] = Fraction(0)
+    both: bool = Field(False, description="Whether the same link runs the other way too.")
+
+
+class TopologyEntry(_Entry):
+    """A network of GPUs and switches, for the ForestColl toolkit."""
+
+    name: str = Field(min_length=1, description="What to call the network in reports.")
+    nodes: list[NodeEntry] = Field(description="GPUs in the order of their ranks, and switches.")
+    links: list[LinkEntry] = Field(description="Links between nodes; parallel ones add up.")
+
+
+_PROBLEMS = {
+    "missing": "is missing; add it",
+    "string_type": "is {value}, not text; write a name, in quotes if it looks like a number",
+    "string_too_short": "is empty; give it a name",
+    "literal_error": "is {value}; it must be {expected}",
+    "bool_type": "is {value}; write true or false",
+    "int_type": "is {value}; write a whole number from 0 up, or leave it out",
+    "greater_than_equal": "is {value}; write a whole number from 0 up, or leave it out",
+    "list_type": "is {value}; it must be a list",
+    "model_type": "is {value}; it must be a mapping with the fields {fields}",
+    "extra_forbidden": "is not a field of this format; {remedy}",
+    "value_error": "{error}",
+}
+
+_AT_ONCE = 1000
+_MOST_FIELDS = 20
+
+
+def checked_entry(document: Document) -> TopologyEntry:
+    """Check the data of a document against the fields.
+
+    Raises
+    ------
+    InvalidTopologyError
+        In one line: the file, the line if known, the field, the value found and the remedy.
+    """
+    whole: TopologyEntry | None = None
+    for begin, piece in _pieces(document.data):
+        try:
+            entry = TopologyEntry.model_validate(piece)
+        except ValidationError as error:
+            raise _first_fault(document, error, begin) from None
+        if whole is None:
+            whole = entry
+        else:
+            whole.nodes.extend(entry.nodes)
+            whole.links.extend(entry.links)
+    assert whole is not None
+    return whole
+
+
+def _pieces(data: object) -> Iterator[tuple[int, object]]:
+    """A document in pieces: pydantic would tell millions of faults at once, 1.5 KB each."""
+    if not isinstance(data, dict):
+        yield 0, data
+        return
+    whole: dict[str, Any] = _few(data)
+    lists = {part: whole[part] for part in ("nodes", "links") if isinstance(whole.get(part), list)}
+    for begin in range(0, max([1, *map(len, lists.values())]), _AT_ONCE):
+        end = begin + _AT_ONCE
+        yield begin, {**whole, **{p: [_few(e) for e in lists[p][begin:end]] for p in lists}}
+
+
+def _few(entry: object) -> Any:
+    """Cut a mapping short that has more fields than there are, so that one is unknown."""
+    if isinstance(entry, dict) and len(entry) > _MOST_FIELDS:
+        return dict(islice(entry.items(), _MOST_FIELDS))
+    return entry
+
+
+def _first_fault(document: Document, error: ValidationError, begin: int) -> ForestCollError:
+    """Say what is wrong first; unknown fields before all, as they are often misspelt ones."""
+    faults = error.errors(include_url=False)
+    first, *others = sorted(faults, key=lambda fault: fault["type"] != "extra_forbidden")
+    where = [begin + key if isinstance(key, int) else key for key in first["loc"]]
+    fields = _fields(where)
+    context = first.get("ctx", {})
+    unknown = str(where[-1]) if where else ""
+    near = difflib.get_close_matches(unknown, fields, n=1)
+    problem = _PROBLEMS.get(first["type"], first["msg"]).format(
+        value=reprlib.repr(first["input"]),
+        expected=context.get("expected"),
+        error=context.get("error"),
+        fields=", ".join(fields),
+        remedy=f"did you mean {near[0]}?" if near else f"the fields are {', '.join(fields)}",
+    )
+    if others:
+        problem += f" (and {len(others)} more)"
+    return document.fault(where, problem if where else f"the file {problem}")
+
+
+def _fields(where: Sequence[str | int]) -> list[str]:
+    """Names of the fields at some place in a document."""
+    entries: dict[str | int, type[_Entry]] = {"nodes": NodeEntry, "links": LinkEntry}
+    inside = len(where) > 1
+    entry = entries.get(where[0], TopologyEntry) if inside else TopologyEntry
+    return [field.alias or name for name, field in entry.model_fields.items()]

@@ -1,0 +1,38 @@
+"""The text of a file, unless it is too large to be what it is taken for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from forestcoll.errors import ForestCollError
+
+__all__ = ["MOST_BYTES", "whole_text"]
+
+MOST_BYTES = 32_000_000
+"""Half a million links; what is larger is no file of this kind, or made by mistake."""
+
+
+def whole_text(path: Path, error: type[ForestCollError]) -> str:
+    """Return a file's text, reading no more of it than a file may have.
+
+    Raises
+    ------
+    error
+        If the file cannot be read, has over MOST_BYTES, or is not UTF-8; in one line.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as failure:
+        reason = (failure.strerror or str(failure)).lower()
+        raise error(f"{path}: cannot be read: {reason}") from None
+    if len(data) > MOST_BYTES:
+        raise error(
+            f"{path}: has over {MOST_BYTES // 10**6} MB, too much to read; check that it is the "
+            f"right file, or give parallel links as one, and equal ones both ways as both: true"
+        )
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise error(f"{path}: not text in UTF-8; save it as such") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
