@@ -1,7 +1,8 @@
 """Pictures: a topology with its bottleneck cut, and one tree of a forest.
 
-To read: ``topology`` and ``tree``; ``layout`` and ``springs`` (where nodes go) and ``canvas`` (how
-they look).
+To read: ``topology`` and ``tree``; ``damage`` and ``folding`` (what is shown), ``layout`` and its
+parts ``blocks``, ``packages``, ``lattices`` and ``springs`` (where nodes go), ``routes`` (where
+links go), ``places`` (what these find) and ``canvas`` (how it looks).
 """
 
 from forestcoll.draw.canvas import check_format, save_figure

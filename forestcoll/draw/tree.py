@@ -20,8 +20,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, Patch
 from matplotlib.path import Path
 
-from forestcoll.draw.canvas import CROSSING, GPU_RADIUS, INK, PLAIN, QUIET, Canvas, gpu_label
-from forestcoll.draw.layout import Layout, Place
+from forestcoll.draw.canvas import CROSSING, INK, PLAIN, QUIET, Canvas, gpu_label
+from forestcoll.draw.places import GPU_RADIUS, Layout, Place
 from forestcoll.errors import InvalidScheduleError, UnsupportedError
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
