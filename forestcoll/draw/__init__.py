@@ -2,7 +2,7 @@
 
 To read: ``topology`` and ``tree``; ``damage`` and ``folding`` (what is shown), ``layout`` and its
 parts ``blocks``, ``packages``, ``lattices`` and ``springs`` (where nodes go), ``routes`` (where
-links go), ``places`` (what these find) and ``canvas`` (how it looks).
+links go), ``branches`` (of a tree), ``places`` (what these find) and ``canvas`` (how it looks).
 """
 
 from forestcoll.draw.canvas import check_format, save_figure
