@@ -23,6 +23,7 @@ from experiments.config.sizes import size_text
 from experiments.plots.labels import spread
 from experiments.plots.looks import Look
 from experiments.plots.losses import GLYPHS, INK, glyph
+from forestcoll.draw.canvas import UNDATED
 
 __all__ = [
     "finish", "from_zero", "gpu_axis", "label_left", "panels", "save", "size_axis", "style",
@@ -191,9 +192,4 @@ def _entries(figure: Figure) -> dict[str, Any]:
 
 def save(figure: Figure, file: Path) -> None:
     """Write a figure in the format of the file's ending, without the date: equal stays equal."""
-    without: dict[str, dict[str, None]] = {
-        ".png": {"Software": None},
-        ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-        ".svg": {"Date": None, "Creator": None},
-    }
-    figure.savefig(file, metadata=without[file.suffix.lower()])
+    figure.savefig(file, metadata=UNDATED[file.suffix.lower()])

@@ -36,6 +36,7 @@ __all__ = [
     "PLAIN",
     "QUIET",
     "SLOW",
+    "UNDATED",
     "Canvas",
     "Line",
     "check_format",
@@ -63,11 +64,12 @@ _SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "forestcoll",
     "pdf.fonttype": 42,
 }
-_UNDATED: dict[str, dict[str, None]] = {
+UNDATED: dict[str, dict[str, None]] = {
     ".png": {"Software": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     ".svg": {"Date": None, "Creator": None},
 }
+"""What matplotlib is to leave out of a file, by its ending, so that equal stays equal."""
 
 
 _Vector = npt.NDArray[np.float64]
@@ -273,7 +275,7 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
         written.
     """
     check_format(path)
-    undated = _UNDATED.get(FilePath(path).suffix.lower())
+    undated = UNDATED.get(FilePath(path).suffix.lower())
     try:
         with mpl.rc_context(_SETTINGS):
             figure.savefig(path, bbox_inches="tight", pad_inches=0.15, metadata=undated)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+import math
+from itertools import combinations
 
-import numpy as np
 import pytest
 
 from forestcoll.draw.branches import branches, pieces
 from forestcoll.draw.places import GPU_RADIUS
+from forestcoll.draw.routes import Route, clearance
 
 
 def star(leaves: int) -> dict[int, list[int]]:
@@ -30,15 +31,11 @@ def test_up_to_eight_leaves_stand_in_a_row_and_more_in_rows() -> None:
 def test_no_edge_runs_behind_another_node_and_no_nodes_touch(leaves: int) -> None:
     """Lanes run between the rows and beside them."""
     found = branches(0, star(leaves), 0.42, {})
-    places = {v: np.array([place.x, place.y]) for v, place in found.places.items()}
-    for one, other in combinations(places.values(), 2):
-        assert np.hypot(*(one - other)) > 2 * GPU_RADIUS
+    for one, other in combinations(found.places.values(), 2):
+        assert math.hypot(one.x - other.x, one.y - other.y) > 2 * GPU_RADIUS
     for child in found.wrapped:
-        corners = np.array(found.edges[child])
-        for a, b in pairwise(corners):
-            for point in np.linspace(a, b, 60):
-                for v in places.keys() - {0, child}:
-                    assert np.hypot(*(point - places[v])) > GPU_RADIUS
+        way = Route(found.edges[child])
+        assert clearance(way, (0, child), found.places) > 0
 
 
 def test_parents_stand_over_the_middle_of_their_children() -> None:
