@@ -87,7 +87,8 @@ def run(
         known = latest(file.rows)
     every = [known[point.identity] for point in parsed.points if point.identity in known]
     kinds = parsed.experiment.figures if figures else []
-    _show(rows, _write(every, folder, kinds), title, form, as_json=as_json)
+    made = _write(every, folder, kinds, parsed.experiment.title)
+    _show(rows, made, title, form, as_json=as_json)
     if any(row.status is Status.FAILED for row in rows):
         raise typer.Exit(1)
 
@@ -139,7 +140,7 @@ def _run(plan: Plan, file: RowFile, executor: Executor) -> list[Row]:
             raise typer.Exit(_INTERRUPTED) from None
 
 
-def _write(rows: list[Row], folder: Path, kinds: Sequence[str]) -> list[Path]:
+def _write(rows: list[Row], folder: Path, kinds: Sequence[str], title: str) -> list[Path]:
     from experiments.results.tables import write_summary
 
     files = [folder / ROWS, write_summary(rows, folder / "summary.csv")]
@@ -147,7 +148,7 @@ def _write(rows: list[Row], folder: Path, kinds: Sequence[str]) -> list[Path]:
         from experiments.plots.figures import draw
 
         for kind in kinds:
-            files += draw(kind, rows, folder / kind)
+            files += draw(kind, rows, folder / kind, title)
     return files
 
 

@@ -111,14 +111,18 @@ def plot(
     ],
     method: Methods = None,
     topology: Topologies = None,
-    title: Annotated[str, typer.Option(help="A line above the figure.")] = "",
+    title: Annotated[
+        str | None, typer.Option(help="Above the figure; if not given, the experiment's.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Draw a figure from results."""
+    from experiments.config.titles import title_of
     from experiments.plots.figures import plot as drawn
 
     rows = select(load_results(results), method or (), topology or ())
-    (file,) = drawn(kind, rows, [output], title)
+    above = title_of(rows[0].experiment) if title is None and rows else title
+    (file,) = drawn(kind, rows, [output], above or "")
     if as_json:
         _print_json({"kind": kind, "points": len(rows), "file": file})
     else:

@@ -3,7 +3,7 @@
 Read ``points`` (what one run is), ``methods`` (what can be named), ``kinds`` (of figures) and
 ``figure_options`` (asking for one), ``sizes`` (of the data), ``entries`` (what may stand in a
 file), ``schema`` (the same for editors), ``document`` (a file as plain data), ``faults`` (what is
-wrong with one, in words), ``sweeps`` (its points) and ``experiment`` (reading and checking one).
-Imports ``measures``. Nothing is imported here, so that a watchdog, which needs ``points`` alone,
-starts fast.
+wrong with one, in words), ``sweeps`` (its points), ``experiment`` (reading and checking one) and
+``titles`` (of ours). Imports ``measures``. Nothing is imported here, so that a watchdog, which
+needs ``points`` alone, starts fast.
 """

@@ -1,4 +1,4 @@
-"""What all figures share: one style, one palette, panels, and files that repeat byte for byte.
+"""What all figures share: one style, panels, and files that repeat byte for byte.
 
 Names come from files, so they are never parsed as mathematics: a dollar sign is a dollar sign.
 """
@@ -6,6 +6,8 @@ Names come from files, so they are never parsed as mathematics: a dollar sign is
 from __future__ import annotations
 
 import math
+import re
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,50 +17,24 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, ScalarFormatter
-from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
 from experiments.config.sizes import size_text
 from experiments.plots.labels import spread
-from experiments.results.rows import Status
+from experiments.plots.looks import Look
+from experiments.plots.losses import GLYPHS, INK, glyph
+from forestcoll.draw.canvas import UNDATED
 
 __all__ = [
-    "GLYPHS", "INK", "Look", "finish", "gpu_axis", "label_left", "look", "loss", "notes",
-    "panels", "save", "size_axis", "strip_above", "style",
+    "finish", "from_zero", "gpu_axis", "label_left", "panels", "save", "size_axis", "style",
 ]  # fmt: skip
 
-INK = "#404040"
-"""For what is not a method: optima, published values, notes."""
-
-GLYPHS = {
-    Status.TIMEOUT: ("T", "timeout"),
-    Status.OUT_OF_MEMORY: ("M", "out of memory"),
-    Status.UNSUPPORTED: ("U", "unsupported"),
-    Status.FAILED: ("F", "failed"),
-}
-"""What stands for a point without a result, and what the legend says of it."""
-
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_DASHES = ("-", "--", "-.", ":")
 _MOST_COLUMNS = 4
+_LETTERS_AN_INCH = 11.0
+"""Of a title, on the average."""
 
-Look = dict[str, Any]
-
-
-def look(position: int) -> Look:
-    """Return colour (Okabe and Ito's, safe for colour-blind eyes), marker and line of a series.
-
-    Where series coincide, the first lies on top and the others' larger marks show around it.
-    """
-    return {
-        "color": _COLOURS[position % len(_COLOURS)],
-        "marker": _MARKERS[position % len(_MARKERS)],
-        "linestyle": _DASHES[position // len(_COLOURS) % len(_DASHES)],
-        "markersize": 4.5 + 1.5 * min(position, 3),
-        "zorder": 2.9 - 0.01 * position,
-    }
+_LONG_LEGEND = 24
+"""Entries; more stand in two columns."""
 
 
 @contextmanager
@@ -94,10 +70,21 @@ def panels(
     figure = Figure(figsize=(1.0 + size[0] * columns, 0.8 + size[1] * lines), layout="constrained")
     grid = list(figure.subplots(lines, columns, squeeze=False, sharey=shared).flat)
     for axes, title in zip(grid, titles, strict=False):
-        axes.set_title(title, parse_math=False)
+        axes.set_title(_wrapped(title, size[0] * _LETTERS_AN_INCH), parse_math=False)
     for axes in grid[len(titles) :]:
         axes.remove()
     return figure, grid[: len(titles)]
+
+
+def _wrapped(text: str, width: float) -> str:
+    """Break a long title behind spaces and commas, or anywhere in a long word."""
+    parts = [textwrap.wrap(part, max(8, int(width))) for part in re.split(r"(?<=,)(?! )", text)]
+    lines = [""]
+    for part in (piece for pieces in parts for piece in pieces):
+        if len(lines[-1]) + len(part) > width and lines[-1]:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
 
 
 def label_left(panel: Iterable[Axes], text: str) -> None:
@@ -106,6 +93,14 @@ def label_left(panel: Iterable[Axes], text: str) -> None:
         place = axes.get_subplotspec()
         if place is not None and place.is_first_col():
             axes.set_ylabel(text, parse_math=False)
+
+
+def from_zero(panel: Iterable[Axes]) -> None:
+    """Let the ordinates begin at zero and end above all that is drawn on them."""
+    for axes in panel:
+        together = axes.get_shared_y_axes().get_siblings(axes)
+        tops = [float(one.dataLim.y1) for one in together]
+        axes.set_ylim(0, 1.05 * max((top for top in tops if math.isfinite(top)), default=1.0))
 
 
 def gpu_axis(axes: Axes, sizes: Iterable[int]) -> None:
@@ -122,8 +117,14 @@ def size_axis(axes: Axes, sizes: Iterable[int], label: str) -> None:
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_locator(FixedLocator(_with_room(sorted(set(sizes)), most=7)))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: size_text(round(size))))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: _short(round(size))))
     axes.set_xlabel(label)
+
+
+def _short(size: int) -> str:
+    """Write a size in its unit, or with an exponent where no unit leaves few digits."""
+    text = size_text(size)
+    return text if len(text) < 6 else f"{size:.2g}".replace("e+0", "e")
 
 
 def _with_room(sizes: Sequence[int], most: int = 10) -> list[int]:
@@ -139,54 +140,12 @@ def _with_room(sizes: Sequence[int], most: int = 10) -> list[int]:
     return sorted({first, *kept})
 
 
-def glyph(status: Status) -> str:
-    """Return the marker of a point without a result: a letter."""
-    return f"$\\mathbf{{{GLYPHS[status][0]}}}$"
-
-
-def loss(
-    axes: Axes, x: float, y: float | None, status: Status, color: str, dodge: float = 0
-) -> None:
-    """Put the letter of a point without a result at its place.
-
-    ``y`` of None is the strip above the panel. ``dodge``, in points, keeps several at one place
-    apart.
-    """
-    strip = blended_transform_factory(axes.transData, axes.transAxes)
-    aside = ScaledTranslation(dodge / 72, 0, axes.figure.dpi_scale_trans)
-    line = Line2D(
-        [x], [1.045 if y is None else y], marker=glyph(status), markersize=6, color=color,
-        markeredgewidth=0.4, linestyle="none", clip_on=False, zorder=4,
-        path_effects=[withStroke(linewidth=3, foreground="white")],
-        transform=(strip if y is None else axes.transData) + aside,
-    )  # fmt: skip
-    axes.add_line(line)
-    axes.update_datalim([(x, 1 if y is None else y)], updatey=y is not None)
-    axes.autoscale_view()
-
-
-def strip_above(panel: Sequence[Axes]) -> None:
-    """Make room for letters between the panels and their titles."""
-    for axes in panel:
-        axes.set_title(axes.get_title(), pad=14)
-
-
-def notes(panel: Sequence[Axes], lines: Sequence[Sequence[tuple[str, str]]]) -> None:
-    """Write coloured lines, (text, colour), between each panel and its title."""
-    for axes, its_lines in zip(panel, lines, strict=True):
-        for height, (text, color) in enumerate(reversed(its_lines)):
-            axes.annotate(
-                text, (0, 1), (0, 3 + 9 * height), xycoords="axes fraction",
-                textcoords="offset points", fontsize=7, color=color, annotation_clip=False,
-                parse_math=False,
-            )  # fmt: skip
-        axes.set_title(axes.get_title(), pad=6 + 9 * max(map(len, lines)))
-
-
 def finish(figure: Figure, title: str) -> None:
     """Add what belongs to the whole figure, lay it out for good, and move labels apart."""
     if title:
-        figure.suptitle(title, parse_math=False)
+        width = figure.get_figwidth() * _LETTERS_AN_INCH
+        words = _wrapped(title, 0.9 * width)
+        figure.suptitle(words, x=0.02, ha="left", fontsize=11, parse_math=False)
     _legend(figure)
     engine = figure.get_layout_engine()
     if engine is not None:
@@ -208,8 +167,10 @@ def _legend(figure: Figure) -> None:
         figure.set_size_inches(width, height + 0.19 * (lines - 1))
         options: Look = {"loc": "outside lower center", "ncols": columns}
     else:
-        figure.set_size_inches(width + column, max(height, 0.5 + 0.19 * len(found)))
-        options = {"loc": "outside right upper"}
+        columns = math.ceil(len(found) / _LONG_LEGEND)
+        lines = math.ceil(len(found) / columns)
+        figure.set_size_inches(width + columns * column, max(height, 0.5 + 0.19 * lines))
+        options = {"loc": "outside right upper", "ncols": columns}
     for text in figure.legend(found.values(), found.keys(), **options).get_texts():
         text.set_parse_math(False)
 
@@ -231,9 +192,4 @@ def _entries(figure: Figure) -> dict[str, Any]:
 
 def save(figure: Figure, file: Path) -> None:
     """Write a figure in the format of the file's ending, without the date: equal stays equal."""
-    without: dict[str, dict[str, None]] = {
-        ".png": {"Software": None},
-        ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-        ".svg": {"Date": None, "Creator": None},
-    }
-    figure.savefig(file, metadata=without[file.suffix.lower()])
+    figure.savefig(file, metadata=UNDATED[file.suffix.lower()])

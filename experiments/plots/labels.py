@@ -30,6 +30,9 @@ _FAR = 30.0
 _STEP = 6.0
 """In points: half a mark and a little."""
 
+_READABLE = 0.3
+"""The share of a label that may be covered; one that would be covered more is left out."""
+
 
 def label(axes: Axes, text: str, place: tuple[float, float], color: str) -> None:
     """Write a label beside a mark; :func:`spread` finds the side."""
@@ -42,7 +45,10 @@ def label(axes: Axes, text: str, place: tuple[float, float], color: str) -> None
 
 
 def spread(figure: Figure) -> None:
-    """Move the labels of all panels apart, once everything else is in its place for good."""
+    """Move the labels of all panels apart, once everything else is in its place for good.
+
+    Labels for which there is no room are left out.
+    """
     for axes in figure.axes:
         taken = np.concatenate([np.empty((0, 4)), *_obstacles(axes)])
         for written in _labels(axes):
@@ -51,6 +57,9 @@ def spread(figure: Figure) -> None:
             outside = _shared(boxes[:1], boxes[:1]) - inside
             costs = _shared(boxes, taken) + outside + _FAR * np.hypot(*_DIRECTIONS.T)
             best = int(costs.argmin())
+            if _shared(boxes[best : best + 1], taken) > _READABLE * _shared(boxes[:1], boxes[:1]):
+                written.set_visible(False)
+                continue
             written.set_position((float(offsets[best, 0]), float(offsets[best, 1])))
             taken = np.concatenate([taken, boxes[best : best + 1]])
 

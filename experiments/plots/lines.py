@@ -16,18 +16,17 @@ from matplotlib.figure import Figure
 from experiments import published
 from experiments.config.kinds import AXES
 from experiments.measures.declared import BOUNDED, DRAWN
-from experiments.plots.drawing import (
+from experiments.plots.drawing import from_zero, gpu_axis, label_left, size_axis
+from experiments.plots.looks import Look
+from experiments.plots.losses import (
     INK,
-    Look,
-    gpu_axis,
-    label_left,
-    loss,
+    lost_in_words,
+    lost_places,
+    never_done,
     notes,
-    panels,
-    size_axis,
     strip_above,
 )
-from experiments.plots.panels import Palette, cluster_panels, lost_in_words, palette_of
+from experiments.plots.panels import Palette, cluster_panels, palette_of, topology_panels
 from experiments.published import Mark
 from experiments.results.columns import failed_places, medians, medians_along
 from experiments.results.rows import Row, Status
@@ -39,7 +38,7 @@ __all__ = ["lines", "lines_by_parameter", "lines_by_size"]
 def lines(rows: Sequence[Row], y: str) -> Figure:
     """Draw a column against the number of GPUs; any algbw under the optimum."""
     palette = palette_of(rows)
-    figure, panel_of = cluster_panels(rows)
+    figure, panel_of = cluster_panels(rows, y)
     raised = False
     for cluster, axes in panel_of.items():
         here = [row for row in rows if row.cluster == cluster]
@@ -56,9 +55,10 @@ def lines(rows: Sequence[Row], y: str) -> Figure:
         gpu_axis(axes, sizes)
         _published(axes, cluster, sizes, published.marks(y, {row.collective for row in here}))
     if DRAWN[y].better == "more":
-        figure.axes[0].set_ylim(bottom=0)
+        from_zero(figure.axes)
     if raised:
         strip_above(figure.axes)
+    _name_the_rest(figure.axes[0], rows, palette)
     label_left(figure.axes, DRAWN[y].axis)
     return figure
 
@@ -66,9 +66,8 @@ def lines(rows: Sequence[Row], y: str) -> Figure:
 def lines_by_size(rows: Sequence[Row], x: str, y: str) -> Figure:
     """Draw a column against the size of the data, a panel for each topology."""
     palette = palette_of(rows)
-    topologies = list(dict.fromkeys(row.topology for row in rows))
-    figure, grid = panels(topologies)
-    for topology, axes in zip(topologies, grid, strict=True):
+    figure, panel_of = topology_panels(rows, y)
+    for topology, axes in panel_of.items():
         here = [row for row in rows if row.topology == topology]
         for series, its_look in palette.items():
             values = medians((row for row in here if row.series == series), y, along=x)
@@ -77,8 +76,9 @@ def lines_by_size(rows: Sequence[Row], x: str, y: str) -> Figure:
         size_axis(axes, [row.size_bytes for row in here if row.size_bytes], AXES[x])
         if DRAWN[y].logarithmic:
             axes.set_yscale("log")
-    notes(grid, [lost_in_words(rows, palette, topology=name) for name in topologies])
-    label_left(grid, DRAWN[y].axis)
+    notes(figure.axes, [lost_in_words(rows, palette, topology=name) for name in panel_of])
+    _name_the_rest(figure.axes[0], rows, palette)
+    label_left(figure.axes, DRAWN[y].axis)
     return figure
 
 
@@ -93,10 +93,10 @@ def lines_by_parameter(rows: Sequence[Row], x: str, y: str) -> Figure:
         If some value of the parameter is not a number.
     """
     others = [_without(row, x) for row in rows]
-    palette = palette_of([other for other, value in others if value is not None])
-    topologies = list(dict.fromkeys(row.topology for row in rows))
-    figure, grid = panels(topologies)
-    for topology, axes in zip(topologies, grid, strict=True):
+    shown = [other for other, value in others if value is not None]
+    palette = palette_of(shown)
+    figure, panel_of = topology_panels(rows, y)
+    for topology, axes in panel_of.items():
         here = [(row, value) for row, value in others if row.topology == topology]
         for series, its_look in palette.items():
             its = [(row, value) for row, value in here if row.series == series]
@@ -110,9 +110,9 @@ def lines_by_parameter(rows: Sequence[Row], x: str, y: str) -> Figure:
             axes.set_xlabel(x, parse_math=False)
         if DRAWN[y].logarithmic:
             axes.set_yscale("log")
-    shown = [other for other, value in others if value is not None]
-    notes(grid, [lost_in_words(shown, palette, topology=name) for name in topologies])
-    label_left(grid, DRAWN[y].axis)
+    notes(figure.axes, [lost_in_words(shown, palette, topology=name) for name in panel_of])
+    _name_the_rest(figure.axes[0], shown, palette)
+    label_left(figure.axes, DRAWN[y].axis)
     return figure
 
 
@@ -129,6 +129,12 @@ def _without(row: Row, parameter: str) -> tuple[Row, float | None]:
     return replace(row, parameters=left), float(value)
 
 
+def _name_the_rest(axes: Axes, rows: Sequence[Row], palette: Palette) -> None:
+    """Enter methods without any result into the legend, and what became of them."""
+    for series, words in never_done(rows, palette).items():
+        axes.plot([], [], label=words, **palette[series])
+
+
 def _optimum(axes: Axes, rows: Sequence[Row]) -> None:
     best = {row.gpus: row.optimum_gb_s for row in rows if row.gpus and row.optimum_gb_s}
     sizes = sorted(best)
@@ -136,7 +142,11 @@ def _optimum(axes: Axes, rows: Sequence[Row]) -> None:
 
 
 def _published(axes: Axes, cluster: str, sizes: Sequence[int], marks: Sequence[Mark]) -> None:
-    """Add published values for the sizes that the rows span."""
+    """Add published values for the sizes that the rows span.
+
+    What is derived follows a formula of the size, so that between two sizes it would lie off the
+    straight line of the optimum: it stands at the sizes of the rows.
+    """
     if not sizes:
         return
     for position, name in enumerate(dict.fromkeys(mark.label for mark in marks)):
@@ -144,7 +154,7 @@ def _published(axes: Axes, cluster: str, sizes: Sequence[int], marks: Sequence[M
             (mark.gpus, mark.value)
             for mark in marks
             if (mark.cluster, mark.label) == (cluster, name)
-            and min(sizes) <= mark.gpus <= max(sizes)
+            and (mark.gpus in sizes if mark.derived else min(sizes) <= mark.gpus <= max(sizes))
         ]
         if places:
             hollow: Look = {"facecolors": "none", "edgecolors": INK, "linewidths": 1}
@@ -160,9 +170,8 @@ def _losses(axes: Axes, rows: Sequence[Row], palette: Palette, y: str) -> bool:
         if size is not None:
             at.setdefault((size, getattr(row, limit) if limit else None), []).append(row)
     for (size, height), lost in at.items():
-        for position, row in enumerate(lost):
-            dodge = 7 * (position - (len(lost) - 1) / 2)
-            loss(axes, size, height, row.status, palette[row.series]["color"], dodge)
+        marks = [(row.status, palette[row.series]["color"]) for row in lost]
+        lost_places(axes, size, height, marks)
     for edge in {height for _size, height in at if height is not None}:
         axes.axhline(edge, color=INK, lw=0.8, ls=(0, (4, 3)), zorder=1, label="limit")
     return any(height is None for _size, height in at)

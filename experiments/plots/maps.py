@@ -15,7 +15,8 @@ from experiments.config.document import nearest
 from experiments.config.kinds import SIDES
 from experiments.config.points import Value
 from experiments.measures.declared import DRAWN
-from experiments.plots.drawing import INK, label_left, loss, panels
+from experiments.plots.drawing import label_left, panels
+from experiments.plots.losses import INK, lost_places
 from experiments.plots.panels import cluster_title
 from experiments.results.columns import quantity, sides
 from experiments.results.rows import Row, Status
@@ -125,7 +126,7 @@ def _fill(
                 _cell(axes, i, j, number, scale)
             elif rows:
                 axes.bar(i, 1, width=1, bottom=j - 0.5, color="#f2f2f2", edgecolor="white")
-                loss(axes, i, j, rows[0].status, INK)
+                lost_places(axes, i, j, [(rows[0].status, INK)])
     axes.grid(visible=False)
     axes.set_xticks(range(len(across)), [str(x) for x in across], parse_math=False)
     axes.set_yticks(range(len(up)), [str(y) for y in up], parse_math=False)

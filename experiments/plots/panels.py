@@ -1,17 +1,19 @@
-"""Panels by cluster or topology, and what is lost said in words above them."""
+"""Panels by cluster or topology, and the looks of what stands in them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.plots.drawing import GLYPHS, Look, look, panels
-from experiments.results.columns import failed_places, series_of
-from experiments.results.rows import Row, Status
+from experiments.measures.declared import BOUNDED, DRAWN
+from experiments.plots.drawing import panels
+from experiments.plots.looks import Look, looks_of, variant
+from experiments.results.rows import Row
 
-__all__ = ["Palette", "cluster_panels", "cluster_title", "lost_in_words", "palette_of"]
+__all__ = ["Palette", "cluster_panels", "cluster_title", "palette_of", "topology_panels"]
 
 CLUSTERS: Mapping[str, str] = {
     "dgx_a100": "NVIDIA DGX A100",
@@ -23,10 +25,23 @@ CLUSTERS: Mapping[str, str] = {
 Palette = Mapping[str, Look]
 """How each method looks, by its name with its parameters."""
 
+_APART = 10.0
+"""What is that many times lower than in another panel has an ordinate of its own."""
+
 
 def palette_of(rows: Sequence[Row]) -> Palette:
-    """Give each method a look of its own."""
-    return {series: look(position) for position, series in enumerate(series_of(rows))}
+    """Give each method its look, and each choice of its parameters a variant of that.
+
+    Where series coincide, the first lies on top and the others' larger marks show around it.
+    """
+    methods = {row.series: row.method for row in rows}
+    looks, seen = looks_of(methods.values()), Counter[str]()
+    palette = {}
+    for position, (series, method) in enumerate(methods.items()):
+        depth = {"markersize": 4.5 + 1.5 * min(position, 3), "zorder": 2.9 - 0.01 * position}
+        palette[series] = {**variant(looks[method], seen[method]), **depth}
+        seen[method] += 1
+    return palette
 
 
 def cluster_title(name: str) -> str:
@@ -35,27 +50,33 @@ def cluster_title(name: str) -> str:
     return f"{CLUSTERS.get(family, family)}{', ' if colon else ''}{options}"
 
 
-def cluster_panels(rows: Sequence[Row]) -> tuple[Figure, dict[str, Axes]]:
-    """Return a figure with a panel for each cluster, and the panels by its name."""
-    clusters = list(dict.fromkeys(row.cluster for row in rows))
-    figure, axes = panels([cluster_title(name) for name in clusters])
-    return figure, dict(zip(clusters, axes, strict=True))
+def cluster_panels(rows: Sequence[Row], y: str) -> tuple[Figure, dict[str, Axes]]:
+    """Return a figure with a panel for each cluster, and the panels by its name.
+
+    ``y`` is the column along the ordinate.
+    """
+    groups = _grouped(rows, "cluster")
+    figure, axes = panels(list(map(cluster_title, groups)), shared=_alike(groups.values(), y))
+    return figure, dict(zip(groups, axes, strict=True))
 
 
-def lost_in_words(rows: Sequence[Row], palette: Palette, **panel: str) -> list[tuple[str, str]]:
-    """Say which methods gave no result in a panel, and in which colour to say it."""
-    ((column, name),) = panel.items()
-    sizes: dict[tuple[str, Status], list[str]] = {}
-    for (series, size), row in failed_places(
-        [row for row in rows if getattr(row, column) == name]
-    ).items():
-        sizes.setdefault((series, row.status), []).append("?" if size is None else str(size))
-    order = list(palette)
-    return [
-        (
-            f"{series}: {GLYPHS[status][1]}"
-            + (f" at {', '.join(where)} GPUs" if column == "cluster" else ""),
-            palette[series]["color"],
-        )
-        for (series, status), where in sorted(sizes.items(), key=lambda o: order.index(o[0][0]))
-    ]
+def topology_panels(rows: Sequence[Row], y: str) -> tuple[Figure, dict[str, Axes]]:
+    """Return a figure with a panel for each topology, and the panels by its name."""
+    groups = _grouped(rows, "topology")
+    figure, axes = panels(list(groups), shared=_alike(groups.values(), y))
+    return figure, dict(zip(groups, axes, strict=True))
+
+
+def _grouped(rows: Sequence[Row], column: str) -> dict[str, list[Row]]:
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(getattr(row, column), []).append(row)
+    return groups
+
+
+def _alike(groups: Iterable[Sequence[Row]], y: str) -> bool:
+    """Say whether all panels can be read on one ordinate; on a logarithmic one they can."""
+    columns = (y, "optimum_gb_s") if y in BOUNDED else (y,)
+    found = ([n for row in rows for c in columns if (n := getattr(row, c))] for rows in groups)
+    heights = [max(numbers) for numbers in found if numbers]
+    return DRAWN[y].logarithmic or not heights or max(heights) <= _APART * min(heights)

@@ -6,15 +6,18 @@ by their median. A point that gave no result is a note above its panel, not a ga
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.measures.declared import DRAWN
-from experiments.plots.drawing import INK, Look, label_left, look, notes, panels
+from experiments.plots.drawing import label_left
 from experiments.plots.labels import label
-from experiments.plots.panels import cluster_panels, lost_in_words, palette_of
+from experiments.plots.looks import Look, looks_of
+from experiments.plots.losses import INK, lost_in_words, never_done, notes
+from experiments.plots.panels import cluster_panels, palette_of, topology_panels
 from experiments.results.columns import medians, series_of
 from experiments.results.rows import Row
 
@@ -26,7 +29,7 @@ Place = tuple[float, float]
 def scatter(rows: Sequence[Row], x: str, y: str) -> Figure:
     """Draw a column against another: a mark for each method and size, sizes joined in order."""
     palette = palette_of(rows)
-    figure, panel_of = cluster_panels(rows)
+    figure, panel_of = cluster_panels(rows, y)
     for cluster, axes in panel_of.items():
         here = [row for row in rows if row.cluster == cluster]
         for series, its_look in palette.items():
@@ -37,6 +40,8 @@ def scatter(rows: Sequence[Row], x: str, y: str) -> Figure:
             for size, place in places.items():
                 label(axes, str(size), place, INK)
         _scales(axes, x, y)
+    for series, words in never_done(rows, palette).items():
+        figure.axes[0].plot([], [], label=words, **{**palette[series], "linewidth": 0.6})
     notes(figure.axes, [lost_in_words(rows, palette, cluster=name) for name in panel_of])
     label_left(figure.axes, f"{DRAWN[y].axis}; labels: GPUs")
     return figure
@@ -44,14 +49,15 @@ def scatter(rows: Sequence[Row], x: str, y: str) -> Figure:
 
 def pareto(rows: Sequence[Row], x: str, y: str) -> Figure:
     """Draw a column against another on each topology, with the front of what none beats."""
-    methods = list(dict.fromkeys(row.method for row in rows))
-    palette = {row.series: look(methods.index(row.method)) for row in rows}
-    topologies = list(dict.fromkeys(row.topology for row in rows))
-    figure, grid = panels(topologies)
-    for method in methods:
-        grid[0].plot([], [], label=method, **{**look(methods.index(method)), "linestyle": "none"})
+    looks = {
+        method: {**look, "linestyle": "none"}
+        for method, look in looks_of(row.method for row in rows).items()
+    }
+    palette = {row.series: looks[row.method] for row in rows}
+    figure, panel_of = topology_panels(rows, y)
+    _name_methods(figure.axes[0], rows, looks)
     fronts = []
-    for topology, axes in zip(topologies, grid, strict=True):
+    for topology, axes in panel_of.items():
         here = [row for row in rows if row.topology == topology]
         places = {
             series: place
@@ -62,16 +68,23 @@ def pareto(rows: Sequence[Row], x: str, y: str) -> Figure:
         for series, place in places.items():
             _method, _, parameters = series.partition(" (")
             alpha = 1.0 if place in fronts[-1] else 0.4
-            marks = {**palette[series], "linestyle": "none", "alpha": alpha}
-            axes.plot(*place, **marks)
+            axes.plot(*place, **palette[series], alpha=alpha)
             if parameters:
                 label(axes, parameters.rstrip(")"), place, INK)
         _scales(axes, x, y)
-    for axes, corners in zip(grid, fronts, strict=True):
+    for axes, corners in zip(figure.axes, fronts, strict=True):
         _stairs(axes, corners, x, y)
-    notes(grid, [lost_in_words(rows, palette, topology=name) for name in topologies])
-    label_left(grid, DRAWN[y].axis)
+    notes(figure.axes, [lost_in_words(rows, palette, topology=name) for name in panel_of])
+    label_left(figure.axes, DRAWN[y].axis)
     return figure
+
+
+def _name_methods(axes: Axes, rows: Sequence[Row], looks: Mapping[str, Look]) -> None:
+    """Enter each method into the legend once, with what became of it if it has no result."""
+    bare = [replace(row, parameters={}) for row in rows]
+    words = never_done(bare, looks)
+    for method, look in looks.items():
+        axes.plot([], [], label=words.get(method, method), **look)
 
 
 def front(places: Collection[Place], x: str, y: str) -> list[Place]:

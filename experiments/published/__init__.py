@@ -31,6 +31,8 @@ class Mark:
     label : str
     collectives : frozenset of str
         What it is a value of.
+    derived : bool
+        Whether it follows from what is published, and is not itself printed.
     """
 
     cluster: str
@@ -38,6 +40,7 @@ class Mark:
     value: float
     label: str
     collectives: frozenset[str]
+    derived: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,7 @@ def marks(measure: str, collectives: Collection[str] = ()) -> list[Mark]:
             float(row[measure]),
             row["label"],
             frozenset(row["collectives"].split()),
+            row.get("derived") == "yes",
         )
         for table in _tables().values()
         for row in table

@@ -1,7 +1,9 @@
 """Pictures: a topology with its bottleneck cut, one tree of a forest, what failures cost.
 
-To read: ``topology``, ``tree`` and ``outcomes``; ``layout`` and ``springs`` (where nodes go) and
-``canvas`` (how they look).
+To read: ``topology``, ``tree`` and ``outcomes``; ``damage`` and ``folding`` (what is shown),
+``layout`` and its parts ``blocks``, ``packages``, ``lattices`` and ``springs`` (where nodes go),
+``routes`` (where links go), ``branches`` (of a tree), ``places`` (what these find) and ``canvas``
+(how it looks).
 """
 
 from forestcoll.draw.canvas import check_format, save_figure

@@ -9,28 +9,36 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path as FilePath
+from typing import Any
 
+import matplotlib as mpl
 import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Patch
+from matplotlib.path import Path
 
-from forestcoll.draw.layout import Frame, Layout, Place
+from forestcoll.draw.places import GPU_RADIUS, SWITCH_HEIGHT, Frame, Layout, Place
+from forestcoll.draw.routes import Route
 from forestcoll.errors import ExportError
 from forestcoll.topology.model import Topology
 
 __all__ = [
     "CROSSING",
-    "GPU_RADIUS",
+    "DEAD",
     "INK",
     "PLAIN",
     "QUIET",
+    "SLOW",
+    "UNDATED",
     "Canvas",
+    "Line",
     "check_format",
     "gpu_label",
     "save_figure",
@@ -42,12 +50,40 @@ PLAIN = "#ffffff"
 CROSSING = "#d55e00"
 """Links that leave a cut, and tree edges from box to box."""
 
-GPU_RADIUS = 0.16  # inches, like all lengths here
-_SWITCH_HEIGHT = 0.24
-_BORDER = 0.35
+SLOW = "#8f3f97"
+DEAD = "#c40000"
+_BORDER = 0.35  # inches, like all lengths here
+_ROUNDING = 0.15
+_BEHIND = 0.07  # from a frame to that of the next box of a stack
 _LEAST_WIDTH = 6.0
 _LARGEST = 60.0
 _LEAST_FONT = 3.0  # points; smaller text is left out
+
+_SETTINGS: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "forestcoll",
+    "pdf.fonttype": 42,
+}
+UNDATED: dict[str, dict[str, None]] = {
+    ".png": {"Software": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    ".svg": {"Date": None, "Creator": None},
+}
+"""What matplotlib is to leave out of a file, by its ending, so that equal stays equal."""
+
+
+_Vector = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """How a link looks; ``width`` in points, ``dash`` as matplotlib has it."""
+
+    colour: str
+    width: float
+    dash: str | tuple[float, tuple[float, ...]] = "-"
+    head: bool = False
+    above: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,12 +95,9 @@ class Canvas:
     scale: float
 
     @classmethod
-    def of(cls, layout: Layout) -> Canvas:
-        """Make a figure that holds a layout."""
-        corners = [(p.x - p.width / 2, p.y) for p in layout.places.values()]
-        corners += [(p.x + p.width / 2, p.y) for p in layout.places.values()]
-        corners += [(f.x, f.y) for f in layout.frames.values()]
-        corners += [(f.x + f.width, f.y + f.height) for f in layout.frames.values()]
+    def of(cls, layout: Layout, ways: Iterable[Route] = ()) -> Canvas:
+        """Make a figure that holds a layout and the ways of its links."""
+        corners = [*layout.corners(), *(point for way in ways for point in way.span())]
         low, high = np.min(corners, axis=0) - _BORDER, np.max(corners, axis=0) + _BORDER
         half = np.maximum(high - low, (_LEAST_WIDTH, 0.0)) / 2
         middle = (low + high) / 2
@@ -110,50 +143,49 @@ class Canvas:
         """Draw a GPU as a disc."""
         centre = (place.x, place.y)
         self.axes.add_patch(Circle(centre, GPU_RADIUS, fc=colour, ec=INK, lw=0.9, zorder=4))
-        self._text(place.x, place.y, label, min(8.0, 24 / max(len(label), 1)), ha="center")
+        self._text(place.x, place.y, label, min(8.0, 31 / max(len(label), 1)), ha="center")
 
     def switch(self, place: Place, colour: str, label: str) -> None:
         """Draw a switch as a bar, its name as large as fits."""
-        corner = (place.x - place.width / 2, place.y - _SWITCH_HEIGHT / 2)
-        self._box(corner, place.width, _SWITCH_HEIGHT, 0.06, colour, INK, 4)
+        corner = (place.x - place.width / 2, place.y - SWITCH_HEIGHT / 2)
+        self._box(corner, place.width, SWITCH_HEIGHT, 0.06, colour, INK, 4)
         fits = 72 * 0.9 * place.width / (0.65 * max(len(label), 1))
         self._text(place.x, place.y, label, min(8.0, fits), ha="center")
 
-    def frame(self, frame: Frame, label: str, colour: str) -> None:
-        """Draw the outline of a box."""
-        self._box((frame.x, frame.y), frame.width, frame.height, 0.15, colour, QUIET, 0)
+    def frame(self, frame: Frame, label: str, colour: str, *, stacked: bool = False) -> None:
+        """Draw the outline of a box, or of a stack of them."""
+        for depth in (2, 1, 0) if stacked else (0,):
+            corner = (frame.x + depth * _BEHIND, frame.y + depth * _BEHIND)
+            self._box(corner, frame.width, frame.height, 0.15, colour, QUIET, 0)
         y = frame.y + (frame.height - 0.14 if frame.label_on_top else 0.14)
         self._text(frame.x + 0.1, y, label, 8.0, ha="left")
 
-    def arrow(
-        self,
-        start: Place,
-        end: Place,
-        colour: str,
-        width: float,
-        *,
-        bend: float = 0.0,
-        head: bool = True,
-    ) -> None:
-        """Draw a link, over the plain ones and with a head unless told otherwise."""
-        pointed = f"-|>,head_length={0.25 + 0.08 * width},head_width={0.13 + 0.03 * width}"
-        gap = 72 * (_SWITCH_HEIGHT / 2 if end.width else GPU_RADIUS) * self.scale + 0.5
+    def line(self, route: Route, line: Line, end: Place) -> None:
+        """Draw a link along its way to a node, with a head if that is asked for."""
+        sizes = (0.25 + 0.08 * line.width, 0.13 + 0.03 * line.width)
+        pointed = f"-|>,head_length={sizes[0]},head_width={sizes[1]}"
+        gap = 0.0 if end.width else GPU_RADIUS
+        way = route.shortened(gap + 0.02) if line.head else route
         self.axes.add_patch(
             FancyArrowPatch(
-                (start.x, start.y),
-                (end.x, end.y),
-                arrowstyle=pointed if head else "-",
+                path=_path(way),
+                arrowstyle=pointed if line.head else "-",
                 mutation_scale=14,
-                connectionstyle=f"arc3,rad={bend}",
                 shrinkA=0,
-                shrinkB=gap if head else 0,
-                color=colour,
-                linewidth=width,
+                shrinkB=0,
+                color=line.colour,
+                linewidth=line.width,
+                linestyle=line.dash,
                 joinstyle="miter",
+                fill=line.head,
                 clip_on=False,
-                zorder=3 if head else 2,
+                zorder=3 if line.above else 2,
             )
         )
+
+    def note(self, x: float, y: float, text: str) -> None:
+        """Write beside a link."""
+        self._text(x, y, text, 7.0, ha="center")
 
     def _box(
         self,
@@ -186,6 +218,27 @@ class Canvas:
             )
 
 
+def _path(route: Route) -> Path:
+    """Return the outline of a link: straight, a curve, or with round corners."""
+    points = np.array(route.points)
+    if len(points) == 2:
+        return Path(points, [Path.MOVETO, Path.LINETO])
+    if len(points) == 3:
+        return Path(points, [Path.MOVETO, Path.CURVE3, Path.CURVE3])
+    vertices, codes = [points[0]], [int(Path.MOVETO)]
+    for before, corner, after in zip(points, points[1:], points[2:], strict=False):
+        vertices += [_towards(corner, before), corner, _towards(corner, after)]
+        codes += [int(Path.LINETO), *[int(Path.CURVE3)] * 2]
+    return Path(np.array([*vertices, points[-1]]), [*codes, int(Path.LINETO)])
+
+
+def _towards(corner: _Vector, other: _Vector) -> _Vector:
+    """Return where the rounding of a corner begins."""
+    way = other - corner
+    length = max(float(np.hypot(*way)), 1e-9)
+    return np.asarray(corner + way * min(_ROUNDING / length, 0.5))
+
+
 def gpu_label(topology: Topology, position: int, *, boxed: bool) -> str:
     """Return a GPU's number: in its box (3), in the network (1.3), or the end of its name."""
     node = topology.nodes[position]
@@ -204,7 +257,7 @@ def check_format(path: str | os.PathLike[str]) -> None:
         With the formats that there are.
     """
     known = sorted(FigureCanvasBase.get_supported_filetypes())
-    if Path(path).suffix.lower().lstrip(".") not in known:
+    if FilePath(path).suffix.lower().lstrip(".") not in known:
         raise ExportError(
             f"{path}: a drawing's file name ends in .png, .pdf or .svg (also {', '.join(known)})"
         )
@@ -213,6 +266,8 @@ def check_format(path: str | os.PathLike[str]) -> None:
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure in the format that the file's name ends in, trimmed to what is drawn.
 
+    Text stays text, and equal figures give equal bytes: no date, no random name.
+
     Raises
     ------
     ExportError
@@ -220,8 +275,10 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
         written.
     """
     check_format(path)
+    undated = UNDATED.get(FilePath(path).suffix.lower())
     try:
-        figure.savefig(path, bbox_inches="tight", pad_inches=0.15)
+        with mpl.rc_context(_SETTINGS):
+            figure.savefig(path, bbox_inches="tight", pad_inches=0.15, metadata=undated)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise ExportError(f"{path}: cannot be written: {reason}") from None

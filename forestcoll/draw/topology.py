@@ -1,25 +1,31 @@
 """A picture of a network, with a cut in colour.
 
-Problem: show where the shards must squeeze through.
+Problem: show where the shards must squeeze through, and what is damaged.
 Input:   a topology and, if wanted, a cut.
-Output:  a matplotlib Figure, tied to no screen and to no global state; save it with ``savefig``.
-Cost:    linear in nodes and links, after the layout.
+Output:  a matplotlib Figure, tied to no screen and to no global state; ``save_figure`` saves it.
+Cost:    linear in nodes and links, after the layout; the ways of the links, nodes times links.
 Source:  none.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from forestcoll.draw.canvas import CROSSING, INK, PLAIN, QUIET, Canvas, gpu_label
-from forestcoll.draw.layout import Layout, Place, lay_out
+from forestcoll.draw.canvas import CROSSING, DEAD, INK, PLAIN, SLOW, Canvas, Line, gpu_label
+from forestcoll.draw.damage import Damage, damage
+from forestcoll.draw.folding import Folded, fold
+from forestcoll.draw.layout import lay_out
+from forestcoll.draw.places import Layout, Pair
+from forestcoll.draw.routes import Route, routes
 from forestcoll.problem.cuts import Cut
-from forestcoll.topology.describe import decimal
+from forestcoll.topology.describe import counted, decimal
 from forestcoll.topology.model import Link, Topology
 
 __all__ = ["draw_topology"]
@@ -29,12 +35,18 @@ _SWITCH = "#dcdcdc"
 _RELAY = "#ececea"
 _INSIDE = "#a6d5f2"
 _INSIDE_FRAME = "#e6f2fa"
-_BEND = 0.18  # of a bent link, as a share of its length
-_BANDWIDTHS_IN_LEGEND = 5
+_SPEEDS = ((3.0, "#5c5c5c"), (1.9, "#7a7a7a"), (1.2, "#8a8a8a"), (0.8, "#949494"), (0.5, "#9e9e9e"))
+"""Width in points and grey of a link, the fastest first; the last for all that are slower."""
+
+_SLOW_DASH = (0.0, (5.0, 2.0))
+_DEAD_DASH = (0.0, (1.5, 2.0))
 
 
 def draw_topology(topology: Topology, cut: Cut | None = None) -> Figure:
     """Draw a network by box, links as thick as they are fast, and a cut in colour.
+
+    Of many equal boxes one is drawn, with how many it stands for. Links that are slower than
+    others of their class, or dead in one direction, are dashed.
 
     Parameters
     ----------
@@ -42,65 +54,182 @@ def draw_topology(topology: Topology, cut: Cut | None = None) -> Figure:
     cut : Cut, optional
         Its nodes are shaded, the links that leave it highlighted, its bound written below.
     """
-    layout = lay_out(topology)
     inside = set(cut.nodes) if cut is not None else set()
-    canvas = Canvas.of(layout)
-    for box, frame in layout.frames.items():
-        members = {v for v, node in enumerate(topology.nodes) if node.box == box}
-        canvas.frame(frame, f"box {box}", _INSIDE_FRAME if members <= inside else _FRAME)
-    _draw_links(canvas, topology, layout, cut)
-    _draw_nodes(canvas, topology, layout, inside)
-    canvas.write(topology.name, _cut_caption(cut) if cut else "", _legend(topology, cut))
+    picture = _Picture(topology, cut, fold(topology, inside), damage(topology))
+    canvas = Canvas.of(picture.layout, picture.ways.values())
+    _draw_frames(canvas, picture, inside)
+    _draw_links(canvas, picture)
+    _draw_nodes(canvas, picture, inside)
+    canvas.write(topology.name, _cut_caption(cut) if cut else "", _legend(picture))
     return canvas.figure
 
 
-def _draw_links(canvas: Canvas, topology: Topology, layout: Layout, cut: Cut | None) -> None:
-    """Draw a pair of opposite equal links as one line, a lone one as an arrow."""
-    fastest = max(link.bandwidth_gb_s for link in topology.links)
-    exits = set(cut.exit_links) if cut is not None else set()
-    segments, widths = [], []
-    for link in topology.links:
-        back = topology.link_between.get((link.head, link.tail))
-        both_ways = back is not None and back.bandwidth_gb_s == link.bandwidth_gb_s
-        start, end = _ends(layout, link)
-        wide = _line_width(link.bandwidth_gb_s, fastest)
-        bend = _BEND if (link.tail, link.head) in layout.bent else 0.0
-        if link in exits:
-            canvas.arrow(start, end, CROSSING, wide + 0.5, bend=bend)
-        elif back in exits:
+@dataclass(frozen=True)
+class _Picture:
+    """A network, what is drawn of it, and what is wrong with it."""
+
+    whole: Topology
+    cut: Cut | None
+    folded: Folded
+    damage: Damage
+
+    @property
+    def drawn(self) -> Topology:
+        return self.folded.topology
+
+    @cached_property
+    def layout(self) -> Layout:
+        return lay_out(self.drawn, self.dead)
+
+    @cached_property
+    def lines(self) -> dict[Pair, Line]:
+        """How each link looks that is drawn."""
+        return dict(_lines(self))
+
+    @cached_property
+    def ways(self) -> dict[Pair, Route]:
+        """The way of each; those with a line of their own each way are beside each other."""
+        unlike = {pair for pair in self.lines if pair[::-1] in self.lines}
+        return routes(self.layout, self.lines, unlike)
+
+    @cached_property
+    def speeds(self) -> list[Fraction]:
+        """The bandwidths of undamaged links, the fastest first."""
+        slow = self.damage.slow
+        found = {e.bandwidth_gb_s for e in self.whole.links if (e.tail, e.head) not in slow}
+        return sorted(found, reverse=True)
+
+    @cached_property
+    def exits(self) -> frozenset[Pair]:
+        """Links that leave the cut, as drawn."""
+        leaving = {(e.tail, e.head) for e in self.cut.exit_links} if self.cut else set()
+        return self._as_drawn(leaving)
+
+    @cached_property
+    def slow(self) -> frozenset[Pair]:
+        return self._as_drawn(self.damage.slow)
+
+    @cached_property
+    def dead(self) -> frozenset[Pair]:
+        return self._as_drawn(self.damage.dead)
+
+    def _as_drawn(self, pairs: Iterable[Pair]) -> frozenset[Pair]:
+        drawn = self.folded.drawn
+        return frozenset(
+            (drawn[tail], drawn[head]) for tail, head in pairs if drawn.keys() >= {tail, head}
+        )
+
+    @cached_property
+    def both_ways(self) -> bool:
+        """Whether links are pairs, but for damage."""
+        back = self.whole.link_between
+        alone = sum((link.head, link.tail) not in back for link in self.whole.links)
+        return alone <= len(self.whole.links) / 4
+
+    def look(self, link: Link) -> Line:
+        """Return how an undamaged link looks that is not on the edge of the cut."""
+        rank = sum(speed > link.bandwidth_gb_s for speed in self.speeds)
+        width, colour = self.styles[min(rank, len(self.styles) - 1)]
+        return Line(colour=colour, width=width)
+
+    @property
+    def styles(self) -> Sequence[tuple[float, str]]:
+        """Width and colour by rank of speed; one speed alone is drawn finer."""
+        return _SPEEDS if len(self.speeds) > 1 else _SPEEDS[2:]
+
+
+def _draw_frames(canvas: Canvas, picture: _Picture, inside: set[int]) -> None:
+    original = picture.folded.original
+    for box, frame in picture.layout.frames.items():
+        members = {original[v] for v, node in enumerate(picture.drawn.nodes) if node.box == box}
+        colour = _INSIDE_FRAME if members <= inside else _FRAME
+        equal = picture.folded.boxes.get(box, ())
+        canvas.frame(frame, _box_label(box, equal), colour, stacked=bool(equal))
+
+
+def _box_label(box: int, equal: tuple[int, ...]) -> str:
+    if not equal:
+        return f"box {box}"
+    runs: list[list[int]] = []
+    for number in equal:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    words = [f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs]
+    names = ", ".join(words) if len(words) <= 6 else ", ".join([*words[:5], "..."])
+    return f"boxes {names} (x {len(equal)})"
+
+
+def _draw_links(canvas: Canvas, picture: _Picture) -> None:
+    """Draw a pair of opposite equal links as one line, others as arrows."""
+    for pair, route in picture.ways.items():
+        shown = _as_far_as_the_street(route, pair, picture) if pair in picture.dead else route
+        canvas.line(shown, picture.lines[pair], picture.layout.places[pair[1]])
+        many = picture.folded.bundled.get(pair)
+        if many:
+            (a, b), (c, d) = route.points[0], route.points[-1]
+            canvas.note((a + c) / 2 + 0.22, (b + d) / 2, f"x {many}")
+
+
+def _as_far_as_the_street(route: Route, pair: Pair, picture: _Picture) -> Route:
+    """Leave a dead link out of the bundle of its box, where it would cover what is alive."""
+    if pair not in picture.layout.lanes or not picture.layout.frames:
+        return route
+    boxed = picture.drawn.nodes[pair[0]].box is not None
+    return Route(route.points[:2] if boxed else route.points[-2:])
+
+
+def _lines(picture: _Picture) -> Iterable[tuple[Pair, Line]]:
+    """Yield the links that are drawn, each once, and how they look."""
+    between = picture.drawn.link_between
+    for link in picture.drawn.links:
+        pair, back = (link.tail, link.head), (link.head, link.tail)
+        line = picture.look(link)
+        if pair in picture.exits:
+            yield pair, Line(colour=CROSSING, width=line.width + 0.5, head=True, above=True)
             continue
-        elif not both_ways:
-            canvas.arrow(start, end, QUIET, wide, bend=bend or 0.7 * _BEND)
-        elif bend and link.tail < link.head:
-            canvas.arrow(start, end, QUIET, wide, bend=bend, head=False)
-        elif link.tail < link.head:
-            segments.append(((start.x, start.y), (end.x, end.y)))
-            widths.append(wide)
-    lines = LineCollection(segments, linewidths=widths, colors=QUIET, zorder=2)
-    canvas.axes.add_collection(lines)
+        like = back in between and between[back].bandwidth_gb_s == link.bandwidth_gb_s
+        if back in picture.exits or (like and back < pair):
+            continue
+        if pair in picture.slow:
+            width = max(line.width, 1.2)
+            line = Line(colour=SLOW, width=width, dash=_SLOW_DASH, above=True)
+        yield (
+            pair,
+            Line(
+                colour=line.colour,
+                width=line.width,
+                dash=line.dash,
+                head=not like,
+                above=line.above,
+            ),
+        )
+    for tail, head in sorted(picture.dead):
+        if (head, tail) not in picture.dead or tail < head:
+            yield (
+                (tail, head),
+                Line(
+                    colour=DEAD,
+                    width=1.2,
+                    dash=_DEAD_DASH,
+                    head=(head, tail) not in picture.dead,
+                    above=True,
+                ),
+            )
 
 
-def _ends(layout: Layout, link: Link) -> tuple[Place, Place]:
-    """Return where a link meets its nodes: straight under or over a switch if its bar allows."""
-    tail, head = layout.places[link.tail], layout.places[link.head]
-    start = Place(tail.nearest_x(head.x), tail.y, tail.width)
-    return start, Place(head.nearest_x(start.x), head.y, head.width)
-
-
-def _line_width(bandwidth: Fraction, fastest: Fraction) -> float:
-    return 0.5 + 2.0 * float(bandwidth / fastest)
-
-
-def _draw_nodes(canvas: Canvas, topology: Topology, layout: Layout, inside: set[int]) -> None:
+def _draw_nodes(canvas: Canvas, picture: _Picture, inside: set[int]) -> None:
+    topology, layout = picture.drawn, picture.layout
     for v, node in enumerate(topology.nodes):
-        place = layout.places[v]
+        place, within = layout.places[v], picture.folded.original[v] in inside
         if not node.is_gpu:
             label = node.name.rpartition(".")[2] if node.box in layout.frames else node.name
-            canvas.switch(place, _INSIDE if v in inside else _SWITCH, label)
+            canvas.switch(place, _INSIDE if within else _SWITCH, label)
         else:
             label = gpu_label(topology, v, boxed=bool(layout.frames))
             plain = _RELAY if node.is_switch else PLAIN
-            canvas.gpu(place, _INSIDE if v in inside else plain, label)
+            canvas.gpu(place, _INSIDE if within else plain, label)
 
 
 def _cut_caption(cut: Cut) -> str:
@@ -111,17 +240,45 @@ def _cut_caption(cut: Cut) -> str:
     )
 
 
-def _legend(topology: Topology, cut: Cut | None) -> list[Line2D | Patch]:
-    speeds = sorted({link.bandwidth_gb_s for link in topology.links}, reverse=True)
-    shown = [*speeds[: _BANDWIDTHS_IN_LEGEND - 1], speeds[-1]] if len(speeds) > 5 else speeds
-    entries: list[Line2D | Patch] = [
-        Line2D([], [], c=QUIET, lw=_line_width(b, speeds[0]), label=f"{decimal(b)} GB/s")
-        for b in shown
-    ]
-    if cut is not None:
-        count = f"inside the cut: {len(cut.compute)} of {topology.num_compute} GPUs"
-        entries.append(Patch(facecolor=_INSIDE, edgecolor=INK, label=count))
-        way = "entry" if cut.reduction else "exit"
-        exits = f"{way} links: {decimal(cut.exit_gb_s)} GB/s in all"
-        entries.append(Line2D([], [], c=CROSSING, lw=2.5, label=exits))
+def _legend(picture: _Picture) -> list[Line2D | Patch]:
+    unit = "GB/s each direction" if picture.both_ways else "GB/s"
+    speeds, most = picture.speeds, len(picture.styles)
+    entries: list[Line2D | Patch] = []
+    for rank, (width, colour) in enumerate(picture.styles[: len(speeds)]):
+        low = f" to {decimal(speeds[-1])}" if rank == most - 1 and len(speeds) > most else ""
+        label = f"{decimal(speeds[rank])}{low} {unit}"
+        entries.append(Line2D([], [], c=colour, lw=width, label=label))
+    return entries + _damage_legend(picture.damage, picture.whole) + _cut_legend(picture.cut)
+
+
+def _damage_legend(found: Damage, topology: Topology) -> list[Line2D | Patch]:
+    entries: list[Line2D | Patch] = []
+    if found.slow:
+        worst = _slowest(found.slow, topology)
+        label = f"slow: {counted(len(found.slow), 'direction')}, {worst}"
+        entries.append(Line2D([], [], c=SLOW, lw=1.8, ls=_SLOW_DASH, label=label))
+    if found.dead:
+        label = f"dead: {counted(len(found.dead), 'direction')}"
+        entries.append(Line2D([], [], c=DEAD, lw=1.5, ls=_DEAD_DASH, label=label))
     return entries
+
+
+def _slowest(slow: Mapping[Pair, Fraction], topology: Topology) -> str:
+    shares = {
+        pair: topology.link_between[pair].bandwidth_gb_s / usual for pair, usual in slow.items()
+    }
+    pair = min(shares, key=lambda pair: (shares[pair], pair))
+    one = f"{decimal(topology.link_between[pair].bandwidth_gb_s)} of {decimal(slow[pair])} GB/s"
+    return one if len(set(shares.values())) == 1 else f"{one} at worst"
+
+
+def _cut_legend(cut: Cut | None) -> list[Line2D | Patch]:
+    if cut is None:
+        return []
+    count = f"inside the cut: {len(cut.compute)} of {cut.topology.num_compute} GPUs"
+    way = "entry" if cut.reduction else "exit"
+    exits = f"{way} links: {decimal(cut.exit_gb_s)} GB/s in all"
+    return [
+        Patch(facecolor=_INSIDE, edgecolor=INK, label=count),
+        Line2D([], [], c=CROSSING, lw=2.5, label=exits),
+    ]

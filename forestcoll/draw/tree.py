@@ -10,18 +10,19 @@ Source:  none.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from fractions import Fraction
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, Patch
 from matplotlib.path import Path
 
-from forestcoll.draw.canvas import CROSSING, GPU_RADIUS, INK, PLAIN, QUIET, Canvas, gpu_label
-from forestcoll.draw.layout import Layout, Place
+from forestcoll.draw.branches import Branches, branches, pieces
+from forestcoll.draw.canvas import CROSSING, INK, PLAIN, QUIET, Canvas, gpu_label
+from forestcoll.draw.places import Layout
 from forestcoll.errors import InvalidScheduleError, UnsupportedError
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
@@ -33,14 +34,15 @@ from forestcoll.topology.model import Topology
 __all__ = ["draw_tree"]
 
 _COLUMN = 0.42  # inches between leaves
-_ROW = 0.95  # inches between depths
+_BAR = 0.42
+_MOST_GPUS = 64  # more are drawn by box
 _BOX_COLOURS = (
     "#a6d5f2", "#f5d08a", "#8fd3bd", "#e6b8d2", "#f4ec9a", "#8fb8d9", "#f0b48f", "#c9c9c9",
 )  # fmt: skip
 
 
 def draw_tree(forest: Forest | MulticastForest, batch: int) -> Figure:
-    """Draw one tree of a forest, the root on top, GPUs coloured by box.
+    """Draw one tree of a forest, the root on top, GPUs coloured by box; above 64 GPUs by box.
 
     Parameters
     ----------
@@ -62,20 +64,93 @@ def draw_tree(forest: Forest | MulticastForest, batch: int) -> Figure:
         last = forest.num_batches - 1
         known = f"the schedule's trees are 0 to {last}" if last >= 0 else "the schedule is empty"
         raise InvalidScheduleError(f"tree {batch} does not exist; {known}")
+    shape = _shape(forest, batch)
+    children = _children(shape)
+    width = dict.fromkeys(shape.bars, _BAR)
+    column = _COLUMN if not shape.by_box else _BAR + 0.08
+    drawn = branches(shape.root, children, column, width)
+    canvas = Canvas.of(Layout(drawn.places))
+    _draw_edges(canvas, drawn, shape, upwards=forest.reduction)
+    for v, place in drawn.places.items():
+        if v in shape.bars:
+            canvas.switch(place, shape.colours[v], shape.labels[v])
+        else:
+            canvas.gpu(place, shape.colours[v], shape.labels[v])
+    canvas.write(_title(forest, batch), _caption(shape), _legend(shape))
+    return canvas.figure
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """A tree as it is drawn: nodes are GPUs and switches, or what it has in a box.
+
+    ``parents`` are above each node but the root, ``boxes`` where nodes are, ``bars`` the nodes
+    that are drawn as bars, ``by_box`` whether a node may stand for several GPUs.
+    """
+
+    root: int
+    parents: Mapping[int, int]
+    boxes: Mapping[int, int | None]
+    labels: Mapping[int, str]
+    colours: Mapping[int, str]
+    bars: frozenset[int]
+    by_box: bool
+
+
+def _shape(forest: Forest | MulticastForest, batch: int) -> _Shape:
+    """Take the tree as it is, or above 64 GPUs by box, if there are boxes."""
     topology, parents = forest.topology, _parents(forest, batch)
     boxes = [node.box for node in topology.nodes]
+    root = topology.compute[int(forest.root[batch])]
+    if len(topology.compute) > _MOST_GPUS and any(boxes[v] is not None for v in topology.compute):
+        return _by_box(topology, root, parents, boxes)
+    nodes = [root, *parents]
     colours = _box_colours([boxes[v] for v in topology.compute])
-    places = _tree_places(topology.compute[int(forest.root[batch])], parents, topology)
-    canvas = Canvas.of(Layout(places))
-    _draw_edges(canvas.axes, places, parents, boxes, upwards=forest.reduction)
-    for v, place in places.items():
-        colour = colours.get(boxes[v], PLAIN)
-        if topology.nodes[v].is_switch:
-            canvas.switch(place, colour, topology.nodes[v].name.rpartition(".")[2])
-        else:
-            canvas.gpu(place, colour, gpu_label(topology, v, boxed=False))
-    canvas.write(_title(forest, batch), "", _legend(parents, boxes, colours))
-    return canvas.figure
+    switches = frozenset(v for v in nodes if topology.nodes[v].is_switch)
+    return _Shape(
+        root=root,
+        parents=parents,
+        boxes={v: boxes[v] for v in nodes},
+        labels={
+            v: topology.nodes[v].name.rpartition(".")[2]
+            if v in switches
+            else gpu_label(topology, v, boxed=False)
+            for v in nodes
+        },
+        colours={v: colours.get(boxes[v], PLAIN) for v in nodes},
+        bars=switches,
+        by_box=False,
+    )
+
+
+def _by_box(
+    topology: Topology, root: int, parents: Mapping[int, int], boxes: Sequence[int | None]
+) -> _Shape:
+    """Draw a bar for each piece of the tree in a box, with its GPUs if not all of the box."""
+    members, above = pieces(root, parents, boxes)
+    size = Counter(boxes[v] for v in topology.compute)
+
+    def label(top: int) -> str:
+        gpus = sum(topology.nodes[v].is_gpu for v in members[top])
+        if boxes[top] is None:
+            return topology.nodes[top].name
+        return f"{boxes[top]}" if gpus == size[boxes[top]] else f"{boxes[top]}: {gpus}"
+
+    return _Shape(
+        root=root,
+        parents=above,
+        boxes={v: boxes[v] for v in members},
+        labels={v: label(v) for v in members},
+        colours={v: _BOX_COLOURS[0] if v == root else PLAIN for v in members},
+        bars=frozenset(members),
+        by_box=True,
+    )
+
+
+def _caption(shape: _Shape) -> str:
+    if not shape.by_box:
+        return ""
+    return "each bar is a box by its number, all its GPUs in it; 3: 2 is two GPUs of box 3"
 
 
 def _check_type(schedule: object) -> None:
@@ -103,62 +178,31 @@ def _parents(forest: Forest | MulticastForest, batch: int) -> dict[int, int]:
     return {gpus[rank]: gpus[parent] for rank, parent in parents if parent >= 0}
 
 
-def _tree_places(root: int, parents: Mapping[int, int], topology: Topology) -> dict[int, Place]:
-    """Place a tree with its root on top: a column for each leaf, a row for each depth.
-
-    Nodes in their parent's box stand left of its other children.
-    """
-    boxes = [node.box for node in topology.nodes]
-    children: dict[int, list[int]] = {v: [] for v in [root, *parents]}
-    for v in sorted(parents, key=lambda v: (boxes[v] or 0, v)):
-        children[parents[v]].append(v)
+def _children(shape: _Shape) -> dict[int, list[int]]:
+    """Sort the children of each node: those in its box first."""
+    boxes = shape.boxes
+    children: dict[int, list[int]] = {v: [] for v in [shape.root, *shape.parents]}
+    for v in sorted(shape.parents, key=lambda v: (boxes[v] or 0, v)):
+        children[shape.parents[v]].append(v)
     for parent, below in children.items():
         below.sort(key=lambda v: boxes[v] != boxes[parent])
-    bars = {v: _COLUMN for v in children if topology.nodes[v].is_switch}
-    return {v: replace(place, width=bars.get(v, 0.0)) for v, place in _tidy(root, children).items()}
+    return children
 
 
-def _tidy(root: int, children: Mapping[int, Sequence[int]]) -> dict[int, Place]:
-    """Visit depth first; a node stands over the middle of its children, leaves side by side."""
-    order, depth, stack = [], {root: 0}, [root]
-    while stack:
-        rank = stack.pop()
-        order.append(rank)
-        depth |= dict.fromkeys(children[rank], depth[rank] + 1)
-        stack.extend(reversed(children[rank]))
-    leaves = [rank for rank in order if not children[rank]]
-    x = {leaf: _COLUMN * i for i, leaf in enumerate(leaves)}
-    for rank in reversed(order):
-        if children[rank]:
-            x[rank] = (x[children[rank][0]] + x[children[rank][-1]]) / 2
-    return {rank: Place(x[rank], -_ROW * depth[rank]) for rank in order}
-
-
-def _draw_edges(
-    axes: Axes,
-    places: dict[int, Place],
-    parents: Mapping[int, int],
-    boxes: Sequence[int | None],
-    *,
-    upwards: bool,
-) -> None:
+def _draw_edges(canvas: Canvas, drawn: Branches, shape: _Shape, *, upwards: bool) -> None:
     """Draw each edge straight out of the parent and straight into the child, or upwards."""
-    for child, parent in parents.items():
-        across = boxes[child] != boxes[parent]
-        start, end = places[parent], places[child]
-        halfway = (start.y + end.y) / 2
-        below = start.y - GPU_RADIUS - 0.02 * upwards
-        above = end.y + GPU_RADIUS + 0.02 * (not upwards)
-        corners = [(start.x, below), (start.x, halfway), (end.x, halfway), (end.x, above)]
-        axes.add_patch(
+    smooth = [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]
+    for child, corners in drawn.edges.items():
+        across = shape.boxes[child] != shape.boxes[shape.parents[child]]
+        straight = [Path.MOVETO, *[Path.LINETO] * (len(corners) - 1)]
+        way = corners[::-1] if upwards else corners
+        canvas.axes.add_patch(
             FancyArrowPatch(
-                path=Path(
-                    corners[::-1] if upwards else corners,
-                    [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4],
-                ),
+                path=Path(way, straight if child in drawn.wrapped else smooth),
                 arrowstyle="-|>,head_length=5,head_width=2",
                 color=CROSSING if across else QUIET,
-                linewidth=1.6 if across else 1.0,
+                linewidth=1.6 if across and not shape.by_box else 1.0,
+                joinstyle="miter",
                 zorder=3 if across else 2,
             )
         )
@@ -183,16 +227,14 @@ def _box_colours(boxes: Sequence[int | None]) -> dict[int | None, str]:
     return colours
 
 
-def _legend(
-    parents: Mapping[int, int], boxes: Sequence[int | None], colours: dict[int | None, str]
-) -> list[Line2D | Patch]:
-    known = sorted(box for box in colours if box is not None)
+def _legend(shape: _Shape) -> list[Line2D | Patch]:
+    known = sorted({box for box in shape.boxes.values() if box is not None})
     if len(known) < 2:
         return []
-    entries: list[Line2D | Patch] = [
-        Patch(facecolor=colours[box], edgecolor=INK, label=f"box {box}")
-        for box in known[: len(_BOX_COLOURS)]
-    ]
-    crossings = sum(boxes[child] != boxes[parent] for child, parent in parents.items())
-    entries.append(Line2D([], [], c=CROSSING, lw=2, label=f"between boxes: {crossings}"))
+    colour = {shape.boxes[v]: shape.colours[v] for v in shape.boxes}
+    entries: list[Line2D | Patch] = []
+    if len(known) <= len(_BOX_COLOURS) and not shape.by_box:  # beyond, colours repeat
+        entries += [Patch(facecolor=colour[b], edgecolor=INK, label=f"box {b}") for b in known]
+    between = sum(shape.boxes[v] != shape.boxes[above] for v, above in shape.parents.items())
+    entries.append(Line2D([], [], c=CROSSING, lw=2, label=f"between boxes: {between}"))
     return entries

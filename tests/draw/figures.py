@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
 import matplotlib.colors as mcolors
 from matplotlib.figure import Figure
+from matplotlib.patches import ArrowStyle, FancyArrowPatch
+
+from forestcoll.topology import Topology, load_topology
 
 SPECS = [
     "dgx_a100:boxes=1",
@@ -19,7 +26,27 @@ SPECS = [
     "complete:nodes=5",
     "fat_tree:leaves=4,hosts=4,spines=2",
     "rail_optimized:boxes=3,spines=2",
+    "rail_optimized:boxes=16,spines=4",
+    "fat_tree:leaves=8,hosts=16,spines=4",
+    "fat_tree:leaves=3,hosts=40,spines=2",
+    "mi250:boxes=1",
+    "torus:dims=8x8",
+    "torus:dims=4x5x4",
+    "hypercube:dimension=5",
+    "dgx2:chassis=2",
+    "dgx_a100:boxes=16",
 ]
+
+
+def damaged(spec: str, harm: Mapping[str, Fraction | None]) -> Topology:
+    """A network with some links, "tail head", slower or gone."""
+    topology = load_topology(spec)
+    links = []
+    for link in topology.links:
+        name = f"{topology.nodes[link.tail].name} {topology.nodes[link.head].name}"
+        left = harm.get(name, link.bandwidth_gb_s)
+        links += [] if left is None else [replace(link, bandwidth_gb_s=left)]
+    return replace(topology, links=tuple(links))
 
 
 def patches(figure: Figure, kind: type, colour: str | None = None) -> list:
@@ -28,6 +55,15 @@ def patches(figure: Figure, kind: type, colour: str | None = None) -> list:
         for patch in figure.axes[0].patches
         if isinstance(patch, kind)
         and (colour is None or mcolors.same_color(patch.get_edgecolor(), colour))
+    ]
+
+
+def arrows(figure: Figure) -> list:
+    """The links with a head."""
+    return [
+        line
+        for line in patches(figure, FancyArrowPatch)
+        if isinstance(line.get_arrowstyle(), ArrowStyle.CurveFilledB)
     ]
 
 

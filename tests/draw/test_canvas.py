@@ -60,3 +60,15 @@ def test_drawing_leaves_pyplot_alone() -> None:
     """No global figure, no screen: pyplot is not even loaded."""
     code = "import sys, forestcoll.draw; sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_text_of_an_svg_is_text_and_equal_figures_are_equal_bytes(tmp_path: FilePath) -> None:
+    """Names can be searched for; no date, no random name."""
+    files = [tmp_path / name for name in ("a.svg", "b.svg", "a.pdf", "b.pdf", "a.png", "b.png")]
+    for file in files:
+        save_figure(draw_topology(load_topology("dgx_a100:boxes=2")), file)
+    written = files[0].read_text()
+    assert ">nvswitch</text>" in written
+    assert "<dc:date>" not in written
+    for one, other in zip(files[::2], files[1::2], strict=True):
+        assert one.read_bytes() == other.read_bytes()

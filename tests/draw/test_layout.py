@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from matplotlib.collections import LineCollection
-from matplotlib.patches import FancyArrowPatch
 
 from forestcoll.draw import draw_topology
-from forestcoll.draw.canvas import GPU_RADIUS
 from forestcoll.draw.layout import lay_out
+from forestcoll.draw.places import GPU_RADIUS
 from forestcoll.topology import TopologyBuilder, load_topology
-from tests.draw.figures import SPECS, patches, texts
+from tests.draw.figures import SPECS, texts
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -44,18 +44,27 @@ def test_many_boxes_stand_on_both_sides_of_their_switch() -> None:
     assert above == [True, True, False, False]
 
 
-def test_a_torus_stands_on_its_grid_and_its_long_links_are_bent() -> None:
-    """Of a 4x4 torus, one link in four of each row and column wraps around: 8 pairs."""
-    topology = load_topology("torus:dims=4x4")
+def test_rows_of_boxes_behind_the_first_are_led_round_it() -> None:
+    """Eight boxes of DGX A100 are two rows of two on each side; the outer ones' links turn."""
+    topology = load_topology("dgx_a100:boxes=8")
     layout = lay_out(topology)
-    columns = {place.x for place in layout.places.values()}
-    rows = {place.y for place in layout.places.values()}
-    assert (len(columns), len(rows)) == (4, 4)
-    assert len(layout.bent) == 2 * 8
-    figure = draw_topology(topology)
-    (straight,) = (c for c in figure.axes[0].collections if isinstance(c, LineCollection))
-    assert len(straight.get_segments()) == 24
-    assert len(patches(figure, FancyArrowPatch)) == 8
+    assert len({frame.y for frame in layout.frames.values()}) == 4
+    turned = {topology.nodes[v].box for pair in layout.lanes for v in pair} - {None}
+    assert turned == {0, 1, 6, 7}
+    for (tail, head), corners in layout.lanes.items():
+        gap = corners[1][0]
+        box = topology.nodes[tail if topology.nodes[tail].box is not None else head].box
+        assert box is not None
+        assert gap < layout.frames[box].x
+
+
+def test_a_link_that_is_only_drawn_is_led_round_too() -> None:
+    """A dead one, from GPU 0 of a box behind another."""
+    whole = load_topology("dgx_a100:boxes=8")
+    dead = (whole.position_of["b0.gpu0"], whole.position_of["ib"])
+    links = [e for e in whole.links if {e.tail, e.head} != set(dead)]
+    assert dead not in lay_out(replace(whole, links=links)).lanes
+    assert dead in lay_out(replace(whole, links=links), [dead]).lanes
 
 
 def test_networks_without_order_can_be_drawn() -> None:

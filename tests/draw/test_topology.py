@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import io
 from collections import Counter
+from fractions import Fraction
 
 import matplotlib.colors as mcolors
 import pytest
-from matplotlib.collections import LineCollection
 from matplotlib.patches import Circle, FancyArrowPatch
 
 from forestcoll.core.optimality import optimum
 from forestcoll.draw import draw_topology
-from forestcoll.draw.canvas import CROSSING
+from forestcoll.draw.canvas import CROSSING, DEAD, SLOW
 from forestcoll.draw.layout import lay_out
 from forestcoll.problem.cuts import Cut
 from forestcoll.topology import load_topology
-from tests.draw.figures import SPECS, patches, texts
+from tests.draw.figures import SPECS, arrows, damaged, patches, texts
 
 
 @pytest.mark.parametrize("spec", ["paper_example", "torus:dims=3x3x3", "mi250:boxes=1"])
@@ -56,16 +56,80 @@ def test_without_a_cut_nothing_is_highlighted() -> None:
     """No link in the cut's colour, nothing about cuts in the legend."""
     figure = draw_topology(load_topology("dgx_a100:boxes=2"))
     assert not patches(figure, FancyArrowPatch, CROSSING)
-    assert texts(figure)[:2] == ["300 GB/s", "25 GB/s"]
+    assert texts(figure)[:2] == ["300 GB/s each direction", "25 GB/s each direction"]
 
 
 def test_a_one_way_link_has_a_head_and_a_pair_of_links_is_one_line() -> None:
-    """A directed ring of four has four arrows and no plain line; a bidirectional one no arrow."""
+    """A directed ring of four has four arrows; a bidirectional one four lines without a head."""
     one_way = draw_topology(load_topology("ring:nodes=4,bidirectional=false"))
-    assert len(patches(one_way, FancyArrowPatch)) == 4
     both_ways = draw_topology(load_topology("ring:nodes=4"))
-    (lines,) = (c for c in both_ways.axes[0].collections if isinstance(c, LineCollection))
-    assert (len(lines.get_segments()), len(patches(both_ways, FancyArrowPatch))) == (4, 0)
+    assert len(patches(one_way, FancyArrowPatch)) == len(arrows(one_way)) == 4
+    assert (len(patches(both_ways, FancyArrowPatch)), len(arrows(both_ways))) == (4, 0)
+    assert texts(one_way)[0] == "1 GB/s"
+
+
+def test_speeds_are_told_apart_by_width_and_by_grey() -> None:
+    """Those of an MI250 box, and 16 GB/s to the network: four of each."""
+    lines = patches(draw_topology(load_topology("mi250:boxes=2")), FancyArrowPatch)
+    assert len({line.get_linewidth() for line in lines}) == 4
+    assert len({mcolors.to_hex(line.get_edgecolor()) for line in lines}) == 4
+
+
+def test_dead_and_slow_links_are_dashed_in_colours_of_their_own() -> None:
+    """Of four boxes one NIC is gone, one cannot send, one has half its speed."""
+    figure = draw_topology(damaged("dgx_a100:boxes=4", _HARM))
+    dead, slow = (patches(figure, FancyArrowPatch, colour) for colour in (DEAD, SLOW))
+    assert (len(dead), len(slow)) == (2, 1)  # both ways of the first and of the last are one line
+    assert all(line.get_linestyle() != "-" for line in [*dead, *slow])
+    assert {"dead: 3 directions", "slow: 2 directions, 12.5 of 25 GB/s"} <= set(texts(figure))
+    assert "12.5 GB/s each direction" not in texts(figure)
+
+
+_HARM = {
+    "b3.gpu2 ib": None,
+    "ib b3.gpu2": None,
+    "b1.gpu0 ib": None,
+    "b0.gpu5 ib": Fraction("12.5"),
+    "ib b0.gpu5": Fraction("12.5"),
+}
+
+
+def test_128_boxes_are_one_readable_page() -> None:
+    """One box and a stack of 127; no text smaller than 5.5 points on a page of 7 x 10."""
+    figure = draw_topology(load_topology("dgx_a100:boxes=128"))
+    assert {"box 0", "boxes 1-127 (x 127)"} <= set(texts(figure))
+    width, height = figure.get_size_inches()
+    assert max(width / 7, height / 10) * 5.5 <= 8
+    assert min(text.get_fontsize() for text in figure.axes[0].texts) >= 8
+
+
+def test_the_edge_of_a_cut_keeps_a_box_out_of_the_stack() -> None:
+    """Fifteen boxes are inside, one is not: 8 arrows into it."""
+    topology = load_topology("dgx_a100:boxes=16")
+    figure = draw_topology(topology, Cut(topology, optimum(topology).cut))
+    assert "boxes 1-15 (x 15)" in texts(figure)
+    assert len(patches(figure, FancyArrowPatch, CROSSING)) == 8
+    assert "inside the cut: 120 of 128 GPUs" in texts(figure)
+
+
+def test_links_of_a_bundle_are_counted() -> None:
+    """Eight rails on each of two spines."""
+    figure = draw_topology(load_topology("rail_optimized:boxes=4,spines=2"))
+    assert texts(figure).count("x 8") == 2
+    assert "rail0 to rail7, one for each GPU of a box" in texts(figure)
+
+
+def test_no_line_of_a_drawing_leaves_it() -> None:
+    """Bent links included, which title and legend would cover otherwise."""
+    for spec in ("hypercube:dimension=6", "torus:dims=3x3x3"):
+        figure = draw_topology(load_topology(spec))
+        (left, right), (low, high) = figure.axes[0].get_xlim(), figure.axes[0].get_ylim()
+        for line in patches(figure, FancyArrowPatch):
+            x, y = line.get_path().interpolated(20).vertices.T
+            assert left < x.min()
+            assert x.max() < right
+            assert low < y.min()
+            assert y.max() < high
 
 
 def test_a_huge_network_is_scaled_down_instead_of_refused() -> None:

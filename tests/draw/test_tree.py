@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch
 
 from forestcoll.draw import draw_tree
-from forestcoll.draw.canvas import CROSSING, GPU_RADIUS
+from forestcoll.draw.canvas import CROSSING
+from forestcoll.draw.places import GPU_RADIUS
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.generate import generate, generate_multicast
 from forestcoll.schedule import Forest, Routes
@@ -87,3 +88,44 @@ def test_a_tree_that_does_not_exist_is_refused(batch: int) -> None:
     """The forest has trees 0 and 1."""
     with pytest.raises(InvalidScheduleError, match="trees are 0 to 1"):
         draw_tree(hand_made_forest(), batch)
+
+
+def test_above_64_gpus_a_tree_is_drawn_by_box() -> None:
+    """Nine boxes of eight: a bar for each, eight edges between them; 64 GPUs are 64 discs."""
+    by_box = draw_tree(generate(load_topology("dgx_a100:boxes=9")), 0)
+    assert not patches(by_box, Circle)
+    assert len(patches(by_box, FancyBboxPatch)) == 9
+    assert len(patches(by_box, FancyArrowPatch, CROSSING)) == 8
+    assert {*map(str, range(9)), "between boxes: 8"} <= set(texts(by_box))
+    whole = draw_tree(generate(load_topology("dgx_a100:boxes=8")), 0)
+    assert len(patches(whole, Circle)) == 64
+
+
+def test_a_bar_with_some_gpus_of_a_box_says_how_many() -> None:
+    """A ring through nine boxes of eight, box 0 entered twice: one and seven GPUs of it."""
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"b{i // 8}.gpu{i % 8}", box=i // 8, index=i % 8) for i in range(72)]
+    order = [0, *range(8, 72), *range(1, 8)]
+    for a, b in zip(order, [*order[1:], 0], strict=True):
+        builder.link(gpus[a], gpus[b], 1)
+    parent = np.full((1, 72), -1, dtype=np.int32)
+    for a, b in pairwise(order):
+        parent[0, b] = a
+    forest = Forest(
+        topology=builder.build("a ring"),
+        method="by hand",
+        k=1,
+        congestion=Fraction(1),
+        root=np.array([0], dtype=np.int32),
+        multiplicity=np.array([1], dtype=np.int64),
+        parent=parent,
+        routes=Routes.from_paths({}),
+    )
+    written = texts(draw_tree(forest, 0))
+    assert {"0: 1", "0: 7", "1", "8"} <= set(written)
+
+
+@pytest.mark.parametrize("spec", ["dgx_a100:boxes=128", "dgx_a100:boxes=8", "mi250:boxes=4"])
+def test_trees_fit_a_page(spec: str) -> None:
+    """Twelve inches at most, where eight-point text is still read when it is scaled to a page."""
+    assert max(draw_tree(generate(load_topology(spec)), 0).get_size_inches()) <= 12

@@ -97,6 +97,17 @@ def test_plot_writes_the_file_that_is_asked_for(folder, tmp_path: Path, ending: 
     assert file.stat().st_size > 3000
 
 
+def test_a_plot_has_the_title_of_its_experiment_unless_told(folder, tmp_path: Path) -> None:
+    """That of the toolkit's own file; --title gives another, even none."""
+    file = tmp_path / "a.svg"
+    ours = [replace(row, experiment="quickstart") for row in some_rows()]
+    plot = ("plot", folder("a", ours), "--kind", "lines:y=height", "-o", file)
+    invoke(*plot)
+    assert "Allgather on A100" in file.read_text()
+    invoke(*plot, "--title", "")
+    assert "Allgather on A100" not in file.read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 
-from experiments.plots.drawing import finish, gpu_axis, panels, style
+from matplotlib.transforms import Bbox
+
+from experiments.plots.drawing import finish, gpu_axis, panels, size_axis, style
 
 
 def test_a_long_legend_does_not_crush_the_panel() -> None:
@@ -30,3 +32,43 @@ def test_crowded_sizes_leave_ticks_out_but_the_ends_stay() -> None:
     assert ticks[-1] == 128
     assert len(ticks) <= 10
     assert all(b / a > 1.6 for a, b in itertools.pairwise(ticks))
+
+
+def test_long_titles_are_broken_and_cover_nothing() -> None:
+    """Four panels with a name of 60 letters each and a title of the figure: no two overlap."""
+    name = "line_graph:of=(circulant:nodes=16,offsets=3+4+5+6),times=3,x=" + "9" * 40
+    with style():
+        figure, grid = panels([name] * 4)
+        for axes in grid:
+            axes.plot([1, 2], [1, 2], label="ring")
+        finish(figure, "A title that tells at some length what the figure is to show, " * 3)
+        figure.draw_without_rendering()
+        boxes = [axes.title.get_window_extent() for axes in grid]
+        boxes.append(figure.get_suptitle() and figure._suptitle.get_window_extent())
+    assert grid[0].get_title().replace("\n", "") == name
+    for one, other in itertools.combinations(boxes, 2):
+        shared = Bbox.intersection(one, other)
+        assert shared is None or shared.width * shared.height < 1
+    assert all(box.x0 >= 0 and box.x1 <= figure.bbox.x1 for box in boxes)
+
+
+def test_a_title_stands_clear_of_a_legend_at_the_side() -> None:
+    """One narrow panel, twelve methods, a title wider than the panel."""
+    with style():
+        figure, (axes,) = panels(["one"])
+        for i in range(12):
+            axes.plot([1, 2], [1, i], label=f"a method (effort={i}, size_bytes=1000000)")
+        finish(figure, "Transfer times on DGX1, 25 KB chunks (TE-CCL paper, table 3)")
+        figure.draw_without_rendering()
+        title, legend = figure._suptitle.get_window_extent(), figure.legends[0].get_window_extent()
+    shared = Bbox.intersection(title, legend)
+    assert shared is None or shared.width * shared.height < 1
+
+
+def test_sizes_without_a_unit_are_written_with_few_letters() -> None:
+    """10 MB of a million bytes each; 64 MB as people say it."""
+    with style():
+        _figure, (axes,) = panels(["sizes"])
+        size_axis(axes, [10_000_000, 64 << 20], "size")
+        form = axes.xaxis.get_major_formatter()
+    assert [form(size) for size in (10_000_000, 64 << 20, 1000)] == ["1e7", "64MB", "1000"]

@@ -1,11 +1,10 @@
-"""Panels by cluster, looks by method, and losses in words."""
+"""Panels by cluster, looks by method."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from experiments.config.points import Status
-from experiments.plots.panels import cluster_panels, cluster_title, lost_in_words, palette_of
+from experiments.plots.panels import cluster_panels, cluster_title, palette_of, topology_panels
 from tests.experiments.samples import clusters_of_rows
 
 
@@ -19,39 +18,31 @@ def test_clusters_are_called_as_people_call_them() -> None:
 def test_there_is_a_panel_for_each_cluster_in_their_order() -> None:
     rows = clusters_of_rows()
     rows += [replace(row, cluster="torus") for row in rows]
-    figure, panels = cluster_panels(rows)
+    figure, panels = cluster_panels(rows, "algbw_gb_s")
     assert list(panels) == ["dgx_a100", "torus"]
     assert [axes.get_title() for axes in figure.axes] == ["NVIDIA DGX A100", "torus"]
     assert list(panels.values()) == figure.axes
 
 
+def test_there_is_a_panel_for_each_topology() -> None:
+    figure, panels = topology_panels(clusters_of_rows(), "algbw_gb_s")
+    assert list(panels) == [f"dgx_a100:boxes={n}" for n in (2, 4, 8)]
+    assert list(panels.values()) == figure.axes
+
+
 def test_each_method_with_its_parameters_has_a_look_of_its_own() -> None:
-    """Equal ones have the same, wherever they stand."""
+    """Choices of parameters have the method's marker, in a shade of its colour."""
     rows = clusters_of_rows()
     rows.append(replace(rows[-1], parameters={"rings": 2}))
     palette = palette_of(rows)
     assert list(palette) == ["forestcoll", "ring", "ring (rings=2)"]
     assert len({look["color"] for look in palette.values()}) == 3
-    assert len({look["marker"] for look in palette.values()}) == 3
+    assert palette["ring"]["marker"] == palette["ring (rings=2)"]["marker"] != "o"
 
 
-def test_losses_are_told_with_the_sizes_where_they_are() -> None:
-    """In the order and colour of the methods; of a topology the size is known."""
+def test_a_method_looks_the_same_without_the_others() -> None:
+    """Colour, marker and line; the size of the marker says which lies on top."""
     rows = clusters_of_rows()
-    rows[4] = replace(rows[4], status=Status.TIMEOUT)
-    rows[0] = replace(rows[0], status=Status.FAILED)
-    rows.append(replace(rows[0], cluster="other", status=Status.UNSUPPORTED))
-    palette = palette_of(rows)
-    assert lost_in_words(rows, palette, cluster="dgx_a100") == [
-        ("forestcoll: failed at 16 GPUs", palette["forestcoll"]["color"]),
-        ("ring: timeout at 32, 64 GPUs", palette["ring"]["color"]),
-    ]
-    assert lost_in_words(rows, palette, topology="dgx_a100:boxes=8") == [
-        ("ring: timeout", palette["ring"]["color"])
-    ]
-
-
-def test_a_loss_without_a_size_is_told_too() -> None:
-    rows = [replace(row, gpus=None, status=Status.FAILED) for row in clusters_of_rows()[:1]]
-    ((words, _),) = lost_in_words(rows, palette_of(rows), cluster="dgx_a100")
-    assert words == "forestcoll: failed at ? GPUs"
+    alone = palette_of([row for row in rows if row.method == "ring"])["ring"]
+    both = palette_of(rows)["ring"]
+    assert {key for key in both if both[key] != alone[key]} <= {"markersize", "zorder"}

@@ -1,0 +1,156 @@
+"""Points without a result: letters in panels, words above them, a line in the legend.
+
+A method that times out, fails or cannot do a thing leaves no gap that a reader could overlook.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
+from matplotlib.transforms import ScaledTranslation, blended_transform_factory
+
+from experiments.plots.looks import Look
+from experiments.results.columns import failed_places
+from experiments.results.rows import Row, Status
+
+__all__ = [
+    "GLYPHS", "INK", "glyph", "lost_in_words", "lost_places", "never_done", "notes", "strip_above",
+]  # fmt: skip
+
+INK = "#404040"
+"""For what is not a method: optima, published values, notes."""
+
+GLYPHS = {
+    Status.TIMEOUT: ("T", "timeout"),
+    Status.OUT_OF_MEMORY: ("M", "out of memory"),
+    Status.UNSUPPORTED: ("U", "unsupported"),
+    Status.FAILED: ("F", "failed"),
+}
+"""What stands for a point without a result, and what the legend says of it."""
+
+_STRIP = 8.0  # points, from a panel up to the letters above it
+_APART = 7.0  # points, between letters at one place
+_MOST_LETTERS = 4  # at one place; more are counted
+_MOST_NOTES = 5  # above a panel
+
+
+def glyph(status: Status) -> str:
+    """Return the marker of a point without a result: a letter."""
+    return f"$\\mathbf{{{GLYPHS[status][0]}}}$"
+
+
+def lost_places(axes: Axes, x: float, y: float | None, lost: Sequence[tuple[Status, str]]) -> None:
+    """Put a letter for each loss at its place, in its colour; many of a kind are one and a number.
+
+    ``y`` of None is the strip above the panel.
+    """
+    if len(lost) <= _MOST_LETTERS:
+        for position, (status, color) in enumerate(lost):
+            _letter(axes, x, y, status, color, _APART * (position - (len(lost) - 1) / 2))
+        return
+    counts = sorted(Counter(status for status, _ in lost).items())
+    for position, (status, count) in enumerate(counts):
+        dodge = 2.6 * _APART * (position - (len(counts) - 1) / 2) - _APART / 2
+        _letter(axes, x, y, status, INK, dodge)
+        axes.annotate(
+            str(count), (x, 1 if y is None else y), (dodge + 4, -2 + (_STRIP if y is None else 0)),
+            xycoords=("data", "axes fraction" if y is None else "data"),
+            textcoords="offset points", fontsize=7, color=INK, annotation_clip=False,
+        )  # fmt: skip
+
+
+def _letter(
+    axes: Axes, x: float, y: float | None, status: Status, color: str, dodge: float
+) -> None:
+    strip = blended_transform_factory(axes.transData, axes.transAxes)
+    inch = axes.figure.dpi_scale_trans
+    aside = ScaledTranslation(dodge / 72, _STRIP / 72 if y is None else 0, inch)
+    line = Line2D(
+        [x], [1 if y is None else y], marker=glyph(status), markersize=6, color=color,
+        markeredgewidth=0.4, linestyle="none", clip_on=False, zorder=4,
+        path_effects=[withStroke(linewidth=3, foreground="white")],
+        transform=(strip if y is None else axes.transData) + aside,
+    )  # fmt: skip
+    axes.add_line(line)
+    axes.update_datalim([(x, 1 if y is None else y)], updatey=y is not None)
+    axes.autoscale_view()
+
+
+def strip_above(panel: Sequence[Axes]) -> None:
+    """Make room for letters between the panels and their titles."""
+    for axes in panel:
+        axes.set_title(axes.get_title(), pad=_STRIP + 8, parse_math=False)
+
+
+def notes(panel: Sequence[Axes], lines: Sequence[Sequence[tuple[str, str]]]) -> None:
+    """Write coloured lines, (text, colour), between each panel and its title.
+
+    Those for which there is no room are counted.
+    """
+    shown = [_shortened(its_lines) for its_lines in lines]
+    for axes, its_lines in zip(panel, shown, strict=True):
+        for height, (text, color) in enumerate(reversed(its_lines)):
+            axes.annotate(
+                text, (0, 1), (0, 3 + 9 * height), xycoords="axes fraction",
+                textcoords="offset points", fontsize=7, color=color, annotation_clip=False,
+                parse_math=False,
+            )  # fmt: skip
+        axes.set_title(axes.get_title(), pad=6 + 9 * max(map(len, shown)), parse_math=False)
+
+
+def _shortened(lines: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    if len(lines) <= _MOST_NOTES:
+        return list(lines)
+    left = len(lines) - _MOST_NOTES + 1
+    return [*lines[: _MOST_NOTES - 1], (f"and {left} more without a result", INK)]
+
+
+def lost_in_words(
+    rows: Sequence[Row], palette: Mapping[str, Look], **panel: str
+) -> list[tuple[str, str]]:
+    """Say which methods gave no result in a panel, and in which colour to say it."""
+    ((column, name),) = panel.items()
+    sizes: dict[tuple[str, Status], list[str]] = {}
+    for (series, size), row in failed_places(
+        [row for row in rows if getattr(row, column) == name]
+    ).items():
+        sizes.setdefault((series, row.status), []).append("?" if size is None else str(size))
+    order = list(palette)
+    return [
+        (
+            f"{series}: {GLYPHS[status][1]}"
+            + (f" at {', '.join(where)} GPUs" if column == "cluster" else ""),
+            palette[series]["color"],
+        )
+        for (series, status), where in sorted(sizes.items(), key=lambda o: order.index(o[0][0]))
+    ]
+
+
+def never_done(rows: Sequence[Row], palette: Mapping[str, Look]) -> dict[str, str]:
+    """Say of each method without any result what became of it, for the legend.
+
+    Such as "teccl: timeout from 32 GPUs on".
+    """
+    done = {row.series for row in rows if row.status is Status.OK}
+    lost = failed_places([row for row in rows if row.series not in done])
+    words = {}
+    for series in (series for series in palette if series not in done):
+        its = {size: row.status for (name, size), row in lost.items() if name == series}
+        words[series] = f"{series}: {_ends(its.values())}{_sizes(its)}" if its else series
+    return words
+
+
+def _ends(statuses: Iterable[Status]) -> str:
+    return " or ".join(GLYPHS[status][1] for status in GLYPHS if status in set(statuses))
+
+
+def _sizes(its: Mapping[int | None, Status]) -> str:
+    """Say from where on, unless size has nothing to do with it."""
+    known = sorted(size for size in its if size is not None)
+    if not known or set(its.values()) == {Status.UNSUPPORTED}:
+        return ""
+    return f" from {known[0]} GPUs on" if len(known) > 1 else f" at {known[0]} GPUs"

@@ -1,0 +1,149 @@
+"""One for many: of equal boxes one is drawn, rails become one bundle.
+
+Problem: a picture of 128 boxes on one page.
+Input:   a topology, and which nodes are marked (those inside of a cut).
+Output:  the network that is drawn, and what each part of it stands for.
+Cost:    linear in nodes and links.
+Source:  none; boxes are equal if they are wired alike, inside and to the switches outside, link by
+         link of the same bandwidth, and marked alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from forestcoll.topology.model import Link, Node, Topology
+
+__all__ = ["Folded", "fold"]
+
+_MOST_BOXES = 4  # all of so many are drawn
+_LEAST_EQUAL = 3  # so many are folded
+_LEAST_RAILS = 3
+
+
+@dataclass(frozen=True)
+class Folded:
+    """What is drawn of a network.
+
+    Parameters
+    ----------
+    topology : Topology
+        What is drawn; a link has the bandwidth of one of those that it stands for.
+    original : tuple of int
+        For each node the position of the first that it stands for in the whole network.
+    drawn : mapping
+        By position in the whole network, the node drawn for it; none for boxes left out.
+    boxes : mapping
+        By a box that is drawn, the boxes that it stands for, if they are several.
+    bundled : mapping
+        By (tail, head) how many links a drawn one stands for, if several.
+    """
+
+    topology: Topology
+    original: tuple[int, ...]
+    drawn: Mapping[int, int]
+    boxes: Mapping[int, tuple[int, ...]]
+    bundled: Mapping[tuple[int, int], int]
+
+
+def fold(topology: Topology, marked: Collection[int] = ()) -> Folded:
+    """Leave out what is drawn once for many.
+
+    Parameters
+    ----------
+    topology : Topology
+    marked : collection of int
+        Nodes that do not look like others.
+    """
+    boxes = _equal_boxes(topology, set(marked))
+    left_out = {box for others in boxes.values() for box in others[1:]}
+    stands_for = {rail: rails[0] for rails in _rails(topology, set(marked)) for rail in rails}
+    kept = [
+        v
+        for v, node in enumerate(topology.nodes)
+        if node.box not in left_out and stands_for.get(v, v) == v
+    ]
+    place = {v: i for i, v in enumerate(kept)}
+    links: dict[tuple[int, int], list[Link]] = {}
+    for link in topology.links:
+        pair = tuple(stands_for.get(v, v) for v in (link.tail, link.head))
+        if place.keys() >= set(pair):
+            links.setdefault((place[pair[0]], place[pair[1]]), []).append(link)
+    nodes = [_named(topology, v, [w for w in stands_for if stands_for[w] == v]) for v in kept]
+    drawn = [replace(its[0], tail=tail, head=head) for (tail, head), its in links.items()]
+    return Folded(
+        topology=Topology(topology.name, tuple(nodes), tuple(drawn)),
+        original=tuple(kept),
+        drawn=place | {rail: place[first] for rail, first in stands_for.items()},
+        boxes=boxes,
+        bundled={pair: len(its) for pair, its in links.items() if len(its) > 1},
+    )
+
+
+def _named(topology: Topology, v: int, bundle: Sequence[int]) -> Node:
+    node = topology.nodes[v]
+    if not bundle:
+        return node
+    last = topology.nodes[bundle[-1]].name
+    return replace(node, name=f"{node.name} to {last}, one for each GPU of a box")
+
+
+def _equal_boxes(topology: Topology, marked: set[int]) -> dict[int, tuple[int, ...]]:
+    """Return boxes that stand for others by the first of those, or none if there are few."""
+    alike: dict[object, list[int]] = {}
+    for box, signature in _signatures(topology, marked).items():
+        alike.setdefault(signature, []).append(box)
+    if sum(map(len, alike.values())) <= _MOST_BOXES:
+        return {}
+    whole = 1 if len(alike) == 1 else 0  # of equal boxes alone the first is drawn beside the stack
+    groups = [boxes[whole:] for boxes in alike.values()]
+    return {boxes[0]: tuple(boxes) for boxes in groups if len(boxes) >= _LEAST_EQUAL}
+
+
+def _signatures(topology: Topology, marked: set[int]) -> dict[int, object]:
+    """Describe each box by its nodes and links; one joined to another box is like no other."""
+    members: dict[int, list[int]] = {}
+    for v, node in enumerate(topology.nodes):
+        if node.box is not None:
+            members.setdefault(node.box, []).append(v)
+    local = {v: i for nodes in members.values() for i, v in enumerate(nodes)}
+    ends: dict[int, list[tuple[object, ...]]] = {box: [] for box in members}
+    for link in topology.links:
+        tail, head = (topology.nodes[v].box for v in (link.tail, link.head))
+        here = ("in", local.get(link.tail), local.get(link.head))
+        for box, other, place in (
+            (tail, head, ("out", local.get(link.tail), link.head)),
+            (head, tail, ("into", local.get(link.head), link.tail)),
+        ):
+            if box is not None and other != box:
+                alone = ("joined to another", box) if other is not None else place
+                ends[box].append((*alone, link.bandwidth_gb_s))
+        if tail is not None and tail == head:
+            ends[tail].append((*here, link.bandwidth_gb_s))
+    return {
+        box: (tuple(_kind(topology, v, marked) for v in nodes), tuple(sorted(ends[box], key=str)))
+        for box, nodes in members.items()
+    }
+
+
+def _kind(topology: Topology, v: int, marked: set[int]) -> tuple[object, ...]:
+    node = topology.nodes[v]
+    return (node.kind, node.index, node.multicast, node.stores, v in marked)
+
+
+def _rails(topology: Topology, marked: set[int]) -> Iterable[list[int]]:
+    """Yield switches that share the GPUs of every box out among them, one each, all alike."""
+    groups: dict[object, list[int]] = {}
+    around: dict[int, dict[int, object]] = {}
+    for link in topology.links:
+        around.setdefault(link.tail, {})[link.head] = link.bandwidth_gb_s
+    for v, node in enumerate(topology.nodes):
+        joined = around.get(v, {})
+        gpus = [w for w in joined if topology.nodes[w].is_gpu]
+        boxes = [topology.nodes[w].box for w in gpus]
+        one_each = len(set(boxes)) == len(boxes) > 0 and None not in boxes
+        if not node.is_gpu and node.box is None and one_each:
+            above = {w: bandwidth for w, bandwidth in joined.items() if w not in gpus}
+            groups.setdefault((v in marked, str(sorted(above.items()))), []).append(v)
+    yield from (rails for rails in groups.values() if len(rails) >= _LEAST_RAILS)

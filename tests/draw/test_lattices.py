@@ -1,0 +1,63 @@
+"""Tori and cubes, as one draws them."""
+
+from __future__ import annotations
+
+import pytest
+
+from forestcoll.draw.lattices import cube_layout, torus_layout
+from forestcoll.topology import load_topology
+
+
+def test_a_torus_stands_on_its_grid_and_its_long_links_run_beside_it() -> None:
+    """Of a 4x4 torus, a link of each row and column wraps around: 8 lanes, turning outside."""
+    topology = load_topology("torus:dims=4x4")
+    layout = torus_layout(topology)
+    assert layout is not None
+    columns = {place.x for place in layout.places.values()}
+    rows = {place.y for place in layout.places.values()}
+    assert (len(columns), len(rows)) == (4, 4)
+    assert len(layout.lanes) == 8
+    for (tail, head), (first, last) in layout.lanes.items():
+        one, other = layout.places[tail], layout.places[head]
+        assert one.x == other.x or one.y == other.y
+        outside = (first[1] > max(rows), last[1] < min(rows)) if one.x == other.x else (
+            first[0] < min(columns),
+            last[0] > max(columns),
+        )  # fmt: skip
+        assert outside == (True, True)
+
+
+def test_planes_of_a_third_dimension_stand_one_behind_the_other() -> None:
+    """3x3x3: nine lanes for each dimension; a mesh of 3x3x3 has none."""
+    layout, mesh = (
+        torus_layout(load_topology(f"torus:dims=3x3x3{end}")) for end in ("", ",wrap=false")
+    )
+    assert layout is not None
+    assert len(layout.lanes) == 27
+    assert mesh is not None
+    assert not mesh.lanes
+
+
+@pytest.mark.parametrize("dimension", [2, 3, 4, 5, 6])
+def test_equal_dimensions_of_a_cube_are_equal_steps(dimension: int) -> None:
+    """A bit set moves a corner by the same step wherever it is."""
+    layout = cube_layout(load_topology(f"hypercube:dimension={dimension}"))
+    assert layout is not None
+    for bit in range(dimension):
+        steps = {
+            (
+                round(layout.places[v | 1 << bit].x - layout.places[v].x, 6),
+                round(layout.places[v | 1 << bit].y - layout.places[v].y, 6),
+            )
+            for v in range(1 << dimension)
+            if not v >> bit & 1
+        }
+        assert len(steps) == 1
+
+
+@pytest.mark.parametrize("spec", ["ring:nodes=8", "complete:nodes=8", "kautz:degree=2,length=2"])
+def test_other_networks_are_no_lattices(spec: str) -> None:
+    """Eight GPUs, but other links; names with one number."""
+    topology = load_topology(spec)
+    assert cube_layout(topology) is None
+    assert torus_layout(topology) is None
