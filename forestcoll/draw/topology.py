@@ -167,7 +167,7 @@ def _draw_links(canvas: Canvas, picture: _Picture) -> None:
         shown = _as_far_as_the_street(route, pair, picture) if pair in picture.dead else route
         canvas.line(shown, picture.lines[pair], picture.layout.places[pair[1]])
         many = picture.folded.bundled.get(pair)
-        if many:
+        if many and not any(picture.drawn.nodes[v].is_gpu for v in pair):  # those have no room
             (a, b), (c, d) = route.points[0], route.points[-1]
             canvas.note((a + c) / 2 + 0.22, (b + d) / 2, f"x {many}")
 
