@@ -98,6 +98,8 @@ def best_times(routing: Routing, effort: Effort, phase: str, report: Report) -> 
         If the sketch does not let all chunks get to where they are wanted.
     TimeLimitError
         If the time is up before there is a routing.
+    SolverError
+        If the solver finds neither routes nor that there are none.
     """
     return _Stages(routing, effort, phase, report).run()
 
