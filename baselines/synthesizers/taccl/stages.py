@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from baselines.interface.search import Report, Search
@@ -31,7 +31,7 @@ from forestcoll.errors import (
     TimeLimitError,
 )
 from forestcoll.problem.limits import Limits
-from lp.solver.linear_program import Settings, Solution
+from lp.solver.linear_program import Program, Settings, Solution
 from lp.solver.solve import solve
 
 __all__ = ["Effort", "best_times"]
@@ -46,6 +46,9 @@ _GAP_OF_OTHERS = 0.05
 
 _TOLERANCE = 1e-7
 """By how much a further routing may take longer, relatively: solvers compute in floats."""
+
+_LOOSE = 1e-6
+"""By how much a solver may miss rows that gives up where less is asked for."""
 
 _EQUAL = 1e-9
 """A bound and what it bounds are the same if they differ by no more, relatively."""
@@ -264,7 +267,7 @@ class _Stages:
         """Search within a horizon, and learn from that."""
         beyond = horizon - rows.most_gained(horizon)
         try:
-            found = solve(rows.least(horizon), self._settings(until))
+            found = self._solved(rows.least(horizon), until)
         except InfeasibleError:
             known.bound, known.empty = max(known.bound, beyond), max(known.empty, horizon)
             return
@@ -287,6 +290,13 @@ class _Stages:
         known.bound = max(known.bound, min(found.bound, beyond))
         if known.bound <= known.objective * (1 + _TOLERANCE):
             known.bound = min(known.bound, known.objective)
+
+    def _solved(self, program: Program, until: float) -> Solution:
+        """Solve a program, less strictly if the solver gives up: routes are then looked at anew."""
+        try:
+            return solve(program, self._settings(until))
+        except SolverError:
+            return solve(program, replace(self._settings(until), tolerance=_LOOSE))
 
     def _nothing_found(self, why: ForestCollError | None) -> ForestCollError:
         """Return what is wrong: no routes, or no proof that there are none, and why not."""

@@ -141,7 +141,9 @@ def test_what_waits_for_a_link_is_not_ranked_anew_for_each_that_goes_before(
         heapq.heappush(heap, item)
 
     monkeypatch.setattr(
-        ordering, "heapq", SimpleNamespace(heappush=push, heappop=heapq.heappop, heapify=None)
+        ordering,
+        "heapq",
+        SimpleNamespace(heappush=push, heappop=heapq.heappop, heapify=heapq.heapify),
     )
     assert len(ordered(routing, routes, heuristic)) == 1200
     assert len(pushed) < 6 * 1200

@@ -145,6 +145,23 @@ def test_a_solver_that_gives_up_is_told_with_how_far_costs_are_apart(
         run(routing_of(two_boxes(latency=100, gpus=2)))
 
 
+def test_what_a_solver_gives_up_on_is_solved_less_strictly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As HiGHS does with a "Solve error" where one link is ten billion times as fast as another."""
+    asked: list[float] = []
+
+    def strict(program: Program, settings: Settings) -> Solution:
+        asked.append(settings.tolerance)
+        if settings.tolerance < 1e-6:
+            raise SolverError("too strict")
+        return solve(program, settings)
+
+    monkeypatch.setattr(stages, "solve", strict)
+    run(routing_of("ring:nodes=3"))
+    assert asked == [1e-9, 1e-6]
+
+
 def test_routes_in_circles_are_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RoutingRows, "routes", lambda self, values: None)
     with pytest.raises(SolverError, match="a chunk goes round in a circle"):
