@@ -24,17 +24,19 @@ from forestcoll.topology.operations import (
     degree_expansion,
     line_graph,
 )
-from forestcoll.topology.spec import load_topology
+from forestcoll.topology.spec import Network, as_topology, load_topology
 from forestcoll.topology.validate import validate
 
 __all__ = [
     "FAMILIES",
     "Family",
     "Link",
+    "Network",
     "Node",
     "NodeKind",
     "Topology",
     "TopologyBuilder",
+    "as_topology",
     "both_ways",
     "cartesian_power",
     "cartesian_product",
