@@ -4,7 +4,7 @@ To read: ``model`` (nodes and links), ``numbers`` (exact ones), ``builder`` (net
 things) and ``families/`` (by name); ``format``, ``documents`` and ``files`` (in YAML and JSON),
 ``importers/`` (in files of other tools); ``spec`` (any of these from one word), ``expanded``
 (families of networks made of networks); then what is asked of networks: ``validate``, ``groups``,
-``operations``, ``differences``, ``describe``.
+``operations``, ``differences``, ``describe``, ``in_brief`` (what a notebook shows).
 """
 
 from forestcoll.topology import expanded as expanded
