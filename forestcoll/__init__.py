@@ -1,7 +1,7 @@
 """Throughput-optimal schedules for collective communication on GPU networks, with their proofs.
 
 >>> import forestcoll
->>> forest = forestcoll.generate(forestcoll.load_topology("dgx_a100:boxes=4"))
+>>> forest = forestcoll.generate("dgx_a100:boxes=4")
 >>> float(forest.algbw_gb_s)
 266.6666666666667
 """
@@ -17,13 +17,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from forestcoll import draw as draw
+    from forestcoll.api import latency, optimum, verify
     from forestcoll.best_k import best_k
     from forestcoll.certificate import certify
     from forestcoll.core.assembly import expand
     from forestcoll.core.fixed_k import FixedK, fixed_k
-    from forestcoll.core.optimality import optimum
     from forestcoll.generate import generate, generate_factored, generate_multicast, generate_timed
-    from forestcoll.latency import latency
     from forestcoll.lowering import lower
     from forestcoll.multicast.pruning import multicast
     from forestcoll.problem.optimum import Optimum
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
         cost,
         read_certificate,
         read_schedule,
-        verify,
         verify_certificate,
         write_certificate,
         write_schedule,
@@ -89,18 +87,17 @@ __all__ = [
 ]
 
 _NAMES = {
+    "forestcoll.api": ("latency", "optimum", "verify"),
     "forestcoll.best_k": ("best_k",),
     "forestcoll.certificate": ("certify",),
     "forestcoll.core.assembly": ("expand",),
     "forestcoll.core.fixed_k": ("FixedK", "fixed_k"),
-    "forestcoll.core.optimality": ("optimum",),
     "forestcoll.generate": (
         "generate",
         "generate_factored",
         "generate_multicast",
         "generate_timed",
     ),
-    "forestcoll.latency": ("latency",),
     "forestcoll.lowering": ("lower",),
     "forestcoll.multicast.pruning": ("multicast",),
     "forestcoll.problem.certificate_document": (
@@ -114,7 +111,7 @@ _NAMES = {
     "forestcoll.schedule.forest": ("Forest",),
     "forestcoll.schedule.multicast": ("MulticastForest",),
     "forestcoll.schedule.program": ("Program",),
-    "forestcoll.schedule.verify": ("verify", "verify_certificate"),
+    "forestcoll.schedule.verify": ("verify_certificate",),
     "forestcoll.topology": (
         *("Topology", "group", "load_topology", "read_topology", "validate", "write_topology"),
     ),
