@@ -48,6 +48,9 @@ if TYPE_CHECKING:
         validate,
         write_topology,
     )
+    from forestcoll.what_if.replanning import replan
+    from forestcoll.what_if.single_changes import failures, upgrades
+    from forestcoll.what_if.tightest_cuts import tightest_cuts
 
 __all__ = [
     "Allreduce",
@@ -64,6 +67,7 @@ __all__ = [
     "cost",
     "draw",
     "expand",
+    "failures",
     "fixed_k",
     "generate",
     "generate_factored",
@@ -78,6 +82,9 @@ __all__ = [
     "read_certificate",
     "read_schedule",
     "read_topology",
+    "replan",
+    "tightest_cuts",
+    "upgrades",
     "validate",
     "verify",
     "verify_certificate",
@@ -115,6 +122,9 @@ _NAMES = {
     "forestcoll.topology": (
         *("Topology", "group", "load_topology", "read_topology", "validate", "write_topology"),
     ),
+    "forestcoll.what_if.replanning": ("replan",),
+    "forestcoll.what_if.single_changes": ("failures", "upgrades"),
+    "forestcoll.what_if.tightest_cuts": ("tightest_cuts",),
 }
 """Where each name is from; loaded when first asked for, so that the command starts quickly."""
 
