@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from forestcoll import draw as draw
+    from forestcoll import networkx as networkx
     from forestcoll.api import latency, optimum, verify
     from forestcoll.best_k import best_k
     from forestcoll.certificate import certify
@@ -78,6 +79,7 @@ __all__ = [
     "load_topology",
     "lower",
     "multicast",
+    "networkx",
     "optimum",
     "read_certificate",
     "read_schedule",
@@ -132,8 +134,8 @@ _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "draw":
-        return import_module("forestcoll.draw")
+    if name in ("draw", "networkx"):
+        return import_module(f"forestcoll.{name}")
     if name == "__version__":
         from importlib.metadata import version
 

@@ -25,7 +25,7 @@ def test_names_are_those_that_type_checkers_see() -> None:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("forestcoll")
         for alias in node.names
     }
-    assert seen == set(forestcoll.__all__) == {*LAZY, "draw"}
+    assert seen == set(forestcoll.__all__) == {*LAZY, "draw", "networkx"}
 
 
 @pytest.mark.parametrize("name", LAZY)
