@@ -55,7 +55,7 @@ def sides(rows: Iterable[Row]) -> set[str]:
 
 def _topology_parameters(row: Row) -> dict[str, Value]:
     """Read them from the topology's specification, which leaves out what equals its default."""
-    family, _, given = row.topology.partition(":")
+    family, _, given = row.topology.partition(" ")[0].partition(":")  # less what is changed
     if family not in FAMILIES:
         return {}
     defaults = {p.name: p.default_text for p in FAMILIES[family].parameters if not p.required}

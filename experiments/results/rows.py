@@ -21,14 +21,14 @@ from typing import Any, Self
 
 from pydantic import TypeAdapter, ValidationError
 
-from experiments.config.points import Point, Status, Value, series
+from experiments.config.points import Point, Status, Value, Weights, series
 from experiments.measures.declared import EXACT, SIZED, Measures
 from forestcoll.errors import ForestCollError, InvalidExperimentError
 
 __all__ = ["RARE", "Row", "RowFile", "Status", "latest", "read_rows"]
 
 
-RARE = ("root", "size_bytes", "sizes", *SIZED)
+RARE = ("root", "weights", "group", "lowered", "size_bytes", "sizes", *SIZED)
 """Columns that are there only where some experiment has asked for them."""
 
 
@@ -48,6 +48,9 @@ class _Asked:
     reason: str = ""
     gpus: int | None = None
     root: str | None = None
+    weights: str | None = None
+    group: str | None = None
+    lowered: str | None = None
     size_bytes: int | None = None
 
 
@@ -90,7 +93,11 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
     versions, host, commit, time
         Of what, where, from which code and when (start, ISO 8601, UTC) it ran.
     root : str
-        Of a broadcast or reduce.
+        Of a broadcast, reduce or allreduce.
+    weights, group : str
+        How much data each GPU has, and who takes part, as the experiment says.
+    lowered : str
+        Which links of a changed network were lowered, because the other way is slower or dead.
     sizes : mapping
         By size of the data, in bytes, the measures that depend on it.
     size_bytes : int
@@ -121,6 +128,8 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
             parameters=dict(point.parameters),
             repetition=point.repetition,
             root=None if point.root is None else str(point.root),
+            weights=None if point.weights is None else _as_text(point.weights),
+            group=point.group,
             limit_s=point.limits.seconds,
             limit_memory_gb=point.limits.memory_gb,
             **{**columns, "status": Status(columns["status"])},
@@ -160,6 +169,13 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
             if exact is not None and not _EXACT.fullmatch(exact):
                 raise ValueError(f"{reprlib.repr(exact)} is not an exact number such as 800/3")
         return row
+
+
+def _as_text(weights: Weights) -> str:
+    """Return weights in a line."""
+    if isinstance(weights, Mapping):
+        return ", ".join(f"{name}: {weight}" for name, weight in weights.items())
+    return ", ".join(map(str, weights))
 
 
 _EXACT = re.compile("[0-9]+(/[1-9][0-9]*)?")
