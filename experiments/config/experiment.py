@@ -243,6 +243,7 @@ def _check_figures(document: Document, experiment: Experiment, points: tuple[Poi
     families = {entry.family for entry in experiment.topologies if entry.family is not None}
     parameters = {p.name for family in families for p in FAMILIES[family].parameters}
     parameters |= {name for entry in experiment.methods for name in entry.parameters}
+    parameters |= set() if experiment.k is None else {"k"}
     methods = len({point.series for point in points})
     asked = []
     for position, text in enumerate(experiment.figures):

@@ -26,7 +26,8 @@ from experiments.plots.losses import GLYPHS, INK, glyph
 from forestcoll.draw.canvas import UNDATED
 
 __all__ = [
-    "finish", "from_zero", "gpu_axis", "label_left", "panels", "save", "size_axis", "style",
+    "count_axis", "finish", "from_zero", "gpu_axis", "label_left", "panels", "save", "size_axis",
+    "style",
 ]  # fmt: skip
 
 _MOST_COLUMNS = 4
@@ -105,11 +106,16 @@ def from_zero(panel: Iterable[Axes]) -> None:
 
 def gpu_axis(axes: Axes, sizes: Iterable[int]) -> None:
     """Make the abscissa the number of GPUs, doubling, with a tick at each size that has room."""
+    count_axis(axes, sizes, "GPUs")
+
+
+def count_axis(axes: Axes, counts: Iterable[float], label: str) -> None:
+    """Make the abscissa one of numbers above 0 that double, with a tick at each that has room."""
     axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_locator(FixedLocator(_with_room(sorted(set(sizes)))))
+    axes.xaxis.set_major_locator(FixedLocator(_with_room(sorted(set(counts)))))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(ScalarFormatter())
-    axes.set_xlabel("GPUs")
+    axes.set_xlabel(label, parse_math=False)
 
 
 def size_axis(axes: Axes, sizes: Iterable[int], label: str) -> None:
@@ -127,7 +133,7 @@ def _short(size: int) -> str:
     return text if len(text) < 6 else f"{size:.2g}".replace("e+0", "e")
 
 
-def _with_room(sizes: Sequence[int], most: int = 10) -> list[int]:
+def _with_room(sizes: Sequence[float], most: int = 10) -> list[float]:
     """Leave out sizes that are too close to others, but not the greatest and the least."""
     if not sizes:
         return []
