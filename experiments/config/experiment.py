@@ -27,6 +27,7 @@ from experiments.config.entries import (
 from experiments.config.faults import Location, explained
 from experiments.config.figure_options import check_figure, parse_figure
 from experiments.config.methods import claims, is_reference, method_names, parameters_of, refusal
+from experiments.config.own_functions import missing
 from experiments.config.points import ROOTED, Point
 from experiments.config.sweeps import Placed, points_of
 from experiments.config.variations import changed
@@ -117,7 +118,9 @@ def _check_file(document: Document, location: Location, file: str, folder: Path)
 
 def _check_method(document: Document, location: Location, entry: MethodEntry) -> None:
     if is_reference(entry.name):
-        known: Collection[str] = entry.parameters  # imported where it runs: its faults are rows
+        known: Collection[str] = entry.parameters  # what it takes, its rows will tell
+        if problem := missing(entry.name):
+            raise document.fault((*location, "name"), f"is {entry.name!r}, {problem}")
     elif entry.name in method_names():
         known = parameters_of(entry.name)
     else:
