@@ -159,5 +159,5 @@ def _show(rows: list[Row], files: list[Path], title: str, form: Format, *, as_js
     if as_json:
         typer.echo(report.as_json({"rows": [document(row) for row in rows], "files": files}))
         return
-    remarks = [*losses(rows), *notes(rows), *(f"wrote {file}" for file in files)]
+    remarks = [*losses(rows, files[0].parent), *notes(rows), *(f"wrote {file}" for file in files)]
     show_table(table(rows, title), form, remarks)

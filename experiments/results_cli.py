@@ -67,7 +67,11 @@ def show(
     if as_json:
         _print_json({"rows": [document(row) for row in rows], "files": files})
         return
-    remarks = [*losses(rows), *notes(rows), *(f"wrote {file}" for file in files)]
+    remarks = [
+        *losses(rows, results if results.is_dir() else results.parent),
+        *notes(rows),
+        *(f"wrote {file}" for file in files),
+    ]
     show_table(table(rows, str(results)), form, remarks)
 
 

@@ -28,7 +28,7 @@ from forestcoll.errors import ForestCollError, InvalidExperimentError
 __all__ = ["RARE", "Row", "RowFile", "Status", "latest", "read_rows"]
 
 
-RARE = ("root", "weights", "group", "lowered", "size_bytes", "sizes", *SIZED)
+RARE = ("root", "weights", "group", "lowered", "size_bytes", "sizes", "log", "stderr", *SIZED)
 """Columns that are there only where some experiment has asked for them."""
 
 
@@ -67,6 +67,8 @@ class _Circumstances:
     host: Mapping[str, str | int] = field(default_factory=dict)
     commit: str | None = None
     time: str
+    log: str | None = None
+    stderr: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +94,10 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
         Whether somebody else ended it (``kill -9``, a lost machine); then the next run repeats it.
     versions, host, commit, time
         Of what, where, from which code and when (start, ISO 8601, UTC) it ran.
+    log : str
+        File with what a failed process wrote to its standard error, in the folder of the rows.
+    stderr : str
+        The same, until it is in that file (:mod:`experiments.results.logs`).
     root : str
         Of a broadcast, reduce or allreduce.
     weights, group : str

@@ -69,15 +69,19 @@ def table(rows: Sequence[Row], title: str) -> Grid:
     )
 
 
-def losses(rows: Sequence[Row]) -> list[str]:
-    """Say of each row without a schedule why it has none."""
+def losses(rows: Sequence[Row], folder: Path = Path()) -> list[str]:
+    """Say of each row without a schedule why it has none, and where its traceback is.
+
+    ``folder`` is that of the rows.
+    """
     lost = [row for row in rows if row.status is not Status.OK]
-    return [_lost(row) for row in lost]
+    return [_lost(row, folder) for row in lost]
 
 
-def _lost(row: Row) -> str:
+def _lost(row: Row, folder: Path) -> str:
     reason = row.reason.removeprefix(f"{row.status}: ")
-    return f"{row.status}: {row.series} on {row.topology}: {reason}"
+    more = f"; see {folder / row.log}" if row.log else ""
+    return f"{row.status}: {row.series} on {row.topology}: {reason}{more}"
 
 
 def notes(rows: Sequence[Row]) -> list[str]:

@@ -5,7 +5,7 @@ its own, where nothing that a method prints can get in between. An event may hol
 ("generate" or "check"), ``stage`` (of a method), and ``fields`` (columns of the row).
 
 Errors that mean something become a status here. All others end the process with a traceback, which
-the watchdog turns into the row of a failure.
+the watchdog turns into the row of a failure; whatever it is, its traceback goes into a log.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import reprlib
 import resource
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -63,9 +64,11 @@ def work(job: Job, tell: Tell) -> None:
     except MemoryError as error:
         tell(_ending(Status.OUT_OF_MEMORY, f"an allocation was refused: {error}".rstrip(": ")))
     except VerificationError as error:
+        traceback.print_exc()
         tell({"fields": {"verified": False}})
         tell(_ending(Status.FAILED, f"VerificationError: {error}"))
     except ForestCollError as error:
+        traceback.print_exc()
         tell(_ending(Status.FAILED, f"{type(error).__name__}: {error}"))
     else:
         tell(_ending(Status.OK, ""))
