@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -67,7 +67,7 @@ def read_experiment(path: Path) -> ParsedExperiment:
     _check_collective(document, experiment)
     placed = _distinct(document, points_of(experiment, path.parent))
     _check_networks(document, placed)
-    points = tuple(one.point for one in placed)
+    points = tuple(replace(one.point, position=n) for n, one in enumerate(placed, start=1))
     _check_figures(document, experiment, points)
     return ParsedExperiment(experiment, points)
 

@@ -102,6 +102,8 @@ class Point:
         Who takes part.
     changes : mapping
         What is changed of the network (:mod:`experiments.config.variations`).
+    position : int, optional
+        In the experiment, from 1: where its row stands in tables and figures.
     sizes : tuple of int
         Of the data, in bytes, for measures that depend on it.
     """
@@ -121,6 +123,7 @@ class Point:
     weights: Weights | None = None
     group: str | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
+    position: int | None = None
 
     @property
     def series(self) -> str:

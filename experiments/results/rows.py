@@ -28,7 +28,18 @@ from forestcoll.errors import ForestCollError, InvalidExperimentError
 __all__ = ["RARE", "Row", "RowFile", "Status", "latest", "read_rows"]
 
 
-RARE = ("root", "weights", "group", "lowered", "size_bytes", "sizes", "log", "stderr", *SIZED)
+RARE = (
+    "position",
+    "root",
+    "weights",
+    "group",
+    "lowered",
+    "size_bytes",
+    "sizes",
+    "log",
+    "stderr",
+    *SIZED,
+)
 """Columns that are there only where some experiment has asked for them."""
 
 
@@ -47,6 +58,7 @@ class _Asked:
     status: Status
     reason: str = ""
     gpus: int | None = None
+    position: int | None = None
     root: str | None = None
     weights: str | None = None
     group: str | None = None
@@ -94,6 +106,8 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
         Whether somebody else ended it (``kill -9``, a lost machine); then the next run repeats it.
     versions, host, commit, time
         Of what, where, from which code and when (start, ISO 8601, UTC) it ran.
+    position : int
+        Of the point in its experiment, from 1; rows of earlier versions have none.
     log : str
         File with what a failed process wrote to its standard error, in the folder of the rows.
     stderr : str
@@ -133,6 +147,7 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
             method=point.method,
             parameters=dict(point.parameters),
             repetition=point.repetition,
+            position=point.position,
             root=None if point.root is None else str(point.root),
             weights=None if point.weights is None else _as_text(point.weights),
             group=point.group,
