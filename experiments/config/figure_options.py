@@ -70,6 +70,8 @@ def parse_figure(text: str) -> Figure:
         options[key] = word
     if "x" in options and options["x"] == options["y"]:
         raise InvalidExperimentError(f"{name}: x and y are both {options['x']!r}; change one")
+    if "second" in options:
+        _check_two(name, options["y"], options["second"])
     figure = Figure(name, options)
     for word in options.values():
         if word in DRAWN and DRAWN[word].sized and not figure.sized:
@@ -77,6 +79,17 @@ def parse_figure(text: str) -> Figure:
                 f"{name}: {word} depends on the size of the data; take lines-by-size:y={word}"
             )
     return figure
+
+
+def _check_two(name: str, y: str, second: str) -> None:
+    """Refuse two columns that cannot be read on one axis."""
+    if y == second:
+        raise InvalidExperimentError(f"{name}: y and second are both {y!r}; change one")
+    units = [DRAWN[column].unit or "a number" for column in (y, second)]
+    if units[0] != units[1]:
+        raise InvalidExperimentError(
+            f"{name}: {y} is in {units[0]}, {second} in {units[1]}; take two of one unit"
+        )
 
 
 def _takes(option: Option, word: str) -> bool:

@@ -132,6 +132,18 @@ register(Kind(
     options={"x": Option("size_bytes", "swept"), "y": Option("algbw_at_finish_gb_s")},
 ))  # fmt: skip
 register(Kind(
+    name="bars",
+    summary="any column as a bar for each method, a panel for each topology and collective",
+    draws="experiments.plots.bars:bars",
+    options={"y": Option("algbw_gb_s")},
+))  # fmt: skip
+register(Kind(
+    name="two-bars",
+    summary="two columns of one unit as bars side by side for each method",
+    draws="experiments.plots.bars:two_bars",
+    options={"y": Option("algbw_gb_s"), "second": Option("algbw_in_steps_gb_s")},
+))  # fmt: skip
+register(Kind(
     name="time-against-algbw",
     summary="generation time against theoretical algbw, flowing, a mark for each method and size",
     draws="experiments.plots.scatters:scatter",
