@@ -1,7 +1,7 @@
 """Throughput-optimal schedules for collective communication on GPU networks, with their proofs.
 
 >>> import forestcoll
->>> forest = forestcoll.generate(forestcoll.load_topology("dgx_a100:boxes=4"))
+>>> forest = forestcoll.generate("dgx_a100:boxes=4")
 >>> float(forest.algbw_gb_s)
 266.6666666666667
 """
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from forestcoll import draw as draw
+    from forestcoll import networkx as networkx
+    from forestcoll.api import latency, optimum, verify
     from forestcoll.best_k import best_k
     from forestcoll.certificate import certify
     from forestcoll.core.assembly import expand
     from forestcoll.core.fixed_k import FixedK, fixed_k
-    from forestcoll.core.optimality import optimum
     from forestcoll.generate import generate, generate_factored, generate_multicast, generate_timed
-    from forestcoll.latency import latency
     from forestcoll.lowering import lower
     from forestcoll.multicast.pruning import multicast
     from forestcoll.problem.optimum import Optimum
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
         cost,
         read_certificate,
         read_schedule,
-        verify,
         verify_certificate,
         write_certificate,
         write_schedule,
@@ -50,6 +49,9 @@ if TYPE_CHECKING:
         validate,
         write_topology,
     )
+    from forestcoll.what_if.replanning import replan
+    from forestcoll.what_if.single_changes import failures, upgrades
+    from forestcoll.what_if.tightest_cuts import tightest_cuts
 
 __all__ = [
     "Allreduce",
@@ -66,6 +68,7 @@ __all__ = [
     "cost",
     "draw",
     "expand",
+    "failures",
     "fixed_k",
     "generate",
     "generate_factored",
@@ -76,10 +79,14 @@ __all__ = [
     "load_topology",
     "lower",
     "multicast",
+    "networkx",
     "optimum",
     "read_certificate",
     "read_schedule",
     "read_topology",
+    "replan",
+    "tightest_cuts",
+    "upgrades",
     "validate",
     "verify",
     "verify_certificate",
@@ -89,18 +96,17 @@ __all__ = [
 ]
 
 _NAMES = {
+    "forestcoll.api": ("latency", "optimum", "verify"),
     "forestcoll.best_k": ("best_k",),
     "forestcoll.certificate": ("certify",),
     "forestcoll.core.assembly": ("expand",),
     "forestcoll.core.fixed_k": ("FixedK", "fixed_k"),
-    "forestcoll.core.optimality": ("optimum",),
     "forestcoll.generate": (
         "generate",
         "generate_factored",
         "generate_multicast",
         "generate_timed",
     ),
-    "forestcoll.latency": ("latency",),
     "forestcoll.lowering": ("lower",),
     "forestcoll.multicast.pruning": ("multicast",),
     "forestcoll.problem.certificate_document": (
@@ -114,10 +120,13 @@ _NAMES = {
     "forestcoll.schedule.forest": ("Forest",),
     "forestcoll.schedule.multicast": ("MulticastForest",),
     "forestcoll.schedule.program": ("Program",),
-    "forestcoll.schedule.verify": ("verify", "verify_certificate"),
+    "forestcoll.schedule.verify": ("verify_certificate",),
     "forestcoll.topology": (
         *("Topology", "group", "load_topology", "read_topology", "validate", "write_topology"),
     ),
+    "forestcoll.what_if.replanning": ("replan",),
+    "forestcoll.what_if.single_changes": ("failures", "upgrades"),
+    "forestcoll.what_if.tightest_cuts": ("tightest_cuts",),
 }
 """Where each name is from; loaded when first asked for, so that the command starts quickly."""
 
@@ -125,8 +134,8 @@ _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "draw":
-        return import_module("forestcoll.draw")
+    if name in ("draw", "networkx"):
+        return import_module(f"forestcoll.{name}")
     if name == "__version__":
         from importlib.metadata import version
 

@@ -20,6 +20,7 @@ from forestcoll.generate import Options, generate_factored, generate_multicast
 from forestcoll.problem.request import check_k
 from forestcoll.schedule.allreduce import Allreduce, TreeSchedule
 from forestcoll.topology.model import Topology
+from forestcoll.topology.spec import Network, as_topology
 
 __all__ = ["BestK", "Choice", "best_k"]
 
@@ -95,7 +96,7 @@ class BestK:
 
 
 def best_k(
-    topology: Topology,
+    topology: Network,
     max_k: int,
     *,
     collective: str = "allgather",
@@ -106,7 +107,7 @@ def best_k(
 
     Parameters
     ----------
-    topology : Topology
+    topology : Topology, or its specification, path or networkx graph
         Of two GPUs or more.
     max_k : int
         The largest number of trees per unit of weight.
@@ -139,6 +140,7 @@ def best_k(
     3
     """
     check_k(max_k, "the largest k")
+    topology = as_topology(topology)
     if topology.num_compute == 1:
         raise UnsupportedError("the schedule of a single GPU is empty, whatever the k")
     kind = _copying if multicast else _forwarding

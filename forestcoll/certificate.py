@@ -41,25 +41,25 @@ from forestcoll.problem.cuts import Cut
 from forestcoll.problem.optimum import Optimum
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
-from forestcoll.topology.model import Topology
+from forestcoll.topology.spec import Network, as_topology
 
 __all__ = ["certify"]
 
 
 @overload
 def certify(
-    topology: Topology, *, collective: OneWay = "allgather", **options: Unpack[Options]
+    topology: Network, *, collective: OneWay = "allgather", **options: Unpack[Options]
 ) -> Certificate: ...
 @overload
 def certify(
-    topology: Topology, *, collective: Literal["allreduce"], **options: Unpack[Options]
+    topology: Network, *, collective: Literal["allreduce"], **options: Unpack[Options]
 ) -> AllreduceCertificate: ...
 @overload
 def certify(
-    topology: Topology, *, collective: str, **options: Unpack[Options]
+    topology: Network, *, collective: str, **options: Unpack[Options]
 ) -> AnyCertificate: ...
 def certify(
-    topology: Topology, *, collective: str = "allgather", **options: Unpack[Options]
+    topology: Network, *, collective: str = "allgather", **options: Unpack[Options]
 ) -> AnyCertificate:
     """Certify the optimum of a collective, or the best with k trees per unit of weight.
 
@@ -88,6 +88,7 @@ def certify(
     >>> certificate.k, str(certificate.optimum.inverse_rate), certificate.links[0].trees
     (2, '3/2', 3)
     """
+    topology = as_topology(topology)
     if topology.num_compute == 1:
         raise UnsupportedError(f"{topology.name} has a single GPU: there is nothing to certify")
     forest = generate_factored(topology, collective=collective, **options)

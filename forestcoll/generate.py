@@ -24,7 +24,7 @@ from forestcoll.problem.request import ASKED, METHODS, Asked, Request, usable_co
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
-from forestcoll.topology.model import Topology
+from forestcoll.topology.spec import Network
 
 __all__ = [
     "METHODS",
@@ -69,19 +69,19 @@ def _with_options(function: Callable[P, R]) -> Callable[P, R]:
 
 @overload
 def generate(
-    topology: Topology, *, collective: OneWay = "allgather", **options: Unpack[Options]
+    topology: Network, *, collective: OneWay = "allgather", **options: Unpack[Options]
 ) -> Forest: ...
 @overload
 def generate(
-    topology: Topology, *, collective: Literal["allreduce"], **options: Unpack[Options]
+    topology: Network, *, collective: Literal["allreduce"], **options: Unpack[Options]
 ) -> Allreduce[Forest]: ...
 @overload
 def generate(
-    topology: Topology, *, collective: str, **options: Unpack[Options]
+    topology: Network, *, collective: str, **options: Unpack[Options]
 ) -> Forest | Allreduce[Forest]: ...
 @_with_options
 def generate(
-    topology: Topology,
+    topology: Network,
     *,
     collective: str = "allgather",
     progress: Progress | None = None,
@@ -91,7 +91,7 @@ def generate(
 
     Parameters
     ----------
-    topology : Topology
+    topology : Topology, or its specification, path or networkx graph
     collective : str
         "allgather", "reduce-scatter", "broadcast", "reduce" or "allreduce".
     root : str or int, optional
@@ -159,19 +159,19 @@ def generate(
 
 @overload
 def generate_factored(
-    topology: Topology, *, collective: OneWay = "allgather", **options: Unpack[Options]
+    topology: Network, *, collective: OneWay = "allgather", **options: Unpack[Options]
 ) -> FactoredForest: ...
 @overload
 def generate_factored(
-    topology: Topology, *, collective: Literal["allreduce"], **options: Unpack[Options]
+    topology: Network, *, collective: Literal["allreduce"], **options: Unpack[Options]
 ) -> Allreduce[FactoredForest]: ...
 @overload
 def generate_factored(
-    topology: Topology, *, collective: str, **options: Unpack[Options]
+    topology: Network, *, collective: str, **options: Unpack[Options]
 ) -> FactoredForest | Allreduce[FactoredForest]: ...
 @_with_options
 def generate_factored(
-    topology: Topology,
+    topology: Network,
     *,
     collective: str = "allgather",
     progress: Progress | None = None,
@@ -187,15 +187,15 @@ def generate_factored(
 
 @overload
 def generate_timed(
-    topology: Topology, *, collective: OneWay = "allgather", **options: Unpack[Options]
+    topology: Network, *, collective: OneWay = "allgather", **options: Unpack[Options]
 ) -> tuple[Forest, dict[str, float]]: ...
 @overload
 def generate_timed(
-    topology: Topology, *, collective: str, **options: Unpack[Options]
+    topology: Network, *, collective: str, **options: Unpack[Options]
 ) -> tuple[Forest | Allreduce[Forest], dict[str, float]]: ...
 @_with_options
 def generate_timed(
-    topology: Topology,
+    topology: Network,
     *,
     collective: str = "allgather",
     progress: Progress | None = None,
@@ -211,15 +211,15 @@ def generate_timed(
 
 @overload
 def generate_factored_timed(
-    topology: Topology, *, collective: OneWay = "allgather", **options: Unpack[Options]
+    topology: Network, *, collective: OneWay = "allgather", **options: Unpack[Options]
 ) -> tuple[FactoredForest, dict[str, float]]: ...
 @overload
 def generate_factored_timed(
-    topology: Topology, *, collective: str, **options: Unpack[Options]
+    topology: Network, *, collective: str, **options: Unpack[Options]
 ) -> tuple[FactoredForest | Allreduce[FactoredForest], dict[str, float]]: ...
 @_with_options
 def generate_factored_timed(
-    topology: Topology,
+    topology: Network,
     *,
     collective: str = "allgather",
     progress: Progress | None = None,
@@ -235,7 +235,7 @@ def generate_factored_timed(
 
 @_with_options
 def generate_multicast(
-    topology: Topology,
+    topology: Network,
     *,
     collective: str = "allgather",
     progress: Progress | None = None,

@@ -79,7 +79,10 @@ def panels(
 
 def _wrapped(text: str, width: float) -> str:
     """Break a long title behind spaces and commas, or anywhere in a long word."""
-    parts = [textwrap.wrap(part, max(8, int(width))) for part in re.split(r"(?<=,)(?! )", text)]
+    parts = [
+        textwrap.wrap(part, max(8, int(width)), break_on_hyphens=False)
+        for part in re.split(r"(?<=,)(?! )", text)
+    ]
     lines = [""]
     for part in (piece for pieces in parts for piece in pieces):
         if len(lines[-1]) + len(part) > width and lines[-1]:
@@ -121,16 +124,17 @@ def count_axis(axes: Axes, counts: Iterable[float], label: str) -> None:
 def size_axis(axes: Axes, sizes: Iterable[int], label: str) -> None:
     """Make the abscissa one of sizes of the data, doubling at even steps."""
     axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_locator(FixedLocator(_with_room(sorted(set(sizes)), most=7)))
+    ticks = [round(size) for size in _with_room(sorted(set(sizes)), most=7)]
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: _short(round(size))))
+    text = size_text if all(len(size_text(size)) < 6 for size in ticks) else _plain
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: text(round(size))))
     axes.set_xlabel(label)
 
 
-def _short(size: int) -> str:
-    """Write a size in its unit, or with an exponent where no unit leaves few digits."""
-    text = size_text(size)
-    return text if len(text) < 6 else f"{size:.2g}".replace("e+0", "e")
+def _plain(size: int) -> str:
+    """Write a size in bytes, with an exponent where it is long."""
+    return str(size) if size < 10_000 else f"{size:.3g}".replace("e+0", "e")
 
 
 def _with_room(sizes: Sequence[float], most: int = 10) -> list[float]:
@@ -166,11 +170,11 @@ def _legend(figure: Figure) -> None:
     if not found:
         return
     width, height = figure.get_size_inches()
-    column = 0.55 + 0.075 * max(map(len, found))  # inches
+    column = 0.6 + 0.08 * max(map(len, found))  # inches
     columns = min(len(found), max(1, int(width / column)))
     lines = math.ceil(len(found) / columns)
     if lines <= 3:
-        figure.set_size_inches(width, height + 0.19 * (lines - 1))
+        figure.set_size_inches(max(width, column), height + 0.19 * (lines - 1))
         options: Look = {"loc": "outside lower center", "ncols": columns}
     else:
         columns = math.ceil(len(found) / _LONG_LEGEND)

@@ -24,6 +24,7 @@ from experiments.plots.losses import (
     lost_places,
     never_done,
     notes,
+    partly_done,
     strip_above,
 )
 from experiments.plots.panels import Palette, cluster_panels, palette_of, topology_panels
@@ -80,7 +81,8 @@ def lines_by_size(rows: Sequence[Row], x: str, y: str) -> Figure:
         size_axis(axes, [row.size_bytes for row in here if row.size_bytes], AXES[x])
         if DRAWN[y].logarithmic:
             axes.set_yscale("log")
-    notes(figure.axes, [lost_in_words(rows, palette, topology=name) for name in panel_of])
+    told = partly_done(rows)
+    notes(figure.axes, [lost_in_words(told, palette, topology=name) for name in panel_of])
     _name_the_rest(figure.axes[0], rows, palette)
     label_left(figure.axes, DRAWN[y].axis)
     return figure
@@ -122,7 +124,8 @@ def lines_by_parameter(rows: Sequence[Row], x: str, y: str) -> Figure:
     if raised:
         strip_above(figure.axes)
     elif not of_networks:
-        notes(figure.axes, [lost_in_words(shown, palette, topology=name) for name in panel_of])
+        told = partly_done(shown)
+        notes(figure.axes, [lost_in_words(told, palette, topology=name) for name in panel_of])
     _name_the_rest(figure.axes[0], shown, palette)
     label_left(figure.axes, DRAWN[y].axis)
     return figure

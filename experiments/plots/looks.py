@@ -33,7 +33,7 @@ _LOOKS = {
     "taccl": (_ORANGE, "v", "-"),
     "tacos": (_SKY, "P", "-"),
     "sccl": (_BLACK, "X", "-"),
-    "bfb": (_RED, "o", "--"),
+    "bfb": (_RED, "^", "--"),
     "bfb-expansion": (_GREEN, "s", "--"),
     "shifted-ring": (_PINK, "^", "--"),
     "shifted-bfb-ring": (_ORANGE, "D", "--"),

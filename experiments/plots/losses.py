@@ -18,7 +18,8 @@ from experiments.results.columns import failed_places
 from experiments.results.rows import Row, Status
 
 __all__ = [
-    "GLYPHS", "INK", "glyph", "lost_in_words", "lost_places", "never_done", "notes", "strip_above",
+    "GLYPHS", "INK", "glyph", "lost_in_words", "lost_places", "never_done", "notes",
+    "partly_done", "strip_above",
 ]  # fmt: skip
 
 INK = "#404040"
@@ -128,6 +129,15 @@ def lost_in_words(
         )
         for (series, status), where in sorted(sizes.items(), key=lambda o: order.index(o[0][0]))
     ]
+
+
+def partly_done(rows: Sequence[Row], *, by: str = "series") -> list[Row]:
+    """Return the rows of methods that have a result somewhere; the legend tells of the others.
+
+    ``by`` is "series" or "method".
+    """
+    done = {getattr(row, by) for row in rows if row.status is Status.OK}
+    return [row for row in rows if getattr(row, by) in done]
 
 
 def never_done(rows: Sequence[Row], palette: Mapping[str, Look]) -> dict[str, str]:

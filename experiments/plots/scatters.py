@@ -16,7 +16,7 @@ from experiments.measures.declared import DRAWN
 from experiments.plots.drawing import label_left
 from experiments.plots.labels import label
 from experiments.plots.looks import Look, looks_of
-from experiments.plots.losses import INK, lost_in_words, never_done, notes
+from experiments.plots.losses import INK, lost_in_words, never_done, notes, partly_done
 from experiments.plots.panels import cluster_panels, palette_of, topology_panels
 from experiments.results.columns import medians, series_of
 from experiments.results.rows import Row
@@ -42,7 +42,8 @@ def scatter(rows: Sequence[Row], x: str, y: str) -> Figure:
         _scales(axes, x, y)
     for series, words in never_done(rows, palette).items():
         figure.axes[0].plot([], [], label=words, **{**palette[series], "linewidth": 0.6})
-    notes(figure.axes, [lost_in_words(rows, palette, cluster=name) for name in panel_of])
+    told = partly_done(rows)
+    notes(figure.axes, [lost_in_words(told, palette, cluster=name) for name in panel_of])
     label_left(figure.axes, f"{DRAWN[y].axis}; labels: GPUs")
     return figure
 
@@ -74,7 +75,8 @@ def pareto(rows: Sequence[Row], x: str, y: str) -> Figure:
         _scales(axes, x, y)
     for axes, corners in zip(figure.axes, fronts, strict=True):
         _stairs(axes, corners, x, y)
-    notes(figure.axes, [lost_in_words(rows, palette, topology=name) for name in panel_of])
+    told = partly_done(rows, by="method")
+    notes(figure.axes, [lost_in_words(told, palette, topology=name) for name in panel_of])
     label_left(figure.axes, DRAWN[y].axis)
     return figure
 

@@ -68,12 +68,30 @@ def changed_network(
         without=tuple(without or ()),
     )
     topology = load_topology(network) if isinstance(network, str) else network
-    if not changes:
+    if not changes and not _only_dead_one_way(topology):
         return topology
     mended, lowered = balanced(changes.applied(topology), collective or "allgather")
     for one in lowered:
         typer.echo(f"note: {one}", err=True)
     return mended
+
+
+def _only_dead_one_way(topology: Topology) -> bool:
+    """Whether every link at a switch has its like the other way, or no link at all.
+
+    What is not balanced then has died; links of unlike speeds may be a slip of the pen.
+    """
+    links = topology.link_between
+    at_switches = (
+        link
+        for link in topology.links
+        if topology.nodes[link.tail].is_switch or topology.nodes[link.head].is_switch
+    )
+    return all(
+        back is None or back.bandwidth_gb_s == link.bandwidth_gb_s
+        for link in at_switches
+        for back in (links.get((link.head, link.tail)),)
+    )
 
 
 def _pair(text: str, option: str, form: str) -> tuple[str, str]:

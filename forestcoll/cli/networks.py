@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from forestcoll.cli.options import Json, Output, Spec
 from forestcoll.cli.output import expect_writable, report
 from forestcoll.cli.shell import EPILOG
 from forestcoll.core.optimality import optimum
+from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology import FAMILIES, Family, validate, write_topology
 from forestcoll.topology.describe import link_classes
 from forestcoll.topology.families.family import Parameter
@@ -26,14 +28,28 @@ app = typer.Typer(help="List, show, export and draw networks.", epilog=EPILOG, n
 
 
 @app.command("list")
-def list_families(json_: Json = False) -> None:
-    """List the families of topologies and their parameters."""
+def list_families(
+    name: Annotated[str | None, typer.Argument(metavar="FAMILY", help="Only this one.")] = None,
+    json_: Json = False,
+) -> None:
+    """List the families of topologies and their parameters, or those of one."""
+    shown = list(FAMILIES.values()) if name is None else [_family(name)]
     if json_:
-        typer.echo(as_json([_family_document(family) for family in FAMILIES.values()]))
+        typer.echo(as_json([_family_document(family) for family in shown]))
         return
-    for family in FAMILIES.values():
+    for family in shown:
         typer.echo(f"{family.usage}\n  {family.summary}")
         typer.echo(_as_columns(_parameter_row(parameter) for parameter in family.parameters))
+
+
+def _family(name: str) -> Family:
+    """Find a family by its name, or by a specification of it."""
+    word = name.partition(":")[0]
+    if word in FAMILIES:
+        return FAMILIES[word]
+    near = difflib.get_close_matches(word, FAMILIES, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"they are {', '.join(FAMILIES)}"
+    raise InvalidTopologyError(f"{word!r} is no family of topologies; {hint}")
 
 
 @app.command()

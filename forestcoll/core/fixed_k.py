@@ -38,6 +38,7 @@ from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.request import check_k
 from forestcoll.problem.weights import Weights
 from forestcoll.topology.model import Topology
+from forestcoll.topology.spec import Network, as_topology
 
 __all__ = ["FixedK", "fixed_k"]
 
@@ -117,7 +118,7 @@ class FixedK:
 
 
 def fixed_k(
-    topology: Topology,
+    topology: Network,
     k: int,
     *,
     weights: Weights | None = None,
@@ -129,7 +130,7 @@ def fixed_k(
 
     Parameters
     ----------
-    topology : Topology
+    topology : Topology, or its specification, path or networkx graph
     k : int
         Trees per unit of weight.
     weights : mapping or sequence, optional
@@ -168,6 +169,7 @@ def fixed_k(
     (Fraction(2400, 7), True, True)
     """
     check_k(k)
+    topology = as_topology(topology)
     best = optimum(
         topology, weights=weights, reduction=reduction, threads=threads, progress=progress
     )

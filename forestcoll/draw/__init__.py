@@ -6,9 +6,9 @@ To read: ``topology``, ``tree`` and ``outcomes``; ``damage`` and ``folding`` (wh
 (how it looks).
 """
 
-from forestcoll.draw.canvas import check_format, save_figure
+from forestcoll.draw.canvas import check_format, save_figure, svg_text
 from forestcoll.draw.outcomes import draw_outcomes
 from forestcoll.draw.topology import draw_topology
 from forestcoll.draw.tree import draw_tree
 
-__all__ = ["check_format", "draw_outcomes", "draw_topology", "draw_tree", "save_figure"]
+__all__ = ["check_format", "draw_outcomes", "draw_topology", "draw_tree", "save_figure", "svg_text"]

@@ -7,6 +7,7 @@ Colours are Okabe and Ito's, which colour-blind readers can tell apart.
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -42,6 +43,7 @@ __all__ = [
     "check_format",
     "gpu_label",
     "save_figure",
+    "svg_text",
 ]
 
 INK = "#333333"
@@ -261,6 +263,17 @@ def check_format(path: str | os.PathLike[str]) -> None:
         raise ExportError(
             f"{path}: a drawing's file name ends in .png, .pdf or .svg (also {', '.join(known)})"
         )
+
+
+def svg_text(figure: Figure) -> str:
+    """Return a figure as an SVG element, for pages; equal figures give equal text."""
+    buffer = io.StringIO()
+    with mpl.rc_context(_SETTINGS):
+        figure.savefig(
+            buffer, format="svg", bbox_inches="tight", pad_inches=0.15, metadata=UNDATED[".svg"]
+        )
+    text = buffer.getvalue()
+    return text[text.index("<svg") :]
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:

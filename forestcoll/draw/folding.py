@@ -20,6 +20,7 @@ __all__ = ["Folded", "fold"]
 _MOST_BOXES = 4  # all of so many are drawn
 _LEAST_EQUAL = 3  # so many are folded
 _LEAST_RAILS = 3
+_LEAST_TWINS = 5  # fewer switches that are joined to the same nodes are all drawn
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ def fold(topology: Topology, marked: Collection[int] = ()) -> Folded:
     """
     boxes = _equal_boxes(topology, set(marked))
     left_out = {box for others in boxes.values() for box in others[1:]}
-    stands_for = {rail: rails[0] for rails in _rails(topology, set(marked)) for rail in rails}
+    groups = [*_rails(topology, set(marked)), *_twins(topology, set(marked))]
+    stands_for = {switch: alike[0] for alike in groups for switch in alike}
     kept = [
         v
         for v, node in enumerate(topology.nodes)
@@ -86,7 +88,9 @@ def _named(topology: Topology, v: int, bundle: Sequence[int]) -> Node:
     if not bundle:
         return node
     last = topology.nodes[bundle[-1]].name
-    return replace(node, name=f"{node.name} to {last}, one for each GPU of a box")
+    if node.box is None and not _twin(topology, bundle[0], bundle[1]):
+        return replace(node, name=f"{node.name} to {last}, one for each GPU of a box")
+    return replace(node, name=f"{node.name} to {last.rpartition('.')[2]} (x {len(bundle)})")
 
 
 def _equal_boxes(topology: Topology, marked: set[int]) -> dict[int, tuple[int, ...]]:
@@ -147,3 +151,27 @@ def _rails(topology: Topology, marked: set[int]) -> Iterable[list[int]]:
             above = {w: bandwidth for w, bandwidth in joined.items() if w not in gpus}
             groups.setdefault((v in marked, str(sorted(above.items()))), []).append(v)
     yield from (rails for rails in groups.values() if len(rails) >= _LEAST_RAILS)
+
+
+def _twins(topology: Topology, marked: set[int]) -> Iterable[list[int]]:
+    """Yield switches that are joined to the same nodes by the same links."""
+    groups: dict[object, list[int]] = {}
+    joined = _joined(topology)
+    for v, node in enumerate(topology.nodes):
+        if not node.is_gpu:
+            groups.setdefault((node.box, v in marked, joined[v]), []).append(v)
+    yield from (twins for twins in groups.values() if len(twins) >= _LEAST_TWINS)
+
+
+def _twin(topology: Topology, one: int, other: int) -> bool:
+    joined = _joined(topology)
+    return joined[one] == joined[other]
+
+
+def _joined(topology: Topology) -> list[frozenset[tuple[object, ...]]]:
+    """Return for each node the links out of it and into it, by the other end."""
+    ends: list[set[tuple[object, ...]]] = [set() for _ in topology.nodes]
+    for link in topology.links:
+        ends[link.tail].add(("to", link.head, link.bandwidth_gb_s))
+        ends[link.head].add(("from", link.tail, link.bandwidth_gb_s))
+    return [frozenset(its) for its in ends]

@@ -28,7 +28,7 @@ _APART = 0.1
 """Of two links of unlike speed between two nodes."""
 
 _ROOM = 0.015  # inches between a link and a node that it passes
-_MOST_CHECKS = 3_000_000  # links times nodes; beyond, links are straight
+_MOST_CHECKS = 100_000  # ways times nodes; links for which there are none left are straight
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,13 @@ def routes(layout: Layout, links: Iterable[Pair], unlike: Iterable[Pair] = ()) -
         Links to be drawn beside their reverse, not on it.
     """
     chosen, beside = list(links), set(unlike)
-    checked = len(chosen) * len(layout.places) <= _MOST_CHECKS
     nodes = _Nodes.of(layout.places)
-    return {pair: _way(layout, pair, pair in beside, nodes if checked else None) for pair in chosen}
+    left = _MOST_CHECKS // max(1, len(layout.places))
+    found = {}
+    for pair in chosen:
+        found[pair], used = _way(layout, pair, pair in beside, nodes, left)
+        left -= used
+    return found
 
 
 def clearance(route: Route, pair: Pair, places: Mapping[int, Place]) -> float:
@@ -122,26 +126,25 @@ class _Nodes:
         return float((distance - radius).min())
 
 
-def _way(layout: Layout, pair: Pair, beside: bool, nodes: _Nodes | None) -> Route:
+def _way(layout: Layout, pair: Pair, beside: bool, nodes: _Nodes, most: int) -> tuple[Route, int]:
+    """Return the way of a link, and how many were looked at, at the most so many."""
     tail, head = (layout.places[v] for v in pair)
     lane = layout.lanes.get(pair) or layout.lanes.get(pair[::-1], ())[::-1]
     if lane:
         start, end = _meet(tail, lane[0]), _meet(head, lane[-1])
-        return Route((start, *lane, end))
+        return Route((start, *lane, end)), 0
     x = tail.nearest_x(head.x)
     start = _meet(tail, (head.nearest_x(x), head.y))
     end = _meet(head, start)
-    if nodes is None:
-        return Route((start, end))
-    best, most = Route((start, end)), -np.inf
-    for bend in _BENDS:
+    best, widest, used = _curve(start, end, _APART * beside), -np.inf, 0
+    for bend in _BENDS[:most]:
         way = _curve(start, end, bend + _APART * beside)
-        room = nodes.clearance(way, pair)
-        if room > most:
-            best, most = way, room
-        if most >= _ROOM:
+        room, used = nodes.clearance(way, pair), used + 1
+        if room > widest:
+            best, widest = way, room
+        if widest >= _ROOM:
             break
-    return best
+    return best, used
 
 
 def _meet(place: Place, towards: Point) -> Point:

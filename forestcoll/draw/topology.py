@@ -27,6 +27,7 @@ from forestcoll.draw.routes import Route, routes
 from forestcoll.problem.cuts import Cut
 from forestcoll.topology.describe import counted, decimal
 from forestcoll.topology.model import Link, Topology
+from forestcoll.topology.spec import Network, as_topology
 
 __all__ = ["draw_topology"]
 
@@ -42,7 +43,7 @@ _SLOW_DASH = (0.0, (5.0, 2.0))
 _DEAD_DASH = (0.0, (1.5, 2.0))
 
 
-def draw_topology(topology: Topology, cut: Cut | None = None) -> Figure:
+def draw_topology(topology: Network, cut: Cut | None = None) -> Figure:
     """Draw a network by box, links as thick as they are fast, and a cut in colour.
 
     Of many equal boxes one is drawn, with how many it stands for. Links that are slower than
@@ -50,10 +51,11 @@ def draw_topology(topology: Topology, cut: Cut | None = None) -> Figure:
 
     Parameters
     ----------
-    topology : Topology
+    topology : Topology, or its specification, path or networkx graph
     cut : Cut, optional
         Its nodes are shaded, the links that leave it highlighted, its bound written below.
     """
+    topology = as_topology(topology)
     inside = set(cut.nodes) if cut is not None else set()
     picture = _Picture(topology, cut, fold(topology, inside), damage(topology))
     canvas = Canvas.of(picture.layout, picture.ways.values())
@@ -167,7 +169,7 @@ def _draw_links(canvas: Canvas, picture: _Picture) -> None:
         shown = _as_far_as_the_street(route, pair, picture) if pair in picture.dead else route
         canvas.line(shown, picture.lines[pair], picture.layout.places[pair[1]])
         many = picture.folded.bundled.get(pair)
-        if many:
+        if many and not any(picture.drawn.nodes[v].is_gpu for v in pair):  # those have no room
             (a, b), (c, d) = route.points[0], route.points[-1]
             canvas.note((a + c) / 2 + 0.22, (b + d) / 2, f"x {many}")
 

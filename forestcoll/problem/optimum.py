@@ -15,13 +15,15 @@ from fractions import Fraction
 
 from forestcoll.problem.collective import collective_of
 from forestcoll.problem.cuts import Cut
+from forestcoll.topology.describe import rate
+from forestcoll.topology.in_brief import InBrief
 from forestcoll.topology.model import Topology
 
 __all__ = ["Optimum"]
 
 
-@dataclass(frozen=True)
-class Optimum:
+@dataclass(frozen=True, repr=False)
+class Optimum(InBrief):
     """The best any schedule can do on a network, with its witness.
 
     Parameters
@@ -74,6 +76,22 @@ class Optimum:
     def bottleneck(self) -> Cut:
         """The bottleneck cut, with its GPUs, its exit links and the bound in words."""
         return Cut(self.topology, self.cut, self.weights, self.reduction)
+
+    def in_a_line(self) -> str:
+        """Return what is how fast on which network."""
+        name = f"{self.collective} on {self.topology.name}"
+        return f"{name}: {rate(self.algbw_gb_s)}, k = {self.k}"
+
+    def in_a_table(self) -> dict[str, object]:
+        """Return the same, with the cut that proves it."""
+        return {
+            "topology": self.topology.name,
+            "collective": self.collective,
+            "algbw": rate(self.algbw_gb_s),
+            "1/x*": f"{self.inverse_rate} s/GB",
+            "k": self.k,
+            "bottleneck cut": [self.bottleneck.in_words(), *self.bottleneck.exit_classes()],
+        }
 
     def certificate(self) -> Fraction:
         """Recompute w(S*) / B+(S*) from the topology alone; equals ``inverse_rate``."""

@@ -19,6 +19,7 @@ from forestcoll.errors import InvalidParameterError, UnknownMethodError
 from forestcoll.problem.limits import check_seconds, check_threads
 from forestcoll.problem.weights import Weights, rank_of_root, weights_for
 from forestcoll.topology.model import Topology
+from forestcoll.topology.spec import Network, as_topology
 
 __all__ = ["ASKED", "METHODS", "PROGRAM_S", "Asked", "Request", "check_k", "usable_cores"]
 
@@ -100,7 +101,7 @@ class Request:
     @classmethod
     def of(
         cls,
-        topology: Topology,
+        topology: Network,
         collective: str,
         asked: Asked,
         *,
@@ -133,6 +134,7 @@ class Request:
             check_k(k)
         seconds = asked.get("program_s", PROGRAM_S)
         check_seconds(seconds, "the time for the allreduce program")
+        topology = as_topology(topology)
         root, weights = asked.get("root"), asked.get("weights")
         return cls(
             topology=topology,

@@ -25,7 +25,7 @@ from forestcoll.topology.validate import COLLECTIVES
 
 __all__ = ["Weights", "rank_of_root", "read_weights", "weights_for", "whole_weights"]
 
-Weights = Mapping[str, Exact] | Sequence[Exact]
+Weights = Mapping[str, Exact] | Mapping[str, float] | Sequence[Exact | float]
 """How much each GPU roots, by name or in the order of the ranks; only the proportions matter."""
 
 _ROOTED = ("broadcast", "reduce")
@@ -146,7 +146,7 @@ def _names(topology: Topology) -> list[str]:
     return [topology.nodes[position].name for position in topology.compute]
 
 
-def _in_order(topology: Topology, weights: Weights) -> list[Exact]:
+def _in_order(topology: Topology, weights: Weights) -> list[Exact | float]:
     """Return the weights by rank, one for every GPU."""
     if isinstance(weights, Mapping):
         return _by_name(topology, weights)
@@ -161,7 +161,9 @@ def _in_order(topology: Topology, weights: Weights) -> list[Exact]:
     return list(weights)
 
 
-def _by_name(topology: Topology, weights: Mapping[str, Exact]) -> list[Exact]:
+def _by_name(
+    topology: Topology, weights: Mapping[str, Exact] | Mapping[str, float]
+) -> list[Exact | float]:
     names = _names(topology)
     for name in weights:
         if name not in topology.position_of:

@@ -23,6 +23,8 @@ from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology.describe import rate
+from forestcoll.topology.in_brief import InBrief
 from forestcoll.topology.model import Topology
 
 __all__ = ["Allreduce", "AnyForest", "AnySchedule", "TreeSchedule"]
@@ -30,8 +32,8 @@ __all__ = ["Allreduce", "AnyForest", "AnySchedule", "TreeSchedule"]
 F = TypeVar("F", Forest, FactoredForest, MulticastForest)
 
 
-@dataclass(frozen=True, eq=False)
-class Allreduce(ByValue, Generic[F]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Allreduce(ByValue, InBrief, Generic[F]):
     """A reduction and then a gathering of the same parts: every GPU gets the sums of all.
 
     A reduce-scatter and an allgather, or a reduce and a broadcast.
@@ -98,6 +100,24 @@ class Allreduce(ByValue, Generic[F]):
             If there is a single GPU, whose empty schedule takes no time.
         """
         return algbw_of(self.time_s_per_gb)
+
+    def in_a_line(self) -> str:
+        """Return how fast it is on which network, and whether that is proved to be the most."""
+        speed = rate(self.algbw_gb_s) if self.time_s_per_gb else "empty"
+        proved = ", optimal" if self.optimal else ""
+        return f"on {self.topology.name}: {speed}{proved}"
+
+    def in_a_table(self) -> dict[str, object]:
+        """Return the same, with the phases and the bound."""
+        return {
+            "topology": self.topology.name,
+            "collective": self.collective,
+            "algbw": rate(self.algbw_gb_s) if self.time_s_per_gb else None,
+            "at most": None if self.bound is None else rate(self.bound.algbw_gb_s),
+            "optimal": self.optimal,
+            "phases": [phase.in_a_line() for phase in self.phases],
+            "made by": self.remark or None,
+        }
 
 
 TreeSchedule = (

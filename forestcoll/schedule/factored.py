@@ -91,7 +91,7 @@ class Links(ByValue):
         return len(self.tail)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FactoredForest(TreeFlow):
     """Trees as of :class:`forestcoll.schedule.Forest`, not written out.
 

@@ -128,7 +128,7 @@ class _RoutesLater(Routes):
         return Routes, tuple(getattr(self, array.name) for array in fields(Routes))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Forest(TreeFlow):
     """Spanning trees of equal bandwidth, ``k`` times its weight rooted at every GPU.
 

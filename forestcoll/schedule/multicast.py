@@ -75,7 +75,7 @@ class PhysicalTree:
     walks: tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MulticastForest(TreeFlow):
     """A tree-flow schedule in which marked switches copy (or, in a reduction, add).
 

@@ -6,12 +6,14 @@ from fractions import Fraction
 
 from forestcoll.problem.collective import algbw_of, collective_of
 from forestcoll.schedule.equality import ByValue
+from forestcoll.topology.describe import rate
+from forestcoll.topology.in_brief import InBrief
 from forestcoll.topology.model import Topology
 
 __all__ = ["TreeFlow"]
 
 
-class TreeFlow(ByValue):
+class TreeFlow(ByValue, InBrief):
     """W k trees of equal bandwidth, W the sum of the weights; a base of the dataclasses.
 
     Weights that are not given are all 1.
@@ -22,6 +24,7 @@ class TreeFlow(ByValue):
     congestion: Fraction
     weights: tuple[int, ...]
     reduction: bool
+    method: str
 
     def __post_init__(self) -> None:
         if not self.weights:
@@ -47,3 +50,25 @@ class TreeFlow(ByValue):
             If there is a single GPU, whose empty schedule takes no time.
         """
         return algbw_of(self.time_s_per_gb)
+
+    @property
+    def num_trees(self) -> int:
+        """Trees, counted with their multiplicity."""
+        raise NotImplementedError
+
+    def in_a_line(self) -> str:
+        """Return what it does on which network, and how fast."""
+        speed = rate(self.algbw_gb_s) if self.time_s_per_gb else "empty"
+        trees = f"k = {self.k}, {self.num_trees} trees"
+        return f"{self.collective} on {self.topology.name}: {speed}, {trees}"
+
+    def in_a_table(self) -> dict[str, object]:
+        """Return the same, fact by fact."""
+        return {
+            "topology": self.topology.name,
+            "collective": self.collective,
+            "method": self.method,
+            "algbw": rate(self.algbw_gb_s) if self.time_s_per_gb else None,
+            "k": self.k,
+            "trees": self.num_trees,
+        }

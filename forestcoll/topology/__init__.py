@@ -4,7 +4,8 @@ To read: ``model`` (nodes and links), ``numbers`` (exact ones), ``builder`` (net
 things) and ``families/`` (by name); ``format``, ``documents`` and ``files`` (in YAML and JSON),
 ``importers/`` (in files of other tools); ``spec`` (any of these from one word), ``expanded``
 (families of networks made of networks); then what is asked of networks: ``validate``, ``groups``,
-``operations``, ``differences``, ``describe``; ``changes/`` (parts dead or added), ``symmetry/``.
+``operations``, ``differences``, ``describe``, ``in_brief`` (what a notebook shows); ``changes/``
+(parts dead or added), ``symmetry/``.
 """
 
 from forestcoll.topology import expanded as expanded
@@ -24,17 +25,19 @@ from forestcoll.topology.operations import (
     degree_expansion,
     line_graph,
 )
-from forestcoll.topology.spec import load_topology
+from forestcoll.topology.spec import Network, as_topology, load_topology
 from forestcoll.topology.validate import validate
 
 __all__ = [
     "FAMILIES",
     "Family",
     "Link",
+    "Network",
     "Node",
     "NodeKind",
     "Topology",
     "TopologyBuilder",
+    "as_topology",
     "both_ways",
     "cartesian_power",
     "cartesian_product",

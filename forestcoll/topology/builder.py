@@ -46,16 +46,18 @@ class TopologyBuilder:
         """Add a switch and return its name."""
         return self._add(Node(name, NodeKind.SWITCH, box, index, multicast, stores))
 
-    def arc(self, tail: str, head: str, bandwidth: Exact, latency: Exact = 0) -> None:
+    def arc(
+        self, tail: str, head: str, bandwidth: Exact | float, latency: Exact | float = 0
+    ) -> None:
         """Add a link in one direction.
 
         Parameters
         ----------
         tail, head : str
             Names of the nodes it leaves and enters.
-        bandwidth : int, Fraction or str
+        bandwidth : int, Fraction, str, or float that prints as a short decimal
             In GB/s.
-        latency : int, Fraction or str
+        latency : the same
             In microseconds.
         """
         where = f"link {tail} -> {head}"
@@ -68,7 +70,7 @@ class TopologyBuilder:
             )
         )
 
-    def link(self, a: str, b: str, bandwidth: Exact, latency: Exact = 0) -> None:
+    def link(self, a: str, b: str, bandwidth: Exact | float, latency: Exact | float = 0) -> None:
         """Add a full-duplex link: ``bandwidth`` GB/s in each direction."""
         self.arc(a, b, bandwidth, latency)
         self.arc(b, a, bandwidth, latency)

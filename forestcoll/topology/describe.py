@@ -54,6 +54,18 @@ def decimal(value: Fraction, digits: int = 6) -> str:
     return f"{near:.{digits}g}"
 
 
+def rate(gb_s: Fraction) -> str:
+    """Write a bandwidth, exactly and as a decimal where that says more.
+
+    Examples
+    --------
+    >>> rate(Fraction(800, 3)), rate(Fraction(50))
+    ('800/3 = 266.667 GB/s', '50 GB/s')
+    """
+    exact, near = str(gb_s), decimal(gb_s)
+    return f"{exact} GB/s" if exact == near else f"{exact} = {near} GB/s"
+
+
 def counted(number: int, thing: str) -> str:
     """Return "1 link" or "8 links"."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -11,7 +11,9 @@ from typing import Any
 
 from forestcoll.atomic_write import write_whole
 from forestcoll.errors import ExportError, InvalidTopologyError
+from forestcoll.topology.changes.changed_file import is_changed, topology_from_changes
 from forestcoll.topology.documents import Document, parse_json, parse_yaml
+from forestcoll.topology.families.family import FAMILIES
 from forestcoll.topology.format import topology_document, topology_from_document
 from forestcoll.topology.importers.taccl_input import is_taccl, topology_from_taccl
 from forestcoll.topology.importers.teccl_input import is_teccl, topology_from_teccl
@@ -42,13 +44,32 @@ def read_topology(path: str | os.PathLike[str]) -> Topology:
         If it cannot be read or is not in the format; in one line, with the file, the line if
         known, the field, the value found and the remedy.
     """
-    path = Path(path)
+    return _read(Path(path), ())
+
+
+def _read(path: Path, around: tuple[Path, ...]) -> Topology:
+    """Read a file that others, given with it, are based on."""
     if path.is_dir():
         raise InvalidTopologyError(f"{path}: is a directory; name a topology file in it")
     suffix = _suffix(path)
     text = whole_text(path, InvalidTopologyError)
     parse = parse_json if suffix == ".json" else parse_yaml
-    return _topology(parse(text, str(path)))
+    document = parse(text, str(path))
+    if not is_changed(document):
+        return _topology(document)
+    files = (*around, path.resolve())
+    if path.resolve() in around:
+        raise document.fault(("base",), "leads back to this file; base it on another")
+    return topology_from_changes(document, lambda base: _base(base, files))
+
+
+def _base(base: str, files: tuple[Path, ...]) -> Topology:
+    """Make the network that a file is based on: a family, or a file beside it."""
+    if base.partition(":")[0] in FAMILIES:
+        from forestcoll.topology.spec import load_topology  # which reads files
+
+        return load_topology(base)
+    return _read(files[-1].parent / base, files)
 
 
 def write_topology(topology: Topology, path: str | os.PathLike[str]) -> None:

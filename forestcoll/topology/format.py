@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from forestcoll.errors import InvalidTopologyError
+from forestcoll.topology.changes.changed_file import CHANGED_SCHEMA
 from forestcoll.topology.documents import Document
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact_text
@@ -78,7 +79,12 @@ def topology_schema() -> dict[str, Any]:
     from forestcoll.topology.reading.topology_entries import TopologyEntry  # loads pydantic
 
     schema = TopologyEntry.model_json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    definitions = schema.pop("$defs")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "anyOf": [schema, dict(CHANGED_SCHEMA)],
+        "$defs": definitions,
+    }
 
 
 def _node(node: Node) -> dict[str, Any]:

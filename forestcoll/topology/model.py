@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.errors import CapacityOverflowError, InvalidTopologyError
+from forestcoll.topology.in_brief import InBrief
 from forestcoll.topology.numbers import Exact, exact
 
 if TYPE_CHECKING:
@@ -102,8 +103,8 @@ class IntegerCapacities:
     denominator: int
 
 
-@dataclass(frozen=True)
-class Topology:
+@dataclass(frozen=True, repr=False)
+class Topology(InBrief):
     """A network: nodes in order, and the directed links between them.
 
     Parallel links are merged by summing their bandwidths (keeping the larger latency); links are
@@ -334,6 +335,27 @@ class Topology:
         place = {old: new for new, old in enumerate(order)}
         links = (replace(e, tail=place[e.tail], head=place[e.head]) for e in self.links)
         return Topology(self.name, tuple(self.nodes[i] for i in order), tuple(links))
+
+    def in_a_line(self) -> str:
+        """Return its name and what it is made of."""
+        gpus, switches, links = self.num_compute, len(self.switches), len(self.links)
+        return (
+            f"{self.name}: {gpus} GPU{'s' * (gpus != 1)}, {switches} "
+            f"switch{'es' * (switches != 1)}, {links} link{'s' * (links != 1)}"
+        )
+
+    def in_a_table(self) -> Mapping[str, object]:
+        """Return the same, with its links by their kind."""
+        from forestcoll.topology.describe import link_classes  # built on this module
+
+        boxes = {node.box for node in self.nodes if node.box is not None}
+        return {
+            "topology": self.name,
+            "GPUs": self.num_compute,
+            "boxes": len(boxes) or None,
+            "switches": len(self.switches),
+            "links": link_classes(self, self.links) or 0,
+        }
 
     def to_networkx(self) -> nx.DiGraph[str]:
         """Return a networkx graph keyed by node names.

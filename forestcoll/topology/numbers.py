@@ -1,7 +1,8 @@
 """Exact numbers from whatever people write them as.
 
-A bandwidth is an int, a Fraction, or text such as ``"12.5"`` or ``"25/2"``; Python floats are
-refused, because 0.1 is not a tenth.
+A bandwidth is an int, a Fraction, or text such as ``"12.5"`` or ``"25/2"``. A Python float is taken
+for the decimal that it prints as if that is short, as 12.5 and 0.1 are; 0.1 + 0.2 prints as
+0.30000000000000004, so it is refused: nobody wrote it, and nobody knows what it is to be.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 import reprlib
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -27,29 +29,34 @@ _NUMBER = re.compile(
 )
 
 
+# Of decimals with fifteen digits each has a float of its own, so that it is the one meant.
+_MOST_DIGITS = 15
+_MOST_PLACES = 6
+
 _LARGEST = 10**100  # GB/s or us: beyond any machine, and well within the range of floats
 
 
 def exact(value: object, what: str) -> Fraction:
-    """Turn a number into a Fraction, refusing floats and whatever no machine has.
+    """Turn a number into a Fraction, refusing what is not exact and whatever no machine has.
 
     Parameters
     ----------
-    value : int, Fraction or str
-        The number; text may be a decimal or a fraction "p/q".
+    value : int, Fraction, str or float
+        The number; text may be a decimal or a fraction "p/q". A float must print as a decimal of
+        at most six digits after the point and fifteen in all, which is then the number.
     what : str
         What the number is, for the error message.
 
     Raises
     ------
     InvalidTopologyError
-        If the value is a float, a bool, or text that is not a number; if it is not zero and its
-        size is below 1e-100, or 1e100 and more.
+        If the value is a float of more digits, a bool, or text that is not a number; if it is not
+        zero and its size is below 1e-100, or 1e100 and more.
 
     Examples
     --------
-    >>> exact("12.5", "bandwidth")
-    Fraction(25, 2)
+    >>> exact("12.5", "bandwidth"), exact(0.1, "bandwidth")
+    (Fraction(25, 2), Fraction(1, 10))
     """
     number = _fraction(value, what)
     if -_LARGEST < number.numerator < _LARGEST and number.denominator < _LARGEST:
@@ -70,11 +77,8 @@ def _fraction(value: object, what: str) -> Fraction:
         return Fraction(value)
     if isinstance(value, np.integer):
         return Fraction(int(value))
-    if isinstance(value, float | np.floating):
-        raise InvalidTopologyError(
-            f'{what} is the float {value!r}, which is not exact; write "{value}" (in quotes) '
-            f"or a Fraction"
-        )
+    if isinstance(value, float | np.floating) and math.isfinite(value):
+        return _from_float(float(value), what)
     if isinstance(value, str):
         digits = value.strip().replace("_", "")
         if _NUMBER.fullmatch(digits) and not re.search("/0+$", digits):
@@ -82,6 +86,19 @@ def _fraction(value: object, what: str) -> Fraction:
     raise InvalidTopologyError(
         f"{what} is {reprlib.repr(value)}, which is not a number; "
         f'write an integer, "12.5" or "25/2"'
+    )
+
+
+def _from_float(value: float, what: str) -> Fraction:
+    """Return the decimal that a float prints as, if that is short."""
+    printed = Decimal(repr(value))
+    _, digits, exponent = printed.as_tuple()
+    short = len(digits) <= _MOST_DIGITS and printed.adjusted() < _MOST_DIGITS
+    if short and int(exponent) >= -_MOST_PLACES:
+        return Fraction(printed)
+    raise InvalidTopologyError(
+        f"{what} is the float {value!r}, which is not exact; write the decimal that you mean in "
+        f'quotes, such as "{value:.6g}", or a Fraction'
     )
 
 

@@ -4,14 +4,52 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.families.family import FAMILIES, Family
 from forestcoll.topology.files import SUFFIXES, read_topology
 from forestcoll.topology.model import Topology
 
-__all__ = ["load_topology", "parse_spec"]
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["Network", "as_topology", "load_topology", "parse_spec"]
+
+Network: TypeAlias = "Topology | str | os.PathLike[str] | nx.Graph[Any]"
+"""Whatever stands for a network: a topology, its specification, the path of its file, or a graph of
+networkx whose edges have ``bandwidth_gb_s``."""
+
+
+def as_topology(network: Network) -> Topology:
+    """Return the topology that a network is given by.
+
+    Raises
+    ------
+    InvalidTopologyError
+        If it is of another type, or as :func:`load_topology`, :func:`read_topology` or
+        :meth:`Topology.from_networkx` do.
+
+    Examples
+    --------
+    >>> as_topology("ring:nodes=4").num_compute
+    4
+    """
+    if isinstance(network, Topology):
+        return network
+    if isinstance(network, str):
+        return load_topology(network)
+    if isinstance(network, os.PathLike):
+        return read_topology(network)
+    loaded = sys.modules.get("networkx")  # whoever has a graph has loaded it
+    if loaded is not None and isinstance(network, loaded.Graph):
+        return Topology.from_networkx(network)
+    raise InvalidTopologyError(
+        f"a network is given as {type(network).__name__}; give a Topology, a specification such as "
+        f'"dgx_a100:boxes=4", the path of a file, or a networkx graph'
+    )
 
 
 def load_topology(spec: str) -> Topology:

@@ -22,6 +22,7 @@ from forestcoll.schedule.allreduce import Allreduce, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
+from forestcoll.topology.spec import Network, as_topology
 from forestcoll.what_if.tree_changes import TreeChanges, tree_changes
 
 __all__ = ["Replanned", "replan"]
@@ -47,7 +48,7 @@ class Replanned:
 
 def replan(
     schedule: AnySchedule,
-    topology: Topology,
+    topology: Network,
     *,
     same_k: bool = False,
     threads: int | None = None,
@@ -59,7 +60,7 @@ def replan(
     ----------
     schedule : Forest, FactoredForest or Allreduce
         The old one. A factored one is expanded.
-    topology : Topology
+    topology : Topology, or its specification, path or networkx graph
         The network as it is; GPUs are known by their names. Its switches must be balanced
         (:meth:`Topology.balanced`). GPUs that are new have no weight unless all weigh the same.
     same_k : bool
@@ -89,12 +90,12 @@ def replan(
     >>> again.schedule.k, float(again.schedule.algbw_gb_s)
     (1, 200.0)
     """
-    old = _explicit(schedule)
+    old, network = _explicit(schedule), as_topology(topology)
     phases = old.phases if isinstance(old, Allreduce) else (old,)
-    weights = _weights(phases[-1], topology)
+    weights = _weights(phases[-1], network)
     rooted = weights.count(0) == len(weights) - 1 > 0
     made = generate(
-        topology,
+        network,
         collective=_collective(old, rooted),
         root=next(rank for rank, weight in enumerate(weights) if weight) if rooted else None,
         weights=None if rooted or len(set(weights)) == 1 else weights,

@@ -34,6 +34,7 @@ from forestcoll.topology.changes.balancing import Lowered, balanced
 from forestcoll.topology.changes.named_parts import parts_named
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import Exact, exact
+from forestcoll.topology.spec import Network, as_topology
 from forestcoll.topology.symmetry.automorphism import find_orbits
 from forestcoll.topology.validate import validate
 from forestcoll.what_if.like_parts import LikeParts, PartKind, like_parts, node_marks
@@ -147,7 +148,7 @@ class Outcome:
 
 
 def failures(
-    topology: Topology,
+    topology: Network,
     collective: str = "allgather",
     *,
     root: str | int | None = None,
@@ -162,7 +163,7 @@ def failures(
 
     Parameters
     ----------
-    topology : Topology
+    topology : Topology, or its specification, path or networkx graph
     collective : str
         "allgather", "reduce-scatter", "broadcast" or "reduce".
     root, weights : optional
@@ -186,14 +187,14 @@ def failures(
     any of 32 links, b*.gpu* - b*.nvswitch 800/31
     any of 4 switches, b*.nvswitch 800/31
     """
-    numbers = _Numbers(topology, collective, root, weights, threads)
+    numbers = _Numbers(as_topology(topology), collective, root, weights, threads)
     asked = [(parts, Fraction(0), False) for parts in numbers.classes]
     outcomes = numbers.outcomes(asked, progress)
     return tuple(sorted(outcomes, key=lambda outcome: outcome.gain))
 
 
 def upgrades(
-    topology: Topology,
+    topology: Network,
     collective: str = "allgather",
     *,
     factor: Exact = 2,
@@ -219,7 +220,7 @@ def upgrades(
     by = exact(factor, "the factor")
     if by <= 1:
         raise InvalidParameterError(f"the factor is {by}; an upgrade has one above 1")
-    numbers = _Numbers(topology, collective, root, weights, threads)
+    numbers = _Numbers(as_topology(topology), collective, root, weights, threads)
     links = [one for one in numbers.classes if one.kind in (PartKind.NIC, PartKind.LINK)]
     asked = [
         (parts, by, every)

@@ -27,6 +27,7 @@ from forestcoll.native import _core
 from forestcoll.problem.cuts import Cut
 from forestcoll.problem.weights import Weights, weights_for
 from forestcoll.topology.model import Topology
+from forestcoll.topology.spec import Network, as_topology
 from forestcoll.topology.symmetry.automorphism import Ints, find_orbits
 from forestcoll.what_if.like_parts import node_marks
 
@@ -55,7 +56,7 @@ class TightCut:
 
 
 def tightest_cuts(
-    topology: Topology,
+    topology: Network,
     collective: str = "allgather",
     *,
     count: int = 3,
@@ -68,7 +69,7 @@ def tightest_cuts(
 
     Parameters
     ----------
-    topology : Topology
+    topology : Topology, or its specification, path or networkx graph
     collective : str
         "allgather", "reduce-scatter", "broadcast" or "reduce".
     count : int
@@ -96,6 +97,7 @@ def tightest_cuts(
     """
     if not isinstance(count, int) or count < 1:
         raise InvalidParameterError(f"count is {count!r}; it must be a whole number from 1 up")
+    topology = as_topology(topology)
     whole = weights_for(topology, collective, root=root, weights=weights)
     reduction = collective in ("reduce-scatter", "reduce")
     best = optimum(topology, weights=whole, reduction=reduction, threads=threads)

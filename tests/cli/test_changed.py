@@ -79,3 +79,22 @@ def test_changes_of_no_network_are_refused(tmp_path: Path) -> None:
     failed = invoke("verify", path, "--without", "gpu0")
     assert failed.exit_code == 2
     assert "are of a --topology" in failed.stderr
+
+
+def test_a_file_with_a_link_of_one_way_only_is_taken(tmp_path: Path) -> None:
+    """As if it had been left out; but links of unlike speeds are refused, as a slip may be."""
+    path = tmp_path / "cluster.yaml"
+    lines = ["name: three", "nodes:", "  - {name: s, kind: switch}"]
+    lines += [f"  - {{name: g{i}, kind: compute}}" for i in range(3)]
+    lines += ["links:", "  - {from: s, to: g2, bandwidth_gb_s: 10}"]
+    whole = [f"  - {{from: g{i}, to: s, bandwidth_gb_s: 10, both: true}}" for i in range(2)]
+    direct = ["  - {from: g2, to: g0, bandwidth_gb_s: 5, both: true}"]
+    path.write_text("\n".join(lines + whole + direct) + "\n")
+    made = invoke("optimum", path)
+    assert made.exit_code == 0
+    assert "note: s -> g2 is left out (10 GB/s)" in made.stderr
+    slower = ["  - {from: g2, to: s, bandwidth_gb_s: 5}"]
+    path.write_text("\n".join(lines + whole + direct + slower) + "\n")
+    refused = invoke("optimum", path)
+    assert refused.exit_code == 2
+    assert "switch 's' has 25 GB/s in and 30 GB/s out" in refused.stderr

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forestcoll.topology import FAMILIES, load_topology, read_topology
-from tests.command_line import document, invoke
+from tests.command_line import assert_one_line, document, invoke
 
 
 def test_list_names_every_family_and_its_parameters() -> None:
@@ -47,3 +47,16 @@ def test_draw_writes_a_picture_of_the_network_and_its_cut(tmp_path: Path) -> Non
     drawn = document("topology", "draw", "paper_example", "--cut", "-o", path)
     assert path.read_bytes().startswith(b"\x89PNG")
     assert drawn["cut"] == document("optimum", "paper_example")["bottleneck_cut"]
+
+
+def test_one_family_can_be_listed_by_itself() -> None:
+    """By its name or a specification; in JSON a list of one."""
+    for name in ("torus", "torus:dims=4x4"):
+        text = invoke("topology", "list", name).stdout
+        assert "wrap" in text
+        assert "dgx_a100" not in text
+    (family,) = document("topology", "list", "torus")
+    assert family["name"] == "torus"
+    result = invoke("topology", "list", "tours")
+    assert result.exit_code == 2
+    assert_one_line(result.stderr, "'tours' is no family of topologies; did you mean torus?")

@@ -35,6 +35,7 @@ SPECS = [
     "hypercube:dimension=5",
     "dgx2:chassis=2",
     "dgx_a100:boxes=16",
+    "nvl72:racks=1",
 ]
 
 

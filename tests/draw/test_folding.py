@@ -79,3 +79,21 @@ def test_two_switches_or_one_are_no_rails() -> None:
         "fat_tree:leaves=4,hosts=2,spines=4",
     ):
         assert fold(load_topology(spec)).topology == load_topology(spec)
+
+
+def test_many_switches_joined_to_the_same_nodes_are_one() -> None:
+    """Six spines of a fat tree, x 6; of three leaves none is folded, nor of four spines one."""
+    folded = fold(load_topology("fat_tree:leaves=3,hosts=2,spines=6"))
+    names = [node.name for node in folded.topology.nodes if not node.is_gpu]
+    assert names == ["leaf0", "leaf1", "leaf2", "spine0 to spine5 (x 6)"]
+    assert set(folded.bundled.values()) == {6}
+    four = load_topology("fat_tree:leaves=3,hosts=2,spines=4")
+    assert fold(four).topology == four
+
+
+def test_a_switch_that_lacks_a_link_is_not_in_the_bundle() -> None:
+    """Five of six spines are alike."""
+    harm = {"leaf1 spine2": None, "spine2 leaf1": None}
+    folded = fold(damaged("fat_tree:leaves=3,hosts=2,spines=6", harm))
+    names = [node.name for node in folded.topology.nodes if node.name.startswith("spine")]
+    assert names == ["spine0 to spine5 (x 5)", "spine2"]

@@ -75,10 +75,10 @@ REFUSED: dict[str, tuple[Mapping[str, Any], type[ForestCollError], str]] = {
         InvalidParameterError,
         "the weight of 'b0.gpu7' is 'lots', which is not a number",
     ),
-    "weight that is a float": (
-        {"weights": [0.5] * 8},
+    "weight that was computed": (
+        {"weights": [1 / 3] * 8},
         InvalidParameterError,
-        "the weight of 'b0.gpu0' is the float 0.5, which is not exact",
+        "the weight of 'b0.gpu0' is the float 0.3333333333333333, which is not exact",
     ),
     "weights that are text": ({"weights": "11111111"}, InvalidParameterError, "weights are str"),
     "weight of a stranger": (

@@ -55,9 +55,11 @@ def test_a_name_given_twice_is_refused():
         builder.switch("gpu0")
 
 
-def test_a_float_is_refused_with_a_hint():
-    """0.1 is not a tenth, so the message asks for text."""
+def test_a_short_float_is_the_decimal_and_others_are_refused_with_a_hint():
+    """0.1 is a tenth; the sum of it and 0.2 is no decimal that anybody wrote."""
     builder = TopologyBuilder()
     builder.gpu("a"), builder.gpu("b")
-    with pytest.raises(InvalidTopologyError, match=r'a -> b: bandwidth is the float.*"0\.1"'):
-        builder.link("a", "b", 0.1)  # type: ignore[arg-type]
+    builder.link("a", "b", 0.1)
+    assert builder.build("pair").links[0].bandwidth_gb_s == Fraction(1, 10)
+    with pytest.raises(InvalidTopologyError, match=r'a -> b: bandwidth is the float.*"0\.3"'):
+        builder.link("a", "b", 0.1 + 0.2)

@@ -201,7 +201,7 @@ def test_the_blocks_of_the_docs_are_the_minimal_example():
     """The page's YAML and its first JSON say the same as docs/examples/minimal.yaml."""
     text = (DOCS / "topology-format.md").read_text()
     minimal = read_topology(DOCS / "examples" / "minimal.yaml")
-    (yaml_block,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    yaml_block, _ = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     json_block, *_ = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
     assert topology_from_document(parse_yaml(yaml_block, "docs")) == minimal
     assert topology_from_document(parse_json(json_block, "docs")) == minimal
@@ -231,3 +231,10 @@ def test_the_examples_load_validate_and_fit_the_schema(path):
 def test_the_examples_are_the_ones_the_docs_name():
     named = re.findall(r"\(examples/([a-z-]+)\.yaml\)", (DOCS / "topology-format.md").read_text())
     assert sorted(named) == [path.stem for path in EXAMPLES]
+
+
+def test_the_page_changes_a_cluster_as_it_says(tmp_path):
+    text = (DOCS / "topology-format.md").read_text()
+    _, changed = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "net.yaml").write_text(changed)
+    assert read_topology(tmp_path / "net.yaml").num_compute == 127

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -45,12 +46,50 @@ def test_exact_text_is_the_inverse_of_exact(value):
     assert exact(exact_text(value), "x") == value
 
 
-def test_a_float_is_refused_with_what_to_write():
-    """0.1 is not a tenth; numpy's floats are floats, its integers are not."""
-    for value in (0.1, np.float64(0.1)):
-        with pytest.raises(InvalidTopologyError, match=r'latency is the float .*write "0\.1"'):
-            exact(value, "latency")
+def test_a_float_that_prints_as_a_short_decimal_is_that_decimal():
+    """0.1 is a tenth, though the float is not; numpy's floats are floats, its integers are not."""
+    for value in (0.1, np.float64(0.1), 1e-1):
+        assert exact(value, "latency") == Fraction(1, 10)
+    for value in (12.5, np.float32(12.5)):
+        assert exact(value, "latency") == Fraction(25, 2)
+    assert exact(-33.333333, "x") == Fraction(-33333333, 10**6)
     assert exact(np.int32(7), "latency") == 7
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.integers(-(10**15) + 1, 10**15 - 1), st.integers(1, 6))
+def test_every_decimal_of_fifteen_digits_has_a_float_of_its_own(digits, places):
+    """So a float that prints as one is taken for the decimal that somebody wrote."""
+    text = f"{digits / 10**places:.{places}f}"
+    value = exact(float(text), "x")
+    assert value == Fraction(text)
+    assert float(value) == float(text)
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        (0.1 + 0.2, '"0.3"'),
+        (1 / 3, '"0.333333"'),
+        (np.float32(0.1), '"0.1"'),
+        (1e-7, '"1e-07"'),
+        (1e16, '"1e+16"'),
+        (12345678901.123456, '"1.23457e+10"'),
+    ],
+)
+def test_a_float_of_more_digits_is_refused_with_what_to_write(value, hint):
+    """What was computed, not written: nobody knows which number it is to be."""
+    with pytest.raises(
+        InvalidTopologyError, match=r"latency is the float .*, which is not exact"
+    ) as e:
+        exact(value, "latency")
+    assert f"in quotes, such as {hint}, or a Fraction" in str(e.value)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_no_numbers_are_refused_as_such(value):
+    with pytest.raises(InvalidTopologyError, match="which is not a number"):
+        exact(value, "latency")
 
 
 def test_numbers_of_no_machine_are_refused_by_their_order():

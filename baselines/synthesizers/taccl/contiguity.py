@@ -32,7 +32,12 @@ from baselines.synthesizers.taccl.exact_times import (
 )
 from baselines.synthesizers.taccl.logical_network import LogicalNetwork
 from baselines.synthesizers.taccl.ordering import Transfer
-from forestcoll.errors import InfeasibleError, SolverError, TimeLimitError
+from forestcoll.errors import (
+    InfeasibleError,
+    InvalidParameterError,
+    SolverError,
+    TimeLimitError,
+)
 from lp.solver.linear_program import Program, Settings, Solution
 from lp.solver.solve import solve
 
@@ -83,7 +88,7 @@ def best_messages(
         if not isinstance(error.incumbent, Solution):
             return Contiguity(alone, 0.0)
         found = error.incumbent
-    except (InfeasibleError, SolverError):
+    except (InfeasibleError, SolverError, InvalidParameterError):
         return Contiguity(alone, 0.0)  # in floats; alone is always possible
     times = timetable(network, order, program.messages(found.x))
     if times is None or times.finish_us >= alone.finish_us:

@@ -12,7 +12,8 @@ Source:  Shah et al., TACCL (NSDI 2023), section 3 (switch hyper-edges, relays) 
 
 There the divisor is senders times receivers over NICs; here each physical link is divided by what
 uses it, which comes to the same on those networks and holds on any other. Only where common ticks
-of all links would not fit 64 bits does one take longer, by up to a millionth.
+of all links would not fit 64 bits does one take longer: by up to a millionth, or where costs are
+that far apart by 2^-36 of the largest.
 """
 
 from __future__ import annotations
@@ -112,6 +113,10 @@ class LogicalNetwork:
         """Return the box of a GPU."""
         return place // self.size
 
+    def name(self, place: int) -> str:
+        """Return the name of a GPU in the topology."""
+        return self.topology.nodes[self.topology.compute[self.ranks[place]]].name
+
     @cached_property
     def tick_us(self) -> Fraction:
         """A time of which all latencies and times for a chunk are multiples."""
@@ -144,7 +149,9 @@ class LogicalNetwork:
         return tuple(map(tuple, found))
 
     @classmethod
-    def of(cls, topology: Topology, sketch: Sketch, chunk_kb: Fraction) -> LogicalNetwork:
+    def of(
+        cls, topology: Topology, sketch: Sketch, chunk_kb: Fraction, *, exact: bool = False
+    ) -> LogicalNetwork:
         """Lay the links that a sketch allows.
 
         Parameters
@@ -153,6 +160,8 @@ class LogicalNetwork:
         sketch : Sketch
         chunk_kb : Fraction
             The size of a chunk, in 1000 bytes: what a link of 1 GB/s carries in a microsecond.
+        exact : bool
+            Whether costs are never rounded, to compare links; times may not fit 64 bits then.
 
         Raises
         ------
@@ -174,7 +183,8 @@ class LogicalNetwork:
         drafts = [*ways.direct(), *ways.switched(), *ways.remote()]
         rates = _rates(drafts, topology, size, exclusive=len(boxes) > 2)
         latencies = [_latency_us(topology, draft) for draft in drafts]
-        times = _coarse([*zip(latencies, (chunk_kb / rate for rate in rates), strict=True)])
+        times = [*zip(latencies, (chunk_kb / rate for rate in rates), strict=True)]
+        times = times if exact else _coarse(times)
         links = tuple(
             LogicalLink(
                 *(draft.tail, draft.head, latency, busy),
@@ -265,6 +275,7 @@ class _Ways:
                     f"gpus_to_sender_rev_map has sender {sender}, which internode_conn does not "
                     f"let send; leave it out"
                 )
+        self._check_all_sent()
         for sender, receivers in connections.items():
             self._check("internode_conn", (sender, *receivers))
             for a in range(self.boxes):
@@ -274,6 +285,16 @@ class _Ways:
                             ends = a * self.size + sender, b * self.size + receiver
                             paths = self._paths(*ends, "internode_conn")
                             yield _Draft(*ends, _REMOTE, 0, 0, paths)
+
+    def _check_all_sent(self) -> None:
+        """Every GPU has somebody who takes out what it has, if the sketch says who does."""
+        sent = {gpu for sources in self.sketch.sources.values() for gpu in sources}
+        left = ", ".join(str(gpu) for gpu in range(self.size) if gpu not in sent)
+        if sent and left:
+            raise self._fault(
+                f"gpus_to_sender_rev_map has no sender for GPUs {left} of a box; put each of them "
+                f"into the list of one, or leave the field out"
+            )
 
     def _connections(self) -> Connections:
         each = range(self.size)
@@ -367,11 +388,14 @@ def _latency_us(topology: Topology, draft: _Draft) -> Fraction:
 
 
 def _coarse(times: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
-    """Round latencies and times up where common ticks would not fit 64 bits, by a millionth."""
+    """Round latencies and times up where common ticks would not fit 64 bits.
+
+    To ticks of a millionth of the least, but never to more than ``_MOST_TICKS`` of the largest.
+    """
     every = [time for pair in times for time in pair if time]
     if not every or max(every) / common_part(every) < _MOST_TICKS:
         return times
-    tick = min(every) / _FINE
+    tick = max(min(every) / _FINE, max(every) / _MOST_TICKS)
     return [(-(-a // tick) * tick, -(-b // tick) * tick) for a, b in times]
 
 

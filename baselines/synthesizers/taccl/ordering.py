@@ -11,8 +11,9 @@ Source:  Shah et al., TACCL (NSDI 2023), section 4.2 and the heuristics that its
 
 A transfer can start when its chunk has come and its link and ports are free of what is placed
 before. Times only grow as more is placed, so that a heap with stale entries gives the same order as
-sorting all candidates each time. But for the second heuristic, the public code sorts by the times
-of the routing first, in which nothing waits.
+sorting all candidates each time; of those that wait for the same link one is in the heap. But for
+the second heuristic, the public code sorts by the times of the routing first, in which nothing
+waits.
 """
 
 from __future__ import annotations
@@ -35,6 +36,15 @@ class Transfer(NamedTuple):
 
     chunk: int
     link: int
+
+
+_Numbers = tuple[int, ...]
+
+_Kind = tuple[int, _Numbers]
+"""A link, and what goes before the time in a rank."""
+
+_Entry = tuple[_Numbers, int, _Numbers, Transfer]
+"""A transfer behind its rank: before the time, the time, behind it."""
 
 
 class _Known(NamedTuple):
@@ -86,33 +96,114 @@ def _placed(routing: Routing, routes: ChunkRoutes, known: _Known, heuristic: str
     there: dict[tuple[int, int], int] = {}
     waiting, onward = _tree(network, routes, backwards=backwards)
     rank = _ranked(network, routing, known, heuristic)
+    queue = _Queue(lambda link: max(free[each] for each in resources[link]))
 
-    def soonest(transfer: Transfer) -> int:
+    def add(transfer: Transfer) -> None:
         link = network.links[transfer.link]
         come = there.get((transfer.chunk, link.head if backwards else link.tail), 0)
-        return max(come, *(free[each] for each in resources[transfer.link]))
+        queue.add(transfer, come, *rank(transfer))
 
-    queue = [(rank(one, soonest(one)), one) for one, count in waiting.items() if not count]
-    heapq.heapify(queue)
+    for one, count in waiting.items():
+        if not count:
+            add(one)
     placed: list[Transfer] = []
-    while queue:
-        stale, transfer = heapq.heappop(queue)
-        time = soonest(transfer)
-        if (key := rank(transfer, time)) > stale:
-            heapq.heappush(queue, (key, transfer))
-            continue
+    while (first := queue.pop()) is not None:
+        time, transfer = first
         placed.append(transfer)
         done = time + cost[transfer.link]
         for each in resources[transfer.link]:
             free[each] = done
+        queue.again(transfer)
         link = network.links[transfer.link]
         at = transfer.chunk, link.tail if backwards else link.head
         there[at] = max(there.get(at, 0), done)
         for other in onward.get(transfer, ()):
             waiting[other] -= 1
             if not waiting[other]:
-                heapq.heappush(queue, (rank(other, soonest(other)), other))
+                add(other)
     return placed
+
+
+class _Alike:
+    """Transfers over one link whose rank differs in nothing that goes before the time.
+
+    Parameters
+    ----------
+    there : heap of (rank behind the time, transfer)
+        Whose chunk has come before the link is free.
+    coming : heap of (when it comes, rank behind the time, transfer)
+    """
+
+    def __init__(self) -> None:
+        self.there: list[tuple[_Numbers, Transfer]] = []
+        self.coming: list[tuple[int, _Numbers, Transfer]] = []
+
+    def first(self, free: int) -> tuple[int, _Numbers, Transfer] | None:
+        """Return what ranks first once the link is free, and when it can start."""
+        while self.coming and self.coming[0][0] <= free:
+            heapq.heappush(self.there, heapq.heappop(self.coming)[1:])
+        if self.there:
+            return (free, *self.there[0])
+        return self.coming[0] if self.coming else None
+
+    def pop(self) -> None:
+        """Take out what `first` has returned."""
+        if self.there:
+            heapq.heappop(self.there)
+        else:
+            heapq.heappop(self.coming)
+
+
+class _Queue:
+    """Transfers that could be next, by rank; one entry for all that are alike.
+
+    Parameters
+    ----------
+    free : callable
+        From when on a link is free, with its ports; it never grows less.
+    """
+
+    def __init__(self, free: Callable[[int], int]) -> None:
+        self.free = free
+        self.alike: dict[_Kind, _Alike] = {}
+        self.heap: list[_Entry] = []
+        self.entered: dict[_Kind, _Entry] = {}
+        self.kind: dict[Transfer, _Kind] = {}
+
+    def add(self, transfer: Transfer, come: int, before: _Numbers, behind: _Numbers) -> None:
+        """Enter a transfer whose chunk comes at a time, with its rank before and behind that."""
+        kind = self.kind[transfer] = (transfer.link, before)
+        heapq.heappush(self.alike.setdefault(kind, _Alike()).coming, (come, behind, transfer))
+        self._enter(kind)
+
+    def again(self, transfer: Transfer) -> None:
+        """Enter what is alike a transfer that is placed."""
+        self._enter(self.kind.pop(transfer))
+
+    def pop(self) -> tuple[int, Transfer] | None:
+        """Take out what ranks first of all, with its time."""
+        while self.heap:
+            entry = heapq.heappop(self.heap)
+            kind = self.kind.get(entry[-1])
+            if kind is None or self.entered.get(kind) is not entry:
+                continue  # another is entered in its place
+            if self._entry(kind) != entry:
+                self._enter(kind)
+                continue
+            self.alike[kind].pop()
+            del self.entered[kind]
+            return entry[1], entry[-1]
+        return None
+
+    def _entry(self, kind: _Kind) -> _Entry | None:
+        first = self.alike[kind].first(self.free(kind[0]))
+        return None if first is None else (kind[1], *first)
+
+    def _enter(self, kind: _Kind) -> None:
+        entry = self._entry(kind)
+        if entry is not None and entry != self.entered.get(kind):
+            self.entered[kind] = entry
+            heapq.heappush(self.heap, entry)
 
 
 def _resources(network: LogicalNetwork) -> list[list[int]]:
@@ -144,14 +235,13 @@ def _tree(
     return waiting, onward
 
 
-_Rank = Callable[[Transfer, int], tuple[int, ...]]
-
-
-def _ranked(network: LogicalNetwork, routing: Routing, known: _Known, heuristic: str) -> _Rank:
-    """How a transfer that can start at a time is ranked among others, least first."""
+def _ranked(
+    network: LogicalNetwork, routing: Routing, known: _Known, heuristic: str
+) -> Callable[[Transfer], tuple[_Numbers, _Numbers]]:
+    """How a transfer is ranked among others, least first, before its time and behind it."""
     source, size, gpus = routing.exchange.source, network.size, network.gpus
 
-    def rank(transfer: Transfer, time: int) -> tuple[int, ...]:
+    def rank(transfer: Transfer) -> tuple[_Numbers, _Numbers]:
         link = network.links[transfer.link]
         ends = (
             (link.tail - link.head) % gpus,
@@ -161,10 +251,10 @@ def _ranked(network: LogicalNetwork, routing: Routing, known: _Known, heuristic:
         )
         left = known.left[transfer]
         if heuristic == "farthest":
-            return (-left, time, *ends)
+            return (-left,), ends
         if heuristic == "last-hops":
-            return (left, -known.travelled[transfer], time, *ends)
+            return (left, -known.travelled[transfer]), ends
         home = source[transfer.chunk] // size
-        return (time, int(not link.tail // size == link.head // size == home), -left, *ends)
+        return (), (int(not link.tail // size == link.head // size == home), -left, *ends)
 
     return rank

@@ -13,7 +13,7 @@ Source:  Shah et al., TACCL (NSDI 2023), section 4.1 and appendix B, and the rul
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -39,6 +39,11 @@ LOAD_WEIGHT = Fraction(1, 100)
 
 _LINK_WEIGHT_US = Fraction(1, 100)
 """What a link used counts for."""
+
+_LEAST_WEIGHT = Fraction(1, 10**6)
+"""Of what the cheapest link takes."""
+
+_LOCAL_FIELD, _REMOTE_FIELD = "intranode_sketch", "internode_sketch"
 
 
 @dataclass(frozen=True)
@@ -84,8 +89,11 @@ class Routing:
 
     @cached_property
     def weight_us(self) -> Fraction:
-        """What a link used counts for, at most a hundredth of what the cheapest takes."""
-        return min(_LINK_WEIGHT_US, self.unit_us / 100)
+        """What a link used counts for: at most a hundredth of what the cheapest takes.
+
+        And never so little of that that a solver takes it for nothing.
+        """
+        return max(min(_LINK_WEIGHT_US, self.unit_us / 100), self.unit_us * _LEAST_WEIGHT)
 
     @cached_property
     def least_us(self) -> Fraction:
@@ -96,13 +104,49 @@ class Routing:
         InfeasibleError
             If no link leads into some GPU or box.
         """
-        found = least_time(self.network, self.exchange, self.cost) if self.cost else None
-        if found is None:
-            raise InfeasibleError(
-                f"{self.sketch.source}: no link of the sketch leads into some GPU or box of "
-                f"{self.network.topology.name}; allow more"
-            )
+        self._check_ways_in()
+        found = least_time(self.network, self.exchange, self.cost)
+        assert found is not None, "there are ways in"
         return found
+
+    def _check_ways_in(self) -> None:
+        network = self.network
+        entered = {network.box(link.head) for link in network.links if link.remote}
+        local = _LOCAL_FIELD if network.size > 1 else _REMOTE_FIELD
+        closed = [(network.name(v), local) for v, links in enumerate(network.into) if not links]
+        if network.boxes > 1:
+            boxes = (box for box in range(network.boxes) if box not in entered)
+            closed += [(f"box {box}", _REMOTE_FIELD) for box in boxes]
+        for where, field in closed:
+            raise InfeasibleError(
+                f"{self.sketch.source}: no link of the sketch leads into {where} of "
+                f"{network.topology.name}; allow more in {field}"
+            )
+
+    def check(self) -> None:
+        """Check that every chunk has a way to all who want it.
+
+        Raises
+        ------
+        InfeasibleError
+            If one has none, with the GPUs between which it is missing.
+        """
+        self._check_ways_in()
+        exchange, network = self.exchange, self.network
+        for chunk in range(0, len(exchange), exchange.parts):
+            source, soonest = exchange.source[chunk], self.soonest[chunk // exchange.parts]
+            lost = [v for v in exchange.destinations(chunk) if soonest[v] == math.inf]
+            if not lost:
+                continue
+            place = min(lost, key=lambda v: network.box(v) != network.box(source))
+            box = [v for v in range(network.gpus) if network.box(v) == network.box(place)]
+            field = _LOCAL_FIELD if (soonest[box] < math.inf).any() else _REMOTE_FIELD
+            less = ", or less in symmetry_offsets" if self.sketch.symmetry else ""
+            raise InfeasibleError(
+                f"{self.sketch.source}: {network.topology.name}: the sketch does not let what "
+                f"{network.name(source)} has get to {network.name(place)}; allow more links in "
+                f"{field}{less}"
+            )
 
     @cached_property
     def allowed(self) -> npt.NDArray[np.bool_]:
@@ -151,49 +195,57 @@ class Routing:
 
     def _on_shortest_paths(self, fine: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         """Between GPUs on some shortest path of the links that a chunk may take."""
-        (tails, heads), size = self._ends, self.network.size
-        source, target = (np.array(e) for e in (self.exchange.source, self.exchange.target))
-        kind = 2 * source + (target // size == source // size)  # what it may take is that of these
-        found = np.zeros_like(fine)
-        for each in np.unique(kind):
-            some = np.flatnonzero(kind == each)
-            may = fine[some[0]]
-            hops = self._distances(np.ones(int(may.sum())), may)
-            length = hops[source[some], target[some]][:, None]
-            between = hops[source[some]] + hops.T[target[some]] == length
-            found[some] = between[:, tails] & between[:, heads]
-        return found
+        tails, heads = self._ends
+        hop = np.ones(len(tails))
+        there, back = (self._distances(hop, fine, backwards=each) for each in (False, True))
+        pairs = np.arange(len(there))
+        length = there[pairs, self._of_pairs(self.exchange.target)][:, None]
+        between = there + back == length
+        return np.repeat(between[:, tails] & between[:, heads], self.exchange.parts, axis=0)
 
     @cached_property
     def soonest(self) -> npt.NDArray[np.float64]:
-        """After what time a chunk is there at the soonest, in units, by GPU and GPU.
+        """After what time a chunk is there at the soonest, in units, by pair and GPU.
 
-        Infinite if there is no way.
+        A pair is the source and the target that ``parts`` chunks in a row have. Infinite if there
+        is no way over links that they may take.
         """
-        return self._distances(np.array([float(c / self.unit_us) for c in self.cost]))
+        lengths = np.array([float(cost / self.unit_us) for cost in self.cost])
+        return self._distances(lengths, self.allowed)
+
+    def _of_pairs(self, ends: tuple[int, ...]) -> npt.NDArray[np.int64]:
+        return np.array(ends[:: self.exchange.parts])
 
     def _distances(
-        self, lengths: npt.NDArray[np.float64], which: npt.NDArray[np.bool_] | None = None
+        self,
+        lengths: npt.NDArray[np.float64],
+        allowed: npt.NDArray[np.bool_],
+        *,
+        backwards: bool = False,
     ) -> npt.NDArray[np.float64]:
-        import scipy.sparse as sp
-        from scipy.sparse.csgraph import shortest_path
+        """How far each GPU is from the source, or backwards to the target, by pair.
 
-        tails, heads = self._ends if which is None else (end[which] for end in self._ends)
-        least: dict[tuple[int, int], float] = {}
-        for ends, length in zip(
-            zip(tails.tolist(), heads.tolist(), strict=True), lengths.tolist(), strict=True
-        ):
-            least[ends] = min(least.get(ends, length), length)
-        rows, columns = np.array([*least]).T
-        gpus = self.network.gpus
-        graph = sp.csr_array(([*least.values()], (rows, columns)), shape=(gpus, gpus))
-        return np.asarray(shortest_path(graph))
+        All links of all pairs at once, as often as a way has links: the few that there are.
+        """
+        tails, heads = self._ends[::-1] if backwards else self._ends
+        first = self._of_pairs(self.exchange.target if backwards else self.exchange.source)
+        order = np.argsort(heads, kind="stable")
+        places, begin = np.unique(heads[order], return_index=True)
+        ways = np.where(allowed[:: self.exchange.parts, order], lengths[order], np.inf)
+        found = np.full((len(first), self.network.gpus), np.inf)
+        found[np.arange(len(first)), first] = 0.0
+        while True:
+            nearer = np.minimum.reduceat(found[:, tails[order]] + ways, begin, axis=1)
+            if (nearer >= found[:, places]).all():
+                return found
+            found[:, places] = np.minimum(found[:, places], nearer)
 
     def routes(self, taken: npt.NDArray[np.bool_]) -> ChunkRoutes | None:
         """Return routes from which chunk takes which link: what leads to one who wants it.
 
-        None if somebody is not reached: solvers compute in floats, and where one link takes a
-        hundred million times as long as another, they let a chunk go round in a circle.
+        None if somebody is not reached, or what is alike would wait for itself: solvers compute in
+        floats, and where one link takes a hundred million times as long as another, they let a
+        chunk go round in a circle.
         """
         found = []
         for chunk, row in enumerate(taken & self.allowed):
@@ -201,7 +253,7 @@ class Routing:
             if needed is None:
                 return None
             found.append(needed)
-        return tuple(found)
+        return None if self._alike(found) is None else tuple(found)
 
     def _needed(self, chunk: int, links: list[int]) -> frozenset[int] | None:
         into = {self.network.links[i].head: i for i in links}
@@ -218,13 +270,8 @@ class Routing:
             reached.update(self.network.links[i].head for i in way)
         return frozenset(kept)
 
-    def starts(
-        self, chunk: int, links: Iterable[int], held: Container[tuple[int, int]] = ()
-    ) -> dict[int, int]:
-        """When a chunk is at each GPU on its way, in ticks, if it waits for nothing.
-
-        Over links on which it is ``held`` it goes after another has gone.
-        """
+    def starts(self, chunk: int, links: Iterable[int]) -> dict[int, int]:
+        """When a chunk is at each GPU on its way, in ticks, if it waits for nothing."""
         after: dict[int, list[int]] = {}
         for i in links:
             after.setdefault(self.network.links[i].tail, []).append(i)
@@ -233,27 +280,57 @@ class Routing:
         for place in todo:  # grows on the way
             for i in after.get(place, []):
                 head = self.network.links[i].head
-                begin = max(start[place], self.ticks[i]) if (chunk, i) in held else start[place]
-                start[head] = begin + self.ticks[i]
+                start[head] = start[place] + self.ticks[i]
                 todo.append(head)
         return start
 
+    def _alike(self, routes: Sequence[Iterable[int]]) -> dict[int, int] | None:
+        """When chunks are at GPUs in the model, in ticks, by class of starts.
+
+        What the symmetry makes equal is there when the last of it is. Over links on which it is
+        held a chunk goes after another has gone. None if starts wait for each other.
+        """
+        held = self._held(routes)
+        hops = set()
+        for chunk, links in enumerate(routes):
+            place_of = self.classes.start[chunk].tolist()
+            for i in links:
+                link, late = self.network.links[i], (chunk, i) in held
+                hops.add((place_of[link.tail], place_of[link.head], self.ticks[i], late))
+        after: dict[int, list[tuple[int, int, bool]]] = {}
+        waits: dict[int, int] = {}
+        for tail, head, ticks, late in hops:
+            after.setdefault(tail, []).append((head, ticks, late))
+            waits[head] = waits.get(head, 0) + 1
+        todo = [each for each in after if each not in waits]
+        start = dict.fromkeys(todo, 0)
+        for each in todo:  # grows on the way
+            for head, ticks, late in after.get(each, []):
+                begin = max(start[each], ticks) if late else start[each]
+                start[head] = max(start.get(head, 0), begin + ticks)
+                waits[head] -= 1
+                if not waits[head]:
+                    todo.append(head)
+        return None if any(waits.values()) else start
+
     def time_us(self, routes: ChunkRoutes) -> Fraction:
-        """Return the time of routes."""
+        """Return the time of routes that are as symmetric as the sketch asks for."""
+        alike = self._alike(routes)
+        assert alike is not None, "routes come from `routes`"
         ports = self.network.ports
         out = {i: n for n, port in enumerate(ports) if port.out for i in port.links}
-        latest, held = 0, self._held(routes)
+        latest = max(alike.values())
         for chunk, links in enumerate(routes):
-            start = self.starts(chunk, links, held)
             sent: dict[int, int] = {}
             for i in links:
                 if i in out:
-                    begun = sent.get(out[i], start[self.network.links[i].tail])
+                    place = self.network.links[i].tail
+                    begun = sent.get(out[i], alike[int(self.classes.start[chunk, place])])
                     sent[out[i]] = begun + self.ticks[i]
-            latest = max(latest, *start.values(), *sent.values())
+            latest = max(latest, *sent.values(), 0)
         return max(latest, *self._loads(routes)) * (self.cost[0] / self.ticks[0])
 
-    def _held(self, routes: ChunkRoutes) -> frozenset[tuple[int, int]]:
+    def _held(self, routes: Sequence[Iterable[int]]) -> frozenset[tuple[int, int]]:
         """Which chunks go out of their box after one of the sender's own, and over which link."""
         if not self.sketch.own_first:
             return frozenset()
@@ -272,13 +349,14 @@ class Routing:
         )
 
     def _loads(self, routes: ChunkRoutes) -> list[int]:
-        """For how many ticks each link that some chunk may take is busy, and each port."""
+        """For how many ticks each link that some chunk may take is busy, and each port of such."""
         load = [0] * len(self.network.links)
         for links in routes:
             for i in links:
                 load[i] += self.ticks[i]
-        found = [load[i] for i in np.flatnonzero(self.allowed.any(axis=0)).tolist()]
-        return found + [sum(load[i] for i in port.links) for port in self.network.ports]
+        usable = {*np.flatnonzero(self.allowed.any(axis=0)).tolist()}
+        ports = [port.links for port in self.network.ports if not usable.isdisjoint(port.links)]
+        return [load[i] for i in usable] + [sum(load[i] for i in links) for links in ports]
 
     def objective_us(self, routes: ChunkRoutes) -> Fraction:
         """Return the time, and the weight of links used inside the first box or of their loads."""

@@ -17,6 +17,8 @@ to the solver.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -26,6 +28,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from baselines.synthesizers.taccl.routing import LOAD_WEIGHT, ChunkRoutes, Routing
+from forestcoll.errors import TimeLimitError
 from lp.solver.linear_program import Program
 
 __all__ = ["RoutingRows"]
@@ -48,10 +51,17 @@ class RoutingRows:
     Parameters
     ----------
     routing : Routing
+    until : float
+        By the monotonic clock, when rows are to be written down.
+
+    Raises
+    ------
+    TimeLimitError
+        If they are not by then.
     """
 
-    def __init__(self, routing: Routing) -> None:
-        self.routing = routing
+    def __init__(self, routing: Routing, until: float = math.inf) -> None:
+        self.routing, self._until = routing, until
         self._sent, self._start = routing.classes.sent, routing.classes.start
         self._sends, starts = int(self._sent.max()) + 1, int(self._start.max()) + 1
         self._first_other = self._sends + starts
@@ -77,6 +87,27 @@ class RoutingRows:
         if sketch.local == "switch" and sketch.unique == "uc-max":
             return float(self.routing.weight_us / self.routing.unit_us) * len(self._inside)
         return 0.0
+
+    def horizon_of(self, objective: float) -> float:
+        """Return how long routes take at most that are worth less, in units."""
+        if self.routing.sketch.local == "maxmin":
+            return objective / (1 - float(LOAD_WEIGHT))
+        return objective + self.most_gained(objective)
+
+    @property
+    def longest(self) -> float:
+        """No routes take longer, in units.
+
+        Each start is after one other, over the longest of its links, twice where own chunks go
+        first; and no link or port has more to do than all that it may.
+        """
+        routing = self.routing
+        last = np.zeros(self._first_other - self._sends)
+        np.maximum.at(last, self._hops.head, self._hops.length)
+        load = routing.allowed.sum(axis=0) * np.array(self._cost)
+        loads = [load, *(load[list(port.links)].sum() for port in routing.network.ports)]
+        most = max(float(np.max(each)) for each in loads)
+        return float(last.sum()) * (2 if routing.sketch.own_first else 1) + most
 
     def least(self, horizon: float) -> Program:
         """Return the program of the least objective, of routes that take no longer than that."""
@@ -163,6 +194,8 @@ class RoutingRows:
     def _row(
         self, columns: Sequence[int], values: Sequence[float], low: float, high: float
     ) -> None:
+        if time.monotonic() > self._until:
+            raise TimeLimitError("the time is up before all rows of the routing are written")
         total: dict[int, float] = {}
         for column, value in zip(columns, values, strict=True):
             total[column] = total.get(column, 0.0) + value
@@ -172,7 +205,10 @@ class RoutingRows:
         self._rows.setdefault(key, (where, what, low, high))
 
     def _write_receipts(self) -> None:
-        """A chunk comes in once where it is wanted, at most once elsewhere, and then leaves."""
+        """A chunk comes in once where it is wanted, at most once elsewhere, and then leaves.
+
+        That it leaves is ours: of what leads nowhere `Routing.routes` would know nothing.
+        """
         exchange, network = self.routing.exchange, self.routing.network
         allowed, sent = self.routing.allowed, self._sent
         into, out = network.into, network.out
@@ -184,16 +220,20 @@ class RoutingRows:
                 wanted = exchange.wanted(chunk, place)
                 if came or wanted:
                     self._row(came, [1.0] * len(came), float(wanted), 1.0)
-                for i in () if wanted else out[place]:
-                    if allowed[chunk, i]:
-                        columns, ones = [*came, int(sent[chunk, i])], [1.0] * len(came)
-                        self._row(columns, [*ones, -1.0], 0.0, np.inf)
+                if wanted:
+                    continue
+                left = [int(sent[chunk, i]) for i in out[place] if allowed[chunk, i]]
+                for each in left:
+                    self._row([*came, each], [1.0] * len(came) + [-1.0], 0.0, np.inf)
+                if came:
+                    signs = [1.0] * len(left) + [-1.0] * len(came)
+                    self._row([*left, *came], signs, 0.0, np.inf)
 
     @cached_property
     def _soonest(self) -> _Floats:
         """When chunks can be there at the soonest, by class of starts."""
         found = np.zeros(self._first_other - self._sends)
-        distances = self.routing.soonest[np.array(self.routing.exchange.source)]
+        distances = np.repeat(self.routing.soonest, self.routing.exchange.parts, axis=0)
         np.maximum.at(found, self._start, np.where(np.isinf(distances), 0.0, distances))
         return found
 

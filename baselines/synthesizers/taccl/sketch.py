@@ -72,7 +72,7 @@ class Sketch:
     sources : Connections
         The GPUs whose chunks a sender takes out of the box; all if there are none.
     own_first : bool
-        Whether a sender sends its own chunk before those of others.
+        Whether a sender sends its own chunk before those of others; void in a reduce-scatter.
     symmetry : tuple of (int, int)
         Offset and size: GPU r has the place ``(r + offset) mod size`` within its block of so many.
         Size 0: of all GPUs.
@@ -96,9 +96,10 @@ class Sketch:
         """The sketch for the network with every link turned round: receivers send.
 
         What a sender took out of its box its receivers do now; where all send to all, any may.
+        That own chunks go first says nothing of those that come in, and is left out.
         """
         if self.pattern == "direct-map":
-            return self
+            return replace(self, own_first=False)
         back: dict[int, tuple[int, ...]] = {}
         sources: dict[int, tuple[int, ...]] = {}
         for sender, receivers in self.connections.items():
@@ -110,6 +111,7 @@ class Sketch:
             self,
             connections=MappingProxyType(dict(sorted(back.items()))),
             sources=MappingProxyType(sources) if self.sources else NO_CONNECTIONS,
+            own_first=False,
         )
 
 
@@ -284,6 +286,9 @@ def _remote(top: _Part) -> _Remote:
         pattern = part.choice("internode_conn", _NAMED)
     else:
         connections = part.connections("internode_conn")
+        if not connections and max(_boxes(top)) > 1:
+            problem = 'is empty; say who sends to whom, {"0": [1]}, or one of ' + ", ".join(_NAMED)
+            raise part.fault("internode_conn", problem)
         if len({len(receivers) for receivers in connections.values()}) > 1:
             problem = "has senders with different numbers of receivers; give each as many"
             raise part.fault("internode_conn", problem)

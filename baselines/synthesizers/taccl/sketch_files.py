@@ -177,7 +177,7 @@ def _symmetries(topology: Topology, sketch: Sketch, size: int) -> Iterator[tuple
 
     The least within a box, the least within blocks of that size, and so on; then from box to box.
     """
-    network = LogicalNetwork.of(topology, sketch, Fraction(1))
+    network = LogicalNetwork.of(topology, sketch, Fraction(1), exact=True)
     cost = {(u.tail, u.head, u.plane): (u.latency_us, u.busy_us) for u in network.links}
     block = size
     while block > 1:

@@ -91,10 +91,7 @@ def _images(network: LogicalNetwork, turned: _Ints, size: int, named: str) -> _I
         image = number.get((tail, head, link.plane))
         like = None if image is None else network.links[image]
         if like is None or (like.latency_us, like.busy_us) != (link.latency_us, link.busy_us):
-            names = [
-                network.topology.nodes[network.topology.compute[network.ranks[v]]].name
-                for v in (link.tail, link.head, tail, head)
-            ]
+            names = [network.name(place) for place in (link.tail, link.head, tail, head)]
             there = "none" if like is None else f"one of {_cost(like)}"
             raise InvalidParameterError(
                 f"{named}, which takes the link {names[0]} -> {names[1]}, of {_cost(link)}, to "

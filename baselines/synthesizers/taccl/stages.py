@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from baselines.interface.search import Report, Search
@@ -23,9 +23,15 @@ from baselines.synthesizers.taccl.least_time import least_time
 from baselines.synthesizers.taccl.ordering import ordered
 from baselines.synthesizers.taccl.routing import ChunkRoutes, Routing
 from baselines.synthesizers.taccl.routing_rows import RoutingRows
-from forestcoll.errors import ForestCollError, InfeasibleError, SolverError, TimeLimitError
+from forestcoll.errors import (
+    ForestCollError,
+    InfeasibleError,
+    InvalidParameterError,
+    SolverError,
+    TimeLimitError,
+)
 from forestcoll.problem.limits import Limits
-from lp.solver.linear_program import Settings, Solution
+from lp.solver.linear_program import Program, Settings, Solution
 from lp.solver.solve import solve
 
 __all__ = ["Effort", "best_times"]
@@ -41,11 +47,17 @@ _GAP_OF_OTHERS = 0.05
 _TOLERANCE = 1e-7
 """By how much a further routing may take longer, relatively: solvers compute in floats."""
 
+_LOOSE = 1e-6
+"""By how much a solver may miss rows that gives up where less is asked for."""
+
 _EQUAL = 1e-9
 """A bound and what it bounds are the same if they differ by no more, relatively."""
 
 _HORIZONS = tuple(2.0**n for n in range(1, 13))
-"""Times what any routes take, one after the other; beyond the last there are held to be none."""
+"""Times what any routes take, one after the other."""
+
+_FARTHER = 16.0
+"""From one horizon to the next beyond these, up to one that all routes keep."""
 
 _NARROW = (1.02, 1.1, 1.3)
 """Before these, where time is short: what is found early takes about as long as it may."""
@@ -89,6 +101,8 @@ def best_times(routing: Routing, effort: Effort, phase: str, report: Report) -> 
         If the sketch does not let all chunks get to where they are wanted.
     TimeLimitError
         If the time is up before there is a routing.
+    SolverError
+        If the solver finds neither routes nor that there are none.
     """
     return _Stages(routing, effort, phase, report).run()
 
@@ -107,16 +121,22 @@ class _Known:
         No routes are worth less.
     beyond : float
         What routes that take longer than the last horizon are worth at least.
+    empty : float
+        No routes take as long or less.
+    unproved : ForestCollError, optional
+        Why a search ended without routes and without a proof that there are none.
     """
 
     routes: ChunkRoutes | None = None
     objective: float = math.inf
     bound: float = 0.0
     beyond: float = 0.0
+    empty: float = 0.0
+    unproved: ForestCollError | None = None
 
     def within(self, gap: float) -> bool:
         """Whether the objective is as near to the bound, relatively."""
-        return self.objective - self.bound <= max(gap, _EQUAL) * abs(self.objective)
+        return abs(self.objective - self.bound) <= max(gap, _EQUAL) * abs(self.objective)
 
 
 class _Stages:
@@ -129,6 +149,7 @@ class _Stages:
 
     def run(self) -> Timetable:
         """Order and schedule one routing after the other, the first of them in any case."""
+        self.routing.check()
         network = self.routing.network
         best: Timetable | None = None
         busy = [link.busy_us for link in network.links]
@@ -161,7 +182,10 @@ class _Stages:
 
     def _routings(self) -> Iterator[ChunkRoutes]:
         """Yield routes of the least objective, then others of the same time."""
-        rows = RoutingRows(self.routing)
+        try:
+            rows = RoutingRows(self.routing, self.deadline)
+        except TimeLimitError as error:
+            raise self._nothing_found(error) from None
         first = self._first(rows)
         yield first
         seen = {first}
@@ -178,7 +202,7 @@ class _Stages:
                 if not isinstance(error.incumbent, Solution):
                     continue
                 solution = error.incumbent
-            except (InfeasibleError, SolverError):
+            except (InfeasibleError, SolverError, InvalidParameterError):
                 continue  # in floats; the first is as good
             routes = rows.routes(solution.x)
             if routes is not None and routes not in seen:
@@ -187,11 +211,9 @@ class _Stages:
 
     def _first(self, rows: RoutingRows) -> ChunkRoutes:
         """Find routes of the least objective: within longer and longer horizons, then near them."""
-        now, known = time.monotonic(), _Known()
-        until = self.deadline
-        if until < math.inf:
-            until = now + _FOR_ROUTING * (until - now)
-        for horizon in self._horizons():
+        known, until = _Known(), self._until_routed()
+        horizons = self._horizons(rows)
+        for horizon in horizons:
             now = time.monotonic()
             if now > until:
                 break
@@ -199,58 +221,103 @@ class _Stages:
             self._look(rows, known, horizon, now + seconds)
             if known.routes is not None and known.objective <= known.beyond:
                 break
-        if known.routes is None and time.monotonic() > until:
-            self._look(rows, known, _LAST * next(self._horizons()), self.deadline)
-        elif known.routes is not None and not known.within(self.effort.gap):
-            horizon = known.objective + rows.most_gained(known.objective)
+        if known.routes is None:
+            self._look_again(rows, known, horizons)
+        elif not known.within(self.effort.gap):
+            horizon = rows.horizon_of(known.objective)
             self._look(rows, known, horizon * (1 + _TOLERANCE), until)
         if known.routes is None:
-            raise self._nothing_found()
+            raise self._nothing_found(None if known.empty >= horizons[-1] else known.unproved)
         unit = float(self.routing.unit_us)
         status = "optimal" if known.within(_EQUAL) else "feasible"
         self._tell("routing", status, known.objective * unit, known.bound * unit)
         return known.routes
 
-    def _horizons(self) -> Iterator[float]:
-        """From little more than any routes take, in units."""
+    def _look_again(self, rows: RoutingRows, known: _Known, horizons: list[float]) -> None:
+        """Search with all that is left of the time, as long as a horizon is ruled out by that."""
+        empty = -1.0
+        while known.routes is None and empty < known.empty < horizons[-1]:
+            empty = known.empty
+            horizon = min(max(_LAST * horizons[0], 2 * empty), horizons[-1])
+            self._look(rows, known, horizon, self.deadline)
+
+    def _until_routed(self) -> float:
+        if self.deadline == math.inf:
+            return math.inf
+        now = time.monotonic()
+        return now + _FOR_ROUTING * (self.deadline - now)
+
+    def _horizons(self, rows: RoutingRows) -> list[float]:
+        """From little more than any routes take to more than any do, in units."""
         routing = self.routing
-        reached = routing.soonest[routing.soonest < math.inf]
-        least = max(float(routing.least_us / routing.unit_us), float(reached.max()))
-        factors = _HORIZONS if self.deadline == math.inf else (*_NARROW, *_HORIZONS)
-        return (least * factor for factor in factors)
+        parts = routing.exchange.parts
+        ways = (
+            routing.soonest[chunk // parts, place]
+            for chunk in range(0, len(routing.exchange), parts)
+            for place in routing.exchange.destinations(chunk)
+        )
+        least = max(float(routing.least_us / routing.unit_us), *ways)
+        longest = rows.longest * (1 + _TOLERANCE)
+        factors = [*(_NARROW if self.deadline < math.inf else ()), *_HORIZONS]
+        while least * factors[-1] < longest:
+            factors.append(factors[-1] * _FARTHER)
+        return [*(each for f in factors if (each := least * f) < longest), longest]
 
     def _look(self, rows: RoutingRows, known: _Known, horizon: float, until: float) -> None:
         """Search within a horizon, and learn from that."""
         beyond = horizon - rows.most_gained(horizon)
         try:
-            found = solve(rows.least(horizon), self._settings(until))
+            found = self._solved(rows.least(horizon), until)
         except InfeasibleError:
-            known.bound = max(known.bound, beyond)
+            known.bound, known.empty = max(known.bound, beyond), max(known.empty, horizon)
             return
         except TimeLimitError as error:
             if not isinstance(error.incumbent, Solution):
+                known.unproved = error
                 return
             found = error.incumbent
+        except (SolverError, InvalidParameterError) as error:  # in floats, of costs far apart
+            known.unproved = error
+            return
         routes = rows.routes(found.x)
         if routes is None:
+            known.unproved = SolverError("a chunk goes round in a circle")
             return
         objective = float(self.routing.objective_us(routes) / self.routing.unit_us)
-        known.bound, known.beyond = max(known.bound, min(found.bound, beyond)), beyond
+        known.beyond = beyond
         if objective < known.objective:
             known.routes, known.objective = routes, objective
+        known.bound = max(known.bound, min(found.bound, beyond))
+        if known.bound <= known.objective * (1 + _TOLERANCE):
+            known.bound = min(known.bound, known.objective)
 
-    def _nothing_found(self) -> ForestCollError:
+    def _solved(self, program: Program, until: float) -> Solution:
+        """Solve a program, less strictly if the solver gives up: routes are then looked at anew."""
+        try:
+            return solve(program, self._settings(until))
+        except SolverError:
+            return solve(program, replace(self._settings(until), tolerance=_LOOSE))
+
+    def _nothing_found(self, why: ForestCollError | None) -> ForestCollError:
+        """Return what is wrong: no routes, or no proof that there are none, and why not."""
         routing, name = self.routing, self.routing.network.topology.name
-        if time.monotonic() > self.deadline:
+        if why is None:
+            return InfeasibleError(
+                f"{routing.sketch.source}: {name}: the sketch lets every chunk get to where it is "
+                f"wanted, but not all of them as it asks for; allow more links, or less symmetry"
+            )
+        if isinstance(why, TimeLimitError):
             self._tell("routing", "open", None, float(routing.least_us))
             return TimeLimitError(
                 f"taccl: no routing of {name} in the time that is given; allow more, or take fewer "
                 f"chunks or a sketch with more symmetry",
                 bound=float(routing.least_us),
             )
-        return InfeasibleError(
-            f"{routing.sketch.source}: {name}: the sketch does not let every chunk get to where it "
-            f"is wanted; allow more links, or less symmetry"
+        ratio = float(max(routing.cost) / min(routing.cost))
+        return SolverError(
+            f"taccl: no routing of {name}: {why}; one link takes {ratio:.3g} times as long as "
+            f"another for a chunk: with latencies nearer to each other, or more bytes, solvers do "
+            f"better"
         )
 
     def _tell(self, stage: str, status: str, incumbent: float | None, bound: float) -> None:

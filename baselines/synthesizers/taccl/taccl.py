@@ -38,8 +38,8 @@ _SOLVERS = ("highs", "gurobi")
 
 _ORDERS = ("any", "by-network", *HEURISTICS)
 
-MOST_TRANSFERS = 20_000_000
-"""Chunks times links, of a program that is written down."""
+MOST_TRANSFERS = 5_000_000
+"""Chunks times links, of a program that is written down: what takes a minute or two."""
 
 _KB = 1000
 
@@ -102,6 +102,9 @@ def generate(
         If the sketch does not let every chunk get to where it is wanted.
     TimeLimitError
         If the time is up before there is a routing.
+    SolverError
+        If the solver finds neither routes nor that there are none: in floats, where the links'
+        costs are far apart.
 
     Examples
     --------

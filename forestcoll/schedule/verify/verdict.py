@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
+
+from forestcoll.topology.describe import decimal, rate
+from forestcoll.topology.in_brief import InBrief
 
 __all__ = ["AllreduceVerdict", "Verdict"]
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+@dataclass(frozen=True, slots=True, repr=False)
+class Verdict(InBrief):
     """What was proved about a forest.
 
     Parameters
@@ -62,9 +65,19 @@ class Verdict:
     algbw_gb_s: Fraction | None
     optimal: bool
 
+    def in_a_line(self) -> str:
+        """Return what was proved, most important first."""
+        speed = "empty" if self.algbw_gb_s is None else rate(self.algbw_gb_s)
+        proved = ", optimal" if self.optimal else ""
+        return f"{self.collective}: {speed}, {self.trees} trees, height {self.height}{proved}"
 
-@dataclass(frozen=True, slots=True)
-class AllreduceVerdict:
+    def in_a_table(self) -> dict[str, object]:
+        """Return all that was proved."""
+        return _in_words(self)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AllreduceVerdict(InBrief):
     """What was proved about an allreduce: both phases, that they fit, and the bound it claims.
 
     Parameters
@@ -101,3 +114,31 @@ class AllreduceVerdict:
     def collective(self) -> str:
         """Always "allreduce"."""
         return "allreduce"
+
+    def in_a_line(self) -> str:
+        """Return how fast it is, and whether that is proved to be the most."""
+        speed = "empty" if self.algbw_gb_s is None else rate(self.algbw_gb_s)
+        return f"{speed}, optimal" if self.optimal else speed
+
+    def in_a_table(self) -> dict[str, object]:
+        """Return all that was proved, each phase in a line."""
+        phases = {"reduce": self.reduce.in_a_line(), "gather": self.gather.in_a_line()}
+        return {**_in_words(self), **phases}
+
+
+_UNITS = {"_s_per_gb": "s/GB", "_gb_s": "GB/s"}
+
+
+def _in_words(verdict: Verdict | AllreduceVerdict) -> dict[str, object]:
+    """Return the fields of a verdict as text, by their names in words."""
+    return dict(_said(field.name, getattr(verdict, field.name)) for field in fields(verdict))
+
+
+def _said(name: str, value: object) -> tuple[str, object]:
+    ending = next((ending for ending in _UNITS if name.endswith(ending)), "")
+    label = name.removesuffix(ending).replace("_", " ")
+    if isinstance(value, Fraction):
+        exact, near = str(value), decimal(value)
+        text = exact if exact == near else f"{exact} = {near}"
+        return label, f"{text} {_UNITS.get(ending, '')}".rstrip()
+    return label, " -> ".join(value) if isinstance(value, tuple) else value

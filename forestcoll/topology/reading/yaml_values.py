@@ -91,8 +91,8 @@ def _place(value: object, key: str | int) -> int | None:
     return None
 
 
-def yaml_values(text: str, fault: Fault) -> tuple[object, Lines]:
-    """Read one YAML document of plain values.
+def yaml_values(text: str, fault: Fault) -> tuple[object, Lines | None]:
+    """Read one YAML document of plain values; a text without any is None and has no lines.
 
     Raises
     ------
@@ -112,6 +112,8 @@ def yaml_values(text: str, fault: Fault) -> tuple[object, Lines]:
         raise fault(line, f"not valid YAML: {invalid.problem}") from None
     except yaml.YAMLError as invalid:
         raise fault(None, f"not valid YAML: {str(invalid).splitlines()[0]}") from None
+    if reader.documents == 0:
+        return None, None
     return reader.top, Lines(reader.top, reader.first, reader.lines)
 
 
@@ -155,7 +157,7 @@ class _Reader:
         self._open: list[_Open] = []
         self._anchors: dict[str, tuple[object, int | None]] = {}
         self._plain = plain_values()
-        self._documents = self._values = 0
+        self.documents = self._values = 0
 
     def take(self, event: Any) -> None:
         """Go on by one event."""
@@ -171,8 +173,8 @@ class _Reader:
         elif kind is yaml.AliasEvent:
             self._alias(event)
         elif kind is yaml.DocumentStartEvent:
-            self._documents += 1
-            if self._documents > 1:
+            self.documents += 1
+            if self.documents > 1:
                 raise self._error(event, "not valid YAML: but found another document")
 
     def _add(self, value: object, line: int) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from forestcoll.errors import InvalidParameterError
 from lp.solver.backends.answer import Answer, Outcome
+from lp.solver.backends.standard_output import printed_as_errors
 from lp.solver.linear_program import Program, Settings
 
 __all__ = ["run"]
@@ -41,7 +42,8 @@ def run(program: Program, settings: Settings) -> Answer:
     _configure(highs, program, settings)
     if highs.passModel(_model(program)) == highspy.HighsStatus.kError:
         return Answer(Outcome.FAILED, "refused the model")
-    said = highs.run()
+    with printed_as_errors():
+        said = highs.run()
     status = highs.getModelStatus()
     name = str(highs.modelStatusToString(status))
     if said == highspy.HighsStatus.kError:

@@ -65,10 +65,25 @@ def test_a_title_stands_clear_of_a_legend_at_the_side() -> None:
     assert shared is None or shared.width * shared.height < 1
 
 
-def test_sizes_without_a_unit_are_written_with_few_letters() -> None:
-    """10 MB of a million bytes each; 64 MB as people say it."""
+def test_sizes_of_an_axis_are_all_in_units_or_all_in_bytes() -> None:
+    """1 KB and 64 MB have few digits in their units; 256,000 bytes beside 1 MB have not."""
     with style():
         _figure, (axes,) = panels(["sizes"])
-        size_axis(axes, [10_000_000, 64 << 20], "size")
-        form = axes.xaxis.get_major_formatter()
-    assert [form(size) for size in (10_000_000, 64 << 20, 1000)] == ["1e7", "64MB", "1000"]
+        for sizes, texts in (
+            ((1 << 10, 64 << 20), ["1KB", "64MB"]),
+            ((1000, 4_096_000, 1_000_000_000), ["1000", "4.1e6", "1e9"]),
+        ):
+            size_axis(axes, sizes, "size")
+            form = axes.xaxis.get_major_formatter()
+            assert [form(size) for size in sizes] == texts
+
+
+def test_a_legend_below_is_never_wider_than_its_figure() -> None:
+    """One method with a name of 120 letters below one panel."""
+    with style():
+        figure, (axes,) = panels(["one"])
+        axes.plot([1, 2], [1, 2], label="a method (" + "x" * 120 + ")")
+        finish(figure, "")
+        figure.draw_without_rendering()
+        box = figure.legends[0].get_window_extent()
+    assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1

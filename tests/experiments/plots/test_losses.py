@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from experiments.plots.drawing import panels, style
-from experiments.plots.losses import INK, lost_in_words, lost_places, never_done, notes
+from experiments.plots.losses import INK, lost_in_words, lost_places, never_done, notes, partly_done
 from experiments.plots.panels import palette_of
 from experiments.results.rows import Status
 from tests.experiments.plots.letters import letters
@@ -77,3 +77,12 @@ def test_a_method_without_any_result_is_named_with_what_became_of_it() -> None:
         "once": "once: out of memory at 64 GPUs",
         "never": "never: unsupported",
     }
+
+
+def test_methods_without_any_result_are_told_in_the_legend_alone() -> None:
+    """Not above the panels, whether by method or by choice of parameters."""
+    rows = clusters_of_rows()
+    lost = replace(rows[0], parameters={"rings": 2}, status=Status.TIMEOUT)
+    never = replace(lost, method="never")
+    assert partly_done([*rows, lost, never]) == rows
+    assert partly_done([*rows, lost, never], by="method") == [*rows, lost]

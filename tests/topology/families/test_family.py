@@ -92,7 +92,7 @@ def test_a_decorated_function_is_entered_and_reads_text(star: Callable[..., Topo
     ("arguments", "message"),
     [
         ((1,), "star: leaves is 1; it must be a whole number from 2 to 100000 (GPUs around the"),
-        ((2, 0.5), "star: bandwidth is 0.5; it must be a positive exact number"),
+        ((2, 1 / 3), "star: bandwidth is 0.3333333333333333; it must be a positive exact number"),
     ],
 )
 def test_a_bad_argument_is_told_with_its_family_and_what_is_allowed(

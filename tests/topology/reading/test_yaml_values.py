@@ -15,7 +15,9 @@ def fault(line: int | None, problem: str) -> InvalidTopologyError:
 
 
 def read(text: str) -> tuple[object, Lines]:
-    return yaml_values(text, fault)
+    data, lines = yaml_values(text, fault)
+    assert lines is not None
+    return data, lines
 
 
 BLOCKS = """\
@@ -85,6 +87,13 @@ def test_what_is_not_plain_is_refused(text: str, problem: str) -> None:
     with pytest.raises(InvalidTopologyError) as caught:
         read(text)
     assert str(caught.value).startswith(problem)
+
+
+@pytest.mark.parametrize("text", ["", "# only a comment\n"])
+def test_a_text_without_a_document_is_nothing_on_no_line(text: str) -> None:
+    """Unlike a document of null."""
+    assert yaml_values(text, fault) == (None, None)
+    assert read("null")[0] is None
 
 
 def test_too_many_values_or_characters_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

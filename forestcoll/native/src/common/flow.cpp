@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <utility>
 
 #include "forestcoll/common/errors.hpp"
@@ -294,7 +295,11 @@ std::vector<NodeId> WarmFlow::reaching(NodeId node) const {
       found.push_back(u);
     }
   }
-  std::ranges::sort(found);
+  if (found.size() == static_cast<std::size_t>(excess_.count())) {
+    std::iota(found.begin(), found.end(), NodeId{0});  // all, which need no sorting
+  } else {
+    std::ranges::sort(found);
+  }
   return found;
 }
 

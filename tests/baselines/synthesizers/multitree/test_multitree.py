@@ -181,7 +181,7 @@ def test_a_smaller_unit_crowds_the_trees() -> None:
 @pytest.mark.parametrize(
     ("unit", "message"),
     [
-        (0.1, r"unit is the float 0\.1"),
+        (1 / 3, r"unit is the float 0\.33"),
         ("x", "unit is 'x', which is not a number"),
         (0, "unit is 0 GB/s; it must be positive"),
         ("-1/2", "unit is -1/2 GB/s; it must be positive"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -36,6 +37,26 @@ def two_boxes(latency: int | Fraction, gpus: int = 3) -> Topology:
                 builder.link(gpu, other, 20, Fraction(1, 5))
         builder.arc(here[0], there[1], 4, latency)
     return builder.build("two boxes")
+
+
+def arcs_of(arcs: Sequence[tuple[int, ...]], gpus: int, boxes: int = 1) -> Topology:
+    """GPUs by number; arcs of 1 GB/s if no bandwidth is given."""
+    builder = TopologyBuilder()
+    for i in range(gpus):
+        builder.gpu(f"g{i}", i * boxes // gpus, i % (gpus // boxes))
+    for tail, head, *bandwidth in arcs:
+        builder.arc(f"g{tail}", f"g{head}", *(bandwidth or [1]))
+    return builder.build("arcs")
+
+
+def plain(
+    topology: Topology, collective: str = "allgather", chunk_kb: int = 1, **changes
+) -> Routing:
+    """By a sketch of links as they are, and nothing else if not said."""
+    boxes = len({topology.nodes[gpu].box for gpu in topology.compute})
+    sketch = Sketch("plain", (boxes,), **changes)
+    network = LogicalNetwork.of(topology, sketch, Fraction(chunk_kb))
+    return Routing(network, exchange_of(collective, network.gpus, 1), sketch)
 
 
 def routing_of(

@@ -8,12 +8,19 @@ from itertools import product
 
 import pytest
 
+from baselines.synthesizers.taccl import contiguity
 from baselines.synthesizers.taccl.contiguity import MOST_TOGETHER, best_messages
-from baselines.synthesizers.taccl.exact_times import Message, sequences, timetable
+from baselines.synthesizers.taccl.exact_times import Message, sequences, singly, timetable
 from baselines.synthesizers.taccl.ordering import ordered
 from baselines.synthesizers.taccl.routing import Routing
+from forestcoll.errors import (
+    ForestCollError,
+    InfeasibleError,
+    InvalidParameterError,
+    SolverError,
+)
 from forestcoll.topology import load_topology
-from lp.solver.linear_program import Settings
+from lp.solver.linear_program import Program, Settings, Solution
 from tests.baselines.synthesizers.taccl.instances import random_routes, routing_of, two_boxes
 
 SETTINGS = Settings(seconds=60)
@@ -113,3 +120,20 @@ def test_when_the_time_is_up_chunks_go_alone() -> None:
     found = best_messages(routing.network, order, Settings(seconds=1e-6))
     assert {len(message) for message in found.times.messages} == {1}
     assert found.bound_us < float(found.times.finish_us)
+
+
+@pytest.mark.parametrize("error", [SolverError, InvalidParameterError, InfeasibleError])
+def test_where_a_solver_gives_up_each_chunk_goes_alone(
+    error: type[ForestCollError], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In floats, of costs that are far apart; that is always possible."""
+
+    def refuse(program: Program, settings: Settings) -> Solution:
+        raise error("the matrix holds 1e-13, which HiGHS takes for zero")
+
+    monkeypatch.setattr(contiguity, "solve", refuse)
+    routing = routing_of(two_boxes(latency=3))
+    order = ordered(routing, random_routes(routing, 1), "earliest")
+    found = best_messages(routing.network, order, SETTINGS)
+    assert found.times == timetable(routing.network, order, singly(order))
+    assert found.bound_us == 0

@@ -13,6 +13,7 @@ import pytest
 
 from baselines.synthesizers.taccl.logical_network import LogicalLink, LogicalNetwork
 from baselines.synthesizers.taccl.sketch import Sketch
+from baselines.synthesizers.taccl.sketch_files import find_sketch
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.baselines.synthesizers.taccl.boxes import random_boxes
@@ -345,6 +346,30 @@ def test_gpus_that_are_not_there_are_refused(field: str, fields: dict[str, objec
     )
     with pytest.raises(InvalidParameterError, match=message):
         LogicalNetwork.of(load_topology("dgx_a100:boxes=2"), sketch(2, **fields), KB)
+
+
+def test_gpus_that_no_sender_takes_chunks_of_are_named() -> None:
+    """In the public code nothing is left for their chunks either."""
+    asked = sketch(2, sources={0: (0, 1, 2), 4: (4, 6)})
+    message = "^sketch.yaml: gpus_to_sender_rev_map has no sender for GPUs 3, 5, 7 of a box; put"
+    with pytest.raises(InvalidParameterError, match=message):
+        LogicalNetwork.of(load_topology("dgx_a100:boxes=2"), asked, KB)
+
+
+@pytest.mark.parametrize("latency", [Fraction(1, 7919), 10**9])
+@pytest.mark.parametrize("chunk_kb", [Fraction(1, 1000), 10**12 + 37, 10**27 + 57])
+def test_ticks_of_any_costs_fit_64_bits(latency: Fraction | int, chunk_kb: Fraction | int) -> None:
+    """A hundred million transfers one after the other; each takes little longer than it does."""
+    spec = f"ndv2:chassis=2,between=direct,nvlink_latency=0,nic_latency={latency}"
+    asked = find_sketch("ndv2", load_topology(spec))
+    exact, rounded = (
+        LogicalNetwork.of(load_topology(spec), asked, Fraction(chunk_kb), exact=exact)
+        for exact in (True, False)
+    )
+    most = max(link.cost_us for link in exact.links)
+    assert 10**8 * max(rounded.latency + rounded.busy) < 2**63
+    for link, other in zip(exact.links, rounded.links, strict=True):
+        assert 0 <= other.busy_us - link.busy_us <= max(link.busy_us / 10**6, most / 2**35)
 
 
 def test_sources_of_one_who_does_not_send_are_refused() -> None:

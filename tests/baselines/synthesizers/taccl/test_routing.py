@@ -7,10 +7,19 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from baselines.synthesizers.taccl.logical_network import LogicalNetwork
+from baselines.synthesizers.taccl.routing import Routing
 from baselines.synthesizers.taccl.sketch import sketch_of
 from forestcoll.errors import InfeasibleError, InvalidParameterError
+from forestcoll.topology import load_topology
 from forestcoll.topology.documents import parse_yaml
-from tests.baselines.synthesizers.taccl.instances import SPECS, random_routes, routing_of
+from tests.baselines.synthesizers.taccl.instances import (
+    SPECS,
+    arcs_of,
+    plain,
+    random_routes,
+    routing_of,
+)
 
 
 def links_of(routing, *ends):
@@ -94,7 +103,7 @@ def test_pairs_of_an_all_to_all_keep_to_shortest_paths() -> None:
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_no_routes_are_faster_than_the_bound(spec: str) -> None:
-    routing = routing_of(spec, chunks=2)
+    routing = routing_of(spec, chunks=2, symmetry=())
     for seed in range(5):
         assert routing.time_us(random_routes(routing, seed)) >= routing.least_us
 
@@ -115,12 +124,51 @@ def test_a_network_that_cannot_be_crossed_is_told() -> None:
         'internode_conn: {"0": [0]}}\nsymmetry_offsets: []\nhyperparameters: {input_chunkup: 1}'
     )
     sketch = sketch_of(parse_yaml(text, "mine.yaml", InvalidParameterError))
-    from baselines.synthesizers.taccl.logical_network import LogicalNetwork
-    from baselines.synthesizers.taccl.routing import Routing
-    from forestcoll.topology import load_topology
-
     topology = load_topology("dgx_a100:boxes=2")
     exchange = routing_of("dgx_a100:boxes=2").exchange
     routing = Routing(LogicalNetwork.of(topology, sketch, Fraction(1)), exchange, sketch)
-    with pytest.raises(InfeasibleError, match=r"mine\.yaml: no link of the sketch leads into"):
+    with pytest.raises(InfeasibleError, match=r"mine\.yaml: no link of the sketch leads into b0"):
         assert routing.least_us
+
+
+@pytest.mark.parametrize(
+    ("arcs", "boxes", "message"),
+    [
+        ([(0, 1), (1, 0), (2, 0), (2, 3)], 1, "into g2 of arcs; allow more in intranode_sketch"),
+        ([], 1, "into g0 of arcs; allow more in intranode_sketch"),
+        ([(0, 1), (1, 0), (2, 3), (3, 2)], 2, "into box 0 of arcs; allow more in internode_sketch"),
+    ],
+)
+def test_what_has_no_way_in_is_named_with_the_field(
+    arcs: list[tuple[int, ...]], boxes: int, message: str
+) -> None:
+    with pytest.raises(InfeasibleError, match=message):
+        plain(arcs_of(arcs, 4, boxes)).check()
+
+
+@pytest.mark.parametrize("collective", ["allgather", "all-to-all"])
+def test_what_gets_nowhere_is_named_with_who_does_not_get_it(collective: str) -> None:
+    """Two pairs of GPUs that only one link joins, one way."""
+    topology = arcs_of([(0, 1), (1, 0), (2, 3), (3, 2), (1, 2)], 4)
+    with pytest.raises(InfeasibleError, match="not let what g2 has get to g0; allow more links"):
+        plain(topology, collective).check()
+
+
+def test_a_chunk_that_may_take_no_link_is_told() -> None:
+    """Of two boxes GPUs 0 alone are joined to anything: from GPU 1 nothing leads anywhere."""
+    topology = arcs_of([(0, 2), (2, 0), (0, 1), (2, 3)], 4, boxes=2)
+    with pytest.raises(InfeasibleError, match="what g1 has get to g0; allow more links in intra"):
+        plain(topology, "all-to-all", connections={0: (0,)}).check()
+
+
+def test_after_what_time_a_chunk_is_there_is_told_by_the_links_that_it_may_take() -> None:
+    """In an all-to-all the slow link is the shortest path, though two fast ones are sooner."""
+    topology = arcs_of([(0, 1, 1), (0, 2, 100), (2, 1, 100), (1, 0, 100), (2, 0, 1), (1, 2, 1)], 3)
+    routing = plain(topology, "all-to-all")
+    assert routing.soonest[0][1] == 100
+    assert plain(topology).soonest[0][1] == 2
+
+
+def test_links_count_for_what_a_solver_still_sees() -> None:
+    routing = routing_of("dgx_a100:boxes=1", size_bytes=10**18)
+    assert routing.weight_us == routing.unit_us / 10**6

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import random
+import time
 from fractions import Fraction
 from itertools import combinations, product
 
+import numpy as np
 import pytest
 
+from baselines.synthesizers.taccl.exchange import exchange_of
+from baselines.synthesizers.taccl.logical_network import LogicalNetwork
 from baselines.synthesizers.taccl.routing import Routing
 from baselines.synthesizers.taccl.routing_rows import RoutingRows
-from lp.solver.linear_program import Settings
+from baselines.synthesizers.taccl.sketch import Sketch
+from forestcoll.errors import InfeasibleError, TimeLimitError
+from lp.solver.linear_program import Settings, Solution
 from lp.solver.solve import solve
-from tests.baselines.synthesizers.taccl.instances import routing_of
+from tests.baselines.synthesizers.taccl.instances import (
+    arcs_of,
+    plain,
+    random_routes,
+    routing_of,
+)
 
 HORIZON = 60.0
 
@@ -138,3 +150,96 @@ def test_routes_by_lot_are_of_the_time_that_is_asked_for_and_differ() -> None:
     }
     assert len(found) == 3
     assert {routing.time_us(routes) for routes in found} == {routing.least_us}
+
+
+UNLIKE = [
+    *((0, 1, 10), (1, 0, 10), (2, 3, 10), (3, 2, 10), (4, 5, 10), (5, 4, 10), (0, 2, 30)),
+    *((0, 3, 5), (0, 4, 2), (0, 5, 2), (1, 2, 30), (1, 3, 2), (1, 4, 2), (2, 4, 10), (2, 5, 2)),
+    *((3, 0, 2), (3, 4, 2), (3, 5, 5), (4, 1, 5), (5, 1, 2), (5, 2, 1), (5, 3, 30)),
+]
+"""Pairs of GPUs that are alike, joined by links that are not."""
+
+
+def random_pairs(chance: random.Random) -> list[tuple[int, ...]]:
+    """Arcs of four GPUs: of two pairs that are alike, and between them at random."""
+    between = [(u, v) for u in range(4) for v in range(4) if u // 2 != v // 2]
+    some = [(u, v, chance.choice([1, 2, 5])) for u, v in between if chance.random() < 0.8]
+    return [(0, 1, 10), (1, 0, 10), (2, 3, 10), (3, 2, 10), *some]
+
+
+def proved(routing: Routing) -> tuple[RoutingRows, Solution] | None:
+    """The optimum of a program that has one within the longest horizon."""
+    rows = RoutingRows(routing)
+    try:
+        return rows, solve(rows.least(rows.longest), Settings(seconds=60))
+    except InfeasibleError:
+        return None
+
+
+def test_what_is_alike_is_there_at_once_in_program_and_routes() -> None:
+    """Of the links between pairs no two are alike, so that one start waits for another."""
+    routing = plain(arcs_of(UNLIKE, 6), symmetry=((1, 2),), chunk_kb=3)
+    rows, found = proved(routing)
+    objective = routing.objective_us(rows.routes(found.x)) / routing.unit_us
+    assert float(objective) == pytest.approx(found.bound, rel=1e-7)
+    again = solve(rows.by_lot(float(objective) * (1 + 1e-7), 1), Settings(seconds=60, gap=0.05))
+    assert routing.time_us(rows.routes(again.x)) <= objective * routing.unit_us
+
+
+@pytest.mark.parametrize("collective", ["allgather", "all-to-all"])
+def test_no_routes_are_worth_less_than_is_proved_whatever_the_symmetry(collective: str) -> None:
+    chance = random.Random(4)
+    told = 0
+    for _ in range(40):
+        topology = arcs_of(random_pairs(chance), 4)
+        routing = plain(topology, collective, symmetry=((1, 2),))
+        if not np.isfinite(routing.soonest).all() and collective == "allgather":
+            continue
+        for local in ("none", "minmax", "maxmin"):
+            asked = plain(topology, collective, symmetry=((1, 2),), local=local)
+            if (both := proved(asked)) is not None:
+                rows, found = both
+                objective = asked.objective_us(rows.routes(found.x)) / asked.unit_us
+                assert float(objective) == pytest.approx(found.bound, rel=1e-7)
+                told += 1
+    assert told > 10
+
+
+def test_a_chunk_goes_nowhere_in_vain() -> None:
+    """For the sake of the idlest link it would: routes are what a solution takes, all of it."""
+    routing = routing_of("torus:dims=2x3", "all-to-all", symmetry=(), local="maxmin")
+    rows = RoutingRows(routing)
+    values = solve(rows.least(HORIZON), Settings(seconds=60, gap=0.05)).x
+    taken = sum(map(len, rows.routes(values)))
+    assert taken == (values[routing.classes.sent] > 0.5).sum()
+
+
+def test_in_a_reduce_scatter_no_own_chunks_go_first() -> None:
+    """Where any may take out anything; GPU 1 alone is to send, of both GPUs of its box."""
+    pairs = [(0, 1, 20), (1, 0, 20), (2, 3, 20), (3, 2, 20)]
+    pairs += [(u, v, 4) for u in range(4) for v in range(4) if u // 2 != v // 2]
+    sketch = Sketch("s", (2,), pattern="fully-connected", sources={1: (0, 1)}, own_first=True)
+    network = LogicalNetwork.of(arcs_of(pairs, 4, boxes=2), sketch, Fraction(1))
+    routing = Routing(network, exchange_of("allgather", 4, 1), sketch.reversed())
+    rows, found = proved(routing)
+    objective = routing.objective_us(rows.routes(found.x)) / routing.unit_us
+    assert float(objective) == pytest.approx(found.bound, rel=1e-7)
+
+
+def test_rows_are_written_until_the_time_is_up() -> None:
+    with pytest.raises(TimeLimitError, match="the time is up before all rows"):
+        RoutingRows(routing_of("dgx_a100:boxes=1"), until=time.monotonic() - 1)
+
+
+@pytest.mark.parametrize("changes", [{}, {"own_first": True, "sources": {0: (0, 1)}}])
+def test_routes_of_chance_take_no_longer_than_the_longest_horizon(changes: dict) -> None:
+    routing = routing_of(
+        "rail_optimized:boxes=2,gpus_per_box=2",
+        symmetry=(),
+        pattern="",
+        connections={0: (0,)},
+        **changes,
+    )
+    longest = RoutingRows(routing).longest
+    for seed in range(20):
+        assert routing.time_us(random_routes(routing, seed)) / routing.unit_us <= longest

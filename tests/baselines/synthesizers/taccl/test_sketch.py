@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -142,7 +143,14 @@ def test_turned_twice_a_sketch_of_senders_with_receivers_of_their_own_is_the_sam
         Sketch("s", (2,), connections=connections),
         Sketch("s", (2,), connections=connections, sources=sources, own_first=True),
     ):
-        assert sketch.reversed().reversed() == sketch
+        assert sketch.reversed().reversed() == replace(sketch, own_first=False)
+
+
+@pytest.mark.parametrize("asked", [{"pattern": "direct-map"}, {"pattern": "fully-connected"}])
+def test_turned_round_no_own_chunks_go_first(asked: dict[str, str]) -> None:
+    """They say nothing of what comes in; where any may take out anything rows know no order."""
+    sketch = Sketch("s", (2,), sources={0: (0, 1)}, own_first=True, **asked)
+    assert not sketch.reversed().own_first
 
 
 def test_turned_round_receivers_send_what_their_senders_took() -> None:
@@ -248,6 +256,12 @@ GPUS = "it must be a list of GPUs, [0, 1]"
             "  internode_conn: all",
             ", line 8: internode_sketch.internode_conn is 'all'; it must be one of direct-map, "
             "fully-connected",
+        ),
+        (
+            8,
+            "  internode_conn: {}",
+            ", line 8: internode_sketch.internode_conn is empty; say who sends to whom, "
+            '{"0": [1]}, or one of direct-map, fully-connected',
         ),
         (8, "  internode_conn: 5", ", line 8: internode_sketch.internode_conn is 5; it must hold"),
         (8, "  internode_conn: {a: [0]}", "internode_conn.a is no GPU; write its number in the b"),

@@ -269,3 +269,12 @@ def test_boxes_that_reach_no_others_have_no_sketch() -> None:
     builder.link("1.0", "2.0", 1)
     with pytest.raises(UnsupportedError, match="no GPU of a box reaches the same GPU"):
         drawn(builder.build("chain"))
+
+
+def test_links_that_differ_by_less_than_ticks_tell_are_no_symmetry() -> None:
+    """Costs are rounded for 1 KB, but not for all sizes: there an offset would be refused."""
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"g{i}") for i in range(3)]
+    for i, bandwidth in enumerate((10, 10 + Fraction(1, 10**9), 10)):
+        builder.link(gpus[i], gpus[(i + 1) % 3], bandwidth, Fraction(1, 10007))
+    assert drawn(builder.build("nearly a ring")).symmetry == ()

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from baselines.interface.search import Search
 from baselines.synthesizers.taccl import stages
 from baselines.synthesizers.taccl.contiguity import best_messages
 from baselines.synthesizers.taccl.ordering import HEURISTICS, ordered
+from baselines.synthesizers.taccl.routing_rows import RoutingRows
 from baselines.synthesizers.taccl.stages import Effort, best_times
-from forestcoll.errors import InfeasibleError, TimeLimitError
+from forestcoll.errors import (
+    ForestCollError,
+    InfeasibleError,
+    InvalidParameterError,
+    SolverError,
+    TimeLimitError,
+)
 from forestcoll.problem.limits import Limits
-from lp.solver.linear_program import Settings
-from tests.baselines.synthesizers.taccl.instances import routing_of, two_boxes
+from lp.solver.linear_program import Program, Settings, Solution
+from lp.solver.solve import solve
+from tests.baselines.synthesizers.taccl.instances import arcs_of, plain, routing_of, two_boxes
 
 
 def run(routing, heuristics=HEURISTICS, optima=0, gap=1e-3, seconds=None):
@@ -64,12 +74,116 @@ def test_routes_are_found_within_any_horizon() -> None:
     assert times.finish_us > 1000
 
 
-def test_a_symmetry_that_leaves_no_routes_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_links_that_must_be_taken_are_within_some_horizon() -> None:
+    """The only link on the shortest way takes 14286 times as long as those round it."""
+    fast = [(u, v, 100) for u, v in ((0, 2), (2, 0), (1, 2), (2, 1))]
+    slow = [(u, v, Fraction(100, 14286)) for u, v in ((0, 1), (1, 0))]
+    _, told = run(plain(arcs_of(fast + slow, 3), "all-to-all"))
+    assert told["routing"].incumbent == pytest.approx(142.86)
+
+
+def test_ways_in_a_box_that_take_far_longer_than_those_between_are_found() -> None:
+    """A ring of three within boxes, ten billion times as slow as links from box to box."""
+    ring = [(b + u, b + (u + 1) % 3, Fraction(7, 1000)) for b in (0, 3) for u in range(3)]
+    across = [(u, v, 10**8) for u in range(6) for v in range(6) if u // 3 != v // 3]
+    routing = plain(arcs_of(ring + across, 6, boxes=2), pattern="fully-connected")
+    times, told = run(routing)
+    assert told["routing"].status == "optimal"
+    assert times.finish_us > 0
+
+
+def test_a_symmetry_that_leaves_no_routes_is_told() -> None:
     """GPUs of a box turn while only GPU 0 sends and GPU 1 receives."""
-    monkeypatch.setattr(stages, "_HORIZONS", (1.02, 2.0, 8.0))
     routing = routing_of("dgx_a100:boxes=2", pattern="", connections={0: (1,)}, symmetry=((1, 8),))
     with pytest.raises(InfeasibleError, match="allow more links, or less symmetry"):
         run(routing)
+
+
+def test_searches_that_end_without_a_proof_are_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each takes its time and finds nothing; the last has all that is left."""
+    given: list[float] = []
+
+    def nothing(program: Program, settings: Settings) -> Solution:
+        given.append(settings.seconds)
+        raise TimeLimitError("nothing yet")
+
+    monkeypatch.setattr(stages, "solve", nothing)
+    with pytest.raises(TimeLimitError, match="no routing of dgx_a100:boxes=1 in the time"):
+        run(routing_of("dgx_a100:boxes=1"), seconds=1000)
+    assert given[0] < 200
+    assert given[-1] > 900
+
+
+def test_a_horizon_that_is_ruled_out_at_last_is_followed_by_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A solver that first finds nothing, then that four times the least is too little."""
+    asked: list[Program] = []
+
+    def slow(program: Program, settings: Settings) -> Solution:
+        asked.append(program)
+        if settings.seconds < 900:
+            raise TimeLimitError("nothing yet")
+        if program.upper[-1] < 30:
+            raise InfeasibleError("nothing so early")
+        return solve(program, settings)
+
+    monkeypatch.setattr(stages, "solve", slow)
+    run(routing_of("dgx_a100:boxes=1"), seconds=1000)
+    assert [program.upper[-1] for program in asked[-2:]] == pytest.approx([28.56, 56], rel=1e-6)
+
+
+@pytest.mark.parametrize("error", [SolverError, InvalidParameterError])
+def test_a_solver_that_gives_up_is_told_with_how_far_costs_are_apart(
+    error: type[ForestCollError], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(program: Program, settings: Settings) -> Solution:
+        raise error("highs stopped with status 'refused the model'")
+
+    monkeypatch.setattr(stages, "solve", refuse)
+    with pytest.raises(SolverError, match="the model'; one link takes 12"):
+        run(routing_of(two_boxes(latency=100, gpus=2)))
+
+
+def test_what_a_solver_gives_up_on_is_solved_less_strictly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As HiGHS does with a "Solve error" where one link is ten billion times as fast as another."""
+    asked: list[float] = []
+
+    def strict(program: Program, settings: Settings) -> Solution:
+        asked.append(settings.tolerance)
+        if settings.tolerance < 1e-6:
+            raise SolverError("too strict")
+        return solve(program, settings)
+
+    monkeypatch.setattr(stages, "solve", strict)
+    run(routing_of("ring:nodes=3"))
+    assert asked == [1e-9, 1e-6]
+
+
+def test_routes_in_circles_are_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RoutingRows, "routes", lambda self, values: None)
+    with pytest.raises(SolverError, match="a chunk goes round in a circle"):
+        run(routing_of("ring:nodes=3"))
+
+
+@pytest.mark.parametrize("local", ["maxmin", "minmax"])
+def test_even_loads_are_proved(local: str) -> None:
+    """The idlest link counts a hundredth: routes worth less may take a little longer."""
+    routing = routing_of("ring:nodes=4", "all-to-all", symmetry=(), local=local)
+    _, told = run(routing, gap=0.0)
+    assert told["routing"].status == "optimal"
+    assert told["routing"].bound <= told["routing"].incumbent
+
+
+@pytest.mark.parametrize("size_bytes", [10**9, 10**15, 10**18])
+def test_a_bound_is_never_above_what_it_bounds(size_bytes: int) -> None:
+    """Links used count a hundredth of a microsecond beside transfers of days."""
+    routing = routing_of("dgx_a100:boxes=1", size_bytes=size_bytes, unique="uc-max")
+    _, told = run(routing, gap=0.0)
+    assert told["routing"].status == "optimal"
+    assert told["routing"].bound <= told["routing"].incumbent
 
 
 def test_without_time_for_a_routing_there_is_an_error_with_a_bound() -> None:

@@ -12,7 +12,7 @@ from baselines.interface.search import Search
 from baselines.interface.supported import GATHERING
 from baselines.synthesizers.taccl.taccl import generate
 from forestcoll import load_topology
-from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.errors import InfeasibleError, InvalidParameterError, UnsupportedError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
 from forestcoll.topology import Topology, TopologyBuilder
@@ -191,10 +191,17 @@ def test_a_sender_s_own_chunk_first_is_part_of_the_time(tmp_path: Path) -> None:
     assert routing.incumbent == pytest.approx(routing.bound) == pytest.approx(0.55)
 
 
-@pytest.mark.parametrize("size_bytes", [1, 10**7 + 19, 10**11, 10**15])
-def test_any_size_has_a_schedule(size_bytes: int) -> None:
-    """Latencies of a tenth of a microsecond beside transfers of up to days."""
-    spec = "ndv2:chassis=2,between=direct,nic_latency=1/10"
+@pytest.mark.parametrize(
+    ("latency", "size_bytes"),
+    [
+        *(("1/10", size) for size in (1, 10**7 + 19, 10**15, 10**18 + 9)),
+        ("1/7919", 10**30 + 57),
+        ("1000000000", 1),
+    ],
+)
+def test_any_size_has_a_schedule(latency: str, size_bytes: int) -> None:
+    """Latencies of a tenth of a microsecond beside transfers of up to days, or far beyond."""
+    spec = f"ndv2:chassis=2,between=direct,nvlink_latency=0,nic_latency={latency}"
     schedule, _ = found(spec, sketch="ndv2", size_bytes=size_bytes, optima=0, gap=0.05)
     assert schedule.clock.size_bytes == size_bytes
 
@@ -248,3 +255,19 @@ def test_pairs_of_an_all_to_all_go_by_their_senders(tmp_path: Path) -> None:
 def test_more_chunks_than_fit_are_unsupported_at_once() -> None:
     with pytest.raises(UnsupportedError, match="are more than taccl writes programs for"):
         generate(load_topology("dgx_a100:boxes=1"), chunks=10**17)
+
+
+@pytest.mark.parametrize("collective", [*GATHERING, "all-to-all"])
+def test_a_sketch_that_leaves_a_gpu_out_is_told(collective: str, tmp_path: Path) -> None:
+    """Of GPUs on a switch, with no links but those between the boxes, of one GPU each."""
+    for number, (boxes, remote) in enumerate(
+        [(1, ""), (2, 'internode_sketch: {strategy: relay, internode_conn: {"0": [0]}}\n')]
+    ):
+        sketch = tmp_path / f"{number}.yaml"
+        sketch.write_text(
+            f"nnodes: {boxes}\nintranode_sketch: {{strategy: none}}\n{remote}"
+            "symmetry_offsets: []\nhyperparameters: {input_chunkup: 1}\n"
+        )
+        topology = load_topology(f"dgx_a100:boxes={boxes}")
+        with pytest.raises(InfeasibleError, match=f"^{sketch}: no link of the sketch leads into"):
+            generate(topology, collective, sketch=str(sketch))

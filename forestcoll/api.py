@@ -1,0 +1,173 @@
+"""Functions of ``import forestcoll`` over those of modules that know no collectives or no files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeAlias, overload
+
+from forestcoll.core.fixed_k import FixedK, fixed_k
+from forestcoll.core.optimality import optimum as optimum_of_weights
+from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.latency import Latency
+from forestcoll.latency import latency as latency_of_schedule
+from forestcoll.problem.optimum import Optimum
+from forestcoll.problem.weights import Weights, weights_for
+from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule, TreeSchedule
+from forestcoll.schedule.files import read_schedule
+from forestcoll.schedule.flows import FlowSchedule
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.verify import AllreduceVerdict, FlowVerdict, StepVerdict, Verdict
+from forestcoll.schedule.verify import verify as verify_schedule
+from forestcoll.topology.spec import Network, as_topology
+
+__all__ = ["latency", "optimum", "verify"]
+
+File: TypeAlias = str | os.PathLike[str]
+"""The path of a schedule file."""
+
+AnyVerdict: TypeAlias = Verdict | AllreduceVerdict | StepVerdict | FlowVerdict
+
+_REDUCTIONS = ("reduce-scatter", "reduce")
+
+
+@overload
+def optimum(
+    topology: Network,
+    *,
+    collective: str | None = None,
+    root: str | int | None = None,
+    weights: Weights | None = None,
+    k: None = None,
+    reduction: bool = False,
+    threads: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Optimum: ...
+@overload
+def optimum(
+    topology: Network,
+    *,
+    collective: str | None = None,
+    root: str | int | None = None,
+    weights: Weights | None = None,
+    k: int,
+    reduction: bool = False,
+    threads: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> FixedK: ...
+def optimum(
+    topology: Network,
+    *,
+    collective: str | None = None,
+    root: str | int | None = None,
+    weights: Weights | None = None,
+    k: int | None = None,
+    reduction: bool = False,
+    threads: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Optimum | FixedK:
+    """Find the exact optimum of a collective on a network, and the cut that proves it.
+
+    Parameters
+    ----------
+    topology : Topology, or its specification, path or networkx graph
+    collective : str, optional
+        "allgather", "reduce-scatter", "broadcast" or "reduce"; an allgather if not given, or with
+        ``reduction`` a reduce-scatter.
+    root : str or int, optional
+        Name or rank of the GPU that a broadcast starts from, or that a reduce ends at.
+    weights : mapping or sequence, optional
+        How much of the data each GPU has, as of :func:`forestcoll.generate`.
+    k : int, optional
+        Trees per unit of weight: the best with so many, as of :func:`forestcoll.fixed_k`.
+    reduction : bool
+        Whether data is summed up on its way to the roots; a collective says so by itself.
+    threads : int
+        At most so many share the GPUs; the result does not depend on their number.
+    progress : callable, optional
+        Told (GPUs passed, GPUs in all) now and then; may raise to stop the search.
+
+    Returns
+    -------
+    Optimum, or FixedK if k is given
+
+    Raises
+    ------
+    UnsupportedError
+        Of an allreduce, whose best is found with its schedule, and of no collective at all.
+    InvalidParameterError
+        If ``reduction`` is given and the collective is none; as :func:`forestcoll.generate` else.
+    InvalidTopologyError, CapacityOverflowError
+        As :func:`forestcoll.generate`.
+
+    Examples
+    --------
+    >>> float(optimum("dgx_a100:boxes=4").algbw_gb_s)
+    266.6666666666667
+    >>> optimum("ring:nodes=4", collective="broadcast", root="gpu2").algbw_gb_s
+    Fraction(2, 1)
+    >>> optimum("mi250:boxes=2", k=3).algbw_gb_s
+    Fraction(2400, 7)
+    """
+    topology = as_topology(topology)
+    if collective == "allreduce":
+        raise UnsupportedError(
+            "the best allreduce is found with its schedule, by generate(collective='allreduce'); "
+            "each of its phases has an optimum of its own"
+        )
+    if reduction and collective is not None and collective not in _REDUCTIONS:
+        raise InvalidParameterError(f"reduction is given, but {collective} is none; leave it out")
+    name = collective or ("reduce-scatter" if reduction else "allgather")
+    asked = weights_for(topology, name, root=root, weights=weights)
+    whole = None if root is None and weights is None else asked
+    reduction = name in _REDUCTIONS
+    if k is not None:
+        return fixed_k(
+            topology, k, weights=whole, reduction=reduction, threads=threads, progress=progress
+        )
+    return optimum_of_weights(
+        topology, weights=whole, reduction=reduction, threads=threads, progress=progress
+    )
+
+
+def latency(schedule: AnySchedule | File, *, physical: bool = True) -> Latency:
+    """Measure the trees of a schedule, or of a schedule file, and bound them from below.
+
+    As :func:`forestcoll.latency.latency`; a file is not verified first.
+    """
+    return latency_of_schedule(_schedule(schedule), physical=physical)
+
+
+@overload
+def verify(schedule: AnyForest) -> Verdict: ...
+@overload
+def verify(schedule: Allreduce[Any]) -> AllreduceVerdict: ...
+@overload
+def verify(schedule: StepSchedule) -> StepVerdict: ...
+@overload
+def verify(schedule: FlowSchedule) -> FlowVerdict: ...
+@overload
+def verify(schedule: TreeSchedule) -> Verdict | AllreduceVerdict: ...
+@overload
+def verify(schedule: TreeSchedule | StepSchedule) -> Verdict | AllreduceVerdict | StepVerdict: ...
+@overload
+def verify(schedule: AnySchedule | File) -> AnyVerdict: ...
+def verify(schedule: AnySchedule | File) -> AnyVerdict:
+    """Prove that a schedule, or a schedule file, does what its collective asks, within its claims.
+
+    As :func:`forestcoll.schedule.verify`, which says what is checked; no file is believed.
+
+    Raises
+    ------
+    InvalidScheduleError
+        If there is no such file, or it holds no schedule.
+    VerificationError
+        At the first violation.
+    """
+    return verify_schedule(_schedule(schedule))
+
+
+def _schedule(schedule: AnySchedule | File) -> AnySchedule:
+    if isinstance(schedule, str | os.PathLike):
+        return read_schedule(schedule)
+    return schedule

@@ -1,0 +1,127 @@
+"""One's own cut beside the tightest ones, for people who look at cuts.
+
+Problem: how far is this cut from binding, and which ones are tighter?
+Input:   a topology and a set S of its nodes.
+Output:  its bound, the optimum, the tightest cuts; in Jupyter a table and a picture.
+Cost:    that of :func:`forestcoll.what_if.tightest_cuts.tightest_cuts`, and of a drawing.
+Source:  ForestColl section 4.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from forestcoll.draw import draw_topology, svg_text
+from forestcoll.errors import InvalidParameterError
+from forestcoll.problem.cuts import Cut
+from forestcoll.topology.changes.named_parts import parts_named
+from forestcoll.topology.describe import decimal
+from forestcoll.topology.model import Topology
+from forestcoll.what_if.tightest_cuts import TightCut, tightest_cuts
+
+__all__ = ["CutComparison", "compare_cut"]
+
+
+@dataclass(frozen=True, repr=False)
+class CutComparison:
+    """A cut beside the tightest ones of its network.
+
+    Parameters
+    ----------
+    cut : Cut
+        The one looked at.
+    tightest : tuple of TightCut
+        The first is a bottleneck.
+    """
+
+    cut: Cut
+    tightest: tuple[TightCut, ...]
+
+    @property
+    def optimum_gb_s(self) -> Fraction:
+        """The optimal algorithmic bandwidth, which the bottleneck allows and trees attain."""
+        return self.tightest[0].cut.algbw_gb_s
+
+    @property
+    def binds(self) -> bool:
+        """Whether no cut is tighter."""
+        return self.cut.algbw_gb_s == self.optimum_gb_s
+
+    def __repr__(self) -> str:
+        return f"<cut of {self.cut.topology.name}: {self._rows()[0][0]} GB/s, {self._rows()[0][1]}>"
+
+    def __str__(self) -> str:
+        rows = self._rows()
+        return "\n".join(f"{rate:>10} GB/s  {what:22} {words}" for rate, what, words in rows)
+
+    def _repr_html_(self) -> str:
+        """A table and, below it, the network with the cut in colour."""
+        lines = "".join(
+            "<tr>"
+            + "".join(f"<td style='text-align:left'>{html.escape(text)}</td>" for text in row)
+            + "</tr>"
+            for row in self._rows()
+        )
+        head = "<tr><th>GB/s</th><th></th><th style='text-align:left'>cut</th></tr>"
+        title = html.escape(f"{self.cut.topology.name}, allgather")
+        return (
+            f"<div><b>{title}</b><table>{head}{lines}</table>"
+            f"<div style='max-width:900px'>{self.svg()}</div></div>"
+        )
+
+    def svg(self) -> str:
+        """Return the picture of the network, with the cut in colour, as SVG."""
+        return svg_text(draw_topology(self.cut.topology, self.cut))
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        """A rate, what it is, and which cut it is of, in words."""
+        verdict = "your cut, which binds" if self.binds else "your cut"
+        rows = [(decimal(self.cut.algbw_gb_s), verdict, self.cut.in_words())]
+        for place, one in enumerate(self.tightest):
+            copies = "many" if one.copies is None else str(one.copies)
+            what = f"{'optimum' if place == 0 else 'next'}, {copies} x"
+            rows.append((decimal(one.cut.algbw_gb_s), what, one.cut.in_words()))
+        return rows
+
+
+def compare_cut(
+    topology: Topology, leaving_out: str | Iterable[str], *, count: int = 3
+) -> CutComparison:
+    """Hold a cut, for an allgather, beside the tightest ones.
+
+    Parameters
+    ----------
+    topology : Topology
+    leaving_out : str or iterable of str
+        The nodes that are not in S, by names or patterns: "b0.*" is everything but box 0.
+    count : int
+        How many tightest cuts are looked for.
+
+    Raises
+    ------
+    InvalidTopologyError
+        If a name is of no node, or S holds no GPU or all of them.
+    InvalidParameterError
+        If links are named and no nodes.
+    ForestCollError
+        As of :func:`forestcoll.core.optimality.optimum`.
+
+    Examples
+    --------
+    >>> from forestcoll.topology import load_topology
+    >>> seen = compare_cut(load_topology("dgx_a100:boxes=2"), "b0.*")
+    >>> float(seen.cut.algbw_gb_s), float(seen.optimum_gb_s), seen.binds
+    (400.0, 346.6666666666667, False)
+    """
+    texts = [leaving_out] if isinstance(leaving_out, str) else list(leaving_out)
+    outside: set[int] = set()
+    for text in texts:
+        nodes = parts_named(topology, text).nodes
+        if not nodes:
+            raise InvalidParameterError(f"{text!r} names links; a cut is a set of nodes")
+        outside.update(nodes)
+    inside = [v for v in range(len(topology.nodes)) if v not in outside]
+    return CutComparison(Cut(topology, inside), tightest_cuts(topology, count=count))

@@ -1,0 +1,151 @@
+"""Cuts with widgets: choose a network, the speed of its links and a set of nodes.
+
+Problem: see how the bottleneck moves as a network grows or its links get faster.
+Input:   what the reader picks: a family or a file of one's own, GB/s of each class of links, the
+         nodes that S leaves out.
+Output:  a :class:`forestcoll.explore.compared_cut.CutComparison`, drawn anew at each change.
+Cost:    that of the comparison.
+Source:  none.
+
+Where widgets do not run (on the web, in print) the first comparison is shown as it stands.
+"""
+
+from __future__ import annotations
+
+import html
+from fractions import Fraction
+from typing import Any
+
+import ipywidgets as widgets
+
+from forestcoll.errors import ForestCollError
+from forestcoll.explore.compared_cut import CutComparison, compare_cut
+from forestcoll.topology.changes.named_parts import parts_named
+from forestcoll.topology.model import Topology
+from forestcoll.topology.numbers import exact, exact_text
+from forestcoll.topology.spec import load_topology
+from forestcoll.topology.symmetry.automorphism import no_symmetry
+from forestcoll.what_if.like_parts import PartKind, like_parts
+
+__all__ = ["CutExplorer"]
+
+_MOST_CLASSES = 8
+"""Of links with a field of their own."""
+
+_STYLE = {"description_width": "14em"}
+_WIDE = widgets.Layout(width="40em")
+
+
+class CutExplorer:
+    """A form over a comparison of cuts; shows itself as a cell's last value.
+
+    Parameters
+    ----------
+    network : str
+        A family, such as "dgx_a100:boxes=3", or a topology file.
+    leaving_out : str
+        The nodes that S leaves out, by names or patterns with commas between.
+    count : int
+        How many tightest cuts are listed.
+
+    Raises
+    ------
+    ForestCollError
+        If the first comparison cannot be made; later ones say in a line why not.
+    """
+
+    def __init__(
+        self, network: str = "dgx_a100:boxes=3", leaving_out: str = "b0.*", count: int = 3
+    ) -> None:
+        self.network = widgets.Text(
+            network, description="network", layout=_WIDE, style=_STYLE, continuous_update=False
+        )
+        self.leaving_out = widgets.Text(
+            leaving_out,
+            description="S leaves out",
+            layout=_WIDE,
+            style=_STYLE,
+            continuous_update=False,
+        )
+        self.count = widgets.IntSlider(
+            count, 1, 6, description="tightest cuts", style=_STYLE, continuous_update=False
+        )
+        self.speeds: dict[str, widgets.Text] = {}
+        self._fields = widgets.VBox()
+        self._view = widgets.HTML()
+        self._load()
+        self.comparison: CutComparison = self._compared()
+        self._view.value = self.comparison._repr_html_()
+        self.network.observe(self._on_network, "value")
+        for field in (self.leaving_out, self.count):
+            field.observe(self._on_change, "value")
+
+    @property
+    def form(self) -> widgets.VBox:
+        """The widgets, the comparison below them."""
+        return widgets.VBox([self.network, self._fields, self.leaving_out, self.count, self._view])
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """The form where widgets run, the comparison anywhere else."""
+        bundle: dict[str, Any] = dict(self.form._repr_mimebundle_(**options) or {})
+        return {
+            **bundle,
+            "text/html": self.comparison._repr_html_(),
+            "text/plain": str(self.comparison),
+        }
+
+    def _load(self) -> None:
+        """Load the network, and make a field for the speed of each class of its links."""
+        self._base: Topology = load_topology(self.network.value)
+        self._links = _link_classes(self._base)
+        self.speeds = {}
+        for name, (_, speed) in list(self._links.items())[:_MOST_CLASSES]:
+            field = widgets.Text(
+                exact_text(speed),
+                description=name,
+                layout=_WIDE,
+                style=_STYLE,
+                continuous_update=False,
+            )
+            field.observe(self._on_change, "value")
+            self.speeds[name] = field
+        self._fields.children = tuple(self.speeds.values())
+
+    def _compared(self) -> CutComparison:
+        topology = self._base
+        for name, field in self.speeds.items():
+            links, speed = self._links[name]
+            wanted = exact(field.value, f"the speed of {name}")
+            if wanted != speed:
+                topology = topology.scaled(links, wanted / speed)
+        outside = [text.strip() for text in self.leaving_out.value.split(",") if text.strip()]
+        return compare_cut(topology, outside, count=self.count.value)
+
+    def _on_network(self, _: Any) -> None:
+        self._show(load=True)
+
+    def _on_change(self, _: Any) -> None:
+        self._show(load=False)
+
+    def _show(self, *, load: bool) -> None:
+        """Draw the comparison anew, or say why it cannot be made."""
+        try:
+            if load:
+                self._load()
+            self.comparison = self._compared()
+        except ForestCollError as error:
+            self._view.value = f"<p style='color:#d55e00'>{html.escape(str(error))}</p>"
+        else:
+            self._view.value = self.comparison._repr_html_()
+
+
+def _link_classes(topology: Topology) -> dict[str, tuple[list[str], Fraction]]:
+    """Return links of one kind and bandwidth together: a name, which they are, GB/s of each."""
+    found: dict[str, tuple[list[str], Fraction]] = {}
+    for parts in like_parts(topology, no_symmetry(topology)):
+        if parts.kind in (PartKind.LINK, PartKind.NIC):
+            ends = parts_named(topology, parts.names[0]).links[0]
+            speed = topology.link_between[ends].bandwidth_gb_s
+            name = f"{parts.kind}s of {exact_text(speed)} GB/s"
+            found.setdefault(name, ([], speed))[0].extend(parts.names)
+    return found

@@ -1,0 +1,33 @@
+"""Networks as graphs of networkx, and back.
+
+Problem: explore a network with what everybody knows.
+Input:   a topology, or a graph whose links have ``bandwidth_gb_s``.
+Output:  the other one.
+Cost:    linear.
+Source:  none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from forestcoll.topology.model import Topology
+from forestcoll.topology.spec import Network, as_topology
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["from_networkx", "to_networkx"]
+
+
+def to_networkx(topology: Network) -> nx.DiGraph[str]:
+    """Return a network as a directed graph, keyed by the names of its nodes.
+
+    As :meth:`Topology.to_networkx`; a specification or the path of a file will do.
+    """
+    return as_topology(topology).to_networkx()
+
+
+def from_networkx(graph: nx.Graph[str], name: str | None = None) -> Topology:
+    """Read a graph; the inverse of :func:`to_networkx`, as :meth:`Topology.from_networkx`."""
+    return Topology.from_networkx(graph, name)

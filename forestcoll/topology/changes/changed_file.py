@@ -1,0 +1,118 @@
+"""Topology files that say what is other than in a network that is known.
+
+Problem: a cluster is what it was sold as, but for a dead NIC and a slow box.
+Input:   a document with ``base``, and what is different.
+Output:  the network.
+Cost:    that of the changes.
+Source:  none.
+
+    base: dgx_a100:boxes=16
+    without: [b7.gpu0, "b3.gpu2 - ib"]
+    scale: {"b5.* - ib": 1/2}
+    with: {"b0.gpu0 - b1.gpu0": 25 GB/s}
+"""
+
+from __future__ import annotations
+
+import difflib
+import reprlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from forestcoll.errors import InvalidTopologyError
+from forestcoll.topology.changes.edits import Changes
+from forestcoll.topology.documents import Document
+from forestcoll.topology.model import Topology
+from forestcoll.topology.numbers import Exact, exact
+from forestcoll.topology.reading.units import bandwidth_gb_s
+
+__all__ = ["CHANGED_SCHEMA", "is_changed", "topology_from_changes"]
+
+_FIELDS = ("name", "base", "with", "scale", "without")
+
+_AMOUNTS = {"type": "object", "additionalProperties": {"type": ["number", "string"]}}
+CHANGED_SCHEMA: Mapping[str, Any] = {
+    "title": "ChangedTopology",
+    "description": "A network that differs from another.",
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "minLength": 1, "description": "By default what is changed."},
+        "base": {"type": "string", "description": "A family, or a file, relative to this one."},
+        "with": {**_AMOUNTS, "description": "Links to add: 'A - B' to GB/s each way."},
+        "scale": {**_AMOUNTS, "description": "Parts to factors of their bandwidths."},
+        "without": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Parts to leave out: 'b3.gpu2', 'b3.gpu2 - ib', 'b3.* -> ib'.",
+        },
+    },
+    "required": ["base"],
+    "additionalProperties": False,
+}
+"""JSON schema of such a document."""
+
+
+def is_changed(document: Document) -> bool:
+    """Whether a document says what is other than in a network."""
+    return isinstance(document.data, dict) and "base" in document.data
+
+
+def topology_from_changes(document: Document, load: Callable[[str], Topology]) -> Topology:
+    """Make the network.
+
+    Parameters
+    ----------
+    document : Document
+        One with a ``base``.
+    load : callable
+        Makes the network that the base names.
+
+    Raises
+    ------
+    InvalidTopologyError
+        In one line: the file, the line if known, the field, the value found and the remedy.
+    """
+    assert isinstance(document.data, dict)
+    data: dict[str, Any] = document.data
+    for key in data:
+        if key not in _FIELDS:
+            near = difflib.get_close_matches(key, _FIELDS, n=1)
+            remedy = f"did you mean {near[0]}?" if near else f"they are {', '.join(_FIELDS)}"
+            raise document.fault((key,), f"is not a field beside base; {remedy}")
+    for key in ("base", "name"):
+        if key in data and not (isinstance(data[key], str) and data[key]):
+            raise document.fault((key,), f"is {reprlib.repr(data[key])}, not text")
+    changes = Changes(
+        links=_amounts(document, data, "with"),
+        scale=_amounts(document, data, "scale"),
+        without=_parts(document, data),
+    )
+    base = load(data["base"])
+    try:
+        made = changes.applied(base)
+        return replace(made, name=data["name"]) if "name" in data else made
+    except InvalidTopologyError as error:
+        raise document.fault((), str(error)) from None
+
+
+def _amounts(document: Document, data: Mapping[str, Any], key: str) -> dict[str, Exact]:
+    given = data.get(key, {})
+    if not isinstance(given, dict):
+        raise document.fault((key,), f"is {reprlib.repr(given)}; write a mapping, part: number")
+    found: dict[str, Exact] = {}
+    for part, value in given.items():
+        try:
+            found[part] = bandwidth_gb_s(value) if key == "with" else exact(value, "")
+        except InvalidTopologyError as error:
+            raise document.fault((key, part), str(error).strip()) from None
+    return found
+
+
+def _parts(document: Document, data: Mapping[str, Any]) -> list[str]:
+    given = data.get("without", [])
+    if not isinstance(given, list) or not all(isinstance(part, str) for part in given):
+        raise document.fault(
+            ("without",), f"is {reprlib.repr(given)}; write a list of parts, each in quotes"
+        )
+    return given

@@ -1,0 +1,47 @@
+"""One's own cut beside the tightest ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from forestcoll.errors import DisconnectedError, InvalidParameterError, InvalidTopologyError
+from forestcoll.explore.compared_cut import compare_cut
+from forestcoll.problem.cuts import Cut
+from forestcoll.topology import load_topology
+from forestcoll.what_if.tightest_cuts import tightest_cuts
+
+BOXES = load_topology("dgx_a100:boxes=2")
+
+
+def test_a_cut_is_named_by_what_it_leaves_out() -> None:
+    seen = compare_cut(BOXES, ["b0.gpu0", "b0.gpu1"], count=2)
+    inside = [v for v, node in enumerate(BOXES.nodes) if node.name not in ("b0.gpu0", "b0.gpu1")]
+    assert seen.cut == Cut(BOXES, inside)
+    assert seen.tightest == tightest_cuts(BOXES, count=2)
+    assert not seen.binds
+    assert compare_cut(BOXES, "b0.gpu0").binds
+
+
+def test_it_reads_as_a_table_and_shows_a_picture() -> None:
+    seen = compare_cut(BOXES, "b0.*", count=2)
+    lines = str(seen).splitlines()
+    assert "400 GB/s  your cut" in lines[0]
+    assert "346.667 GB/s  optimum, 16 x" in lines[1]
+    assert repr(seen) == "<cut of dgx_a100:boxes=2: 400 GB/s, your cut>"
+    page = seen._repr_html_()
+    assert page.count("<tr>") == len(lines) + 1
+    assert page.count("<svg") == page.count("</svg>") == 1
+    assert "8 shards must leave over 8 links" in page
+    assert "<?xml" not in page
+
+
+def test_what_is_no_cut_is_refused() -> None:
+    with pytest.raises(InvalidTopologyError, match="b9"):
+        compare_cut(BOXES, "b9.*")
+    with pytest.raises(InvalidTopologyError, match="holds 0 of 16 GPUs"):
+        compare_cut(BOXES, "*")
+    with pytest.raises(InvalidParameterError, match="names links"):
+        compare_cut(BOXES, "b0.gpu0 - ib")
+    one_way = load_topology("ring:nodes=3,bidirectional=false").without("gpu0 -> gpu1")
+    with pytest.raises(DisconnectedError):
+        compare_cut(one_way, ["gpu1", "gpu2"])

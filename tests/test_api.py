@@ -1,0 +1,134 @@
+"""What ``import forestcoll`` takes: any form of a network, a collective by name, a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+
+import forestcoll
+from forestcoll.core.fixed_k import FixedK
+from forestcoll.errors import (
+    ForestCollError,
+    InvalidParameterError,
+    InvalidScheduleError,
+    InvalidTopologyError,
+    UnsupportedError,
+    VerificationError,
+)
+
+SPEC = "dgx_a100:boxes=2"
+
+
+def forms(tmp_path: Path) -> list[Any]:
+    """The same network in every form that is taken."""
+    topology = forestcoll.load_topology(SPEC)
+    path = tmp_path / "net.yaml"
+    forestcoll.write_topology(topology, path)
+    return [topology, SPEC, str(path), path, topology.to_networkx()]
+
+
+def test_every_function_of_a_network_takes_every_form(tmp_path: Path) -> None:
+    """With the same result for all of them."""
+    functions: list[Callable[[Any], object]] = [
+        lambda net: forestcoll.optimum(net).inverse_rate,
+        lambda net: forestcoll.fixed_k(net, 1).congestion,
+        lambda net: forestcoll.best_k(net, 2).fastest.k,
+        lambda net: str(forestcoll.certify(net)),
+        lambda net: forestcoll.generate(net).algbw_gb_s,
+        lambda net: forestcoll.generate_factored(net).algbw_gb_s,
+        lambda net: forestcoll.generate_timed(net)[0].algbw_gb_s,
+        lambda net: forestcoll.generate_multicast(net).schedule.algbw_gb_s,
+    ]
+    for function in functions:
+        assert len({function(form) for form in forms(tmp_path)}) == 1
+
+
+@pytest.mark.parametrize("network", [3, None, ["dgx_a100:boxes=2"], {}])
+def test_what_is_no_network_is_refused_with_what_is(network: object) -> None:
+    for function in (forestcoll.optimum, forestcoll.generate, forestcoll.certify):
+        with pytest.raises(InvalidTopologyError, match=r"give a Topology, a specification such as"):
+            function(network)  # type: ignore[operator]
+
+
+def test_a_graph_without_bandwidths_is_refused() -> None:
+    with pytest.raises(InvalidTopologyError, match="has no bandwidth_gb_s"):
+        forestcoll.optimum(nx.complete_graph(3))
+
+
+@pytest.mark.parametrize(
+    ("asked", "same"),
+    [
+        ({}, {}),
+        ({"collective": "allgather"}, {}),
+        ({"collective": "reduce-scatter"}, {"reduction": True}),
+        ({"collective": "broadcast", "root": 3}, {"weights": [0] * 3 + [1] + [0] * 12}),
+        (
+            {"collective": "reduce", "root": "b0.gpu3"},
+            {"weights": [0] * 3 + [1] + [0] * 12, "reduction": True},
+        ),
+        ({"collective": "allgather", "weights": [2] + [1] * 15}, {"weights": [2] + [1] * 15}),
+    ],
+)
+def test_an_optimum_can_be_asked_for_by_the_name_of_a_collective(
+    asked: dict[str, Any], same: dict[str, Any]
+) -> None:
+    """The same as by weights and the direction; with k the best with so many trees."""
+    found = forestcoll.optimum(SPEC, **asked)
+    assert found == forestcoll.optimum(SPEC, **same)
+    assert found.collective == asked.get("collective", "allgather")
+    fixed = forestcoll.optimum(SPEC, k=2, **asked)
+    assert isinstance(fixed, FixedK)
+    assert (fixed.k, fixed.optimum.collective) == (2, found.collective)
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "message"),
+    [
+        ({"collective": "allreduce"}, UnsupportedError, "by generate\\(collective='allreduce'\\)"),
+        ({"collective": "gossip"}, UnsupportedError, "must be one of allgather"),
+        ({"collective": "broadcast"}, InvalidParameterError, "broadcast needs a root"),
+        ({"root": 3}, InvalidParameterError, "allgather takes no root"),
+        (
+            {"collective": "allgather", "reduction": True},
+            InvalidParameterError,
+            "allgather is none; leave it out",
+        ),
+    ],
+)
+def test_contradictions_are_refused(
+    asked: dict[str, Any], error: type[ForestCollError], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        forestcoll.optimum(SPEC, **asked)
+
+
+def test_verify_and_latency_take_the_path_of_a_schedule(tmp_path: Path) -> None:
+    """As the schedule in it; nothing in a file is believed."""
+    forest = forestcoll.generate(SPEC)
+    for name in ("a.json", "a.npz"):
+        forestcoll.write_schedule(forest, tmp_path / name)
+        for path in (tmp_path / name, str(tmp_path / name)):
+            assert forestcoll.verify(path) == forestcoll.verify(forest)
+            assert forestcoll.latency(path) == forestcoll.latency(forest)
+    with pytest.raises(InvalidScheduleError, match=r"nowhere\.json"):
+        forestcoll.verify(tmp_path / "nowhere.json")
+    text = (tmp_path / "a.json").read_text()
+    wrong = text.replace('"multiplicity": 24', '"multiplicity": 23', 1)
+    assert wrong != text
+    (tmp_path / "a.json").write_text(wrong)
+    with pytest.raises(VerificationError):
+        forestcoll.verify(tmp_path / "a.json")
+
+
+def test_short_floats_are_bandwidths_and_weights() -> None:
+    """12.5 GB/s on four links out of each of 5 GPUs; half as much data on each as on the first."""
+    graph = nx.complete_graph(5)
+    nx.set_edge_attributes(graph, 12.5, "bandwidth_gb_s")
+    assert forestcoll.optimum(graph).algbw_gb_s == Fraction(125, 2)
+    halves = forestcoll.optimum(graph, weights=[1, 0.5, 0.5, 0.5, 0.5])
+    assert halves.weights == (2, 1, 1, 1, 1)
