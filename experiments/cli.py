@@ -153,10 +153,11 @@ def _write(rows: list[Row], folder: Path, kinds: Sequence[str], title: str) -> l
 
 
 def _show(rows: list[Row], files: list[Path], title: str, form: Format, *, as_json: bool) -> None:
-    from experiments.results.tables import document, losses, table
+    from experiments.results.tables import document, losses, notes, table
     from forestcoll.cli import facts as report
 
     if as_json:
         typer.echo(report.as_json({"rows": [document(row) for row in rows], "files": files}))
         return
-    show_table(table(rows, title), form, [*losses(rows), *(f"wrote {file}" for file in files)])
+    remarks = [*losses(rows, files[0].parent), *notes(rows), *(f"wrote {file}" for file in files)]
+    show_table(table(rows, title), form, remarks)

@@ -54,7 +54,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Print results as a table, or write them to files."""
-    from experiments.results.tables import document, losses, table, write_summary
+    from experiments.results.tables import document, losses, notes, table, write_summary
 
     rows = select(load_results(results), method or (), topology or (), status or ())
     files = []
@@ -67,7 +67,11 @@ def show(
     if as_json:
         _print_json({"rows": [document(row) for row in rows], "files": files})
         return
-    remarks = [*losses(rows), *(f"wrote {file}" for file in files)]
+    remarks = [
+        *losses(rows, results if results.is_dir() else results.parent),
+        *notes(rows),
+        *(f"wrote {file}" for file in files),
+    ]
     show_table(table(rows, str(results)), form, remarks)
 
 

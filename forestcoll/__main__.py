@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 
+from forestcoll.own_packages import prefer_ours
+
 __all__ = ["main"]
 
 
 def main() -> None:
     """Load the command line and run it; 130 if Ctrl-C comes first."""
+    prefer_ours()
     try:
         from forestcoll.cli import main as run  # takes a while
 

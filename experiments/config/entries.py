@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -128,6 +128,10 @@ def _number(given: object) -> object:
     return number
 
 
+_Number = Annotated[int, Field(ge=0)] | str
+"""An exact number: a whole one, or text such as 12.5 and 25/2."""
+
+
 class TopologyEntry(_Strict):
     """A family with its parameters, or a file; an entry is a panel of the figures."""
 
@@ -136,6 +140,21 @@ class TopologyEntry(_Strict):
     parameters: Parameters = Field(
         default={}, description="Of the family; a list or a range is a sweep."
     )
+    links: dict[str, _Number] = Field(
+        default={}, alias="with", description="New links, such as `b0.gpu0 - b1.gpu0: 25`, in GB/s."
+    )
+    scale: dict[str, _Number] = Field(
+        default={}, description="Parts and the factors of their bandwidths: `b3.* - ib: 1/2`."
+    )
+    without: list[str] = Field(
+        default=[], description="Parts that are not there: `b3.gpu2`, `b3.gpu2 - ib`, `b3.* -> ib`."
+    )
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """What it changes, as plain data; empty if nothing."""
+        every = {"with": self.links, "scale": self.scale, "without": self.without}
+        return {name: given for name, given in every.items() if given}
 
     @model_validator(mode="after")
     def _one_source(self) -> TopologyEntry:
@@ -181,6 +200,15 @@ class Experiment(_Strict):
     ] = "allgather"
     root: str | Annotated[int, Field(ge=0)] | None = Field(
         default=None, description="Of a broadcast or reduce: name or rank of a GPU, 0 if not given."
+    )
+    weights: list[_Number] | dict[str, _Number] | None = Field(
+        default=None, description="How much data each GPU has: by rank, or a mapping by name."
+    )
+    group: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None, description="Who takes part: names, or BOXES/INDICES as 0-3/* and */0."
+    )
+    k: Sweep | None = Field(
+        default=None, description="Trees per GPU, for every method; a list or a range is a sweep."
     )
     sizes: Annotated[list[int], BeforeValidator(read_sizes)] = Field(
         default=[],

@@ -6,17 +6,20 @@ that would have been right.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from baselines.interface.supported import GATHERING
 from experiments.config.document import Document, nearest, read_document
 from experiments.config.entries import (
     Experiment,
     MethodEntry,
     Parameters,
+    Sweep,
     TopologyEntry,
     text_of,
     values_of,
@@ -24,10 +27,14 @@ from experiments.config.entries import (
 from experiments.config.faults import Location, explained
 from experiments.config.figure_options import check_figure, parse_figure
 from experiments.config.methods import claims, is_reference, method_names, parameters_of, refusal
+from experiments.config.own_functions import missing
 from experiments.config.points import ROOTED, Point
 from experiments.config.sweeps import Placed, points_of
+from experiments.config.variations import changed
 from forestcoll.errors import ForestCollError, InvalidExperimentError
-from forestcoll.topology import FAMILIES, read_topology
+from forestcoll.problem.request import check_k
+from forestcoll.problem.weights import whole_weights
+from forestcoll.topology import FAMILIES, group, load_topology, members_from_text, read_topology
 
 __all__ = ["Experiment", "ParsedExperiment", "read_experiment"]
 
@@ -58,7 +65,9 @@ def read_experiment(path: Path) -> ParsedExperiment:
     for position, method in enumerate(experiment.methods):
         _check_method(document, ("methods", position), method)
     _check_collective(document, experiment)
-    points = _distinct(document, points_of(experiment, path.parent))
+    placed = _distinct(document, points_of(experiment, path.parent))
+    _check_networks(document, placed)
+    points = tuple(replace(one.point, position=n) for n, one in enumerate(placed, start=1))
     _check_figures(document, experiment, points)
     return ParsedExperiment(experiment, points)
 
@@ -109,7 +118,9 @@ def _check_file(document: Document, location: Location, file: str, folder: Path)
 
 def _check_method(document: Document, location: Location, entry: MethodEntry) -> None:
     if is_reference(entry.name):
-        known: Collection[str] = entry.parameters  # imported where it runs: its faults are rows
+        known: Collection[str] = entry.parameters  # what it takes, its rows will tell
+        if problem := missing(entry.name):
+            raise document.fault((*location, "name"), f"is {entry.name!r}, {problem}")
     elif entry.name in method_names():
         known = parameters_of(entry.name)
     else:
@@ -129,22 +140,45 @@ def _check_method(document: Document, location: Location, entry: MethodEntry) ->
 def _check_collective(document: Document, experiment: Experiment) -> None:
     """Refuse a collective that no method claims; those that do not, beside others, give rows."""
     collective = experiment.collective
-    if experiment.root is not None and collective not in ROOTED:
-        raise document.fault(
-            ("root",), f"is {experiment.root!r}, but {collective} has no root; remove it"
-        )
-    for position, entry in enumerate(experiment.methods):
-        if collective in ROOTED and "root" in entry.parameters:
-            raise document.fault(
-                ("methods", position, "parameters", "root"),
-                'is for this method alone; give "root" to the whole experiment instead',
-            )
+    _check_options(document, experiment)
     known = {entry.name: claims(entry.name) for entry in experiment.methods}
     if all(done is not None and collective not in done for done in known.values()):
         claimed = "; ".join(f"{name} has {', '.join(done or ())}" for name, done in known.items())
         raise document.fault(
             ("collective",), f"is {collective!r}, which no method here does; {claimed}"
         )
+
+
+def _check_options(document: Document, experiment: Experiment) -> None:
+    """Refuse a root, weights or k where the collective has none, or a method its own beside it."""
+    collective, root = experiment.collective, experiment.root
+    if root is not None and collective not in (*ROOTED, "allreduce"):
+        raise document.fault(("root",), f"is {root!r}, but {collective} has no root; remove it")
+    if experiment.weights is not None and collective not in GATHERING:
+        raise document.fault(("weights",), f"is there, but {collective} has none; remove it")
+    if experiment.weights is not None and root is not None:
+        raise document.fault(("weights",), 'is there beside "root"; keep one of them')
+    if experiment.k is not None:
+        _check_k(document, experiment.k)
+    for_all = {"k"} if experiment.k is not None else set()
+    for_all |= {"root"} if collective in ROOTED or root is not None else set()
+    for position, entry in enumerate(experiment.methods):
+        for name in for_all & entry.parameters.keys():
+            raise document.fault(
+                ("methods", position, "parameters", name),
+                f'is for this method alone; give "{name}" to the whole experiment instead',
+            )
+
+
+def _check_k(document: Document, sweep: Sweep) -> None:
+    values = values_of(sweep)
+    if not values or len(set(map(text_of, values))) < len(values):
+        raise document.fault(("k",), "is an empty sweep, or has a value twice; list each once")
+    for value in values:
+        try:
+            check_k(value)  # type: ignore[arg-type]  # that is what it checks
+        except ForestCollError as error:
+            raise document.fault(("k",), str(error).removeprefix("k ")) from None
 
 
 def _check_parameters(
@@ -165,7 +199,7 @@ def _check_parameters(
                 )
 
 
-def _distinct(document: Document, points: Iterator[Placed]) -> tuple[Point, ...]:
+def _distinct(document: Document, points: Iterator[Placed]) -> tuple[Placed, ...]:
     """Return the points, none of which may be asked for by two entries."""
     seen: dict[str, Placed] = {}
     for placed in points:
@@ -179,13 +213,40 @@ def _distinct(document: Document, points: Iterator[Placed]) -> tuple[Point, ...]
                 f"asks for {point.series!r} on {point.topology!r} again; remove one",
             )
         seen[point.identity] = placed
-    return tuple(placed.point for placed in seen.values())
+    return tuple(seen.values())
+
+
+def _check_networks(document: Document, placed: Iterable[Placed]) -> None:
+    """Build each network that is changed, or whose GPUs are named: refuse what is not there."""
+    for one in {each.point.topology: each for each in placed}.values():
+        point = one.point
+        if not point.changes and point.group is None and point.weights is None:
+            continue
+        with _at(document, ("topologies", one.topology), "gives no network"):
+            network = load_topology(point.source)
+        with _at(document, ("topologies", one.topology), "cannot be changed so"):
+            network = changed(network, point.collective, point.changes).topology
+        with _at(document, ("group",), f"is {point.group!r}"):
+            if point.group is not None:
+                network = group(network, members_from_text(network, point.group))
+        with _at(document, ("weights",), "cannot be"):
+            whole_weights(network, point.weights)
+
+
+@contextmanager
+def _at(document: Document, location: Location, what: str) -> Iterator[None]:
+    """Say where in the file an error comes from."""
+    try:
+        yield
+    except ForestCollError as error:
+        raise document.fault(location, f"{what}: {error}") from None
 
 
 def _check_figures(document: Document, experiment: Experiment, points: tuple[Point, ...]) -> None:
     families = {entry.family for entry in experiment.topologies if entry.family is not None}
     parameters = {p.name for family in families for p in FAMILIES[family].parameters}
     parameters |= {name for entry in experiment.methods for name in entry.parameters}
+    parameters |= set() if experiment.k is None else {"k"}
     methods = len({point.series for point in points})
     asked = []
     for position, text in enumerate(experiment.figures):

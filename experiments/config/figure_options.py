@@ -26,10 +26,17 @@ class Figure:
 
     @property
     def sized(self) -> bool:
-        """Whether it shows how something depends on the size of the data."""
+        """Whether it shows how something depends on the size of the data.
+
+        Methods that are given a size (tacos) have a parameter of the same name: along a swept axis
+        that is meant, unless what is drawn depends on the size of the data.
+        """
         options = KINDS[self.kind].options
-        words = (w for key, w in self.options.items() if options[key].takes != "parameter")
-        return "size_bytes" in words
+        by_size = any(word in DRAWN and DRAWN[word].sized for word in self.options.values())
+        return any(
+            word == "size_bytes" and (options[key].takes != "swept" or by_size)
+            for key, word in self.options.items()
+        )
 
 
 def parse_figure(text: str) -> Figure:
@@ -63,6 +70,8 @@ def parse_figure(text: str) -> Figure:
         options[key] = word
     if "x" in options and options["x"] == options["y"]:
         raise InvalidExperimentError(f"{name}: x and y are both {options['x']!r}; change one")
+    if "second" in options:
+        _check_two(name, options["y"], options["second"])
     figure = Figure(name, options)
     for word in options.values():
         if word in DRAWN and DRAWN[word].sized and not figure.sized:
@@ -72,8 +81,19 @@ def parse_figure(text: str) -> Figure:
     return figure
 
 
+def _check_two(name: str, y: str, second: str) -> None:
+    """Refuse two columns that cannot be read on one axis."""
+    if y == second:
+        raise InvalidExperimentError(f"{name}: y and second are both {y!r}; change one")
+    units = [DRAWN[column].unit or "a number" for column in (y, second)]
+    if units[0] != units[1]:
+        raise InvalidExperimentError(
+            f"{name}: {y} is in {units[0]}, {second} in {units[1]}; take two of one unit"
+        )
+
+
 def _takes(option: Option, word: str) -> bool:
-    if option.takes in ("side", "parameter"):
+    if option.takes in ("side", "swept"):
         return True  # whether there is such a parameter, the experiment or the rows tell
     return word in (AXES if option.takes == "axis" else DRAWN)
 
@@ -100,8 +120,9 @@ def check_figure(
     kind = KINDS[figure.kind]
     for key, option in kind.options.items():
         word = figure.options[key]
-        known = {*SIDES, *parameters} if option.takes == "side" else {*parameters}
-        if option.takes in ("side", "parameter") and word not in known:
+        known = {*SIDES, *parameters} if option.takes == "side" else {"gpus", *parameters}
+        known |= {"size_bytes"} if figure.sized else set()
+        if option.takes in ("side", "swept") and word not in known:
             raise InvalidExperimentError(
                 f"{figure.kind}: {key} cannot be {word!r}, which is no parameter here; "
                 f"{nearest(word, known)}"

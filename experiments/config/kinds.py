@@ -32,13 +32,13 @@ class Option:
     default : str
     takes : str
         "measure", "axis" (one of :data:`AXES`), "side" (one of :data:`SIDES`, or a parameter), or
-        "parameter" (of a method or topology).
+        "swept" (one of :data:`AXES`, or a parameter of methods or topologies).
     fixed : bool
         Whether it is as it is.
     """
 
     default: str
-    takes: Literal["measure", "axis", "side", "parameter"] = "measure"
+    takes: Literal["measure", "axis", "side", "swept"] = "measure"
     fixed: bool = False
 
 
@@ -126,9 +126,22 @@ register(Kind(
 ))  # fmt: skip
 register(Kind(
     name="lines-by-parameter",
-    summary="any column against a parameter of the methods, a panel for each topology",
+    summary="any column against a parameter of methods or topologies, the GPUs or the size of the "
+    "data, a panel for each choice of what else differs",
     draws="experiments.plots.lines:lines_by_parameter",
-    options={"x": Option("size_bytes", "parameter"), "y": Option("algbw_at_finish_gb_s")},
+    options={"x": Option("size_bytes", "swept"), "y": Option("algbw_at_finish_gb_s")},
+))  # fmt: skip
+register(Kind(
+    name="bars",
+    summary="any column as a bar for each method, a panel for each topology and collective",
+    draws="experiments.plots.bars:bars",
+    options={"y": Option("algbw_gb_s")},
+))  # fmt: skip
+register(Kind(
+    name="two-bars",
+    summary="two columns of one unit as bars side by side for each method",
+    draws="experiments.plots.bars:two_bars",
+    options={"y": Option("algbw_gb_s"), "second": Option("algbw_in_steps_gb_s")},
 ))  # fmt: skip
 register(Kind(
     name="time-against-algbw",

@@ -3,8 +3,8 @@
 ``forestcoll`` is the core, ``forestcoll-paper`` the paper's own algorithms, other plain names are
 the baselines, and ``module:function`` is any importable function
 ``function(topology, **parameters) -> Forest`` or ``StepSchedule``, called with ``collective=`` too
-where it is no allgather, and with ``root=`` where that has one: the way to put a method of your own
-beside them without touching the package.
+where it is no allgather, and with ``root=`` or ``weights=`` where these are asked for: the way to
+put a method of your own beside them without touching the package.
 """
 
 from __future__ import annotations
@@ -12,18 +12,19 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from baselines.interface.method import Schedule
 from baselines.interface.parameters import complaint
 from baselines.interface.search import Report
-from baselines.interface.supported import GATHERING
+from baselines.interface.supported import GATHERING, check_supported
 from baselines.registry import METHODS
-from forestcoll.errors import InvalidExperimentError
+from forestcoll.errors import InvalidExperimentError, UnsupportedError
 from forestcoll.generate import Options, Progress, generate_multicast, generate_timed
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.request import PROGRAM_S
+from forestcoll.problem.weights import Weights
 from forestcoll.topology import Topology
 
 __all__ = [
@@ -37,7 +38,7 @@ __all__ = [
     "run_method",
 ]
 
-_OF_THE_CALL = ("collective", "progress", "root")
+_OF_THE_CALL = ("collective", "progress", "root", "weights")
 """Parameters of our own methods that a method entry does not set."""
 
 _SHARE_OF_TIME = 0.95
@@ -121,6 +122,7 @@ def _forestcoll(
     program_s: float = PROGRAM_S,
     multicast: bool = False,
     root: str | int | None = None,
+    weights: Weights | None = None,
 ) -> tuple[Schedule, dict[str, float]]:
     """Run the core; with ``multicast`` marked switches copy and add."""
     options: Options = {
@@ -129,6 +131,7 @@ def _forestcoll(
         "program_s": program_s,
         "progress": progress,
         "root": root,
+        "weights": weights,
     }
     if multicast:
         made = generate_multicast(topology, collective=collective, **options)
@@ -169,6 +172,7 @@ def run_method(
     seconds: float,
     on_stage: OnStage,
     root: str | int | None = None,
+    weights: Weights | None = None,
     report: Report | None = None,
 ) -> tuple[Schedule, dict[str, float]]:
     """Run a method.
@@ -184,7 +188,9 @@ def run_method(
         can return the best it has.
     on_stage : callable
     root : str or int, optional
-        Name or rank of the root of a broadcast or reduce.
+        Name or rank of the root of a broadcast, reduce or allreduce.
+    weights : list or mapping, optional
+        How much data each GPU has, by rank or by name.
     report : callable, optional
         Told what a baseline's search knows.
 
@@ -193,17 +199,34 @@ def run_method(
     Forest, MulticastForest, Allreduce or StepSchedule
     dict
         Seconds of each stage; empty where the method does not tell.
+
+    Raises
+    ------
+    UnsupportedError
+        If the method takes no root, weights or k where some are asked for, or as it says itself.
     """
-    rooted = {} if root is None else {"root": root}
+    options = {"root": root, "weights": weights}
+    asked = {**parameters, **{key: value for key, value in options.items() if value is not None}}
+    _check_takes(name, collective, asked)
     if name in OURS:
-        return OURS[name](topology, collective, _stages_only(on_stage), **parameters, **rooted)
+        return OURS[name](topology, collective, _stages_only(on_stage), **asked)
     if name in METHODS:
         limits = Limits(seconds=_SHARE_OF_TIME * seconds)
-        takes = rooted if "root" in METHODS[name].parameters else {}
-        asked = {**parameters, **takes}
         return METHODS[name].run(topology, collective, asked, limits, report), {}
-    call: dict[str, Any] = {} if collective == "allgather" else {"collective": collective, **rooted}
-    return find_method(name)(topology, **call, **parameters), {}
+    call: dict[str, Any] = {} if collective == "allgather" else {"collective": collective}
+    return find_method(name)(topology, **call, **asked), {}
+
+
+def _check_takes(name: str, collective: str, asked: Collection[str]) -> None:
+    """Refuse what is asked of all methods and this one does not take: it is not for this one."""
+    if name in METHODS:
+        check_supported(name, collective, METHODS[name].collectives)
+    takes = inspect.signature(_function(name)).parameters.values()
+    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in takes):
+        return
+    for option in ("root", "weights", "k"):
+        if option in asked and option not in {one.name for one in takes}:
+            raise UnsupportedError(f"unsupported: {name} takes no {option}")
 
 
 def _stages_only(on_stage: OnStage) -> Callable[[str, int, int], None]:

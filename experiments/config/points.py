@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
-__all__ = ["ROOTED", "Job", "Limits", "Point", "Status", "Value", "series"]
+__all__ = ["ROOTED", "Job", "Limits", "Point", "Status", "Value", "Weights", "series"]
 
 ROOTED = ("broadcast", "reduce")
 """Collectives with a root."""
 
 Value = str | int | float | bool
 """What a parameter of a topology family or a method may be."""
+
+
+Weights = Mapping[str, str | int] | Sequence[str | int]
+"""How much data each GPU has, by name or in the order of the ranks."""
 
 
 class Status(StrEnum):
@@ -51,7 +55,9 @@ class Limits:
 class Job(TypedDict):
     """What a worker is told to do.
 
-    A root, of a broadcast or reduce, is given by name or rank; sizes, of the data, in bytes.
+    A root is given by name or rank, weights by name or in the order of the ranks, a group in the
+    words of :func:`forestcoll.topology.groups.members_from_text`, changes as in a topology entry;
+    sizes, of the data, in bytes.
     """
 
     source: str
@@ -60,6 +66,9 @@ class Job(TypedDict):
     parameters: dict[str, Value]
     seconds: float
     root: NotRequired[str | int]
+    weights: NotRequired[Weights]
+    group: NotRequired[str]
+    changes: NotRequired[Mapping[str, Any]]
     sizes: NotRequired[list[int]]
 
 
@@ -87,6 +96,14 @@ class Point:
         Of a topology file's content; empty for a family.
     root : str or int, optional
         Name or rank of the root of a broadcast or reduce.
+    weights : list or mapping, optional
+        How much data each GPU has.
+    group : str, optional
+        Who takes part.
+    changes : mapping
+        What is changed of the network (:mod:`experiments.config.variations`).
+    position : int, optional
+        In the experiment, from 1: where its row stands in tables and figures.
     sizes : tuple of int
         Of the data, in bytes, for measures that depend on it.
     """
@@ -103,6 +120,10 @@ class Point:
     digest: str = field(default="", repr=False)
     root: str | int | None = None
     sizes: tuple[int, ...] = ()
+    weights: Weights | None = None
+    group: str | None = None
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    position: int | None = None
 
     @property
     def series(self) -> str:
@@ -121,6 +142,12 @@ class Point:
         }
         if self.root is not None:
             job["root"] = self.root
+        if self.weights is not None:
+            job["weights"] = self.weights
+        if self.group is not None:
+            job["group"] = self.group
+        if self.changes:
+            job["changes"] = self.changes
         if self.sizes:
             job["sizes"] = list(self.sizes)
         return job
@@ -142,6 +169,9 @@ class Point:
             "parameters": dict(self.parameters),
             "repetition": self.repetition,
             **({} if self.root is None else {"root": self.root}),
+            **({} if self.weights is None else {"weights": self.weights}),
+            **({} if self.group is None else {"group": self.group}),
+            **({"changes": self.changes} if self.changes else {}),
         }
         text = json.dumps(what, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]

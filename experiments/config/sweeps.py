@@ -10,12 +10,14 @@ from pathlib import Path
 
 from experiments.config.entries import (
     Experiment,
+    MethodEntry,
     Parameters,
     TopologyEntry,
     text_of,
     values_of,
 )
 from experiments.config.points import ROOTED, Limits, Point, Value
+from experiments.config.variations import said
 from forestcoll.topology import FAMILIES, Family
 
 __all__ = ["Placed", "points_of"]
@@ -43,14 +45,15 @@ def points_of(experiment: Experiment, folder: Path) -> Iterator[Placed]:
     for t, entry in enumerate(experiment.topologies):
         for topology in _swept(entry.parameters):
             cluster, name, source, digest = _named(entry, topology, folder)
+            suffix = said(entry.changes)
             for m, method in enumerate(experiment.methods):
-                for parameters in _swept(method.parameters):
+                for parameters in _swept(_with_k(experiment, method)):
                     for repetition in range(experiment.repetitions):
                         point = Point(
                             experiment=experiment.name,
                             collective=experiment.collective,
-                            cluster=cluster,
-                            topology=name,
+                            cluster=cluster + suffix,
+                            topology=name + suffix,
                             source=source,
                             method=method.name,
                             parameters=parameters,
@@ -59,8 +62,16 @@ def points_of(experiment: Experiment, folder: Path) -> Iterator[Placed]:
                             digest=digest,
                             root=_root(experiment),
                             sizes=tuple(experiment.sizes),
+                            weights=experiment.weights,
+                            group=experiment.group,
+                            changes=entry.changes,
                         )
                         yield Placed(point, t, m)
+
+
+def _with_k(experiment: Experiment, entry: MethodEntry) -> Parameters:
+    """Return the parameters of a method, with the k that is asked of all."""
+    return entry.parameters if experiment.k is None else {"k": experiment.k, **entry.parameters}
 
 
 def _root(experiment: Experiment) -> str | int | None:

@@ -46,9 +46,15 @@ class UpperBound:
 
 
 def upper_bound(
-    topology: Topology, collective: str, reached: Fraction, root: int | None = None
+    topology: Topology,
+    collective: str,
+    reached: Fraction,
+    root: int | None = None,
+    weights: Sequence[int] | None = None,
 ) -> UpperBound | None:
-    """Bound a collective among all GPUs with equal shards.
+    """Bound a collective.
+
+    The bound of an allreduce is for any, wherever sums are made: it holds for weights and roots.
 
     Parameters
     ----------
@@ -60,6 +66,8 @@ def upper_bound(
         A rate that is attained: a bound equal to it needs no better one.
     root : int, optional
         Rank of the root of a broadcast or reduce.
+    weights : sequence of int, optional
+        Of an allgather or reduce-scatter, by rank; all the same if not given.
 
     Returns
     -------
@@ -69,9 +77,10 @@ def upper_bound(
     if collective == "all-to-all":
         return _priced(topology)
     if collective != "allreduce":
-        weights = None if root is None else [rank == root for rank in range(topology.num_compute)]
+        if root is not None:
+            weights = [int(rank == root) for rank in range(topology.num_compute)]
         reduction = collective in ("reduce-scatter", "reduce")
-        best = optimum(topology, weights=weights and [*map(int, weights)], reduction=reduction)
+        best = optimum(topology, weights=weights, reduction=reduction)
         return UpperBound(best.algbw_gb_s, "the bottleneck cut")
     copying = any(node.multicast for node in topology.nodes)
     phases = (optimum(topology, reduction=reduction).time_s_per_gb for reduction in (True, False))

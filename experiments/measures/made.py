@@ -37,13 +37,16 @@ class Made:
     topology : Topology
     collective : str
     root : int, optional
-        Rank of the root of a broadcast or reduce.
+        Rank of the root of a broadcast, reduce or allreduce.
+    weights : tuple of int, optional
+        Of each rank: its part of the data; all the same if not given.
     """
 
     schedule: Schedule
     topology: Topology
     collective: str
     root: int | None = None
+    weights: tuple[int, ...] | None = None
 
     @cached_property
     def flowing(self) -> Cost:
@@ -92,7 +95,7 @@ class Made:
             If this one does.
         """
         reached = self.flowing.algbw_gb_s
-        best = upper_bound(self.topology, self.collective, reached, self.root)
+        best = upper_bound(self.topology, self.collective, reached, self.root, self.weights)
         if best is not None and reached > best.algbw_gb_s:
             raise VerificationError(
                 f"the schedule makes {reached} GB/s, but {best.by} proves that none makes more "

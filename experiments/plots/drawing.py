@@ -26,7 +26,8 @@ from experiments.plots.losses import GLYPHS, INK, glyph
 from forestcoll.draw.canvas import UNDATED
 
 __all__ = [
-    "finish", "from_zero", "gpu_axis", "label_left", "panels", "save", "size_axis", "style",
+    "count_axis", "finish", "from_zero", "gpu_axis", "label_left", "panels", "save", "size_axis",
+    "style",
 ]  # fmt: skip
 
 _MOST_COLUMNS = 4
@@ -108,17 +109,22 @@ def from_zero(panel: Iterable[Axes]) -> None:
 
 def gpu_axis(axes: Axes, sizes: Iterable[int]) -> None:
     """Make the abscissa the number of GPUs, doubling, with a tick at each size that has room."""
+    count_axis(axes, sizes, "GPUs")
+
+
+def count_axis(axes: Axes, counts: Iterable[float], label: str) -> None:
+    """Make the abscissa one of numbers above 0 that double, with a tick at each that has room."""
     axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_locator(FixedLocator(_with_room(sorted(set(sizes)))))
+    axes.xaxis.set_major_locator(FixedLocator(_with_room(sorted(set(counts)))))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(ScalarFormatter())
-    axes.set_xlabel("GPUs")
+    axes.set_xlabel(label, parse_math=False)
 
 
 def size_axis(axes: Axes, sizes: Iterable[int], label: str) -> None:
     """Make the abscissa one of sizes of the data, doubling at even steps."""
     axes.set_xscale("log", base=2)
-    ticks = _with_room(sorted(set(sizes)), most=7)
+    ticks = [round(size) for size in _with_room(sorted(set(sizes)), most=7)]
     axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_minor_locator(NullLocator())
     text = size_text if all(len(size_text(size)) < 6 for size in ticks) else _plain
@@ -131,7 +137,7 @@ def _plain(size: int) -> str:
     return str(size) if size < 10_000 else f"{size:.3g}".replace("e+0", "e")
 
 
-def _with_room(sizes: Sequence[int], most: int = 10) -> list[int]:
+def _with_room(sizes: Sequence[float], most: int = 10) -> list[float]:
     """Leave out sizes that are too close to others, but not the greatest and the least."""
     if not sizes:
         return []

@@ -7,16 +7,16 @@ drawn, above the panel elsewhere, in a note where a panel has no place for it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments import published
 from experiments.config.kinds import AXES
+from experiments.config.points import Value
 from experiments.measures.declared import BOUNDED, DRAWN
-from experiments.plots.drawing import from_zero, gpu_axis, label_left, size_axis
+from experiments.plots.drawing import count_axis, from_zero, gpu_axis, label_left, size_axis
 from experiments.plots.looks import Look
 from experiments.plots.losses import (
     INK,
@@ -29,11 +29,14 @@ from experiments.plots.losses import (
 )
 from experiments.plots.panels import Palette, cluster_panels, palette_of, topology_panels
 from experiments.published import Mark
-from experiments.results.columns import failed_places, medians, medians_along
+from experiments.results.columns import failed_places, medians, medians_along, swept
 from experiments.results.rows import Row, Status
 from forestcoll.errors import InvalidExperimentError
 
 __all__ = ["lines", "lines_by_parameter", "lines_by_size"]
+
+_SPREAD = 8
+"""From so many times the least number on, an axis of numbers goes by doublings."""
 
 
 def lines(rows: Sequence[Row], y: str) -> Figure:
@@ -44,14 +47,15 @@ def lines(rows: Sequence[Row], y: str) -> Figure:
     for cluster, axes in panel_of.items():
         here = [row for row in rows if row.cluster == cluster]
         if y in BOUNDED:
-            _optimum(axes, here)
+            _optimum(axes, [(row, row.gpus) for row in here])
         for series, its_look in palette.items():
             values = medians((row for row in here if row.series == series), y)
             if values:
                 axes.plot(list(values), list(values.values()), label=series, **its_look)
         if DRAWN[y].logarithmic:
             axes.set_yscale("log")
-        raised |= _losses(axes, here, palette, y)
+        lost = [(size, row) for (_, size), row in failed_places(here).items() if size is not None]
+        raised |= _losses(axes, lost, palette, y)
         sizes = [row.gpus for row in here if row.gpus]
         gpu_axis(axes, sizes)
         _published(axes, cluster, sizes, published.marks(y, {row.collective for row in here}))
@@ -85,51 +89,78 @@ def lines_by_size(rows: Sequence[Row], x: str, y: str) -> Figure:
 
 
 def lines_by_parameter(rows: Sequence[Row], x: str, y: str) -> Figure:
-    """Draw a column against a parameter of the methods, a panel for each topology.
+    """Draw a column against something that is swept, a panel for each choice of what else differs.
 
-    A method is a line for each choice of its other parameters.
+    That is a parameter of methods or topologies, the number of GPUs or the size of the data. A
+    method is a line for each choice of its other parameters; rows without the parameter are not
+    drawn.
 
     Raises
     ------
     InvalidExperimentError
         If some value of the parameter is not a number.
     """
-    others = [_without(row, x) for row in rows]
-    shown = [other for other, value in others if value is not None]
+    places = [(row, *swept(row, x)) for row in rows]
+    others = [(other, _number(row, x, value)) for row, other, value in places if value is not None]
+    shown = [other for other, _ in others]
+    of_networks = not any(x in row.parameters for row in rows) and x != "size_bytes"
     palette = palette_of(shown)
-    figure, panel_of = topology_panels(rows, y)
+    figure, panel_of = topology_panels(shown or rows, y)
+    raised = False
     for topology, axes in panel_of.items():
         here = [(row, value) for row, value in others if row.topology == topology]
+        if of_networks and y in BOUNDED:
+            _optimum(axes, here)
         for series, its_look in palette.items():
             its = [(row, value) for row, value in here if row.series == series]
             values = medians_along(its, y)
             if values:
                 axes.plot(list(values), list(values.values()), label=series, **its_look)
-        places = [value for _, value in here if value is not None]
-        if x in AXES:
-            size_axis(axes, [round(place) for place in places], AXES[x])
-        else:
-            axes.set_xlabel(x, parse_math=False)
         if DRAWN[y].logarithmic:
             axes.set_yscale("log")
-    told = partly_done(shown)
-    notes(figure.axes, [lost_in_words(told, palette, topology=name) for name in panel_of])
+        if of_networks:
+            raised |= _losses(axes, _failed(here), palette, y)
+        _axis(axes, x, [value for _, value in here])
+    if raised:
+        strip_above(figure.axes)
+    elif not of_networks:
+        told = partly_done(shown)
+        notes(figure.axes, [lost_in_words(told, palette, topology=name) for name in panel_of])
     _name_the_rest(figure.axes[0], shown, palette)
     label_left(figure.axes, DRAWN[y].axis)
     return figure
 
 
-def _without(row: Row, parameter: str) -> tuple[Row, float | None]:
-    """Return a row without a parameter of its method, and the parameter's value, if it has one."""
-    value = row.parameters.get(parameter)
-    if value is None:
-        return row, None
+def _number(row: Row, parameter: str, value: Value) -> float:
     if isinstance(value, str):
+        whose = row.method if parameter in row.parameters else row.topology
         raise InvalidExperimentError(
-            f"{row.method}: {parameter} is {value!r}; only a number can be along an axis"
+            f"{whose}: {parameter} is {value!r}; only a number can be along an axis"
         )
-    left = {name: other for name, other in row.parameters.items() if name != parameter}
-    return replace(row, parameters=left), float(value)
+    return float(value)
+
+
+def _axis(axes: Axes, x: str, places: Sequence[float]) -> None:
+    """Make the abscissa one of what is swept: even steps for doublings if it spans many."""
+    if x == "size_bytes":
+        size_axis(axes, [round(place) for place in places], AXES[x])
+    elif places and min(places) > 0 and max(places) >= _SPREAD * min(places):
+        count_axis(axes, places, AXES.get(x, x))
+    else:
+        axes.set_xlabel(AXES.get(x, x), parse_math=False)
+
+
+def _failed(rows: Iterable[tuple[Row, float]]) -> list[tuple[float, Row]]:
+    """Return a row for each place where no repetition of a method ended well."""
+    at: dict[tuple[str, float], list[Row]] = {}
+    for row, place in rows:
+        at.setdefault((row.series, place), []).append(row)
+    lost = {where: found for where, found in at.items() if not any(map(_ended_well, found))}
+    return [(place, found[0]) for (_series, place), found in lost.items()]
+
+
+def _ended_well(row: Row) -> bool:
+    return row.status is Status.OK
 
 
 def _name_the_rest(axes: Axes, rows: Sequence[Row], palette: Palette) -> None:
@@ -138,8 +169,8 @@ def _name_the_rest(axes: Axes, rows: Sequence[Row], palette: Palette) -> None:
         axes.plot([], [], label=words, **palette[series])
 
 
-def _optimum(axes: Axes, rows: Sequence[Row]) -> None:
-    best = {row.gpus: row.optimum_gb_s for row in rows if row.gpus and row.optimum_gb_s}
+def _optimum(axes: Axes, rows: Iterable[tuple[Row, float | None]]) -> None:
+    best = {place: row.optimum_gb_s for row, place in rows if place and row.optimum_gb_s}
     sizes = sorted(best)
     axes.plot(sizes, [best[n] for n in sizes], color=INK, lw=4, alpha=0.25, label="optimum")
 
@@ -165,13 +196,12 @@ def _published(axes: Axes, cluster: str, sizes: Sequence[int], marks: Sequence[M
             axes.scatter(across, up, s=60, marker="*dp"[position % 3], label=name, **hollow)
 
 
-def _losses(axes: Axes, rows: Sequence[Row], palette: Palette, y: str) -> bool:
+def _losses(axes: Axes, lost_rows: Iterable[tuple[float, Row]], palette: Palette, y: str) -> bool:
     """Put a letter where a method gave no result; return whether any is above the panel."""
-    at: dict[tuple[int, float | None], list[Row]] = {}
-    for (_series, size), row in failed_places(rows).items():
+    at: dict[tuple[float, float | None], list[Row]] = {}
+    for size, row in lost_rows:
         limit = DRAWN[y].limit if row.status is Status.TIMEOUT else ""
-        if size is not None:
-            at.setdefault((size, getattr(row, limit) if limit else None), []).append(row)
+        at.setdefault((size, getattr(row, limit) if limit else None), []).append(row)
     for (size, height), lost in at.items():
         marks = [(row.status, palette[row.series]["color"]) for row in lost]
         lost_places(axes, size, height, marks)

@@ -46,8 +46,10 @@ def palette_of(rows: Sequence[Row]) -> Palette:
 
 def cluster_title(name: str) -> str:
     """Return a cluster's name as people say it."""
-    family, colon, options = name.partition(":")
-    return f"{CLUSTERS.get(family, family)}{', ' if colon else ''}{options}"
+    family, space, changes = name.partition(" ")
+    family, colon, options = family.partition(":")
+    title = f"{CLUSTERS.get(family, family)}{', ' if colon else ''}{options}"
+    return f"{title}{space}{changes}"
 
 
 def cluster_panels(rows: Sequence[Row], y: str) -> tuple[Figure, dict[str, Axes]]:

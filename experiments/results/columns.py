@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import statistics
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from experiments.config.kinds import SIDES
@@ -19,6 +20,7 @@ __all__ = [
     "quantity",
     "series_of",
     "sides",
+    "swept",
 ]
 
 
@@ -47,6 +49,32 @@ def quantity(row: Row, name: str) -> Value | None:
     return _topology_parameters(row).get(name)
 
 
+def swept(row: Row, name: str) -> tuple[Row, Value | None]:
+    """Return a row apart from what is swept, and the value that this has there, None if none.
+
+    ``name`` is a parameter of the method, which the row returned then lacks; a parameter of the
+    topology, which its topology then lacks, in the name too; "gpus", for which it has its cluster
+    as topology; or "size_bytes".
+    """
+    if name in row.parameters:
+        left = {other: value for other, value in row.parameters.items() if other != name}
+        return replace(row, parameters=left), _plain(row.parameters[name])
+    if name == "size_bytes":
+        return row, row.size_bytes
+    if name == "gpus":
+        return replace(row, topology=row.cluster), row.gpus
+    value = _topology_parameters(row).get(name)
+    return (row, None) if value is None else (replace(row, topology=_less(row, name)), value)
+
+
+def _less(row: Row, parameter: str) -> str:
+    """Name a topology without one of its parameters."""
+    specification, space, changes = row.topology.partition(" ")
+    family, _, given = specification.partition(":")
+    others = [part for part in given.split(",") if not part.startswith(f"{parameter}=")]
+    return f"{family}{':' if others else ''}{','.join(others)}{space}{changes}"
+
+
 def sides(rows: Iterable[Row]) -> set[str]:
     """Return every name that :func:`quantity` knows for some of the rows."""
     own = {name for row in rows for name in (*row.parameters, *_topology_parameters(row))}
@@ -55,7 +83,7 @@ def sides(rows: Iterable[Row]) -> set[str]:
 
 def _topology_parameters(row: Row) -> dict[str, Value]:
     """Read them from the topology's specification, which leaves out what equals its default."""
-    family, _, given = row.topology.partition(":")
+    family, _, given = row.topology.partition(" ")[0].partition(":")  # less what is changed
     if family not in FAMILIES:
         return {}
     defaults = {p.name: p.default_text for p in FAMILIES[family].parameters if not p.required}

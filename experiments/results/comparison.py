@@ -135,7 +135,9 @@ def compare(a: Sequence[Row], b: Sequence[Row]) -> Comparison:
     """Match the points of two sets of results."""
     before, after = _grouped(a), _grouped(b)
     pairs = []
-    for described in dict.fromkeys([*before, *after]):
+    both = list(dict.fromkeys([*before, *after]))
+    topologies = list(dict.fromkeys(described[:2] for described in both))
+    for described in sorted(both, key=lambda described: topologies.index(described[:2])):
         here, there = before.get(described, ()), after.get(described, ())
         topology, method = described[1], (here or there)[0].series
         if here and there and not _same(here, there):  # another file of the same name

@@ -21,14 +21,25 @@ from typing import Any, Self
 
 from pydantic import TypeAdapter, ValidationError
 
-from experiments.config.points import Point, Status, Value, series
+from experiments.config.points import Point, Status, Value, Weights, series
 from experiments.measures.declared import EXACT, SIZED, Measures
 from forestcoll.errors import ForestCollError, InvalidExperimentError
 
 __all__ = ["RARE", "Row", "RowFile", "Status", "latest", "read_rows"]
 
 
-RARE = ("root", "size_bytes", "sizes", *SIZED)
+RARE = (
+    "position",
+    "root",
+    "weights",
+    "group",
+    "lowered",
+    "size_bytes",
+    "sizes",
+    "log",
+    "stderr",
+    *SIZED,
+)
 """Columns that are there only where some experiment has asked for them."""
 
 
@@ -47,7 +58,11 @@ class _Asked:
     status: Status
     reason: str = ""
     gpus: int | None = None
+    position: int | None = None
     root: str | None = None
+    weights: str | None = None
+    group: str | None = None
+    lowered: str | None = None
     size_bytes: int | None = None
 
 
@@ -64,6 +79,8 @@ class _Circumstances:
     host: Mapping[str, str | int] = field(default_factory=dict)
     commit: str | None = None
     time: str
+    log: str | None = None
+    stderr: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,8 +106,18 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
         Whether somebody else ended it (``kill -9``, a lost machine); then the next run repeats it.
     versions, host, commit, time
         Of what, where, from which code and when (start, ISO 8601, UTC) it ran.
+    position : int
+        Of the point in its experiment, from 1; rows of earlier versions have none.
+    log : str
+        File with what a failed process wrote to its standard error, in the folder of the rows.
+    stderr : str
+        The same, until it is in that file (:mod:`experiments.results.logs`).
     root : str
-        Of a broadcast or reduce.
+        Of a broadcast, reduce or allreduce.
+    weights, group : str
+        How much data each GPU has, and who takes part, as the experiment says.
+    lowered : str
+        Which links of a changed network were lowered, because the other way is slower or dead.
     sizes : mapping
         By size of the data, in bytes, the measures that depend on it.
     size_bytes : int
@@ -120,7 +147,10 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
             method=point.method,
             parameters=dict(point.parameters),
             repetition=point.repetition,
+            position=point.position,
             root=None if point.root is None else str(point.root),
+            weights=None if point.weights is None else _as_text(point.weights),
+            group=point.group,
             limit_s=point.limits.seconds,
             limit_memory_gb=point.limits.memory_gb,
             **{**columns, "status": Status(columns["status"])},
@@ -160,6 +190,13 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
             if exact is not None and not _EXACT.fullmatch(exact):
                 raise ValueError(f"{reprlib.repr(exact)} is not an exact number such as 800/3")
         return row
+
+
+def _as_text(weights: Weights) -> str:
+    """Return weights in a line."""
+    if isinstance(weights, Mapping):
+        return ", ".join(f"{name}: {weight}" for name, weight in weights.items())
+    return ", ".join(map(str, weights))
 
 
 _EXACT = re.compile("[0-9]+(/[1-9][0-9]*)?")

@@ -10,13 +10,15 @@ from experiments.config.document import nearest
 from experiments.results.rows import Row, Status, latest, read_rows
 from forestcoll.errors import InvalidExperimentError
 
-__all__ = ["load_results", "select"]
+__all__ = ["grouped", "load_results", "select"]
 
 ROWS = "rows.jsonl"
 
 
 def load_results(place: Path) -> list[Row]:
     """Return the rows of a results folder or a rows file (.jsonl, .parquet), one for each point.
+
+    They come by topology, in the order of their experiment, whichever was finished first.
 
     Raises
     ------
@@ -32,7 +34,30 @@ def load_results(place: Path) -> list[Row]:
         rows = read_rows(file)
     if not rows:
         raise InvalidExperimentError(f"{file}: there are no rows in it yet")
-    return list(latest(rows).values())
+    return grouped(list(latest(rows).values()))
+
+
+def grouped(rows: Sequence[Row]) -> list[Row]:
+    """Put the rows of a topology together, in the order of their experiment.
+
+    Rows of an earlier version do not know their place there: it is that in the file.
+    """
+    places = [
+        number if row.position is None else row.position for number, row in enumerate(rows, 1)
+    ]
+    first: dict[tuple[str, str], int] = {}
+    for row, place in zip(rows, places, strict=True):
+        group = (row.experiment, row.topology)
+        first[group] = min(place, first.get(group, place))
+    begins = dict.fromkeys(row.experiment for row in rows)  # several only if files were joined
+    order = {name: number for number, name in enumerate(begins)}
+
+    def key(number: int) -> tuple[int, int, str, int, int]:
+        row = rows[number]
+        begin = first[row.experiment, row.topology]
+        return order[row.experiment], begin, row.topology, places[number], number
+
+    return [rows[number] for number in sorted(range(len(rows)), key=key)]
 
 
 def _rows_file(place: Path) -> Path:

@@ -15,11 +15,11 @@ from experiments.measures.measure import Measure, duration
 from experiments.results.grid import Grid
 from experiments.results.rows import Row, Status
 
-__all__ = ["document", "losses", "table", "write_summary"]
+__all__ = ["document", "losses", "notes", "table", "write_summary"]
 
 SUMMARY = (
-    *("cluster", "topology", "gpus", "root", "method", "parameters", "repetition", "size_bytes"),
-    *("status", "reason"),
+    *("cluster", "topology", "gpus", "root", "weights", "group"),
+    *("method", "parameters", "repetition", "size_bytes", "status", "reason", "lowered"),
     *(one.name for one in reading_order(MEASURES.values()) if one.summary),
     *("commit", "time"),
 )
@@ -69,10 +69,25 @@ def table(rows: Sequence[Row], title: str) -> Grid:
     )
 
 
-def losses(rows: Sequence[Row]) -> list[str]:
-    """Say of each row without a schedule why it has none."""
+def losses(rows: Sequence[Row], folder: Path = Path()) -> list[str]:
+    """Say of each row without a schedule why it has none, and where its traceback is.
+
+    ``folder`` is that of the rows.
+    """
     lost = [row for row in rows if row.status is not Status.OK]
-    return [f"{row.status}: {row.series} on {row.topology}: {row.reason}" for row in lost]
+    return [_lost(row, folder) for row in lost]
+
+
+def _lost(row: Row, folder: Path) -> str:
+    reason = row.reason.removeprefix(f"{row.status}: ")
+    more = f"; see {folder / row.log}" if row.log else ""
+    return f"{row.status}: {row.series} on {row.topology}: {reason}{more}"
+
+
+def notes(rows: Sequence[Row]) -> list[str]:
+    """Say, once for each network, which of its links were lowered without being asked for."""
+    lowered = {(row.topology, row.lowered): None for row in rows if row.lowered}
+    return [f"lowered: {topology}: {links}" for topology, links in lowered]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +133,9 @@ def _repetitions(rows: Sequence[Row]) -> list[list[Row]]:
     """Put the rows together that differ by the repetition only, in the order of their first."""
     same: dict[tuple[object, ...], list[Row]] = defaultdict(list)
     for row in rows:
-        what = (row.experiment, row.cluster, row.topology, row.collective, row.root, row.series)
-        same[(*what, row.size_bytes, row.status)].append(row)
+        what = (row.experiment, row.cluster, row.topology, row.collective, row.series)
+        how = (row.root, row.weights, row.group, row.size_bytes, row.status)
+        same[(*what, *how)].append(row)
     return list(same.values())
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from experiments.config.document import nearest
 from experiments.config.points import Point
+from experiments.config.variations import network_of
 from experiments.results.rows import Row, Status, latest
 from forestcoll.errors import ForestCollError, InvalidExperimentError
-from forestcoll.topology import load_topology
 
 __all__ = ["Plan", "estimate", "is_done", "make_plan", "select_points"]
 
@@ -114,9 +114,9 @@ def estimate(points: Iterable[Point], rows: Sequence[Row]) -> list[float | None]
     sizes: dict[str, int | None] = {}
     times = []
     for point in points:
-        if point.source not in sizes:
-            sizes[point.source] = _gpus(point)
-        times.append(_estimate(point, sizes[point.source], rows))
+        if point.topology not in sizes:
+            sizes[point.topology] = _gpus(point)
+        times.append(_estimate(point, sizes[point.topology], rows))
     return times
 
 
@@ -131,6 +131,7 @@ def _estimate(point: Point, gpus: int | None, rows: Sequence[Row]) -> float | No
 
 def _gpus(point: Point) -> int | None:
     try:
-        return load_topology(point.source).num_compute
+        network = network_of(point.source, point.collective, point.changes, point.group)
+        return network.topology.num_compute
     except ForestCollError:
         return None  # it will be the row of a failure

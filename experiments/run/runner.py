@@ -6,6 +6,7 @@ import contextlib
 from typing import Protocol
 
 from experiments.config.points import Point
+from experiments.results.logs import with_log
 from experiments.results.rows import Row, RowFile
 from experiments.run.executors import Executor
 from experiments.run.plan import Plan
@@ -34,7 +35,8 @@ def run_points(plan: Plan, file: RowFile, executor: Executor, observer: Observer
     rows = dict(plan.done)
     points = {point.identity: point for point in plan.to_run}
     with contextlib.closing(executor.run(plan.to_run, observer.stage)) as ended:
-        for row in ended:
+        for found in ended:
+            row = with_log(found, file.path.parent)
             file.append(row)
             rows[row.point] = row
             observer.finished(points[row.point], row)

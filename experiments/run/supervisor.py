@@ -61,7 +61,7 @@ class Running:
         path = os.pathsep.join(filter(None, sys.path))
         self._watchdog = subprocess.Popen(
             # -P: the folder we stand in must not shadow what we ourselves have imported.
-            [sys.executable, "-P", "-m", "experiments.run.watchdog"],
+            [sys.executable, "-P", "-m", "forestcoll.own_packages", "experiments.run.watchdog"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

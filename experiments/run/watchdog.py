@@ -1,7 +1,7 @@
 """The process beside each worker that keeps it within its limits.
 
-Started as ``python -m experiments.run.watchdog`` by :mod:`experiments.run.supervisor`, which writes
-the order, a line of JSON, to its standard input and keeps that open. Before anything slow is
+Started, through ``python -m forestcoll.own_packages``, by :mod:`experiments.run.supervisor`, which
+writes the order, a line of JSON, to its standard input and keeps that open. Before anything slow is
 imported it forks the worker, watches it from outside, so that limits hold in native code too, and
 tells what happens, one JSON object a line, on its standard output: ``{"stage": ...}`` while it
 runs, and at last ``{"columns": ...}`` of the row.
@@ -45,8 +45,8 @@ WALK_S = 0.5
 START_S = 60.0
 """Least time a worker has for its imports and for reading its topology."""
 
-COMPLAINTS = 4096
-"""As many last bytes of the standard error are kept to say why a worker died."""
+COMPLAINTS = 16384
+"""Last bytes of the standard error that are kept, to say why a worker failed."""
 
 FROM_OUTSIDE = (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
 """Signals that are sent by somebody; all others are the worker's own doing."""
@@ -126,7 +126,13 @@ class _Watchdog:
                 break
             ending = self._look()
         self._columns |= ending
+        if self._columns["status"] == Status.FAILED:
+            self._listen(0)
+            self._columns["stderr"] = self._complained()
         self._tell({"columns": self._columns})
+
+    def _complained(self) -> str:
+        return self._heard[self._complaints].decode(errors="replace")
 
     def _tell(self, message: dict[str, Any]) -> None:
         with contextlib.suppress(BrokenPipeError):  # then the input has closed too
@@ -188,7 +194,7 @@ class _Watchdog:
         if -code in FROM_OUTSIDE:
             return _ending(Status.FAILED, f"killed by signal {-code}") | {"killed": True}
         how = f"signal {-code}, {signal.strsignal(-code)}" if code < 0 else f"exit code {code}"
-        lines = self._heard[self._complaints].decode(errors="replace").split("\n")
+        lines = self._complained().split("\n")
         last = next((line.strip()[:500] for line in reversed(lines) if line.strip()), "")
         return _ending(Status.FAILED, f"{last or 'ended without an answer'} ({how})")
 

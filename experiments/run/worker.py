@@ -5,16 +5,18 @@ its own, where nothing that a method prints can get in between. An event may hol
 ("generate" or "check"), ``stage`` (of a method), and ``fields`` (columns of the row).
 
 Errors that mean something become a status here. All others end the process with a traceback, which
-the watchdog turns into the row of a failure.
+the watchdog turns into the row of a failure; whatever it is, its traceback goes into a log.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import reprlib
 import resource
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,12 +26,13 @@ from baselines.interface.search import Report, Search
 from baselines.registry import METHODS
 from experiments.config.methods import run_method
 from experiments.config.points import Job, Status
+from experiments.config.variations import network_of
 from experiments.measures.made import Made
 from experiments.measures.measured import measured
 from forestcoll.errors import ForestCollError, TimeLimitError, UnsupportedError, VerificationError
-from forestcoll.problem.weights import weights_for
+from forestcoll.problem.weights import weights_for, whole_weights
 from forestcoll.schedule import Allreduce, FlowSchedule, StepSchedule, verify
-from forestcoll.topology import Topology, load_topology
+from forestcoll.topology import Topology
 
 __all__ = ["run_job", "work"]
 
@@ -42,12 +45,18 @@ Tell = Callable[[dict[str, Any]], None]
 def work(job: Job, tell: Tell) -> None:
     """Run one point and tell what comes of it, the status last."""
     try:
-        topology = load_topology(job["source"])
+        topology = _network(job, tell)
         tell({"fields": {"gpus": topology.num_compute}, "phase": "generate"})
-        root = _rank_of_root(job, topology)
+        root, weights = _rank_of_root(job, topology), _whole_weights(job, topology)
         schedule = _generate(job, topology, tell)
         tell({"phase": "check"})
-        tell({"fields": _checked(schedule, topology, job, root)})
+        tell(
+            {
+                "fields": _checked(
+                    schedule, Made(schedule, topology, job["collective"], root, weights), job
+                )
+            }
+        )
     except UnsupportedError as error:
         tell(_ending(Status.UNSUPPORTED, str(error)))
     except TimeLimitError as error:
@@ -55,12 +64,23 @@ def work(job: Job, tell: Tell) -> None:
     except MemoryError as error:
         tell(_ending(Status.OUT_OF_MEMORY, f"an allocation was refused: {error}".rstrip(": ")))
     except VerificationError as error:
+        traceback.print_exc()
         tell({"fields": {"verified": False}})
         tell(_ending(Status.FAILED, f"VerificationError: {error}"))
     except ForestCollError as error:
+        traceback.print_exc()
         tell(_ending(Status.FAILED, f"{type(error).__name__}: {error}"))
     else:
         tell(_ending(Status.OK, ""))
+
+
+def _network(job: Job, tell: Tell) -> Topology:
+    """Return the network as it is asked for, and tell which links had to be lowered for that."""
+    changes, members = job.get("changes", {}), job.get("group")
+    found = network_of(job["source"], job["collective"], changes, members)
+    if found.lowered:
+        tell({"fields": {"lowered": "; ".join(map(str, found.lowered))}})
+    return found.topology
 
 
 def _ending(status: Status, reason: str) -> dict[str, Any]:
@@ -79,7 +99,8 @@ def _generate(job: Job, topology: Topology, tell: Tell) -> Schedule:
         job["seconds"],
         lambda stage: tell({"stage": stage}),
         report=_recorder(tell),
-        **({"root": job["root"]} if "root" in job else {}),
+        root=job.get("root"),
+        weights=job.get("weights"),
     )
     seconds = time.perf_counter() - began
     fields = {"generation_s": seconds, "stages_s": stages, "peak_memory_mb": peak_memory_mb()}
@@ -109,17 +130,40 @@ def _rank_of_root(job: Job, topology: Topology) -> int | None:
     return weights_for(topology, job["collective"], root=job["root"]).index(1)
 
 
+def _whole_weights(job: Job, topology: Topology) -> tuple[int, ...] | None:
+    return whole_weights(topology, job["weights"]) if "weights" in job else None
+
+
 def _rooted_at(schedule: Schedule) -> set[int]:
-    """Return the ranks that are roots of a broadcast or reduce."""
+    """Return the ranks that are roots of a broadcast, reduce or allreduce."""
     if isinstance(schedule, StepSchedule):
         return set(schedule.chunks.root.tolist())
-    assert not isinstance(schedule, Allreduce | FlowSchedule)  # it is neither
-    return {rank for rank, weight in enumerate(schedule.weights) if weight}
+    return {rank for weights in _weights_of(schedule) for rank, w in enumerate(weights) if w}
 
 
-def _checked(schedule: Schedule, topology: Topology, job: Job, root: int | None) -> dict[str, Any]:
+def _weights_of(schedule: Schedule) -> set[tuple[int, ...]]:
+    """Return the weights of a schedule: of both phases of an allreduce."""
+    if isinstance(schedule, Allreduce):
+        return {phase.weights for phase in schedule.phases}
+    if isinstance(schedule, FlowSchedule):
+        return {(1,) * schedule.topology.num_compute}
+    return {schedule.weights}
+
+
+def _check_weights(schedule: Schedule, weights: tuple[int, ...]) -> None:
+    """Refuse a schedule for other parts of the data, whose rate would say nothing."""
+    others = _weights_of(schedule) - {weights}
+    if others:
+        raise VerificationError(
+            f"the schedule has the weights {reprlib.repr(others.pop())}; "
+            f"{reprlib.repr(weights)} were due"
+        )
+
+
+def _checked(schedule: Schedule, made: Made, job: Job) -> dict[str, Any]:
     """Verify a schedule against what was asked for, and measure it."""
-    if schedule.topology != topology:
+    root = made.root
+    if schedule.topology != made.topology:
         raise VerificationError(
             f"the schedule is for {schedule.topology.name}, which is not the topology asked for"
         )
@@ -127,11 +171,14 @@ def _checked(schedule: Schedule, topology: Topology, job: Job, root: int | None)
         raise VerificationError(
             f"the schedule is of {schedule.collective}; {job['collective']} was due"
         )
-    if root is not None and _rooted_at(schedule) != {root}:
+    in_parts = isinstance(schedule, StepSchedule) and schedule.collective == "allreduce"
+    if root is not None and not in_parts and _rooted_at(schedule) != {root}:
         found = ", ".join(map(str, sorted(_rooted_at(schedule))))
         raise VerificationError(f"the schedule is rooted at rank {found}; rank {root} was due")
+    if made.weights is not None:
+        _check_weights(schedule, made.weights)
     verify(schedule)
-    return measured(Made(schedule, topology, job["collective"], root), job.get("sizes", ()))
+    return measured(made, job.get("sizes", ()))
 
 
 def peak_memory_mb() -> float:

@@ -57,6 +57,29 @@ def test_json_is_all_that_a_machine_reads(app, write_experiment, tmp_path: Path)
     assert [Path(file).name for file in answer["files"]] == ["rows.jsonl", "summary.csv"]
 
 
+def test_a_failure_s_traceback_is_in_a_file_that_the_table_names(
+    app, write_experiment, tmp_path: Path
+) -> None:
+    """Of what a method raises, of ours or its own errors; the row names it in its own folder."""
+    path = write_experiment(topologies=RING, methods=[{"name": "zoo:raises"}, {"name": "zoo:lies"}])
+    results = tmp_path / "results"
+    done = CliRunner().invoke(app, [str(path), "--results", str(results), "--format", "wide"])
+    rows = read_rows(results / "toy" / "rows.jsonl")
+    for row, words in zip(rows, ('raise KeyError("a bug")', "in verify"), strict=True):
+        file = results / "toy" / str(row.log)
+        assert f"failed: {row.method} on {row.topology}: {row.reason}; see {file}" in done.stdout
+        assert "Traceback (most recent call last)" in file.read_text()
+        assert words in file.read_text()
+        assert row.stderr is None
+
+
+def test_a_method_that_is_not_there_is_refused_by_a_dry_run(app, write_experiment) -> None:
+    path = write_experiment(methods=[{"name": "nomod:fn"}])
+    done = CliRunner().invoke(app, [str(path), "--dry-run"])
+    assert isinstance(done.exception, InvalidExperimentError)
+    assert "methods[0].name is 'nomod:fn', but there is no module 'nomod'" in str(done.exception)
+
+
 def test_a_mistake_in_the_file_is_a_typed_error(app, write_experiment) -> None:
     """The command leaves it to the caller, who knows the exit code."""
     path = write_experiment(methods=[{"name": "rnig"}])

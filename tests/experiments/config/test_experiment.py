@@ -165,6 +165,91 @@ def test_a_malformed_topology_file_is_an_error_before_anything_runs(
     assert caught.value.exit_code == 2
 
 
+RINGS = "topologies:\n  - {family: ring, parameters: {nodes: [4, 3]}"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            HEAD + RINGS + ", without: [gpu3]}\n" + METHODS,
+            "line 3: topologies[0] cannot be changed so: 'gpu3' is no node of ring:nodes=3; did",
+        ),
+        (
+            HEAD + RINGS + ", scale: {gpu0 - gpu2: 2}}\n" + METHODS,
+            "topologies[0] cannot be changed so: 'gpu0 - gpu2' names no link of ring:nodes=4",
+        ),
+        (
+            HEAD + RINGS + ", with: {gpu0: 2}}\n" + METHODS,
+            "topologies[0] cannot be changed so: 'gpu0' names no two nodes",
+        ),
+        (
+            HEAD + RINGS + ", scale: {gpu0: 0}}\n" + METHODS,
+            "topologies[0] cannot be changed so: the factor is 0; it must be positive",
+        ),
+        (
+            HEAD + "group: gpu0,gpu3\n" + RINGS + "}\n" + METHODS,
+            "line 2: group is 'gpu0,gpu3': the group names 'gpu3', which is no node",
+        ),
+        (
+            HEAD + "weights: [1, 2, 1]\n" + RINGS + "}\n" + METHODS,
+            "line 2: weights cannot be: 3 weights are given; ring:nodes=4 has 4 GPUs",
+        ),
+        (
+            HEAD + "collective: broadcast\nweights: [1, 2]\n" + TOPOLOGIES + METHODS,
+            "line 3: weights is there, but broadcast has none; remove it",
+        ),
+        (HEAD + "k: 0\n" + TOPOLOGIES + METHODS, "line 2: k is 0; it must be a whole number"),
+        (HEAD + "k: [2, 2]\n" + TOPOLOGIES + METHODS, "line 2: k is an empty sweep, or has a"),
+        (
+            HEAD + "k: 2\n" + TOPOLOGIES + "methods:\n  - {name: forestcoll, parameters: {k: 1}}\n",
+            'methods[0].parameters.k is for this method alone; give "k" to the whole experiment',
+        ),
+        (
+            HEAD + RINGS + ", witout: [gpu3]}\n" + METHODS,
+            'topologies[0].witout is an unknown key; did you mean "without"?',
+        ),
+    ],
+    ids=lambda text: text[:100],
+)
+def test_what_is_not_there_is_refused_before_anything_runs(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    """Parts, members and weights are looked up in every network of a sweep."""
+    path = tmp_path / "toy.yaml"
+    path.write_text(text)
+    with pytest.raises(InvalidExperimentError) as caught:
+        read_experiment(path)
+    assert message in str(caught.value)
+
+
+def test_networks_that_differ_in_their_changes_are_different_points(write_experiment) -> None:
+    """Each has a name and a panel that says what was changed, and an identity of its own."""
+    ring = {"family": "ring", "parameters": {"nodes": 4}}
+    changes = [{}, {"without": ["gpu3"]}, {"scale": {"gpu0 - gpu1": "1/2"}}]
+    path = write_experiment(topologies=[ring | change for change in changes])
+    points = read_experiment(path).points
+    assert [point.topology for point in points] == [
+        "ring:nodes=4",
+        "ring:nodes=4 without gpu3",
+        "ring:nodes=4 with gpu0 - gpu1 x 1/2",
+    ]
+    assert [point.cluster for point in points][1:] == [
+        "ring without gpu3",
+        "ring with gpu0 - gpu1 x 1/2",
+    ]
+    assert len({point.identity for point in points}) == 3
+
+
+def test_k_is_asked_of_every_method(write_experiment) -> None:
+    """As a parameter, so that it can be swept and drawn; whoever takes none says so in a row."""
+    path = write_experiment(k=[1, 2], methods=[{"name": "forestcoll"}, {"name": "ring"}])
+    points = [point for point in read_experiment(path).points if point.topology == "ring:nodes=3"]
+    assert [(point.method, point.parameters["k"]) for point in points] == [
+        (name, k) for name in ("forestcoll", "ring") for k in (1, 2)
+    ]
+
+
 BROADCAST = "collective: broadcast\n"
 
 

@@ -44,6 +44,7 @@ def test_a_figure_is_sized_if_sizes_are_along_a_side() -> None:
     assert parse_figure("heat-map:x=size_bytes,value=time_flowing_s").sized
     assert not parse_figure("heat-map").sized
     assert not parse_figure("lines-by-parameter:x=size_bytes").sized
+    assert parse_figure("lines-by-parameter:x=size_bytes,y=time_flowing_s").sized
 
 
 def test_sides_are_parameters_of_the_experiment() -> None:
@@ -56,8 +57,8 @@ def test_sides_are_parameters_of_the_experiment() -> None:
         "heat-map: x cannot be 'node', which is no parameter here; did you mean \"nodes\"?"
     )
     check_figure(parse_figure("lines-by-parameter:x=unit"), {"unit"}, series=1)
-    with pytest.raises(InvalidExperimentError, match="x cannot be 'gpus', which is no parameter"):
-        check_figure(parse_figure("lines-by-parameter:x=gpus"), {"unit"}, series=1)
+    with pytest.raises(InvalidExperimentError, match="x cannot be 'gpu', which is no parameter"):
+        check_figure(parse_figure("lines-by-parameter:x=gpu"), {"unit"}, series=1)
 
 
 def test_a_front_needs_two_methods_and_a_figure_by_size_needs_sizes() -> None:

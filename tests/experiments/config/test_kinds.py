@@ -25,7 +25,7 @@ def test_every_kind_has_a_function_that_takes_its_options(kind: Kind) -> None:
     """And defaults that are what they say."""
     function = pkgutil.resolve_name(kind.draws)
     assert {"rows", *kind.options} == set(inspect.signature(function).parameters)
-    known = {"measure": DRAWN, "axis": kinds.AXES, "side": kinds.SIDES, "parameter": kinds.AXES}
+    known = {"measure": DRAWN, "axis": kinds.AXES, "side": kinds.SIDES, "swept": kinds.AXES}
     assert all(option.default in known[option.takes] for option in kind.options.values())
     assert parse_figure(kind.name).kind == kind.name
 

@@ -110,6 +110,39 @@ def test_a_method_is_a_line_for_each_choice_of_its_other_parameters() -> None:
         lines_by_parameter(rows, "kind", "generation_s")
 
 
+def test_a_line_runs_along_a_parameter_of_the_topologies() -> None:
+    """Boxes; what else differs is in the panel's name, and a loss is a letter at its place."""
+    rows = [
+        *some_rows(),
+        *(replace(row, topology=f"{row.topology},nics=2 without b0.gpu0") for row in some_rows()),
+    ]
+    with style():
+        first, second = lines_by_parameter(rows, "boxes", "algbw_gb_s").axes
+    assert first.get_title() == "dgx_a100"
+    assert second.get_title().replace("\n", "") == "dgx_a100:nics=2 without b0.gpu0"
+    for axes in (first, second):
+        drawn = {line.get_label(): list(line.get_xdata()) for line in axes.get_lines()}
+        assert drawn["forestcoll"] == [2, 4, 8]
+        assert drawn["ring"] == [2, 4]
+        assert drawn["optimum"] == [2, 4, 8]
+        assert [x for x, _ in letters(axes)["T"]] == [8]
+        assert axes.get_xlabel() == "boxes"
+
+
+def test_a_line_runs_along_gpus_or_sizes_of_the_data() -> None:
+    """As in the kinds that are for these."""
+    with style():
+        (axes,) = lines_by_parameter(some_rows(), "gpus", "generation_s").axes
+        sized = [replace(some_rows()[0], size_bytes=n, time_flowing_s=n / 1e9) for n in (64, 128)]
+        (by_size,) = lines_by_parameter(sized, "size_bytes", "time_flowing_s").axes
+    assert {line.get_label(): list(line.get_xdata()) for line in axes.get_lines()}["ring"] == [
+        16,
+        32,
+    ]
+    assert axes.get_xlabel() == "GPUs"
+    assert list(by_size.get_lines()[0].get_xdata()) == [64, 128]
+
+
 def test_derived_marks_lie_on_the_line_of_the_optimum() -> None:
     """All clusters with published optima, at the sizes between and at which rows stand."""
     row = some_rows()[0]

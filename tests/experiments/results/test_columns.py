@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from experiments.results.columns import failed_places, medians, quantity, series_of, sides
+from experiments.results.columns import failed_places, medians, quantity, series_of, sides, swept
 from experiments.results.rows import Status
 from tests.experiments.samples import clusters_of_rows as some_rows
 
@@ -55,3 +55,19 @@ def test_a_place_has_failed_if_no_repetition_ended_well() -> None:
 
 def test_series_come_in_the_order_of_their_rows() -> None:
     assert series_of(some_rows()[::-1]) == ["ring", "forestcoll"]
+
+
+def test_what_is_swept_is_taken_out_of_the_names() -> None:
+    """So that rows that differ by it alone are one line in one panel."""
+    row = replace(
+        some_rows()[0], topology="dgx_a100:boxes=2,ib_switches=4 without b0.gpu0", size_bytes=64
+    )
+    row = replace(row, parameters={"unit": "2.5", "mode": "fast"})
+    method, unit = swept(row, "unit")
+    assert (method.series, method.topology, unit) == ("forestcoll (mode=fast)", row.topology, 2.5)
+    network, boxes = swept(row, "boxes")
+    assert (network.topology, boxes) == ("dgx_a100:ib_switches=4 without b0.gpu0", 2)
+    assert swept(row, "gpus")[0].topology == row.cluster
+    assert swept(row, "gpus")[1] == 16
+    assert swept(row, "size_bytes") == (row, 64)
+    assert swept(row, "effort") == (row, None)

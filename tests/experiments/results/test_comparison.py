@@ -72,3 +72,10 @@ def test_another_topology_file_of_the_same_name_is_another_point() -> None:
     found = compare(before, [replace(row, point=f"other-{row.point}") for row in before])
     assert len(found.pairs) == 8
     assert all("missing" in pair.status for pair in found.pairs)
+
+
+def test_pairs_come_by_topology() -> None:
+    """A method that only the second set has stands beside the others on its topology."""
+    before = [row for row in some_rows() if row.method == "ring"]
+    found = compare(before, some_rows())
+    assert [pair.topology for pair in found.pairs] == ["ring:nodes=3"] * 2 + ["ring:nodes=4"] * 2

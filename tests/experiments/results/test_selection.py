@@ -9,8 +9,9 @@ import pytest
 
 from experiments.results.frames import to_frame
 from experiments.results.rows import RowFile, Status
-from experiments.results.selection import load_results, select
+from experiments.results.selection import grouped, load_results, select
 from forestcoll.errors import InvalidExperimentError
+from tests.experiments.samples import clusters_of_rows
 from tests.experiments.samples import rings_of_rows as some_rows
 
 
@@ -73,3 +74,25 @@ def test_a_word_that_matches_nothing_is_a_mistake() -> None:
         select(some_rows(), methods=["ring", "rnig"])
     with pytest.raises(InvalidExperimentError, match="no row has the topology 'torus'; known: "):
         select(some_rows(), topologies=["torus"])
+
+
+def test_rows_come_by_topology_whichever_was_finished_first(tmp_path: Path) -> None:
+    """As jobs side by side end, and reruns follow: all that is kept is the place of each point."""
+    planned = [
+        replace(row, position=n, point=f"p{n}") for n, row in enumerate(clusters_of_rows(), 1)
+    ]
+    by_topology = [planned[n] for n in (0, 3, 1, 4, 2, 5)]
+    for order in ((5, 3, 0, 4, 1, 2), (2, 1, 0, 5, 4, 3), (0, 1, 2, 3, 4, 5)):
+        assert grouped([planned[n] for n in order]) == by_topology
+    rows = [planned[n] for n in (4, 5, 3, 0, 1, 2)]
+    (tmp_path / "rows.jsonl").write_text("".join(row.to_json() + "\n" for row in rows))
+    assert load_results(tmp_path) == by_topology
+
+
+def test_rows_that_do_not_know_their_place_come_as_they_are_in_the_file() -> None:
+    """But by topology: those of a rerun at the end of the file join the others."""
+    rows = clusters_of_rows()
+    assert grouped(rows) == [rows[n] for n in (0, 3, 1, 4, 2, 5)]
+    other = replace(rows[0], experiment="other")
+    assert grouped([other, *rows])[0] == other
+    assert grouped([*rows, other])[-1] == other

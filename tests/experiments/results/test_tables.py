@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from experiments.results.rows import Row, Status
-from experiments.results.tables import losses, table, write_summary
+from experiments.results.tables import losses, notes, table, write_summary
 from tests.experiments.samples import clusters_of_rows as some_rows
 
 
@@ -66,3 +66,14 @@ def test_losses_say_why_there_is_no_schedule() -> None:
     assert losses([some_rows()[0], lost]) == [
         f"failed: {lost.series} on {lost.topology}: no [red] chunks"
     ]
+
+
+def test_lowered_links_are_told_once_for_each_network() -> None:
+    """However many methods met it; networks as they are named need no remark."""
+    first, second, *_ = some_rows()
+    rows = [
+        first,
+        replace(second, topology="a", lowered="x"),
+        replace(first, topology="a", lowered="x"),
+    ]
+    assert notes(rows) == ["lowered: a: x"]

@@ -62,6 +62,80 @@ def test_another_root_than_asked_for_is_refused(monkeypatch: pytest.MonkeyPatch)
     assert "rooted at rank 3; rank 2 was due" in str(found["reason"])
 
 
+def test_weights_are_part_of_what_is_asked() -> None:
+    """A ring of 4, all data on two neighbours: the other two get it over two links of 1 GB/s."""
+    found = columns("forestcoll", "allgather", source="ring:nodes=4", weights=["1/2", "0.5", 0, 0])
+    assert found["status"] == Status.OK, found
+    assert (found["algbw"], found["optimum"]) == ("2", "2")
+    named = columns(
+        "forestcoll",
+        "reduce-scatter",
+        source="ring:nodes=4",
+        weights={"gpu0": 1, "gpu1": 1, "gpu2": 0, "gpu3": 0},
+    )
+    assert named["optimum"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("method", "more", "reason"),
+    [
+        ("ring", {"weights": [1, 2, 1, 1]}, "unsupported: ring takes no weights"),
+        ("zoo:good", {"weights": [1, 2, 1, 1]}, "unsupported: zoo:good takes no weights"),
+        ("multitree", {"parameters": {"k": 2}}, "unsupported: multitree takes no k"),
+        ("forestcoll-paper", {"parameters": {"k": 2}}, "forestcoll-paper takes no k"),
+        ("ring", {"collective": "allreduce", "root": 1}, "unsupported: ring takes no root"),
+        ("teccl", {"group": "gpu0,gpu2"}, "has GPUs outside of the group"),
+    ],
+)
+def test_what_a_method_does_not_take_is_a_row(
+    method: str, more: dict[str, object], reason: str
+) -> None:
+    """Never a gap, and never a schedule of something else."""
+    found = columns(method, **{"collective": "allgather", "source": "ring:nodes=4", **more})
+    assert found["status"] == Status.UNSUPPORTED
+    assert reason in str(found["reason"])
+
+
+def test_weights_that_a_schedule_does_not_have_are_a_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def wrong(*arguments: object, weights: object, **more: object) -> object:
+        ask: Callable[..., object] = run_method
+        return ask(*arguments, **more)
+
+    monkeypatch.setattr("experiments.run.worker.run_method", wrong)
+    found = columns("forestcoll", "allgather", source="ring:nodes=4", weights=[2, 1, 1, 1])
+    assert found["status"] == Status.FAILED
+    assert "has the weights (1, 1, 1, 1); (2, 1, 1, 1) were due" in str(found["reason"])
+
+
+def test_a_group_is_as_large_as_it_is() -> None:
+    """GPU 0 of two boxes over the whole network; its bound is that of the group."""
+    found = columns("forestcoll", "allgather", group="*/0")
+    assert (found["status"], found["gpus"], found["ratio"]) == (Status.OK, 2, 1.0)
+
+
+def test_an_allreduce_over_a_root_is_of_that_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ring of 4: each byte crosses 3 links to the root and 3 from it, of 8 at 1 GB/s: 8/6."""
+    found = columns("forestcoll", "allreduce", source="ring:nodes=4", root=2)
+    assert (found["status"], found["algbw"]) == (Status.OK, "4/3"), found
+
+    def wrong(*arguments: object, root: int, **more: object) -> object:
+        ask: Callable[..., object] = run_method
+        return ask(*arguments, root=root + 1, **more)
+
+    monkeypatch.setattr("experiments.run.worker.run_method", wrong)
+    other = columns("forestcoll", "allreduce", source="ring:nodes=4", root=2)
+    assert "rooted at rank 3; rank 2 was due" in str(other["reason"])
+
+
+def test_links_that_were_lowered_are_in_the_row() -> None:
+    """The NIC of GPU 7 can receive but not send: the switch may not send there either."""
+    found = columns("ring", "allgather", changes={"without": ["b1.gpu7 -> ib"]})
+    assert str(found["lowered"]).startswith("ib -> b1.gpu7 is left out (25 GB/s): ")
+    assert "lowered" not in columns("ring", "allgather")
+
+
 def test_a_root_that_is_no_gpu_is_a_failure() -> None:
     found = columns("forestcoll", "broadcast", root="gpu99")
     assert found["status"] == Status.FAILED

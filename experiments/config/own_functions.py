@@ -1,0 +1,92 @@
+"""Functions of a user's own, ``module:function``: whether there is one, before anything runs.
+
+The module is imported in a process of its own, found as a worker will find it: what it does when it
+is imported, or how it dies of it, is no matter of ours. ``python -m`` of this module is that
+process, and tells on its standard output what is wrong; nothing, if nothing is.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import subprocess
+import sys
+
+from forestcoll.own_packages import OURS
+
+__all__ = ["missing"]
+
+IMPORT_S = 60.0
+"""As long as a worker has for its imports."""
+
+
+def missing(name: str) -> str:
+    """Return why there is no such function, to follow its name; empty if there is one.
+
+    Parameters
+    ----------
+    name : str
+        ``module:function``.
+    """
+    path = os.pathsep.join(filter(None, sys.path))
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "forestcoll.own_packages", __name__, name],
+            env={**os.environ, "PYTHONPATH": path},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=IMPORT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"whose module takes over {IMPORT_S:g} s to import; let it do less"
+    if done.returncode == 0:
+        return done.stdout.decode(errors="replace").rpartition("\n")[2]
+    lines = [line for line in done.stderr.decode(errors="replace").splitlines() if line.strip()]
+    last = lines[-1].strip()[:500] if lines else "no word"
+    return f"whose module cannot be imported: it ends with exit code {done.returncode}, {last}"
+
+
+def _complaint(name: str) -> str:
+    """Import a function; say what is wrong."""
+    module, _, function = name.partition(":")
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        return _not_found(module, error)
+    except Exception as error:
+        return f"whose module cannot be imported: {type(error).__name__}: {error}"
+    if not hasattr(found, function):
+        near = difflib.get_close_matches(function, dir(found), n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "name one of its functions"
+        return f"but the module {module!r} has no {function!r}; {hint}"
+    if not callable(getattr(found, function)):
+        return f"which is {type(getattr(found, function)).__name__}, no function; name a function"
+    return ""
+
+
+def _not_found(module: str, error: ModuleNotFoundError) -> str:
+    lost = error.name or module
+    package = lost.partition(".")[0]
+    if package in OURS:
+        return (
+            f"but there is no {lost!r}: {package!r} is a package of the toolkit itself; "
+            f"give yours another name"
+        )
+    if lost == module or module.startswith(f"{lost}."):
+        return f"but there is no module {lost!r}; set PYTHONPATH to the folder that holds it"
+    return f"whose module cannot be imported: it needs {lost!r}, which is not installed"
+
+
+def main() -> None:
+    """Tell what is wrong with the function named by the first argument."""
+    answers = os.dup(1)
+    os.dup2(2, 1)  # whatever the module prints
+    text = " ".join(_complaint(sys.argv[1]).split())
+    sys.stdout.flush()
+    os.write(answers, text.encode())
+
+
+if __name__ == "__main__":
+    main()
