@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -72,6 +73,7 @@ def run(
     from experiments.run.plan import make_plan, select_points
 
     where = _executor(executor, scheduler, jobs)
+    sys.path.append(str(experiment.absolute().parent))  # where a user's own methods may lie
     parsed = read_experiment(experiment)
     points = select_points(parsed.points, only or [])
     folder = results / parsed.experiment.name

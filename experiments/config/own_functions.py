@@ -75,7 +75,10 @@ def _not_found(module: str, error: ModuleNotFoundError) -> str:
             f"give yours another name"
         )
     if lost == module or module.startswith(f"{lost}."):
-        return f"but there is no module {lost!r}; set PYTHONPATH to the folder that holds it"
+        return (
+            f"but there is no module {lost!r}; put it beside the experiment, or set PYTHONPATH to "
+            f"its folder"
+        )
     return f"whose module cannot be imported: it needs {lost!r}, which is not installed"
 
 

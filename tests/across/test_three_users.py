@@ -33,11 +33,11 @@ METHOD = """\
 from baselines.registry import METHODS
 
 
-def generate(topology, collective):
-    return METHODS["ring"].run(topology, collective, {})
+def generate(topology):
+    return METHODS["ring"].run(topology, "allgather", {})
 
 
-def broken(topology, collective):
+def broken(topology):
     raise ValueError("not yet")
 """
 

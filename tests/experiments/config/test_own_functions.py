@@ -23,8 +23,11 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("mine:method", ""),
         ("mine:methd", "but the module 'mine' has no 'methd'; did you mean 'method'?"),
         ("mine:number", "which is int, no function; name a function"),
-        ("nomod:fn", "but there is no module 'nomod'; set PYTHONPATH to the folder that holds it"),
-        ("nomod.sub:fn", "but there is no module 'nomod'; set PYTHONPATH to"),
+        (
+            "nomod:fn",
+            "but there is no module 'nomod'; put it beside the experiment, or set PYTHONPATH to its folder",
+        ),
+        ("nomod.sub:fn", "but there is no module 'nomod'; put it beside"),
         ("baselines.nothing:fn", "but there is no 'baselines.nothing': 'baselines' is a package"),
         ("baselines.libraries.ring:generate", ""),
     ],
