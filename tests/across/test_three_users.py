@@ -20,7 +20,7 @@ name: mine
 title: My ring beside ForestColl
 collective: allgather
 topologies:
-  - {family: ring, parameters: {nodes: [3, 4]}}
+  - {family: ring, parameters: {nodes: 3}}
 methods:
   - {name: forestcoll}
   - {name: "my_ring:generate"}

@@ -124,20 +124,6 @@ def test_an_all_to_all_of_several_chunks_is_one_of_longer_epochs() -> None:
         assert finish("ring:nodes=5", collective="all-to-all", chunks=chunks, size_bytes=5000) == 3
 
 
-@pytest.mark.slow
-def test_an_all_to_all_of_table_8() -> None:
-    """1 GB is what a GPU has after it, so 62.5 MB a pair: 65 epochs of 5 ms on 2 NDv2 chassis.
-
-    64 chunks go each way over the links of one GPU to the switch and of the switch to another, and
-    on the second they begin an epoch later: two transmissions ("rounded"), as in the public code's
-    linear program. The clock has the latencies besides that the model drops, 1.3 us an epoch.
-    Other sizes: experiments/teccl/table8-all-to-all.yaml, whose rows are kept.
-    """
-    asked = {"crossing": "rounded", "epoch": "slowest", "size_bytes": 10**9}
-    done = finish("ndv2:chassis=2", collective="all-to-all", **asked)
-    assert done == 325_000 + 65 * Fraction(13, 10)
-
-
 def test_too_few_epochs_are_proved_to_be_too_few() -> None:
     with pytest.raises(InfeasibleError, match="proved that 2 epochs are too few on dgx1"):
         generate(load_topology("dgx1:nvlink_latency=0"), size_bytes=200_000, epochs=2)
