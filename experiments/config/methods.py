@@ -3,7 +3,7 @@
 ``forestcoll`` is the core, ``forestcoll-paper`` the paper's own algorithms, other plain names are
 the baselines, and ``module:function`` is any importable function
 ``function(topology, **parameters) -> Forest`` or ``StepSchedule``, called with ``collective=`` too
-where it is no allgather, and with ``root=`` or ``weights=`` where these are asked for: the way to
+if it takes that, and with ``root=`` or ``weights=`` where these are asked for: the way to
 put a method of your own beside them without touching the package.
 """
 
@@ -213,7 +213,7 @@ def run_method(
     if name in METHODS:
         limits = Limits(seconds=_SHARE_OF_TIME * seconds)
         return METHODS[name].run(topology, collective, asked, limits, report), {}
-    call: dict[str, Any] = {} if collective == "allgather" else {"collective": collective}
+    call = {"collective": collective} if _takes(name, "collective") else {}
     return find_method(name)(topology, **call, **asked), {}
 
 
@@ -221,12 +221,21 @@ def _check_takes(name: str, collective: str, asked: Collection[str]) -> None:
     """Refuse what is asked of all methods and this one does not take: it is not for this one."""
     if name in METHODS:
         check_supported(name, collective, METHODS[name].collectives)
-    takes = inspect.signature(_function(name)).parameters.values()
-    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in takes):
-        return
+    if is_reference(name) and collective != "allgather" and not _takes(name, "collective"):
+        raise UnsupportedError(f"unsupported: {name} takes no collective: it is for allgathers")
     for option in ("root", "weights", "k"):
-        if option in asked and option not in {one.name for one in takes}:
+        if option in asked and not _takes(name, option):
             raise UnsupportedError(f"unsupported: {name} takes no {option}")
+
+
+def _takes(name: str, parameter: str) -> bool:
+    """Whether a method has a parameter of that name, as far as its signature tells."""
+    try:
+        parameters = inspect.signature(_function(name)).parameters
+    except ValueError:  # some functions in C have none
+        return True
+    anything = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
+    return anything or parameter in parameters
 
 
 def _stages_only(on_stage: OnStage) -> Callable[[str, int, int], None]:

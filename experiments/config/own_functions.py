@@ -15,10 +15,18 @@ import sys
 
 from forestcoll.own_packages import OURS
 
-__all__ = ["missing"]
+__all__ = ["missing", "search_path"]
 
 IMPORT_S = 60.0
 """As long as a worker has for its imports."""
+
+
+def search_path() -> str:
+    """Return where a worker looks for modules, as PYTHONPATH: where we do, and at last right here.
+
+    So a file beside the experiment is found, and hides nothing that is installed.
+    """
+    return os.pathsep.join([*filter(None, sys.path), os.getcwd()])
 
 
 def missing(name: str) -> str:
@@ -29,11 +37,10 @@ def missing(name: str) -> str:
     name : str
         ``module:function``.
     """
-    path = os.pathsep.join(filter(None, sys.path))
     try:
         done = subprocess.run(
             [sys.executable, "-P", "-m", "forestcoll.own_packages", __name__, name],
-            env={**os.environ, "PYTHONPATH": path},
+            env={**os.environ, "PYTHONPATH": search_path()},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=IMPORT_S,
@@ -75,10 +82,8 @@ def _not_found(module: str, error: ModuleNotFoundError) -> str:
             f"give yours another name"
         )
     if lost == module or module.startswith(f"{lost}."):
-        return (
-            f"but there is no module {lost!r}; put it beside the experiment, or set PYTHONPATH to "
-            f"its folder"
-        )
+        where = "put it beside the experiment, run from its folder, or set PYTHONPATH to that"
+        return f"but there is no module {lost!r}; {where}"
     return f"whose module cannot be imported: it needs {lost!r}, which is not installed"
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Self
 
+from experiments.config.own_functions import search_path
 from experiments.config.points import Point, Status
 from experiments.results.rows import Row
 from experiments.run.processes import end_all, marked
@@ -58,14 +59,13 @@ class Running:
         self._unfinished = b""
         self._time = datetime.now(UTC)
         self._began = time.monotonic()
-        path = os.pathsep.join(filter(None, sys.path))
         self._watchdog = subprocess.Popen(
             # -P: the folder we stand in must not shadow what we ourselves have imported.
             [sys.executable, "-P", "-m", "forestcoll.own_packages", "experiments.run.watchdog"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": path, MARK: self._token},
+            env={**os.environ, "PYTHONPATH": search_path(), MARK: self._token},
             start_new_session=True,
         )
         self._order()

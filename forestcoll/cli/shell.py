@@ -35,6 +35,7 @@ CORE = {
         "certificate": "optima:certify_optimum",
         "verify": "inspection:verify_schedule",
         "draw": "inspection:draw_one_tree",
+        "schema": "schemas:show_schema",
     }.items()
 }
 """The commands of this package, in the order of the help."""

@@ -49,6 +49,7 @@ def test_the_commands_are_these() -> None:
         "generate",
         "verify",
         "draw",
+        "schema",
     }
 
 

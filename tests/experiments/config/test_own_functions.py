@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from experiments.config import own_functions
-from experiments.config.own_functions import missing
+from experiments.config.own_functions import missing, search_path
 
 
 @pytest.fixture
@@ -23,10 +24,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("mine:method", ""),
         ("mine:methd", "but the module 'mine' has no 'methd'; did you mean 'method'?"),
         ("mine:number", "which is int, no function; name a function"),
-        (
-            "nomod:fn",
-            "but there is no module 'nomod'; put it beside the experiment, or set PYTHONPATH to its folder",
-        ),
+        ("nomod:fn", "but there is no module 'nomod'; put it beside the experiment, run from"),
         ("nomod.sub:fn", "but there is no module 'nomod'; put it beside"),
         ("baselines.nothing:fn", "but there is no 'baselines.nothing': 'baselines' is a package"),
         ("baselines.libraries.ring:generate", ""),
@@ -58,6 +56,17 @@ def test_a_module_that_cannot_be_imported_is_a_line(
     found = missing("mine:method")
     assert complaint in found
     assert "\n" not in found
+
+
+def test_a_module_is_found_where_one_stands_and_hides_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After all other places: a json.py of one's own is not what others mean by it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("import json\nmethod = json.dumps\n")
+    (tmp_path / "json.py").write_text("")
+    assert missing("mine:method") == ""
+    assert search_path().rpartition(os.pathsep)[2] == str(tmp_path)
 
 
 def test_a_module_that_hangs_is_not_waited_for(

@@ -81,6 +81,7 @@ def test_weights_are_part_of_what_is_asked() -> None:
     [
         ("ring", {"weights": [1, 2, 1, 1]}, "unsupported: ring takes no weights"),
         ("zoo:good", {"weights": [1, 2, 1, 1]}, "unsupported: zoo:good takes no weights"),
+        ("zoo:good", {"collective": "allreduce"}, "zoo:good takes no collective: it is for allga"),
         ("multitree", {"parameters": {"k": 2}}, "unsupported: multitree takes no k"),
         ("forestcoll-paper", {"parameters": {"k": 2}}, "forestcoll-paper takes no k"),
         ("ring", {"collective": "allreduce", "root": 1}, "unsupported: ring takes no root"),
