@@ -20,14 +20,14 @@ from baselines.interface.method import Method
 from baselines.registry import METHODS
 from experiments.measures.bounds import upper_bound
 from forestcoll.core.optimality import optimum
-from forestcoll.errors import ForestCollError, UnsupportedError
+from forestcoll.errors import ForestCollError, InvalidParameterError, UnsupportedError
 from forestcoll.generate import generate, generate_multicast
 from forestcoll.problem.cuts import Cut
-from forestcoll.problem.weights import weights_for
+from forestcoll.problem.weights import rank_of_root, weights_for
 from forestcoll.schedule import cost, verify
 from forestcoll.schedule.allreduce import AnySchedule
 from forestcoll.topology import Topology
-from forestcoll.topology.validate import COLLECTIVES
+from forestcoll.topology.validate import COLLECTIVES, validate
 
 __all__ = ["ALL", "Expected", "Rate", "expected"]
 
@@ -36,6 +36,8 @@ ALL = (*COLLECTIVES, "all-to-all")
 
 PROGRAM_S = 20.0
 """Seconds for the program of an allreduce that no cut proves."""
+
+_ROOTED = ("broadcast", "reduce")
 
 _NCCL = {
     "NCCL ring": "ring",
@@ -80,7 +82,8 @@ class Expected:
     bounds : tuple of Rate
         For switches that forward; and, if some are marked ``multicast``, that copy and add.
     cuts : tuple of Cut
-        That bind: of an allreduce those of its two phases, of an all-to-all none.
+        The bottleneck; of an allreduce those of a reduce-scatter and of an allgather, though its
+        bound may be of another set; of an all-to-all none.
     rates : tuple of Rate
         Of ForestColl and NCCL.
     latency_us : Fraction
@@ -124,8 +127,12 @@ def expected(
     """
     if collective not in ALL:
         raise UnsupportedError(f"collective is {collective!r}; it must be one of {', '.join(ALL)}")
-    if collective in ("broadcast", "reduce") and root is None:
+    if collective not in _ROOTED and root is not None:
+        raise InvalidParameterError(f"{collective} takes no root here (see broadcast and reduce)")
+    if collective in _ROOTED and root is None:
         root = 0
+    ranks = None if root is None else [rank_of_root(topology, root)]
+    validate(topology, "allgather" if collective == "all-to-all" else collective, ranks)
     best = _forestcoll(topology, collective, root)
     bounds = _bounds(topology, collective, root, best.algbw_gb_s or Fraction(0))
     limit = max((one.algbw_gb_s for one in bounds if one.algbw_gb_s is not None), default=None)
@@ -141,7 +148,7 @@ def expected(
             )
             for one in rates
         ),
-        latency_us=_farthest_us(topology),
+        latency_us=_farthest_us(topology, collective, root),
     )
 
 
@@ -153,7 +160,7 @@ def busbw_factor(collective: str, gpus: int) -> Fraction:
     >>> busbw_factor("allreduce", 8), busbw_factor("allgather", 8), busbw_factor("broadcast", 8)
     (Fraction(7, 4), Fraction(7, 8), Fraction(1, 1))
     """
-    if collective in ("broadcast", "reduce"):
+    if collective in _ROOTED:
         return Fraction(1)
     return Fraction((2 if collective == "allreduce" else 1) * (gpus - 1), gpus)
 
@@ -178,7 +185,7 @@ def _bounds(
     else:
         models = [("bound, switches forward", topology, reached)]
     rank = None
-    if root is not None and collective in ("broadcast", "reduce"):
+    if root is not None and collective in _ROOTED:
         rank = weights_for(topology, collective, root=root).index(1)
     found = []
     for what, network, known in models:
@@ -193,7 +200,7 @@ def _forestcoll(topology: Topology, collective: str, root: str | int | None) -> 
     """Return the rate of ForestColl's schedule, verified; all-to-alls are of a linear program."""
     if collective == "all-to-all":
         return _method("linear program", "all-to-all-lp", topology, collective)
-    at = root if collective in ("broadcast", "reduce") else None
+    at = root if collective in _ROOTED else None
     made: AnySchedule
     if any(node.multicast for node in topology.nodes):
         made = generate_multicast(
@@ -229,16 +236,14 @@ def _cuts(topology: Topology, collective: str, root: str | int | None) -> tuple[
     phases = {"allreduce": ("reduce-scatter", "allgather")}.get(collective, (collective,))
     found = []
     for phase in phases:
-        weights = weights_for(
-            topology, phase, root=root if phase in ("broadcast", "reduce") else None
-        )
+        weights = weights_for(topology, phase, root=root if phase in _ROOTED else None)
         reduction = phase in ("reduce-scatter", "reduce")
         found.append(optimum(topology, weights=weights, reduction=reduction).bottleneck)
     return tuple(found)
 
 
-def _farthest_us(topology: Topology) -> Fraction:
-    """Return the greatest latency of a shortest way between two GPUs."""
+def _farthest_us(topology: Topology, collective: str, root: str | int | None) -> Fraction:
+    """Return the greatest latency of a shortest way that data must go: of all, or at the root."""
     if not any(link.latency_us for link in topology.links):
         return Fraction(0)
     import scipy.sparse as sp
@@ -246,7 +251,9 @@ def _farthest_us(topology: Topology) -> Fraction:
 
     whole = np.lcm.reduce([link.latency_us.denominator for link in topology.links])
     ticks = [int(link.latency_us * int(whole)) for link in topology.links]
-    ends = zip(*((link.tail, link.head) for link in topology.links), strict=True)
-    graph = sp.csr_matrix((ticks, tuple(ends)), shape=(len(topology.nodes),) * 2)
+    places = tuple(zip(*((link.tail, link.head) for link in topology.links), strict=True))
+    graph = sp.csr_matrix((ticks, places), shape=(len(topology.nodes),) * 2)
     gpus = list(topology.compute)
-    return Fraction(int(dijkstra(graph, indices=gpus)[:, gpus].max()), int(whole))
+    at = gpus if root is None else [gpus[rank_of_root(topology, root)]]
+    starts, ends = (gpus, at) if collective == "reduce" else (at, gpus)
+    return Fraction(int(dijkstra(graph, indices=starts)[:, ends].max()), int(whole))

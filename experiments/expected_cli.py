@@ -89,7 +89,8 @@ def _lines(found: Expected, sizes: Sequence[int]) -> list[str]:
         f"{'':30} {'algbw':>9} {'busbw':>9}  of bound",
     ]
     lines += [_line(one) for one in (*found.bounds, *found.rates)]
-    lines += ["", "What binds"]
+    two = found.collective == "allreduce"
+    lines += ["", "The bottleneck cuts of its two phases" if two else "What binds"]
     for cut in found.cuts:
         lines += [f"  {cut.in_words()}", *(f"    {links}" for links in cut.exit_classes())]
     if not found.cuts:

@@ -10,6 +10,7 @@ from forestcoll.errors import InvalidParameterError
 from forestcoll.topology.changes.balancing import balanced
 from forestcoll.topology.changes.edits import Changes
 from forestcoll.topology.model import Topology
+from forestcoll.topology.reading.units import bandwidth_gb_s
 from forestcoll.topology.spec import load_topology
 
 __all__ = ["NewLinks", "Scale", "Without", "changed_network"]
@@ -63,8 +64,11 @@ def changed_network(
         If a text is not PART=NUMBER, or what :class:`Changes` raises.
     """
     changes = Changes(
-        links=dict(_pair(text, "--with", "LINK=GB/S") for text in links or ()),
-        scale=dict(_pair(text, "--scale", "PART=FACTOR") for text in scale or ()),
+        links={
+            part: bandwidth_gb_s(value)
+            for part, value in _pairs(links, "--with", "LINK=GB/S").items()
+        },
+        scale=_pairs(scale, "--scale", "PART=FACTOR"),
         without=tuple(without or ()),
     )
     topology = load_topology(network) if isinstance(network, str) else network
@@ -94,9 +98,14 @@ def _only_dead_one_way(topology: Topology) -> bool:
     )
 
 
-def _pair(text: str, option: str, form: str) -> tuple[str, str]:
-    """Split at the last equals sign."""
-    part, equals, number = (piece.strip() for piece in text.rpartition("="))
-    if not (equals and part and number):
-        raise InvalidParameterError(f"{option} {text}: it must be {form}")
-    return part, number
+def _pairs(texts: list[str] | None, option: str, form: str) -> dict[str, str]:
+    """Split each at its last equals sign."""
+    found: dict[str, str] = {}
+    for text in texts or ():
+        part, equals, number = (piece.strip() for piece in text.rpartition("="))
+        if not (equals and part and number):
+            raise InvalidParameterError(f"{option} {text}: it must be {form}")
+        if part in found:
+            raise InvalidParameterError(f"{option} names {part!r} twice; give it once")
+        found[part] = number
+    return found

@@ -9,7 +9,7 @@ import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.options import Json, Output, ScheduleFile
-from forestcoll.cli.output import expect_writable, report
+from forestcoll.cli.output import SCHEDULES, expect_writable, report
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule import Allreduce, Forest, cost, read_schedule, write_schedule
@@ -37,10 +37,14 @@ def replan_schedule(
         bool,
         typer.Option("--same-k", help="Keep the number of trees per GPU, if that is a bit slower."),
     ] = False,
+    keep_weights: Annotated[
+        bool,
+        typer.Option("--keep-weights", help="Of an allreduce: sum up where the old one does."),
+    ] = False,
     json_: Json = False,
 ) -> None:
     """Make a verified schedule for a network that has changed, and say what it changes."""
-    expect_writable(output)
+    expect_writable(output, SCHEDULES)
     schedule = read_schedule(old)
     if not (network or without or scale or links):
         raise InvalidParameterError(
@@ -49,7 +53,7 @@ def replan_schedule(
     whole = schedule.topology if network is None else network
     topology = changed_network(whole, without, scale, links, collective=schedule.collective)
     began = time.perf_counter()
-    again = replan(schedule, topology, same_k=same_k)
+    again = replan(schedule, topology, same_k=same_k, keep_weights=keep_weights)
     seconds = time.perf_counter() - began
     made, before = again.schedule, cost(schedule).time_s_per_gb
     write_schedule(made, output)

@@ -168,7 +168,7 @@ def _entry(one: Outcome) -> dict[str, Any]:
     best = one.optimum
     return {
         "kind": str(one.parts.kind),
-        "in_words": one.parts.in_words(),
+        "in_words": one.parts.in_words(every=one.every),
         "parts": list(one.parts.names),
         "all_at_once": one.every,
         "factor": one.factor,

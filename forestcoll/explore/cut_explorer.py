@@ -18,7 +18,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from forestcoll.errors import ForestCollError
+from forestcoll.errors import ForestCollError, InvalidParameterError
 from forestcoll.explore.compared_cut import CutComparison, compare_cut
 from forestcoll.topology.changes.named_parts import parts_named
 from forestcoll.topology.model import Topology
@@ -116,6 +116,8 @@ class CutExplorer:
         for name, field in self.speeds.items():
             links, speed = self._links[name]
             wanted = exact(field.value, f"the speed of {name}")
+            if wanted <= 0:
+                raise InvalidParameterError(f"the speed of {name} is {field.value}, not positive")
             if wanted != speed:
                 topology = topology.scaled(links, wanted / speed)
         outside = [text.strip() for text in self.leaving_out.value.split(",") if text.strip()]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from forestcoll.atomic_write import write_whole
+from forestcoll.atomic_write import reason, write_whole
 from forestcoll.errors import ExportError, InvalidTopologyError
 from forestcoll.topology.changes.changed_file import is_changed, topology_from_changes
 from forestcoll.topology.documents import Document, parse_json, parse_yaml
@@ -26,6 +26,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 """What the name of a topology file ends with."""
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")
+_DEEPEST = 20  # files that are each based on the next
 _NOT_PLAIN = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 _NUMBERS = ("bandwidth_gb_s", "latency_us")
 
@@ -49,7 +50,7 @@ def read_topology(path: str | os.PathLike[str]) -> Topology:
 
 def _read(path: Path, around: tuple[Path, ...]) -> Topology:
     """Read a file that others, given with it, are based on."""
-    if path.is_dir():
+    if _is_folder(path):
         raise InvalidTopologyError(f"{path}: is a directory; name a topology file in it")
     suffix = _suffix(path)
     text = whole_text(path, InvalidTopologyError)
@@ -60,7 +61,16 @@ def _read(path: Path, around: tuple[Path, ...]) -> Topology:
     files = (*around, path.resolve())
     if path.resolve() in around:
         raise document.fault(("base",), "leads back to this file; base it on another")
+    if len(files) > _DEEPEST:
+        raise document.fault(("base",), f"is file {len(files)} in a row; take fewer")
     return topology_from_changes(document, lambda base: _base(base, files))
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError as error:
+        raise InvalidTopologyError(f"{path}: cannot be read: {reason(error)}") from None
 
 
 def _base(base: str, files: tuple[Path, ...]) -> Topology:

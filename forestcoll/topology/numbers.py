@@ -91,7 +91,7 @@ def _fraction(value: object, what: str) -> Fraction:
 
 def _from_float(value: float, what: str) -> Fraction:
     """Return the decimal that a float prints as, if that is short."""
-    printed = Decimal(repr(value))
+    printed = Decimal(repr(value)).normalize()
     _, digits, exponent = printed.as_tuple()
     short = len(digits) <= _MOST_DIGITS and printed.adjusted() < _MOST_DIGITS
     if short and int(exponent) >= -_MOST_PLACES:

@@ -51,6 +51,7 @@ def replan(
     topology: Network,
     *,
     same_k: bool = False,
+    keep_weights: bool = False,
     threads: int | None = None,
     program_s: float = PROGRAM_S,
 ) -> Replanned:
@@ -66,6 +67,10 @@ def replan(
     same_k : bool
         Whether to keep the number of trees per GPU, and be as fast as it allows, and not to take
         what the optimum needs, which may be many more.
+    keep_weights : bool
+        Of an allreduce, whether the parts are still to be summed up where they were, in these
+        proportions, or at this root; if not, wherever it is fastest. Other collectives keep
+        theirs.
     threads : int, optional
         As of :func:`forestcoll.generate.generate`.
     program_s : float
@@ -92,7 +97,8 @@ def replan(
     """
     old, network = _explicit(schedule), as_topology(topology)
     phases = old.phases if isinstance(old, Allreduce) else (old,)
-    weights = _weights(phases[-1], network)
+    free = isinstance(old, Allreduce) and not keep_weights
+    weights = [1] * network.num_compute if free else _weights(phases[-1], network)
     rooted = weights.count(0) == len(weights) - 1 > 0
     made = generate(
         network,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -33,7 +33,7 @@ from forestcoll.problem.weights import Weights, weights_for
 from forestcoll.topology.changes.balancing import Lowered, balanced
 from forestcoll.topology.changes.named_parts import parts_named
 from forestcoll.topology.model import Topology
-from forestcoll.topology.numbers import Exact, exact
+from forestcoll.topology.numbers import Exact, exact, exact_text
 from forestcoll.topology.spec import Network, as_topology
 from forestcoll.topology.symmetry.automorphism import find_orbits
 from forestcoll.topology.validate import validate
@@ -137,8 +137,12 @@ class Outcome:
     def _changed(self) -> tuple[Topology, tuple[Lowered, ...]]:
         topology = self.before.topology
         names = self.parts.names if self.every else self.parts.names[:1]
-        made = topology.scaled(names, self.factor) if self.factor else topology.without(*names)
-        return balanced(made, self.before.collective)
+        if not self.factor:
+            return balanced(topology.without(*names), self.before.collective)
+        raised = {ends for name in names for ends in parts_named(topology, name).links}
+        had = {ends: topology.link_between[ends].bandwidth_gb_s for ends in raised}
+        faster = topology.scaled(names, self.factor)
+        return balanced(faster, self.before.collective, before=had)
 
     @cached_property
     def _failed_nodes(self) -> frozenset[int]:
@@ -265,10 +269,21 @@ class _Numbers:
         """Find the optimum after each of these changes."""
         every, found = list(asked), []
         for number, (parts, factor, all_) in enumerate(every, start=1):
-            found.append(self._outcome(parts, factor, all_))
+            one = self._outcome(parts, factor, all_)
+            if self._is_of_one_alone(one):  # which link is lowered depends on the order of nodes
+                alone = (replace(parts, names=(name,), only=False) for name in parts.names)
+                found += [self._outcome(single, factor, False) for single in alone]
+            else:
+                found.append(one)
             if progress is not None:
                 progress(number, len(every))
         return found
+
+    def _is_of_one_alone(self, one: Outcome) -> bool:
+        """Whether others of the class may fare otherwise: links were lowered for a failure."""
+        if one.every or one.factor or len(one.parts.names) == 1:
+            return False
+        return self._overdrawn(self._capacity(one))
 
     def _outcome(self, parts: LikeParts, factor: Fraction, every: bool) -> Outcome:
         blank = Outcome(self.before, parts, factor, every, None, ())
@@ -282,6 +297,13 @@ class _Numbers:
 
     def _after(self, asked: Outcome) -> tuple[Fraction, tuple[int, ...]]:
         """Return 1/x* and the cut after a change, from whole numbers where switches allow it."""
+        largest = max(asked.factor.as_integer_ratio())
+        if int(self._links.capacity.sum()) * largest * sum(asked.weights) >= 2**62:
+            raise CapacityOverflowError(
+                f"{self.before.topology.name}: in whole numbers its bandwidths times "
+                f"{exact_text(asked.factor)} are beyond exact 64-bit arithmetic; take a smaller "
+                f"factor of fewer digits"
+            )
         capacity = self._capacity(asked)
         if self._overdrawn(capacity):
             best = optimum(
@@ -293,11 +315,6 @@ class _Numbers:
             names = (asked.changed.nodes[v].name for v in best.cut)
             return best.inverse_rate, tuple(self._network.position_of[name] for name in names)
         weights, target = self._nodes(asked)
-        if int(capacity.sum()) * int(weights.sum()) >= 2**62:
-            raise CapacityOverflowError(
-                f"{asked.changed.name}: in whole numbers its bandwidths are beyond exact 64-bit "
-                f"arithmetic; take a factor of fewer digits"
-            )
         p, q, cut, _ = _core.bottleneck(
             len(self._network.nodes),
             self._links.tail,

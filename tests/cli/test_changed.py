@@ -38,7 +38,7 @@ def test_bandwidths_are_scaled_and_links_added() -> None:
     for options, inverse_rate in (
         ([], "3/65"),
         (["--scale", "* - ib=1/2"], "2/25"),
-        (["--with", "b*.gpu* - ib=25"], "3/70"),
+        (["--with", "b*.gpu* - ib=200 Gb/s"], "3/70"),
         (["--with", "b*.gpu* - ib=25", "--scale", "* - ib=1/2"], "3/65"),
     ):
         assert document("optimum", BOXES, *options)["inverse_rate"]["exact"] == inverse_rate
@@ -64,6 +64,7 @@ def test_what_is_lowered_for_a_link_dead_one_way_is_said(tmp_path: Path) -> None
         (["--scale", "b0.gpu0"], "--scale b0.gpu0: it must be PART=FACTOR"),
         (["--scale", "b0.gpu0=x"], "the factor is 'x', which is not a number"),
         (["--with", "b0.gpu0=5"], "names no two nodes"),
+        (["--scale", "*=2", "--scale", "* =3"], "--scale names '*' twice; give it once"),
     ],
 )
 def test_changes_that_cannot_be_are_told_in_one_line(options: list[str], message: str) -> None:

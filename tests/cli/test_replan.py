@@ -53,3 +53,9 @@ def test_bad_requests_are_told_in_one_line(
     refused = invoke("replan", steps, "-o", old, "--without", "gpu0")
     assert refused.exit_code == 2
     assert "a StepSchedule is not replanned" in refused.stderr
+
+
+def test_the_name_of_the_new_file_is_looked_at_first(tmp_path: Path) -> None:
+    refused = invoke("replan", tmp_path / "none.npz", "-o", tmp_path / "new.txt", "--without", "x")
+    assert refused.exit_code == 2
+    assert "new.txt" in refused.stderr

@@ -77,6 +77,13 @@ def test_small_data_is_bounded_by_latency_and_large_data_by_rate() -> None:
     assert rate is not None
     assert found.least_us(10**9) == 10**9 / (rate * 1000)
     assert expected(ring, "allgather").latency_us == 0
+    path = late.without("gpu4 - gpu0")
+    assert expected(path, "broadcast", root="gpu2").latency_us == 6
+    assert expected(path, "reduce", root="gpu0").latency_us == 12
+    one_way = late.without(
+        "gpu1 -> gpu0", "gpu2 -> gpu1", "gpu3 -> gpu2", "gpu4 -> gpu3", "gpu0 - gpu4"
+    )
+    assert expected(one_way, "broadcast", root="gpu0").latency_us == 12
 
 
 def test_bad_questions_are_refused() -> None:

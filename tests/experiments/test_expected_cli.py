@@ -22,7 +22,7 @@ def test_rates_are_a_table_with_what_binds_and_what_sizes_take() -> None:
         "NCCL NVLS tree                         -         -  unsupported: dgx_a100:boxes=1 is a "
         "single box, which has no tree; use nccl-nvls\n"
         "\n"
-        "What binds\n"
+        "The bottleneck cuts of its two phases\n"
         "  everything but GPU 0 of box 0: 7 sums must leave over 1 link, 300 GB/s in all\n"
         "    1 x 300 GB/s from GPU 0 of box 0 to switch b0.nvswitch\n"
         "  everything but GPU 0 of box 0: 7 shards must enter it over 1 link, 300 GB/s in all\n"
@@ -52,6 +52,8 @@ def test_machines_get_the_same_in_json() -> None:
         (["--sizes", "1XB"], "--sizes has '1XB'; a size is bytes"),
         (["--collective", "gossip"], "it must be one of allgather"),
         (["--without", "gpu9"], "'gpu9' is no node"),
+        (["--root", "gpu1"], "allreduce takes no root here"),
+        (["--group", "gpu1"], "a collective needs at least 2"),
     ],
 )
 def test_bad_questions_are_told_in_one_line(options: list[str], message: str) -> None:

@@ -111,3 +111,8 @@ def test_a_decimal_is_written_where_it_ends():
     assert exact_text(Fraction(1, 128)) == "1/128"
     assert exact_text(Fraction(-5, 4)) == "-1.25"
     assert exact_text(Fraction(-3)) == "-3"
+
+
+def test_whole_floats_of_fifteen_digits_are_exact() -> None:
+    assert exact(1e14, "x") == 10**14
+    assert exact(123456789012345.0, "x") == 123456789012345

@@ -11,7 +11,7 @@ from forestcoll import generate, generate_factored, generate_multicast, optimum
 from forestcoll.core.fixed_k import fixed_k
 from forestcoll.errors import DisconnectedError, InvalidParameterError, UnsupportedError
 from forestcoll.schedule import Allreduce, Forest
-from forestcoll.topology import load_topology
+from forestcoll.topology import TopologyBuilder, load_topology
 from forestcoll.what_if.replanning import replan
 from forestcoll.what_if.tree_changes import tree_changes
 
@@ -45,7 +45,7 @@ def test_the_optimum_may_need_more_trees_and_the_same_number_is_a_bit_slower() -
 )
 def test_the_collective_stays(options: dict[str, Any]) -> None:
     old = generate(WHOLE, **options)
-    again = replan(old, DAMAGED, program_s=0).schedule
+    again = replan(old, DAMAGED, program_s=0, keep_weights="root" in options).schedule
     assert again.collective == old.collective
     phases = [one.phases if isinstance(one, Allreduce) else (one,) for one in (old, again)]
     for before, after in zip(*phases, strict=True):
@@ -85,3 +85,21 @@ def test_what_cannot_be_replanned_is_refused() -> None:
     phases = generate(WHOLE, collective="reduce-scatter", k=1), generate(WHOLE, k=2)
     with pytest.raises(InvalidParameterError, match="1 and 2 trees per GPU"):
         replan(Allreduce(*phases), DAMAGED, same_k=True)
+
+
+def test_an_allreduce_sums_up_wherever_it_is_fastest_unless_told_otherwise() -> None:
+    """A hub that held all sums may go; a root that was asked for stays if it is asked for again."""
+    star = TopologyBuilder()
+    for name in ("hub", "a", "b", "c"):
+        star.gpu(name)
+    for name in "abc":
+        star.link("hub", name, 1)
+    star.link("a", "b", "1/10")
+    star.link("b", "c", "1/10")
+    whole = star.build("star")
+    old = generate(whole, collective="allreduce", root="hub")
+    less = whole.without("hub")
+    free = replan(old, less, program_s=0).schedule
+    assert free == generate(less, collective="allreduce", program_s=0)
+    with pytest.raises(InvalidParameterError, match="had data in the old schedule"):
+        replan(old, less, keep_weights=True)

@@ -8,13 +8,16 @@ import pytest
 
 from forestcoll import generate, optimum, verify
 from forestcoll.errors import (
+    CapacityOverflowError,
     DisconnectedError,
     InvalidParameterError,
     InvalidTopologyError,
     UnsupportedError,
 )
 from forestcoll.problem.weights import weights_for
-from forestcoll.topology import Topology, load_topology
+from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
+from forestcoll.topology.changes.balancing import balanced
+from forestcoll.topology.changes.named_parts import parts_named
 from forestcoll.what_if.single_changes import Outcome, failures, upgrades
 from tests.random_topologies import KINDS, random_topology
 
@@ -48,11 +51,15 @@ def test_one_faster_nic_brings_nothing_and_all_of_them_much() -> None:
 
 
 def expected(topology: Topology, one: Outcome, name: str, collective: str) -> Fraction | None:
-    changed = topology.scaled(name, one.factor) if one.factor else topology.without(name)
+    changed, had = topology.without(name) if not one.factor else topology, None
+    if one.factor:
+        had = {
+            e: topology.link_between[e].bandwidth_gb_s for e in parts_named(topology, name).links
+        }
+        changed = topology.scaled(name, one.factor)
+    mended, _ = balanced(changed, collective, before=had)
     try:
-        best = optimum(
-            changed.balanced(collective), reduction=collective in ("reduce-scatter", "reduce")
-        )
+        best = optimum(mended, reduction=collective in ("reduce-scatter", "reduce"))
     except (DisconnectedError, InvalidTopologyError):
         return None
     return best.algbw_gb_s
@@ -70,6 +77,7 @@ def test_outcomes_hold_for_every_part_of_their_class(seed: int) -> None:
         assert best is None or best.certificate() == one.inverse_rate
         assert best is None or best.algbw_gb_s == one.algbw_gb_s
         assert (best is None) == bool(one.reason)
+        assert one.gain >= 0 or not one.factor
         for name in () if one.every else one.parts.names:
             assert expected(topology, one, name, collective) == one.algbw_gb_s, name
     kinds = {one.parts.kind for one in found}
@@ -137,3 +145,20 @@ def test_bad_questions_are_refused() -> None:
     told: list[tuple[int, int]] = []
     failures(BOXES, progress=lambda *at: told.append(at))
     assert told == [(i, 5) for i in range(1, 6)]
+
+
+def test_an_upgrade_that_a_switch_cannot_use_takes_nothing_away() -> None:
+    """2 GB/s into a switch, 1 out to each of b and c: more to b alone has nothing to come from."""
+    names = ("a", "b", "c", "w")
+    nodes = [Node(n, NodeKind.SWITCH if n == "w" else NodeKind.COMPUTE) for n in names]
+    links = [Link(0, 3, 2), Link(3, 1, 1), Link(3, 2, 1), Link(1, 0, 1), Link(2, 0, 1)]  # type: ignore[arg-type]
+    topology = Topology("up", tuple(nodes), tuple(links))
+    for one in upgrades(topology):
+        assert one.gain >= 0
+        assert all(low.after_gb_s >= 1 for low in one.lowered)
+
+
+@pytest.mark.parametrize("factor", [10**19, "1e80", 5 * 10**18, Fraction(10**18 + 1, 10**18)])
+def test_factors_beyond_whole_numbers_are_refused(factor: object) -> None:
+    with pytest.raises(CapacityOverflowError, match="take a smaller factor"):
+        upgrades(BOXES, factor=factor)  # type: ignore[arg-type]

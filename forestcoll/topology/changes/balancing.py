@@ -14,6 +14,7 @@ What is lowered is a choice: an optimum found afterwards is that of the network 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -50,7 +51,10 @@ class Lowered:
 
 
 def balanced(
-    topology: Topology, collective: str = "allgather"
+    topology: Topology,
+    collective: str = "allgather",
+    *,
+    before: Mapping[tuple[int, int], Fraction] | None = None,
 ) -> tuple[Topology, tuple[Lowered, ...]]:
     """Lower links until every switch is balanced as a collective needs it.
 
@@ -60,6 +64,9 @@ def balanced(
     collective : str
         Where data is sent out no switch may send more than it receives, where it is summed up none
         may receive more than it sends; an allreduce does both, an all-to-all neither.
+    before : mapping, optional
+        Of links that were raised in a balanced network, by their ends, what they had in GB/s; only
+        these are lowered then, and not below that.
 
     Returns
     -------
@@ -73,7 +80,7 @@ def balanced(
     >>> print(*balanced(damaged)[1])
     ib -> b1.gpu7 is left out (25 GB/s): the other way is slower or dead, and ib must stay balanced
     """
-    work = _Balancing(topology)
+    work = _Balancing(topology, before)
     sends_shards = collective in ("allgather", "broadcast", "allreduce")
     sends_sums = collective in ("reduce-scatter", "reduce", "allreduce")
     waiting = deque(topology.switches)
@@ -90,8 +97,10 @@ def balanced(
 class _Balancing:
     """The bandwidths as they are lowered."""
 
-    def __init__(self, topology: Topology) -> None:
-        self._topology = topology
+    def __init__(
+        self, topology: Topology, before: Mapping[tuple[int, int], Fraction] | None
+    ) -> None:
+        self._topology, self._before = topology, before
         self._width = {ends: link.bandwidth_gb_s for ends, link in topology.link_between.items()}
         self._excess = [
             out - into
@@ -107,8 +116,7 @@ class _Balancing:
         changed = []
         for other in self._neighbours(switch):
             ends, back = ((switch, other), (other, switch))[:: 1 if out else -1]
-            surplus = self._width.get(ends, Fraction(0)) - self._width.get(back, Fraction(0))
-            taken = min(surplus, excess)
+            taken = min(self._surplus(ends, back), excess)
             if taken > 0:
                 self._width[ends] -= taken
                 self._because.setdefault(ends, switch)
@@ -117,6 +125,12 @@ class _Balancing:
                 excess -= taken
                 changed.append(other)
         return [v for v in changed if self._topology.nodes[v].is_switch]
+
+    def _surplus(self, ends: tuple[int, int], back: tuple[int, int]) -> Fraction:
+        """What a link has beyond its other way; of raised ones, beyond what it had."""
+        if self._before is None:
+            return self._width.get(ends, Fraction(0)) - self._width.get(back, Fraction(0))
+        return self._width[ends] - self._before[ends] if ends in self._before else Fraction(0)
 
     def _neighbours(self, switch: int) -> list[int]:
         """Return the nodes joined to a switch, GPUs first."""

@@ -31,6 +31,8 @@ __all__ = ["CHANGED_SCHEMA", "is_changed", "topology_from_changes"]
 
 _FIELDS = ("name", "base", "with", "scale", "without")
 
+_LONGEST = 1000
+
 _AMOUNTS = {"type": "object", "additionalProperties": {"type": ["number", "string"]}}
 CHANGED_SCHEMA: Mapping[str, Any] = {
     "title": "ChangedTopology",
@@ -81,14 +83,18 @@ def topology_from_changes(document: Document, load: Callable[[str], Topology]) -
             remedy = f"did you mean {near[0]}?" if near else f"they are {', '.join(_FIELDS)}"
             raise document.fault((key,), f"is not a field beside base; {remedy}")
     for key in ("base", "name"):
-        if key in data and not (isinstance(data[key], str) and data[key]):
-            raise document.fault((key,), f"is {reprlib.repr(data[key])}, not text")
+        text = data.get(key, "-")
+        if not (isinstance(text, str) and text and text.isprintable() and len(text) < _LONGEST):
+            raise document.fault((key,), f"is {reprlib.repr(text)}, not a short printable text")
     changes = Changes(
         links=_amounts(document, data, "with"),
         scale=_amounts(document, data, "scale"),
         without=_parts(document, data),
     )
-    base = load(data["base"])
+    try:
+        base = load(data["base"])
+    except InvalidTopologyError as error:
+        raise document.fault(("base",), f"is {data['base']!r}: {error}") from None
     try:
         made = changes.applied(base)
         return replace(made, name=data["name"]) if "name" in data else made

@@ -157,12 +157,13 @@ def with_links(topology: Topology, links: Mapping[str, Exact]) -> Topology:
     for text, bandwidth in links.items():
         width: Fraction = exact(bandwidth, f"{text}: bandwidth")
         added += [Link(tail, head, width) for tail, head in ends_named(topology, text)]
-    name = f"{topology.name} with {_in_short(tuple(links))}"
+    name = f"{topology.name} with {_in_short(_texts(links))}"
     return replace(topology, name=name, links=(*topology.links, *added))
 
 
 def _texts(parts: str | Iterable[str]) -> tuple[str, ...]:
-    return (parts,) if isinstance(parts, str) else tuple(parts)
+    given = (parts,) if isinstance(parts, str) else tuple(parts)
+    return tuple(" ".join(part.split()) for part in given)  # they become part of a name
 
 
 def _in_short(parts: Sequence[str]) -> str:

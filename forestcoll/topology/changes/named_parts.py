@@ -103,7 +103,7 @@ def _is_node(topology: Topology, text: str) -> bool:
 
 def _ways(topology: Topology, text: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Return the tails and the heads that a text names: twice if both ways are meant."""
-    pieces = _BETWEEN.split(text.strip())
+    pieces = _pieces(topology, text.strip())
     if len(pieces) != 3:
         raise InvalidTopologyError(
             f"{text!r} has more than one arrow; name a node, or two with one of - and -> between"
@@ -111,6 +111,15 @@ def _ways(topology: Topology, text: str) -> list[tuple[tuple[int, ...], tuple[in
     left, right = (_nodes(topology, side, text) for side in pieces[::2])
     there = {"->": [(left, right)], "<-": [(right, left)]}
     return there.get(pieces[1], [(left, right), (right, left)])
+
+
+def _pieces(topology: Topology, text: str) -> list[str]:
+    """Split a text at its arrow; where names have arrows in them, between two names."""
+    for arrow in _BETWEEN.finditer(text):
+        left, right = text[: arrow.start()], text[arrow.end() :]
+        if left in topology.position_of and right in topology.position_of:
+            return [left, arrow[1], right]
+    return _BETWEEN.split(text)
 
 
 def _nodes(topology: Topology, pattern: str, text: str) -> tuple[int, ...]:

@@ -18,6 +18,8 @@ from forestcoll.topology.reading.yaml_values import plain_values
 
 __all__ = ["EntryLines", "yaml_lines"]
 
+_LONGEST = 4096  # of a line: a pattern keeps track of all that it may have to take back
+
 _VALUE = (
     r"[A-Za-z0-9][A-Za-z0-9_./+-]*(?: [A-Za-z/]+)?"  # a word, or a number with its unit
     r'|"[ !#-\[\]-~]*"'  # no escapes, printable ASCII
@@ -74,7 +76,7 @@ def _entries(lines: Sequence[str], known: _Meanings) -> list[object] | None:
     entries: list[object] = []
     entry_line, fields = _ENTRY.fullmatch, _FIELDS.findall
     for line in lines:
-        if entry_line(line) is None:
+        if len(line) > _LONGEST or entry_line(line) is None:
             return None
         pairs = fields(line)
         entry = {key: known[value] for key, value in pairs}

@@ -55,8 +55,8 @@ def test_a_base_may_be_a_file_beside_it(tmp_path: Path) -> None:
             "base: ring:nodes=4\nwithou: [gpu0]\n",
             "withou is not a field beside base; did you mean without?",
         ),
-        ("base: 5\n", "base is 5, not text"),
-        ("base: ring:nodes=4\nname: 3\n", "name is 3, not text"),
+        ("base: 5\n", "base is 5, not a short printable text"),
+        ("base: ring:nodes=4\nname: 3\n", "name is 3, not a short printable text"),
         ("base: ring:nodes=4\nwithout: gpu0\n", "without is 'gpu0'; write a list of parts"),
         ("base: ring:nodes=4\nwithout: [1]\n", "without is [1]; write a list of parts"),
         ("base: ring:nodes=4\nscale: [1]\n", "scale is [1]; write a mapping"),
@@ -67,6 +67,9 @@ def test_a_base_may_be_a_file_beside_it(tmp_path: Path) -> None:
         ("base: nothing.yaml\n", "nothing.yaml: cannot be read"),
         ("base: ring:nodes=0\n", "nodes is"),
         ("base: cluster.yaml\n", "base leads back to this file"),
+        (f"base: {'x' * 500}.yaml\n", "cannot be read: file name too long"),
+        (f"base: {'x' * 5000}.yaml\n", "not a short printable text"),
+        ("base: dgx_a100:boxes=x\n", "line 1: base is 'dgx_a100:boxes=x': dgx_a100: boxes is 'x'"),
     ],
 )
 def test_what_cannot_be_is_told_in_one_line(tmp_path: Path, text: str, said: str) -> None:
@@ -81,3 +84,17 @@ def test_the_schema_knows_both_kinds_of_files() -> None:
     for bad in ({"base": "ring:nodes=4", "withou": []}, {"without": []}, {"base": 3}):
         with pytest.raises(jsonschema.ValidationError):
             SCHEMA.validate(bad)
+
+
+def test_a_long_chain_of_files_is_refused(tmp_path: Path) -> None:
+    for i in range(30):
+        written(tmp_path, f"base: n{i + 1}.yaml\n", f"n{i}.yaml")
+    with pytest.raises(InvalidTopologyError, match="is file 21 in a row"):
+        read_topology(tmp_path / "n0.yaml")
+
+
+def test_bases_that_no_file_is_called_are_refused(tmp_path: Path) -> None:
+    for name in ("a\\u0000.yaml", "a\\ud800.yaml"):
+        path = written(tmp_path, f'{{"base": "{name}"}}', "b.json")
+        with pytest.raises(InvalidTopologyError, match="not a short printable text"):
+            read_topology(path)

@@ -89,3 +89,8 @@ def test_what_cannot_be_is_refused() -> None:
         BOXES.with_links({"b0.gpu0 - b0.gpu0": 1})
     with pytest.raises(InvalidTopologyError, match="must be positive"):
         BOXES.with_links({"b0.gpu0 - ib": 0})
+
+
+def test_blanks_do_not_get_into_names() -> None:
+    assert BOXES.without("b1.gpu2  -\n ib ").name == "dgx_a100:boxes=2 without b1.gpu2 - ib"
+    assert BOXES.scaled(" b1.gpu2", 2).name == "dgx_a100:boxes=2 with b1.gpu2 x 2"

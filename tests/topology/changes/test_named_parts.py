@@ -82,3 +82,10 @@ def test_what_is_not_there_is_said(text: str, said: str) -> None:
 def test_a_single_node_names_no_ends() -> None:
     with pytest.raises(InvalidTopologyError, match='write "A - B"'):
         ends_named(BOXES, "b0.gpu0")
+
+
+def test_links_of_nodes_with_arrows_in_their_names_are_found() -> None:
+    nodes = (Node("x - y", NodeKind.COMPUTE), Node("g -> h", NodeKind.COMPUTE))
+    odd = Topology("odd", nodes, (Link(0, 1, 1), Link(1, 0, 1)))  # type: ignore[arg-type]
+    assert parts_named(odd, "x - y - g -> h").links == ((0, 1), (1, 0))
+    assert parts_named(odd, "g -> h -> x - y").links == ((1, 0),)
