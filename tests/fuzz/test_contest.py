@@ -18,11 +18,9 @@ BLOCKS, SEEDS = 4, 2
 
 SHAPES = [
     "dgx_a100:boxes=2",
-    "dgx_h100:boxes=1",
     "dgx_h100:boxes=2,sharp=true",
     "mi250:boxes=1",
     "mi250:boxes=2,gpus_per_box=8",
-    "torus:dims=3x3",
     "rail_optimized:boxes=2,gpus_per_box=4",
     "docs/examples/heterogeneous.yaml",
 ]
