@@ -10,6 +10,7 @@ Source:  none.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from forestcoll.draw.places import Layout
 from forestcoll.errors import InvalidScheduleError, UnsupportedError
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.files import read_schedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.unsupported import not_taken
@@ -41,14 +43,14 @@ _BOX_COLOURS = (
 )  # fmt: skip
 
 
-def draw_tree(forest: Forest | MulticastForest, batch: int) -> Figure:
+def draw_tree(forest: Forest | MulticastForest | str | os.PathLike[str], batch: int) -> Figure:
     """Draw one tree of a forest, the root on top, GPUs coloured by box; above 64 GPUs by box.
 
     Parameters
     ----------
-    forest : Forest or MulticastForest
-        Of the latter, switches that copy are drawn as nodes of the tree, those that only forward
-        are not.
+    forest : Forest or MulticastForest, or the path of a schedule file that holds one
+        Of a MulticastForest, switches that copy are drawn as nodes of the tree, those that only
+        forward are not.
     batch : int
         Which of the forest's distinct trees, from 0.
 
@@ -58,8 +60,10 @@ def draw_tree(forest: Forest | MulticastForest, batch: int) -> Figure:
         If the forest has no such tree.
     UnsupportedError
         Of other schedules.
+    ForestCollError
+        If a file cannot be read.
     """
-    _check_type(forest)
+    forest = _checked(read_schedule(forest) if isinstance(forest, str | os.PathLike) else forest)
     if not 0 <= batch < forest.num_batches:
         last = forest.num_batches - 1
         known = f"the schedule's trees are 0 to {last}" if last >= 0 else "the schedule is empty"
@@ -153,8 +157,8 @@ def _caption(shape: _Shape) -> str:
     return "each bar is a box by its number, all its GPUs in it; 3: 2 is two GPUs of box 3"
 
 
-def _check_type(schedule: object) -> None:
-    """Refuse what has no trees to be drawn."""
+def _checked(schedule: object) -> Forest | MulticastForest:
+    """Return a schedule of trees; refuse what has no trees to be drawn."""
     if isinstance(schedule, FactoredForest):
         raise UnsupportedError(
             "unsupported: the trees of a factored forest are not written out; expand it, then draw"
@@ -165,6 +169,7 @@ def _check_type(schedule: object) -> None:
         )
     if not isinstance(schedule, Forest | MulticastForest):
         raise not_taken("draw_tree", schedule, "a schedule of trees")
+    return schedule
 
 
 def _parents(forest: Forest | MulticastForest, batch: int) -> dict[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations, pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from forestcoll.draw.canvas import CROSSING
 from forestcoll.draw.places import GPU_RADIUS
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.generate import generate, generate_multicast
-from forestcoll.schedule import Forest, Routes
+from forestcoll.schedule import Forest, Routes, write_schedule
 from forestcoll.topology import TopologyBuilder, load_topology
 from tests.draw.figures import patches, texts
 
@@ -129,3 +130,10 @@ def test_a_bar_with_some_gpus_of_a_box_says_how_many() -> None:
 def test_trees_fit_a_page(spec: str) -> None:
     """Twelve inches at most, where eight-point text is still read when it is scaled to a page."""
     assert max(draw_tree(generate(load_topology(spec)), 0).get_size_inches()) <= 12
+
+
+def test_a_schedule_file_is_drawn_by_its_path(tmp_path: Path) -> None:
+    forest = generate(load_topology("ring:nodes=4"))
+    write_schedule(forest, tmp_path / "ring.npz")
+    drawn = draw_tree(tmp_path / "ring.npz", 0)
+    assert sorted(texts(drawn)) == sorted(texts(draw_tree(forest, 0)))
