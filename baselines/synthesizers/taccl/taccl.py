@@ -11,6 +11,7 @@ Source:  Shah et al., TACCL: Guiding Collective Algorithm Synthesis using Commun
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from baselines.building.composing import collect_steps
@@ -24,6 +25,7 @@ from baselines.synthesizers.taccl.exchange import exchange_of
 from baselines.synthesizers.taccl.logical_network import LogicalNetwork
 from baselines.synthesizers.taccl.ordering import HEURISTICS, heuristic_of
 from baselines.synthesizers.taccl.routing import Routing
+from baselines.synthesizers.taccl.sketch import Sketch
 from baselines.synthesizers.taccl.sketch_files import AUTO, find_sketch
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.problem.limits import Limits
@@ -113,10 +115,36 @@ def generate(
     >>> verify(schedule).steps, schedule.clock.finish_us
     (7, Fraction(7, 300))
     """
-    from baselines.synthesizers.taccl.stages import Effort, best_times  # loads the solver
-
     check_size(topology)
     check_supported("taccl", collective, _COLLECTIVES)
+    _check_parameters(order, solver, size_bytes=size_bytes, chunks=chunks, optima=optima, gap=gap)
+    check_whole("taccl", topology)
+    task = _Task(
+        collective="all-to-all" if collective == "all-to-all" else "allgather",
+        size_bytes=size_bytes,
+        sketch=find_sketch(sketch, topology),
+        chunks=chunks,
+        order=order,
+        optima=optima,
+        gap=gap,
+        whole_us=whole_us,
+        solver=solver,
+        limits=(limits or Limits()).shared(2 if collective == "allreduce" else 1),
+        report=report or (lambda search: None),
+    )
+
+    def spread(network: Topology) -> StepSchedule:
+        return task.spread(network, turned=network is not topology)
+
+    if collective == "all-to-all":
+        return spread(topology)
+    return collect_steps(spread, topology, collective)
+
+
+def _check_parameters(
+    order: str, solver: str, *, size_bytes: int, chunks: int, optima: int, gap: float
+) -> None:
+    """Refuse parameters out of their ranges."""
     check_choice("order", order, _ORDERS)
     check_choice("solver", solver, _SOLVERS)
     for name, value, least in (
@@ -128,32 +156,54 @@ def generate(
             raise InvalidParameterError(f"{name} is {value}; it must be {least} or more")
     if not 0 <= gap < 1:
         raise InvalidParameterError(f"gap is {gap}; it must be 0 or more, and below 1")
-    check_whole("taccl", topology)
-    asked = find_sketch(sketch, topology)
-    share = (limits or Limits()).shared(2 if collective == "allreduce" else 1)
 
-    def spread(network: Topology) -> StepSchedule:
-        turned = network is not topology
-        by = asked.reversed() if turned else asked
-        gpus, parts = network.num_compute, chunks or by.chunks
-        logical = LogicalNetwork.of(network, by, Fraction(size_bytes, gpus * parts * _KB))
-        spread_out = collective == "all-to-all"
-        count = gpus * parts * (gpus - 1 if spread_out else 1)
-        if count * len(logical.links) > MOST_TRANSFERS:
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What is asked of each phase; the fields are :func:`generate`'s parameters, checked.
+
+    ``collective`` is that of a phase, "allgather" or "all-to-all"; ``limits`` are of one.
+    """
+
+    collective: str
+    size_bytes: int
+    sketch: Sketch
+    chunks: int
+    order: str
+    optima: int
+    gap: float
+    whole_us: bool
+    solver: str
+    limits: Limits
+    report: Report
+
+    def spread(self, network: Topology, *, turned: bool) -> StepSchedule:
+        """Spread the data over a network; over one turned round for a reduce-scatter."""
+        from baselines.synthesizers.taccl.stages import Effort, best_times  # loads the solver
+
+        sketch = self.sketch.reversed() if turned else self.sketch
+        gpus, parts = network.num_compute, self.chunks or sketch.chunks
+        logical = LogicalNetwork.of(network, sketch, Fraction(self.size_bytes, gpus * parts * _KB))
+        self._check_size(logical, gpus * parts * (gpus - 1 if self.is_all_to_all else 1))
+        exchange = exchange_of(self.collective, gpus, parts)
+        routing = Routing(logical, exchange, sketch, self.whole_us)
+        heuristics = _heuristics(self.order, logical)
+        effort = Effort(heuristics, self.optima, self.gap, self.solver, self.limits)
+        phase = "reduce-scatter" if turned else self.collective
+        times = best_times(routing, effort, phase, self.report)
+        return schedule_from(logical, exchange, times, self.size_bytes)
+
+    @property
+    def is_all_to_all(self) -> bool:
+        return self.collective == "all-to-all"
+
+    def _check_size(self, network: LogicalNetwork, chunks: int) -> None:
+        """Refuse more transfers than programs are written for."""
+        if chunks * len(network.links) > MOST_TRANSFERS:
             raise UnsupportedError(
-                f"unsupported: {count} chunks on {len(logical.links)} links are more than taccl "
+                f"unsupported: {chunks} chunks on {len(network.links)} links are more than taccl "
                 f"writes programs for; take fewer chunks, or a sketch with fewer links"
             )
-        exchange = exchange_of("all-to-all" if spread_out else "allgather", gpus, parts)
-        routing = Routing(logical, exchange, by, whole_us)
-        effort = Effort(_heuristics(order, logical), optima, gap, solver, share)
-        phase = "reduce-scatter" if turned else exchange.collective
-        times = best_times(routing, effort, phase, report or (lambda search: None))
-        return schedule_from(logical, exchange, times, size_bytes)
-
-    if collective == "all-to-all":
-        return spread(topology)
-    return collect_steps(spread, topology, collective)
 
 
 def _heuristics(order: str, network: LogicalNetwork) -> tuple[str, ...]:
