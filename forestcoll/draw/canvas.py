@@ -237,8 +237,8 @@ def _path(route: Route) -> Path:
 def _towards(corner: _Vector, other: _Vector) -> _Vector:
     """Return where the rounding of a corner begins."""
     way = other - corner
-    length = max(float(np.hypot(*way)), 1e-9)
-    return np.asarray(corner + way * min(_ROUNDING / length, 0.5))
+    length = float(np.hypot(*way))
+    return np.asarray(corner + way * (min(_ROUNDING / length, 0.5) if length else 0.0))
 
 
 def gpu_label(topology: Topology, position: int, *, boxed: bool) -> str:

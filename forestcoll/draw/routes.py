@@ -50,7 +50,7 @@ class Route:
         last = int(np.flatnonzero(rest).max(initial=0))
         inner, outer = dense[last + 1 if last + 1 < len(dense) else -1], dense[last]
         near, far = (float(np.hypot(*(point - dense[-1]))) for point in (inner, outer))
-        share = (far - by) / max(far - near, 1e-9)
+        share = (far - by) / (far - near) if far > near else 0.0
         end = outer + min(max(share, 0.0), 1.0) * (inner - outer)
         return Route(tuple((float(x), float(y)) for x, y in [*dense[: last + 1], end]))
 
