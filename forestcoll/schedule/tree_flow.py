@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from fractions import Fraction
 
 from forestcoll.problem.collective import algbw_of, collective_of
@@ -52,9 +53,9 @@ class TreeFlow(ByValue, InBrief):
         return algbw_of(self.time_s_per_gb)
 
     @property
+    @abstractmethod
     def num_trees(self) -> int:
         """Trees, counted with their multiplicity."""
-        raise NotImplementedError
 
     def in_a_line(self) -> str:
         """Return what it does on which network, and how fast."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from html import escape
 
 __all__ = ["InBrief"]
 
 
-class InBrief:
+class InBrief(ABC):
     """A base of dataclasses declared with ``repr=False``, which say what there is to show.
 
     Examples
@@ -26,13 +27,13 @@ class InBrief:
 
     __slots__ = ()
 
+    @abstractmethod
     def in_a_line(self) -> str:
         """Return what it is, without its type."""
-        raise NotImplementedError
 
+    @abstractmethod
     def in_a_table(self) -> Mapping[str, object]:
         """Return facts by their labels; those that are None are left out, others shown as text."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.in_a_line()}>"
