@@ -17,9 +17,11 @@ from enum import StrEnum
 
 from forestcoll.topology.describe import counted
 from forestcoll.topology.model import NodeKind, Topology
-from forestcoll.topology.symmetry.automorphism import Orbits
+from forestcoll.topology.symmetry.automorphism import Orbits, find_orbits
 
-__all__ = ["LikeParts", "PartKind", "counted_parts", "like_parts", "node_marks"]
+__all__ = ["LikeParts", "PartKind", "counted_parts", "like_parts", "symmetries"]
+
+_SEARCH_S = 5.0
 
 
 class PartKind(StrEnum):
@@ -121,7 +123,15 @@ any of 2 switches, b*.nvswitch; switch ib
     return tuple(found)
 
 
-def node_marks(topology: Topology, weights: Sequence[int]) -> list[int]:
+def symmetries(topology: Topology, weights: Sequence[int], *, of_links: bool = True) -> Orbits:
+    """Search for what carries parts into one another and keeps kinds and weights, for some seconds.
+
+    Where fewer symmetries are found, more is looked at one by one, with the same results.
+    """
+    return find_orbits(topology, _SEARCH_S, of_links=of_links, marks=_node_marks(topology, weights))
+
+
+def _node_marks(topology: Topology, weights: Sequence[int]) -> list[int]:
     """Return what symmetries must keep of each node beside bandwidths: its kind and weight."""
     kinds = list(NodeKind)
     heavy = max(weights, default=0) + 1

@@ -35,16 +35,12 @@ from forestcoll.topology.changes.named_parts import parts_named
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import Exact, exact, exact_text
 from forestcoll.topology.spec import Network, as_topology
-from forestcoll.topology.symmetry.automorphism import find_orbits
 from forestcoll.topology.validate import validate
-from forestcoll.what_if.like_parts import LikeParts, PartKind, like_parts, node_marks
+from forestcoll.what_if.like_parts import LikeParts, PartKind, like_parts, symmetries
 
 __all__ = ["Outcome", "failures", "upgrades"]
 
 Progress = Callable[[int, int], None]
-
-_SYMMETRY_S = 5.0
-"""For the search for symmetries: where fewer are found, more optima are, and the same ones."""
 
 
 @dataclass(frozen=True)
@@ -255,8 +251,7 @@ class _Numbers:
         whole = weights_for(topology, collective, root=root, weights=weights)
         reduction = collective in ("reduce-scatter", "reduce")
         self.before = optimum(topology, weights=whole, reduction=reduction, threads=threads)
-        orbits = find_orbits(topology, _SYMMETRY_S, marks=node_marks(topology, whole))
-        self.classes = like_parts(topology, orbits)
+        self.classes = like_parts(topology, symmetries(topology, whole))
         self._threads = threads
         self._network = topology.reversed() if reduction else topology
         self._number = {(e.tail, e.head): i for i, e in enumerate(self._network.links)}

@@ -28,15 +28,14 @@ from forestcoll.problem.cuts import Cut
 from forestcoll.problem.weights import Weights, weights_for
 from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
-from forestcoll.topology.symmetry.automorphism import Ints, find_orbits
-from forestcoll.what_if.like_parts import node_marks
+from forestcoll.topology.symmetry.automorphism import Ints
+from forestcoll.what_if.like_parts import symmetries
 
 __all__ = ["TightCut", "tightest_cuts"]
 
 Progress = Callable[[int, int], None]
 Inside = npt.NDArray[np.bool_]
 
-_SYMMETRY_S = 5.0
 _MOST_COPIES = 4096
 
 
@@ -101,7 +100,7 @@ def tightest_cuts(
     whole = weights_for(topology, collective, root=root, weights=weights)
     reduction = collective in ("reduce-scatter", "reduce")
     best = optimum(topology, weights=whole, reduction=reduction, threads=threads)
-    orbits = find_orbits(topology, _SYMMETRY_S, of_links=False, marks=node_marks(topology, whole))
+    orbits = symmetries(topology, whole, of_links=False)
     network = topology.reversed() if reduction else topology
     search = _Search(network, whole, orbits.generators, threads)
     inside = np.zeros(len(topology.nodes), dtype=np.bool_)

@@ -2,7 +2,7 @@
 
 from forestcoll.topology import load_topology
 from forestcoll.topology.symmetry.automorphism import find_orbits, no_symmetry
-from forestcoll.what_if.like_parts import LikeParts, PartKind, like_parts, node_marks
+from forestcoll.what_if.like_parts import LikeParts, PartKind, like_parts, symmetries
 
 BOXES = load_topology("dgx_a100:boxes=2")
 
@@ -51,7 +51,7 @@ def test_nics_leave_boxes_and_links_do_not() -> None:
 
 def test_marks_tell_kinds_and_weights_apart() -> None:
     weights = tuple(int(rank == 3) for rank in range(16))
-    orbits = find_orbits(BOXES, marks=node_marks(BOXES, weights))
+    orbits = symmetries(BOXES, weights)
     alone = [p for p in like_parts(BOXES, orbits) if p.names[0] == "b0.gpu3"]
     assert alone == [LikeParts(PartKind.GPU, ("b0.gpu3",), "b*.gpu*", False)]
     assert alone[0].in_words() == "GPU b0.gpu3"

@@ -13,8 +13,7 @@ from forestcoll import optimum
 from forestcoll.errors import CapacityOverflowError, InvalidParameterError
 from forestcoll.problem.cuts import Cut
 from forestcoll.topology import Topology, load_topology
-from forestcoll.topology.symmetry.automorphism import find_orbits
-from forestcoll.what_if.like_parts import node_marks
+from forestcoll.what_if.like_parts import symmetries
 from forestcoll.what_if.tightest_cuts import TightCut, tightest_cuts
 from tests.random_topologies import KINDS, random_topology
 
@@ -28,7 +27,7 @@ def all_cuts(topology: Topology, weights: tuple[int, ...], reduction: bool) -> I
 
 
 def copies(topology: Topology, found: TightCut, weights: tuple[int, ...]) -> set[frozenset[int]]:
-    moves = find_orbits(topology, marks=node_marks(topology, weights)).generators
+    moves = symmetries(topology, weights).generators
     known = {frozenset(found.cut.nodes)}
     waiting = list(known)
     while waiting:
