@@ -97,8 +97,7 @@ def _spread(
     most = max((beside[gpu] for gpu in request.topology.compute), default=0)
     if not request.is_free or most < 2 or both.optimal:
         return both
-    remark = f"a tree of each GPU for each of {most} switches that copy"
-    finer = _copied(replace(request, k=most, program_s=0.0), progress, remark)
+    finer = _copied(replace(request, k=most, program_s=0.0), progress, both.remark)
     return min(both, finer, key=lambda one: one.time_s_per_gb)
 
 
