@@ -88,6 +88,7 @@ def lower(schedule: AnySchedule | StepSchedule | FlowSchedule, pieces: int = 1) 
         first_need=first_need,
         need=need,
         message=moves.message,
+        step=np.unique(moves.start, return_inverse=True)[1].reshape(-1).astype(np.int32),
         paths=plan.paths,
         starts=None if clock is None else Starts(clock.size_bytes, clock.tick_us, moves.start),
         weights=_weights(schedule),

@@ -76,6 +76,10 @@ class Program(ByValue):
         Numbers of transfers, in order, each smaller than that of the one that needs it.
     message : int32 array of length T
         Transfers of one number start together, as one message; -1: alone.
+    step : int32 array of length T
+        In which step the schedule sends it, from 0 up: the hop of a forest, the phases of an
+        allreduce one behind the other; of a schedule with a clock the number of its start. Who
+        carries a program out need not keep to it.
     paths : Walks
         Physical paths, in positions of the topology.
     starts : Starts, optional
@@ -99,6 +103,7 @@ class Program(ByValue):
     first_need: npt.NDArray[np.int64] = field(repr=False)
     need: npt.NDArray[np.int32] = field(repr=False)
     message: npt.NDArray[np.int32] = field(repr=False)
+    step: npt.NDArray[np.int32] = field(repr=False)
     paths: Walks = field(repr=False)
     starts: Starts | None = field(default=None, repr=False)
     weights: tuple[int, ...] = field(default=(), repr=False)

@@ -1,0 +1,18 @@
+// Transfers in pieces over links that carry one at a time, in the order in which they come.
+//
+// As in fair_shares.hpp, but a link serves one piece after the other, first come, first served (in
+// the order of their numbers where they come at once). A piece goes on to the next link of its way
+// as it comes in, and leaves no gaps: it begins so late there that it ends no earlier than it has
+// come in. Switches hold what has to wait.
+#pragma once
+
+#include "forestcoll/common/progress.hpp"
+#include "forestcoll/simulation/fair_shares.hpp"
+#include "forestcoll/simulation/transfers.hpp"
+
+namespace forestcoll {
+
+// `of_stream` is by transfer here. Throws Infeasible as fair_shares does.
+Finish first_come(const Transfers& transfers, const Setting& setting, Progress progress = {});
+
+}  // namespace forestcoll

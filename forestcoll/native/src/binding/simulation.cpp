@@ -1,0 +1,125 @@
+// The Python face of simulation: the transfers of a program, simulated as often as asked for.
+#include <cstdint>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "binding.hpp"
+#include "forestcoll/simulation/classes.hpp"
+#include "forestcoll/simulation/fair_shares.hpp"
+#include "forestcoll/simulation/first_come.hpp"
+#include "forestcoll/simulation/rounds.hpp"
+#include "forestcoll/simulation/streams.hpp"
+#include "forestcoll/simulation/transfers.hpp"
+
+using namespace nanobind::literals;
+
+namespace forestcoll {
+namespace {
+
+auto result_of(Finish finish) {
+  const auto bins = static_cast<std::size_t>(finish.usage.bins());
+  return std::tuple(finish.ticks, finish.events, array_of(std::move(finish.of_stream)),
+                    finish.usage.width(),
+                    rows_of(std::vector<double>(finish.usage.carried()), bins));
+}
+
+// Holds the transfers, and their classes once they are found: both serve every size of the data.
+class Simulator {
+ public:
+  Simulator(In<std::int32_t> kind_of_resource, In<std::int64_t> first_resource,
+            In<std::int32_t> resource, In<std::int32_t> delay_of_way, In<std::int32_t> way,
+            In<Amount> amount, In<std::int32_t> adder, In<std::int32_t> step, In<std::int32_t> gate,
+            In<std::int64_t> first_need, In<std::int32_t> need)
+      : transfers_{vector_of(kind_of_resource),
+                   {vector_of(first_resource), vector_of(resource)},
+                   vector_of(delay_of_way),
+                   vector_of(way),
+                   vector_of(amount),
+                   vector_of(adder),
+                   vector_of(step),
+                   vector_of(gate),
+                   {vector_of(first_need), vector_of(need)}} {
+    check(transfers_);
+  }
+
+  // The class of each transfer and of each resource.
+  auto classes(bool by_class, Callback progress) {
+    run(progress, [&](Progress p) { prepare(by_class, std::move(p)); });
+    return std::tuple(array_of(std::vector<std::int32_t>(classes_.of_transfer)),
+                      array_of(std::vector<std::int32_t>(classes_.of_resource)));
+  }
+
+  auto fair_shares(In<double> rate, In<double> latency, In<std::int64_t> start, std::int32_t pieces,
+                   bool lockstep, double tick, int bins, bool by_class, Callback progress) {
+    const Setting setting = setting_of(rate, latency, start, pieces, lockstep, tick, bins);
+    return result_of(run(progress, [&](Progress p) {
+      prepare(by_class, p);
+      return forestcoll::fair_shares(*streams_, setting, std::move(p));
+    }));
+  }
+
+  auto first_come(In<double> rate, In<double> latency, In<std::int64_t> start, std::int32_t pieces,
+                  bool lockstep, double tick, int bins, Callback progress) {
+    const Setting setting = setting_of(rate, latency, start, pieces, lockstep, tick, bins);
+    return result_of(run(progress, [&](Progress p) {
+      return forestcoll::first_come(transfers_, setting, std::move(p));
+    }));
+  }
+
+  std::optional<double> in_rounds(In<double> rate, In<double> latency, std::int32_t pieces,
+                                  bool lockstep, bool by_class, Callback progress) {
+    const Setting setting = setting_of(rate, latency, {}, pieces, lockstep, 1, 0);
+    return run(progress, [&](Progress p) {
+      prepare(by_class, std::move(p));
+      return forestcoll::in_rounds(*streams_, setting);
+    });
+  }
+
+ private:
+  void prepare(bool by_class, Progress progress) {
+    if (streams_ && by_class_ == by_class) return;
+    classes_ = by_class ? classes_of(transfers_, std::move(progress)) : each_by_itself(transfers_);
+    streams_ = std::make_unique<Streams>(streams_of(transfers_, classes_));
+    by_class_ = by_class;
+  }
+
+  Setting setting_of(const In<double>& rate, const In<double>& latency,
+                     const std::optional<In<std::int64_t>>& start, std::int32_t pieces,
+                     bool lockstep, double tick, int bins) const {
+    Setting setting{vector_of(rate), vector_of(latency), {}, pieces, lockstep, tick, bins};
+    if (start) setting.start = vector_of(*start);
+    check(setting, transfers_);
+    return setting;
+  }
+
+  Transfers transfers_;
+  Classes classes_;
+  std::unique_ptr<Streams> streams_;
+  bool by_class_ = false;
+};
+
+}  // namespace
+
+void bind_simulation(nb::module_& m) {
+  nb::class_<Simulator>(m, "Simulator", "Transfers, to be simulated.")
+      .def(nb::init<In<std::int32_t>, In<std::int64_t>, In<std::int32_t>, In<std::int32_t>,
+                    In<std::int32_t>, In<Amount>, In<std::int32_t>, In<std::int32_t>,
+                    In<std::int32_t>, In<std::int64_t>, In<std::int32_t>>(),
+           "kind_of_resource"_a, "first_resource"_a, "resource"_a, "delay_of_way"_a, "way"_a,
+           "amount"_a, "adder"_a, "step"_a, "gate"_a, "first_need"_a, "need"_a)
+      .def("classes", &Simulator::classes, "by_class"_a = true, "progress"_a = nb::none(),
+           "Return the class of each transfer and of each resource.")
+      .def("fair_shares", &Simulator::fair_shares, "rate"_a, "latency"_a, "start"_a, "pieces"_a,
+           "lockstep"_a, "tick"_a, "bins"_a, "by_class"_a, "progress"_a = nb::none(),
+           "Return the ticks to the end, the events, the last arrival of each class, and the "
+           "usage: ticks of a bin, and what a resource of each class carries in each.")
+      .def("first_come", &Simulator::first_come, "rate"_a, "latency"_a, "start"_a, "pieces"_a,
+           "lockstep"_a, "tick"_a, "bins"_a, "progress"_a = nb::none(),
+           "Return the same, of each transfer and resource.")
+      .def("in_rounds", &Simulator::in_rounds, "rate"_a, "latency"_a, "pieces"_a, "lockstep"_a,
+           "by_class"_a, "progress"_a = nb::none(),
+           "Return the seconds of fair shares if all goes round by round, else None.");
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,368 @@
+#include "forestcoll/simulation/fair_shares.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <queue>
+#include <string>
+#include <utility>
+
+#include "forestcoll/common/errors.hpp"
+#include "gates.hpp"
+
+namespace forestcoll {
+namespace {
+
+__extension__ using Sum = __int128;  // of amounts
+
+constexpr Tick kNever = std::numeric_limits<Tick>::max();
+
+// The rates of max-min fairness, in units of the pieces' sizes: one level for each lane.
+//
+// What changes on a lane concerns only lanes that share a resource with it, or with one that does,
+// and so on: only these are divided anew.
+class Shares {
+ public:
+  Shares(const Streams& streams, const Setting& setting)
+      : s_(streams),
+        load_(streams.lanes.count()),
+        level_(streams.lanes.count(), 0.0),
+        is_listed_(streams.lanes.count()),
+        is_seen_(streams.lanes.count(), 0) {
+    for (const auto kind : s_.kind_of_resource) rate_.push_back(setting.rate[kind]);
+    const int resources = rate_.count();
+    busy_on_.resize(static_cast<std::size_t>(resources));
+    total_.assign(resources, 0);
+    free_ = rate_;  // nothing flows
+    left_.assign(resources, 0);
+    is_reached_.assign(resources, 0);
+    for (int lane = 0; lane < s_.lanes.count(); ++lane) {
+      const auto size = s_.lanes[lane].resources.size();
+      load_[lane].assign(size, 0);
+      is_listed_[lane].assign(size, 0);
+    }
+  }
+
+  // A leg begins (+1) or ends (-1) to flow.
+  void change(std::int32_t stream, const Leg& leg, int by) {
+    const auto& on = s_.lanes[leg.lane].resources;
+    for (std::size_t i = 0; i < on.size(); ++i) {
+      const Sum more = static_cast<Sum>(s_.amount[stream]) * leg.uses[i] * by;
+      load_[leg.lane][i] += more;
+      total_[on[i]] += more;
+      if (is_listed_[leg.lane][i]) continue;
+      is_listed_[leg.lane][i] = 1;
+      busy_on_[static_cast<std::size_t>(on[i])].push_back(leg.lane);
+    }
+    changed_.push_back(leg.lane);
+  }
+
+  bool is_busy(std::int32_t lane) const { return load_[lane][0] != 0; }
+  double level(std::int32_t lane) const { return level_[lane]; }
+  // Of all that flows over a resource, in its units a second.
+  double carried(std::int32_t resource) const {
+    return rate_[resource] - std::max(0.0, free_[resource]);
+  }
+
+  // Finds the lanes and resources that changes concern; what they had is still there.
+  void find_concerned() {
+    lanes_.clear();
+    resources_.clear();
+    for (const auto lane : changed_) see(lane);
+    changed_.clear();
+    for (std::size_t i = 0; i < resources_.size(); ++i) {
+      const std::int32_t r = resources_[i];
+      std::erase_if(busy_on_[static_cast<std::size_t>(r)], [&](std::int32_t lane) {
+        if (is_busy(lane)) {
+          see(lane);
+          return false;
+        }
+        const auto& on = s_.lanes[lane].resources;
+        is_listed_[lane]
+                  [static_cast<std::size_t>(std::find(on.begin(), on.end(), r) - on.begin())] = 0;
+        return true;
+      });
+    }
+  }
+
+  const std::vector<std::int32_t>& lanes() const { return lanes_; }
+  const std::vector<std::int32_t>& resources() const { return resources_; }
+
+  // Fills these lanes evenly, until a resource is full: its lanes stay as they are, others go on.
+  void divide() {
+    queue_.clear();
+    for (const auto lane : lanes_) {
+      is_seen_[lane] = 0;
+      level_[lane] = 0;
+    }
+    for (const auto r : resources_) {
+      is_reached_[r] = 0;
+      left_[r] = total_[r];
+      free_[r] = rate_[r];
+      if (left_[r] != 0) queue_.push_back({fill(r), r});
+    }
+    std::make_heap(queue_.begin(), queue_.end(), std::greater<>());
+    double level = 0;
+    while (!queue_.empty()) {
+      std::pop_heap(queue_.begin(), queue_.end(), std::greater<>());
+      const auto [at, r] = queue_.back();
+      queue_.pop_back();
+      if (left_[r] == 0) continue;
+      const double now = fill(r);
+      if (now > at && !queue_.empty() && now > queue_.front().first) {
+        queue_.push_back({now, r});
+        std::push_heap(queue_.begin(), queue_.end(), std::greater<>());
+        continue;
+      }
+      level = std::max(level, now);  // only rounding makes it less
+      for (const auto lane : busy_on_[static_cast<std::size_t>(r)]) {
+        if (level_[lane] == 0 && is_busy(lane)) settle(lane, level);
+      }
+    }
+  }
+
+ private:
+  double fill(std::int32_t r) const { return free_[r] / static_cast<double>(left_[r]); }
+
+  void see(std::int32_t lane) {
+    if (is_seen_[lane]) return;
+    is_seen_[lane] = 1;
+    lanes_.push_back(lane);
+    for (const auto r : s_.lanes[lane].resources) {
+      if (is_reached_[r]) continue;
+      is_reached_[r] = 1;
+      resources_.push_back(r);
+    }
+  }
+
+  void settle(std::int32_t lane, double level) {
+    level_[lane] = level;
+    const auto& on = s_.lanes[lane].resources;
+    for (std::size_t i = 0; i < on.size(); ++i) {
+      left_[on[i]] -= load_[lane][i];
+      free_[on[i]] -= level * static_cast<double>(load_[lane][i]);
+    }
+  }
+
+  const Streams& s_;
+  IndexedVector<double> rate_, free_;               // by resource
+  IndexedVector<Sum> total_, left_;                 // of what flows, by resource
+  std::vector<std::vector<std::int32_t>> busy_on_;  // lanes, by resource; some are idle again
+  IndexedVector<std::vector<Sum>> load_;            // by lane, by place
+  IndexedVector<double> level_;
+  IndexedVector<std::vector<std::uint8_t>> is_listed_;
+  IndexedVector<std::uint8_t> is_seen_, is_reached_;
+  std::vector<std::int32_t> changed_, lanes_, resources_;
+  std::vector<std::pair<double, std::int32_t>> queue_;
+};
+
+// A lane's pieces, in the order in which they began: all of them are of size 1 there.
+struct Queue {
+  struct Entry {
+    double end;  // when the lane has come so far, this piece ends
+    std::int32_t stream;
+    bool adding;
+  };
+  std::vector<Entry> entries;
+  std::size_t head = 0;
+  double come = 0;
+  Tick since = 0;      // it had come so far
+  Tick next = kNever;  // when its first piece ends
+
+  bool empty() const { return head == entries.size(); }
+  double end() const { return entries[head].end; }
+  void push(Entry entry) {
+    if (head > 64 && 2 * head > entries.size()) {
+      entries.erase(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(head));
+      head = 0;
+    }
+    entries.push_back(entry);
+  }
+};
+
+class Simulation {
+ public:
+  Simulation(const Streams& streams, const Setting& setting)
+      : s_(streams),
+        setting_(setting),
+        gates_(streams, setting),
+        shares_(streams, setting),
+        lanes_(streams.lanes.count()),
+        used_since_(streams.kind_of_resource.count(), 0) {
+    finish_.of_stream.assign(s_.count(), 0);
+    finish_.usage = Usage(s_.kind_of_resource.count(), setting.bins);
+    for (const double seconds : setting.latency) delays_.push_back(ticks(seconds));
+  }
+
+  Finish run(Progress progress) {
+    const std::int64_t all = gates_.left();
+    gates_.open(opened_);
+    while (true) {
+      settle();
+      share();
+      if (gates_.all_done()) break;
+      ++finish_.events;
+      progress(all - gates_.left(), all);
+      now_ = next_event();
+    }
+    finish_.ticks = now_;
+    return std::move(finish_);
+  }
+
+ private:
+  Tick ticks(double seconds) const {
+    const double count = std::ceil(seconds / setting_.tick);
+    if (!(count < 4e18)) throw CapacityOverflow("this simulation takes more than 2^62 ticks");
+    return static_cast<Tick>(count);
+  }
+
+  // Whatever happens at this moment.
+  void settle() {
+    while (!held_.empty() && held_.top().first <= now_) {
+      opened_.push_back(held_.top().second);
+      held_.pop();
+    }
+    while (!delayed_.empty() && delayed_.top().first == now_) {
+      const std::int32_t stream = delayed_.top().second;
+      delayed_.pop();
+      flow(stream, false);
+    }
+    while (!ends_.empty() && ends_.top().first == now_) {
+      const std::int32_t lane = ends_.top().second;
+      ends_.pop();
+      if (lanes_[lane].next == now_) end_pieces(lane);
+    }
+    for (std::size_t i = 0; i < opened_.size(); ++i) start(opened_[i]);
+    opened_.clear();
+  }
+
+  void start(std::int32_t gate) {
+    if (const Tick earliest = gates_.not_before(gate); earliest > now_) {
+      held_.push({earliest, gate});
+      return;
+    }
+    gates_.start(gate);
+    for (const auto stream : s_.streams_of_gate[gate]) {
+      const Tick delay = delays_[s_.delay[stream]];
+      if (delay == 0) {
+        flow(stream, false);
+      } else {
+        delayed_.push({now_ + delay, stream});
+      }
+    }
+  }
+
+  const Leg& leg(std::int32_t stream, bool adding) const {
+    return adding ? s_.adding[stream] : s_.moving[stream];
+  }
+
+  void bring_up(std::int32_t lane) {
+    Queue& queue = lanes_[lane];
+    const double seconds = static_cast<double>(now_ - queue.since) * setting_.tick;
+    if (!queue.empty()) queue.come += shares_.level(lane) * seconds;
+    queue.since = now_;
+  }
+
+  void flow(std::int32_t stream, bool adding) {
+    const Leg& on = leg(stream, adding);
+    bring_up(on.lane);
+    Queue& queue = lanes_[on.lane];
+    queue.push({queue.come + 1.0 / setting_.pieces, stream, adding});
+    shares_.change(stream, on, 1);
+  }
+
+  void end_pieces(std::int32_t lane) {
+    bring_up(lane);
+    Queue& queue = lanes_[lane];
+    queue.come = std::max(queue.come, queue.end());  // rounding must not leave it open
+    while (!queue.empty() && queue.end() <= queue.come) {
+      const auto entry = queue.entries[queue.head++];
+      shares_.change(entry.stream, leg(entry.stream, entry.adding), -1);
+      if (!entry.adding && s_.adding[entry.stream].lane >= 0) {
+        flow(entry.stream, true);
+        continue;
+      }
+      finish_.of_stream[entry.stream] = now_;
+      gates_.arrived(entry.stream, opened_);
+    }
+    queue.next = kNever;
+  }
+
+  // Gives lanes their rates from now on, and finds when their first pieces end.
+  void share() {
+    shares_.find_concerned();
+    for (const auto lane : shares_.lanes()) bring_up(lane);
+    if (setting_.bins > 0) note_usage();
+    shares_.divide();
+    for (const auto lane : shares_.lanes()) {
+      Queue& queue = lanes_[lane];
+      queue.next = kNever;
+      if (queue.empty()) continue;
+      const double seconds = std::max(0.0, queue.end() - queue.come) / shares_.level(lane);
+      queue.next = now_ + std::max<Tick>(1, ticks(seconds));
+      ends_.push({queue.next, lane});
+    }
+  }
+
+  void note_usage() {
+    for (const auto r : shares_.resources()) {
+      const Tick since = std::exchange(used_since_[r], now_);
+      const double seconds = static_cast<double>(now_ - since) * setting_.tick;
+      finish_.usage.add(r, since, now_, shares_.carried(r) * seconds);
+    }
+  }
+
+  Tick next_event() {
+    while (!ends_.empty() && lanes_[ends_.top().second].next != ends_.top().first) ends_.pop();
+    Tick next = ends_.empty() ? kNever : ends_.top().first;
+    if (!delayed_.empty()) next = std::min(next, delayed_.top().first);
+    if (!held_.empty()) next = std::min(next, held_.top().first);
+    if (next == kNever) {
+      throw Infeasible("transfers of this schedule wait for one another in a circle");
+    }
+    return next;
+  }
+
+  template <typename T>
+  using Earliest = std::priority_queue<T, std::vector<T>, std::greater<>>;
+
+  const Streams& s_;
+  const Setting& setting_;
+  Gates gates_;
+  Shares shares_;
+  IndexedVector<Queue> lanes_;
+  IndexedVector<Tick> delays_, used_since_;
+  std::vector<std::int32_t> opened_;                 // gates, at this moment
+  Earliest<std::pair<Tick, std::int32_t>> ends_;     // lanes; some are out of date
+  Earliest<std::pair<Tick, std::int32_t>> delayed_;  // streams
+  Earliest<std::pair<Tick, std::int32_t>> held_;     // gates, for the times of a clock
+  Tick now_ = 0;
+  Finish finish_;
+};
+
+}  // namespace
+
+void check(const Setting& setting, const Transfers& transfers) {
+  const auto last = [](const auto& numbers) {
+    const auto found = std::max_element(numbers.begin(), numbers.end());
+    return found == numbers.end() ? -1 : *found;
+  };
+  const auto positive = [](double rate) { return rate > 0; };
+  const auto possible = [](double latency) { return latency >= 0; };
+  if (setting.pieces < 1 || !(setting.tick > 0) || setting.bins < 0 ||
+      last(transfers.kind_of_resource) >= setting.rate.count() ||
+      last(transfers.delay_of_way) >= setting.latency.count() ||
+      (!setting.start.empty() && last(transfers.step) >= setting.start.count()) ||
+      !std::all_of(setting.rate.begin(), setting.rate.end(), positive) ||
+      !std::all_of(setting.latency.begin(), setting.latency.end(), possible)) {
+    throw InvalidInput(
+        "a simulation asks for pieces, a tick, and rates and latencies of all kinds");
+  }
+}
+
+Finish fair_shares(const Streams& streams, const Setting& setting, Progress progress) {
+  return Simulation(streams, setting).run(std::move(progress));
+}
+
+}  // namespace forestcoll

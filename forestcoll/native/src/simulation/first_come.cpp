@@ -1,0 +1,122 @@
+#include "forestcoll/simulation/first_come.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <queue>
+#include <utility>
+
+#include "forestcoll/common/errors.hpp"
+#include "gates.hpp"
+
+namespace forestcoll {
+namespace {
+
+// Something comes to a place of its way: 0 is its first link, behind the last link it has arrived.
+struct Event {
+  Tick at;
+  std::int32_t transfer;
+  std::int32_t place;
+  Tick came;  // when all of it has
+
+  bool operator>(const Event& other) const {
+    if (at != other.at) return at > other.at;
+    if (transfer != other.transfer) return transfer > other.transfer;
+    return place > other.place;
+  }
+};
+
+class Simulation {
+ public:
+  Simulation(const Transfers& transfers, const Setting& setting)
+      : t_(transfers),
+        setting_(setting),
+        streams_(streams_of(transfers, each_by_itself(transfers))),
+        gates_(streams_, setting),
+        free_(t_.kind_of_resource.count(), 0) {
+    finish_.of_stream.assign(t_.count(), 0);
+    finish_.usage = Usage(free_.count(), setting.bins);
+    for (const double seconds : setting.latency) delays_.push_back(ticks(seconds));
+  }
+
+  Finish run(Progress progress) {
+    const std::int64_t all = gates_.left();
+    std::vector<std::int32_t> opened;
+    gates_.open(opened);
+    start(opened, 0);
+    while (!events_.empty()) {
+      const Event event = events_.top();
+      events_.pop();
+      ++finish_.events;
+      progress(all - gates_.left(), all);
+      const auto way = t_.resources_of_way[t_.way[event.transfer]];
+      const auto links = static_cast<std::int32_t>(way.size());
+      const std::int32_t adder = t_.adder[event.transfer];
+      if (event.place < links) {
+        pass(event, way[static_cast<std::size_t>(event.place)], event.place + 1 == links);
+      } else if (event.place == links && adder >= 0) {
+        pass(event, adder, true);
+      } else {
+        arrived(event, opened);
+      }
+    }
+    if (!gates_.all_done()) {
+      throw Infeasible("transfers of this schedule wait for one another in a circle");
+    }
+    return std::move(finish_);
+  }
+
+ private:
+  Tick ticks(double seconds) const {
+    const double count = std::ceil(seconds / setting_.tick);
+    if (!(count < 4e18)) throw CapacityOverflow("this simulation takes more than 2^62 ticks");
+    return static_cast<Tick>(count);
+  }
+
+  // Through a resource; what comes next sees it as it comes in, or when it is complete.
+  void pass(const Event& event, std::int32_t resource, bool complete) {
+    const double units = static_cast<double>(t_.amount[event.transfer]) / setting_.pieces;
+    const Tick takes = ticks(units / setting_.rate[t_.kind_of_resource[resource]]);
+    const Tick begin = std::max({event.at, free_[resource], event.came - takes});
+    const Tick end = begin + takes;
+    free_[resource] = end;
+    finish_.usage.add(resource, begin, end, units);
+    events_.push({complete ? end : begin, event.transfer, event.place + 1, end});
+  }
+
+  void arrived(const Event& event, std::vector<std::int32_t>& opened) {
+    finish_.of_stream[event.transfer] = event.at;
+    finish_.ticks = event.at;
+    gates_.arrived(event.transfer, opened);
+    start(opened, event.at);
+  }
+
+  void start(std::vector<std::int32_t>& opened, Tick now) {
+    for (const auto gate : opened) {
+      const Tick begin = std::max(now, gates_.not_before(gate));
+      gates_.start(gate);
+      for (const auto i : streams_.streams_of_gate[gate]) {
+        const Tick at = begin + delays_[t_.delay_of_way[t_.way[i]]];
+        events_.push({at, i, 0, at});
+      }
+    }
+    opened.clear();
+  }
+
+  const Transfers& t_;
+  const Setting& setting_;
+  Streams streams_;  // for who waits for whom
+  Gates gates_;
+  IndexedVector<Tick> free_;  // from when on, by resource
+  IndexedVector<Tick> delays_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  Finish finish_;
+};
+
+}  // namespace
+
+Finish first_come(const Transfers& transfers, const Setting& setting, Progress progress) {
+  return Simulation(transfers, setting).run(std::move(progress));
+}
+
+}  // namespace forestcoll

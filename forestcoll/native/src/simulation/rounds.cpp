@@ -1,0 +1,126 @@
+#include "forestcoll/simulation/rounds.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace forestcoll {
+namespace {
+
+constexpr std::int64_t kMostWork = 100'000'000;  // beyond it events are as fast
+
+// Streams by depth: what each depth puts on the resources, and over which lanes.
+class Depths {
+ public:
+  Depths(const Streams& streams, IndexedVector<std::int32_t> depth)
+      : s_(streams), resources_(streams.kind_of_resource.count()) {
+    const auto deepest = std::max_element(depth.begin(), depth.end());
+    count_ = deepest == depth.end() ? 0 : *deepest + 1;
+    if (static_cast<std::int64_t>(count_) * resources_ > kMostWork) return;
+    load_.assign(static_cast<std::size_t>(count_) * static_cast<std::size_t>(resources_), 0.0);
+    lanes_.resize(static_cast<std::size_t>(count_));
+    for (int i = 0; i < s_.count(); ++i) add(i, depth[i]);
+    for (auto& lanes : lanes_) {
+      std::sort(lanes.begin(), lanes.end());
+      lanes.erase(std::unique(lanes.begin(), lanes.end()), lanes.end());
+    }
+    is_small_ = true;
+  }
+
+  bool is_small() const { return is_small_; }
+  int count() const { return count_; }
+
+  std::int64_t work() const {
+    std::int64_t lanes = 0;
+    for (const auto& some : lanes_) lanes += std::ssize(some);
+    return lanes + static_cast<std::int64_t>(count_) * resources_;
+  }
+
+  // The level at which everything from one depth to another flows at once; none if it differs.
+  std::optional<double> level(int first, int last, const Setting& setting, bool forced) const {
+    IndexedVector<double> level(resources_, 0.0);
+    double least = 0;
+    for (int r = 0; r < resources_; ++r) {
+      double load = 0;
+      for (int depth = first; depth <= last; ++depth) load += load_[at(depth, r)];
+      if (load == 0) continue;
+      level[r] = setting.rate[s_.kind_of_resource[r]] / load;
+      if (least == 0 || level[r] < least) least = level[r];
+    }
+    if (forced) return least;
+    for (int depth = first; depth <= last; ++depth) {
+      for (const auto lane : lanes_[static_cast<std::size_t>(depth)]) {
+        const auto& on = s_.lanes[lane].resources;
+        if (std::none_of(on.begin(), on.end(), [&](auto r) { return level[r] == least; })) {
+          return std::nullopt;
+        }
+      }
+    }
+    return least;
+  }
+
+ private:
+  std::size_t at(int depth, int resource) const {
+    return static_cast<std::size_t>(depth) * static_cast<std::size_t>(resources_) +
+           static_cast<std::size_t>(resource);
+  }
+
+  void add(int stream, int depth) {
+    const Leg& leg = s_.moving[stream];
+    const auto& on = s_.lanes[leg.lane].resources;
+    lanes_[static_cast<std::size_t>(depth)].push_back(leg.lane);
+    for (std::size_t i = 0; i < on.size(); ++i) {
+      load_[at(depth, on[i])] +=
+          static_cast<double>(s_.amount[stream]) * static_cast<double>(leg.uses[i]);
+    }
+  }
+
+  const Streams& s_;
+  int resources_, count_ = 0;
+  bool is_small_ = false;
+  std::vector<double> load_;
+  std::vector<std::vector<std::int32_t>> lanes_;
+};
+
+// The steps of the schedule, or how many needs lead to a stream; none if a step needs itself.
+std::optional<IndexedVector<std::int32_t>> depths_of(const Streams& s, bool lockstep) {
+  IndexedVector<std::int32_t> depth(s.count(), 0);
+  for (int i = 0; i < s.count(); ++i) {
+    if (lockstep) depth[i] = s.step[i];
+    for (const auto need : s.needs[i]) {
+      if (need >= i) return std::nullopt;
+      if (!lockstep) depth[i] = std::max(depth[i], depth[need] + 1);
+      if (depth[need] >= depth[i]) return std::nullopt;
+    }
+  }
+  return depth;
+}
+
+}  // namespace
+
+std::optional<double> in_rounds(const Streams& s, const Setting& setting) {
+  if (!setting.start.empty() || s.streams_of_gate.count() != s.count()) return std::nullopt;
+  for (int i = 0; i < s.count(); ++i) {
+    if (s.adding[i].lane >= 0 || s.delay[i] != s.delay[0]) return std::nullopt;
+  }
+  auto found = depths_of(s, setting.lockstep);
+  if (!found) return std::nullopt;
+  const Depths depths(s, std::move(*found));
+  const int height = depths.count(), pieces = setting.pieces;
+  const int distinct = std::min(height + pieces - 1, 2 * height);
+  if (!depths.is_small() || depths.work() * distinct > kMostWork) return std::nullopt;
+  double seconds = 0;
+  for (int round = 0; round < height + pieces - 1;) {
+    const int first = std::max(0, round - pieces + 1), last = std::min(height - 1, round);
+    const bool is_full = first == 0 && last == height - 1;
+    const int times = is_full ? pieces - height + 1 : 1;  // as long as all depths are under way
+    const auto level = depths.level(first, last, setting, setting.lockstep);
+    if (!level) return std::nullopt;
+    if (*level > 0) seconds += times * (setting.latency[s.delay[0]] + 1 / (*level * pieces));
+    round += times;
+  }
+  return seconds;
+}
+
+}  // namespace forestcoll

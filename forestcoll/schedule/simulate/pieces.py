@@ -1,0 +1,101 @@
+"""How many pieces to cut the data into.
+
+Problem: few pieces leave links idle while the first ones are on their way, many pay latencies often.
+Input:   a simulator, a size and a model.
+Output:  the simulation with the number of pieces that is best among those tried.
+Cost:    some ten to twenty simulations, each of as many events as it has pieces.
+Source:  ours. Over h hops, c pieces take (h + c - 1) (alpha + T / c) in the simplest case, which is
+         least at c = sqrt((h - 1) T / alpha): the search starts there.
+
+Tried are powers of two and the numbers half way between, from that start on in both directions for
+as long as it gets better; the time is not promised to have a single valley.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from forestcoll.schedule.simulate.alpha_beta import AlphaBeta, Sharing
+from forestcoll.schedule.simulate.simulator import Simulation, Simulator
+from forestcoll.topology.numbers import exact
+
+__all__ = ["MOST_PIECES", "best_pieces"]
+
+MOST_PIECES = 2**14
+"""More are not tried."""
+
+_MOST_EVENTS = 2**21  # of one simulation: some seconds
+_PATIENCE = 2  # numbers that are worse before the search turns
+
+
+def best_pieces(
+    simulator: Simulator,
+    size_bytes: int,
+    model: AlphaBeta | None = None,
+    *,
+    most: int = MOST_PIECES,
+    progress: Callable[[int, int], None] | None = None,
+) -> Simulation:
+    """Simulate with as many pieces as are best among those tried.
+
+    Parameters
+    ----------
+    simulator : Simulator
+    size_bytes : int
+    model : AlphaBeta, optional
+        With its defaults if not given. One that keeps to a clock allows one piece only.
+    most : int
+        No more pieces are tried; and, where there is no closed form, no more than make two million
+        events.
+    progress : callable, optional
+        As of :meth:`Simulator.run`, of each simulation.
+
+    Raises
+    ------
+    InvalidParameterError, VerificationError
+        As :meth:`Simulator.run`.
+    """
+    model = AlphaBeta() if model is None else model
+    first = simulator.run(size_bytes, model, 1, progress=progress)
+    if model.keep_clock or not first.time_s:
+        return first
+    tried = {1: first}
+
+    def at(pieces: int) -> Simulation:
+        if pieces not in tried:
+            tried[pieces] = simulator.run(size_bytes, model, pieces, progress=progress)
+        return tried[pieces]
+
+    grid = _grid(most if first.closed else min(most, _affordable(simulator, model)))
+    start = min(len(grid) - 1, _guess(simulator, size_bytes, model, grid))
+    for direction in (1, -1):
+        place, worse = start, 0
+        while 0 <= place < len(grid) and worse < _PATIENCE:
+            best = min(one.time_s for one in tried.values())
+            worse = 0 if at(grid[place]).time_s <= best else worse + 1
+            place += direction
+    return min(tried.values(), key=lambda one: (one.time_s, one.pieces))
+
+
+def _grid(most: int) -> list[int]:
+    """1, 2, 3, 4, 6, 8, 12 and so on."""
+    powers = (2**i for i in range(max(1, most).bit_length()))
+    found = sorted({number for power in powers for number in (power, power + power // 2)})
+    return [number for number in found if number <= max(1, most)]
+
+
+def _affordable(simulator: Simulator, model: AlphaBeta) -> int:
+    fair = model.sharing is Sharing.FAIR
+    each = simulator.streams if fair else simulator.program.num_transfers
+    return max(1, _MOST_EVENTS // max(1, each))
+
+
+def _guess(simulator: Simulator, size_bytes: int, model: AlphaBeta, grid: list[int]) -> int:
+    """The place of the least number of pieces that is as many as the formula says."""
+    steps = int(simulator.program.step.max(initial=0)) + 1
+    alpha_s = float(exact(model.alpha_us, "alpha")) / 10**6
+    ideal = math.inf
+    if alpha_s:
+        ideal = math.sqrt((steps - 1) * simulator.flowing_s(size_bytes) / alpha_s)
+    return sum(number < ideal for number in grid)

@@ -1,0 +1,272 @@
+"""Simulations of one schedule: for any size of the data, in any number of pieces.
+
+Problem: when the last byte is where it belongs, if a schedule is carried out for so much data.
+Input:   a program; a size; the model (:mod:`forestcoll.schedule.simulate.alpha_beta`).
+Output:  the finish, in floating point; the use of the links over time.
+Cost:    of fair shares: one event for each class of transfers that cannot be told apart, and piece;
+         a closed form where everything goes in rounds. First come, first served: one for each
+         transfer, piece and link.
+Source:  ours; weighted max-min fairness as of Bertsekas and Gallager, Data Networks, section 6.5.
+
+The data is cut into equal pieces, each of which goes through the whole schedule: a piece of a
+transfer needs the same piece of what the transfer needs, and follows the one before it. Pieces on
+their way at once share the links in proportion to their sizes, so each has at least the rate that
+it has when all of the schedule flows: c pieces over h hops take at most (h + c - 1) (alpha + T / c)
+where T is the time of :func:`forestcoll.schedule.cost`, and never less than T.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.errors import (
+    InfeasibleError,
+    InvalidParameterError,
+    UnsupportedError,
+    VerificationError,
+)
+from forestcoll.schedule.program import Program
+from forestcoll.schedule.simulate.alpha_beta import AlphaBeta, Sharing
+from forestcoll.schedule.simulate.transfers import Transfers
+from forestcoll.topology.numbers import exact
+
+__all__ = ["LinkUsage", "Simulation", "Simulator"]
+
+Progress = Callable[[int, int], None]
+
+_BYTES_PER_GB = 10**9
+_FINE = 40  # bits of the time of the busiest link that a tick is
+_MOST_PIECES = 2**20
+_MOST_BYTES = 10**18
+
+_Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LinkUsage:
+    """What links carry over time, as a share of what they could.
+
+    Parameters
+    ----------
+    bin_s : float
+        Seconds of a bin; the first begins with the simulation.
+    share : float array, links x bins
+        In the order of the topology's links.
+    """
+
+    bin_s: float
+    share: _Floats = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """How long a schedule takes, in simulation.
+
+    Parameters
+    ----------
+    size_bytes : int
+        Of the data, as nccl-tests define it.
+    pieces : int
+        How many it is cut into.
+    time_s : float
+        Seconds until the last byte is where it belongs.
+    model : AlphaBeta
+    closed : bool
+        Whether it comes from a closed form: everything goes in rounds.
+    usage : LinkUsage, optional
+        If it was asked for.
+    """
+
+    size_bytes: int
+    pieces: int
+    time_s: float
+    model: AlphaBeta
+    closed: bool = False
+    usage: LinkUsage | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def algbw_gb_s(self) -> float:
+        """Algorithmic bandwidth in simulation: the size by the time, in GB/s.
+
+        Raises
+        ------
+        UnsupportedError
+            If nothing moves, as on a single GPU.
+        """
+        if not self.time_s:
+            raise UnsupportedError("a schedule in which nothing moves takes no time")
+        return self.size_bytes / _BYTES_PER_GB / self.time_s
+
+
+class Simulator:
+    """Simulates one schedule, as often as asked; what all simulations need is done once.
+
+    Parameters
+    ----------
+    program : Program
+        Assumed to be right; :func:`forestcoll.schedule.verify` proves it of its schedule.
+
+    Raises
+    ------
+    VerificationError
+        If a path uses a link that the topology does not have.
+
+    Examples
+    --------
+    >>> import forestcoll
+    >>> from forestcoll.lowering import lower
+    >>> ring = forestcoll.generate("ring:nodes=4,bandwidth=1")
+    >>> simulator = Simulator(lower(ring))
+    >>> round(simulator.run(10**9, AlphaBeta(alpha_us=0), pieces=1).time_s, 9)
+    0.5
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._transfers = Transfers(program)
+        self._loads = self._transfers.loads()
+
+    @property
+    def streams(self) -> int:
+        """How many classes of transfers there are, which cost an event a piece each."""
+        if not self._transfers.by_class:
+            return self.program.num_transfers
+        return int(self._transfers.native(adding=False).classes()[0].max(initial=-1)) + 1
+
+    def flowing_s(self, size_bytes: int) -> float:
+        """Return what the busiest link takes for all that it carries, without any latency."""
+        links = self.program.topology.links
+        rates = np.array([float(link.bandwidth_gb_s) for link in links])
+        busiest = float((self._loads / rates).max(initial=0.0)) if len(links) else 0.0
+        return busiest / self.program.chunks.whole * (size_bytes / _BYTES_PER_GB)
+
+    def run(
+        self,
+        size_bytes: int,
+        model: AlphaBeta | None = None,
+        pieces: int = 1,
+        *,
+        bins: int = 0,
+        events: bool = False,
+        progress: Progress | None = None,
+    ) -> Simulation:
+        """Simulate it.
+
+        Parameters
+        ----------
+        size_bytes : int
+        model : AlphaBeta, optional
+            With its defaults if not given.
+        pieces : int
+        bins : int
+            At least half as many, and at most so many, bins of time of the use of the links; none
+            is kept if 0.
+        events : bool
+            Whether to go event by event even where there is a closed form.
+        progress : callable, optional
+            Told (pieces of transfers that have arrived, all) now and then; may raise to stop it.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the size or the number of pieces is out of range, or the clock is to be kept to and
+            there is none for this size.
+        VerificationError
+            If transfers wait for one another in a circle.
+        """
+        model = AlphaBeta() if model is None else model
+        self._check(size_bytes, model, pieces)
+        if not self.program.num_transfers:
+            return Simulation(size_bytes, pieces, 0.0, model, closed=True)
+        native = self._transfers.native(adding=bool(model.gamma_s_per_gb))
+        rate, latency = self._rates(size_bytes, model), self._latencies(model)
+        by_class = self._transfers.by_class
+        fair = model.sharing is Sharing.FAIR
+        if fair and not (bins or events or model.keep_clock):
+            closed = native.in_rounds(rate, latency, pieces, model.lockstep, by_class, progress)
+            if closed is not None:
+                return Simulation(size_bytes, pieces, closed, model, closed=True)
+        tick = self._tick(size_bytes, latency)
+        start = self._starts(tick) if model.keep_clock else np.zeros(0, dtype=np.int64)
+        setting = (rate, latency, start, pieces, model.lockstep, tick, bins)
+        try:
+            if fair:
+                found = native.fair_shares(*setting, by_class, progress)
+            else:
+                found = native.first_come(*setting, progress)
+        except InfeasibleError as error:
+            raise VerificationError(f"{error}; verify the schedule first") from None
+        ticks, _, _, width, carried = found
+        usage = None
+        if bins:
+            if fair and by_class:
+                carried = carried[native.classes()[1]]
+            usage = self._usage(carried, width, ticks, tick, rate)
+        return Simulation(size_bytes, pieces, ticks * tick, model, usage=usage)
+
+    def _check(self, size_bytes: int, model: AlphaBeta, pieces: int) -> None:
+        for what, value, most in (
+            ("the size of the data", size_bytes, _MOST_BYTES),
+            ("the number of pieces", pieces, _MOST_PIECES),
+        ):
+            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            if not whole or not 1 <= value <= most:
+                raise InvalidParameterError(
+                    f"{what} is {value!r}; it must be a whole number from 1 to {most}"
+                )
+        starts = self.program.starts
+        if not model.keep_clock:
+            return
+        if starts is None:
+            raise InvalidParameterError(
+                f"a schedule by {self.program.method} has no clock to keep to; leave that out"
+            )
+        if pieces != 1 or size_bytes != starts.size_bytes:
+            raise InvalidParameterError(
+                f"the clock of this schedule is for {starts.size_bytes} bytes in one piece; ask "
+                f"for these, or do not keep to it"
+            )
+
+    def _rates(self, size_bytes: int, model: AlphaBeta) -> _Floats:
+        """Units a second of every kind of link, and of the adders."""
+        whole = self.program.chunks.whole
+        per_gb = Fraction(whole * _BYTES_PER_GB, size_bytes)
+        gamma = exact(model.gamma_s_per_gb, "gamma")
+        rates = [bandwidth * per_gb for bandwidth in self._transfers.kinds.bandwidths_gb_s]
+        return np.array([float(rate) for rate in [*rates, per_gb / (gamma or 1)]])
+
+    def _latencies(self, model: AlphaBeta) -> _Floats:
+        kinds, alpha = self._transfers.kinds, exact(model.alpha_us, "alpha")
+        pairs = zip(kinds.hops, kinds.latencies_us, strict=True)
+        return np.array([float((hops * alpha + links) / 10**6) for hops, links in pairs])
+
+    def _tick(self, size_bytes: int, latency: _Floats) -> float:
+        """A power of two far below anything that counts, in seconds."""
+        scale = self.flowing_s(size_bytes) + float(latency.max(initial=0.0))
+        return math.ldexp(1.0, math.frexp(scale)[1] - _FINE)
+
+    def _starts(self, tick: float) -> npt.NDArray[np.int64]:
+        """The ticks before which each step does not start."""
+        starts = self.program.starts
+        if starts is None:
+            return np.zeros(0, dtype=np.int64)
+        times = np.unique(starts.tick).tolist()
+        seconds = (starts.tick_us * time / 10**6 for time in times)
+        exact_tick = Fraction(tick)
+        return np.array([math.ceil(second / exact_tick) for second in seconds], dtype=np.int64)
+
+    def _usage(
+        self, carried: _Floats, width: int, ticks: int, tick: float, rate: _Floats
+    ) -> LinkUsage:
+        """Shares of the links out of what they carry in each bin of so many ticks."""
+        links = self.program.topology.links
+        used = -(-ticks // width)
+        known = {bandwidth: i for i, bandwidth in enumerate(self._transfers.kinds.bandwidths_gb_s)}
+        full = np.array([rate[known[link.bandwidth_gb_s]] for link in links]) * (width * tick)
+        return LinkUsage(width * tick, carried[: len(links), :used] / full[:, None])
