@@ -46,7 +46,7 @@ def expected_rates(
 
 
 def _sizes(text: str | None) -> list[int]:
-    from experiments.config.sizes import read_sizes
+    from forestcoll.problem.sizes import read_sizes
 
     if text is None:
         return []
@@ -79,8 +79,8 @@ def _document(found: Expected, sizes: Sequence[int]) -> dict[str, Any]:
 
 
 def _lines(found: Expected, sizes: Sequence[int]) -> list[str]:
-    from experiments.config.sizes import size_text
     from experiments.expected import busbw_factor
+    from forestcoll.problem.sizes import size_text
 
     lines = [
         f"{found.topology.name}, {found.collective} of {found.topology.num_compute} GPUs; "

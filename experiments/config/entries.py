@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from experiments.config.points import Value
-from experiments.config.sizes import read_sizes
+from forestcoll.problem.sizes import read_sizes
 
 __all__ = [
     "Experiment",

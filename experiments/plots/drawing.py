@@ -19,11 +19,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, ScalarFormatter
 
-from experiments.config.sizes import size_text
 from experiments.plots.labels import spread
 from experiments.plots.looks import Look
 from experiments.plots.losses import GLYPHS, INK, glyph
 from forestcoll.draw.canvas import UNDATED
+from forestcoll.problem.sizes import size_text
 
 __all__ = [
     "count_axis", "finish", "from_zero", "gpu_axis", "label_left", "panels", "save", "size_axis",

@@ -78,3 +78,24 @@ def broadcast(num_nodes: int, tail: Annotated[NDArray[numpy.int32], dict(shape=(
     """
     Return the transfers of a breadth-first broadcast, every shard cut into so many pieces: step, source, tail, head, first piece and number of pieces, sorted in this order; the last two are empty if shards are not cut.
     """
+
+class Simulator:
+    """Transfers, to be simulated."""
+
+    def __init__(self, kind_of_resource: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_resource: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], resource: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], delay_of_way: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], way: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], amount: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], adder: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], step: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], gate: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_need: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], need: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def classes(self, by_class: bool = True, progress: Callable[[int, int], None] | None = None) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]:
+        """Return the class of each transfer and of each resource."""
+
+    def fair_shares(self, rate: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], latency: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pieces: int, lockstep: bool, tick: float, bins: int, by_class: bool, progress: Callable[[int, int], None] | None = None) -> tuple[int, int, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], int, Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]]:
+        """
+        Return the ticks to the end, the events, the last arrival of each class, and the usage: ticks of a bin, and what a resource of each class carries in each.
+        """
+
+    def first_come(self, rate: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], latency: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pieces: int, lockstep: bool, tick: float, bins: int, progress: Callable[[int, int], None] | None = None) -> tuple[int, int, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], int, Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]]:
+        """Return the same, of each transfer and resource."""
+
+    def in_rounds(self, rate: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], latency: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], pieces: int, lockstep: bool, by_class: bool, progress: Callable[[int, int], None] | None = None) -> float | None:
+        """
+        Return the seconds of fair shares if all goes round by round, else None.
+        """

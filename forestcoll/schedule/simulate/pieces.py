@@ -1,6 +1,6 @@
 """How many pieces to cut the data into.
 
-Problem: few pieces leave links idle while the first ones are on their way, many pay latencies often.
+Problem: few pieces leave links idle while the first are on their way, many pay latencies often.
 Input:   a simulator, a size and a model.
 Output:  the simulation with the number of pieces that is best among those tried.
 Cost:    some ten to twenty simulations, each of as many events as it has pieces.
@@ -25,7 +25,7 @@ __all__ = ["MOST_PIECES", "best_pieces"]
 MOST_PIECES = 2**14
 """More are not tried."""
 
-_MOST_EVENTS = 2**21  # of one simulation: some seconds
+_MOST_EVENTS = 2**23  # of one simulation: some seconds
 _PATIENCE = 2  # numbers that are worse before the search turns
 
 
@@ -46,8 +46,8 @@ def best_pieces(
     model : AlphaBeta, optional
         With its defaults if not given. One that keeps to a clock allows one piece only.
     most : int
-        No more pieces are tried; and, where there is no closed form, no more than make two million
-        events.
+        No more pieces are tried; and, where there is no closed form, no more than make eight
+        million events.
     progress : callable, optional
         As of :meth:`Simulator.run`, of each simulation.
 

@@ -97,7 +97,8 @@ class Transfers:
         )
         on_hops = np.repeat(over, np.diff(self.first_link))
         links = len(self.program.topology.links)
-        return np.bincount(self.link, weights=on_hops, minlength=links)
+        loads = np.bincount(self.link, weights=on_hops, minlength=links)
+        return loads.astype(np.float64)  # of nothing it counts integers
 
     def _adders(self) -> npt.NDArray[np.int32]:
         """Return the adder of each transfer that a GPU adds; -1 of any other."""

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <queue>
@@ -28,6 +29,7 @@ class Shares {
       : s_(streams),
         load_(streams.lanes.count()),
         level_(streams.lanes.count(), 0.0),
+        last_level_(streams.lanes.count(), 0.0),
         is_listed_(streams.lanes.count()),
         is_seen_(streams.lanes.count(), 0) {
     for (const auto kind : s_.kind_of_resource) rate_.push_back(setting.rate[kind]);
@@ -60,6 +62,8 @@ class Shares {
 
   bool is_busy(std::int32_t lane) const { return load_[lane][0] != 0; }
   double level(std::int32_t lane) const { return level_[lane]; }
+  // Before it was divided anew.
+  double last_level(std::int32_t lane) const { return last_level_[lane]; }
   // Of all that flows over a resource, in its units a second.
   double carried(std::int32_t resource) const {
     return rate_[resource] - std::max(0.0, free_[resource]);
@@ -94,7 +98,7 @@ class Shares {
     queue_.clear();
     for (const auto lane : lanes_) {
       is_seen_[lane] = 0;
-      level_[lane] = 0;
+      last_level_[lane] = std::exchange(level_[lane], 0.0);
     }
     for (const auto r : resources_) {
       is_reached_[r] = 0;
@@ -150,7 +154,7 @@ class Shares {
   IndexedVector<Sum> total_, left_;                 // of what flows, by resource
   std::vector<std::vector<std::int32_t>> busy_on_;  // lanes, by resource; some are idle again
   IndexedVector<std::vector<Sum>> load_;            // by lane, by place
-  IndexedVector<double> level_;
+  IndexedVector<double> level_, last_level_;        // by lane
   IndexedVector<std::vector<std::uint8_t>> is_listed_;
   IndexedVector<std::uint8_t> is_seen_, is_reached_;
   std::vector<std::int32_t> changed_, lanes_, resources_;
@@ -181,6 +185,39 @@ struct Queue {
   }
 };
 
+template <typename T>
+using Earliest = std::priority_queue<T, std::vector<T>, std::greater<>>;
+
+// Streams that wait for their latency, which is over in the order in which it began if it is of one
+// kind.
+class Delayed {
+ public:
+  explicit Delayed(int kinds = 0) : waiting_(static_cast<std::size_t>(kinds)) {}
+
+  void push(std::int32_t kind, Tick until, std::int32_t stream) {
+    auto& row = waiting_[static_cast<std::size_t>(kind)];
+    if (row.empty()) kinds_.push({until, kind});
+    row.push_back({until, stream});
+  }
+
+  // When the first latency is over.
+  Tick first() const { return kinds_.empty() ? kNever : kinds_.top().first; }
+
+  std::int32_t pop() {
+    const std::int32_t kind = kinds_.top().second;
+    kinds_.pop();
+    auto& row = waiting_[static_cast<std::size_t>(kind)];
+    const std::int32_t stream = row.front().second;
+    row.pop_front();
+    if (!row.empty()) kinds_.push({row.front().first, kind});
+    return stream;
+  }
+
+ private:
+  std::vector<std::deque<std::pair<Tick, std::int32_t>>> waiting_;  // by kind
+  Earliest<std::pair<Tick, std::int32_t>> kinds_;                   // of those that have some
+};
+
 class Simulation {
  public:
   Simulation(const Streams& streams, const Setting& setting)
@@ -193,6 +230,7 @@ class Simulation {
     finish_.of_stream.assign(s_.count(), 0);
     finish_.usage = Usage(s_.kind_of_resource.count(), setting.bins);
     for (const double seconds : setting.latency) delays_.push_back(ticks(seconds));
+    delayed_ = Delayed(delays_.count());
   }
 
   Finish run(Progress progress) {
@@ -223,11 +261,7 @@ class Simulation {
       opened_.push_back(held_.top().second);
       held_.pop();
     }
-    while (!delayed_.empty() && delayed_.top().first == now_) {
-      const std::int32_t stream = delayed_.top().second;
-      delayed_.pop();
-      flow(stream, false);
-    }
+    while (delayed_.first() == now_) flow(delayed_.pop(), false);
     while (!ends_.empty() && ends_.top().first == now_) {
       const std::int32_t lane = ends_.top().second;
       ends_.pop();
@@ -244,11 +278,10 @@ class Simulation {
     }
     gates_.start(gate);
     for (const auto stream : s_.streams_of_gate[gate]) {
-      const Tick delay = delays_[s_.delay[stream]];
-      if (delay == 0) {
+      if (delays_[s_.delay[stream]] == 0) {
         flow(stream, false);
       } else {
-        delayed_.push({now_ + delay, stream});
+        delayed_.push(s_.delay[stream], now_ + delays_[s_.delay[stream]], stream);
       }
     }
   }
@@ -257,23 +290,23 @@ class Simulation {
     return adding ? s_.adding[stream] : s_.moving[stream];
   }
 
-  void bring_up(std::int32_t lane) {
+  void bring_up(std::int32_t lane, double level) {
     Queue& queue = lanes_[lane];
     const double seconds = static_cast<double>(now_ - queue.since) * setting_.tick;
-    if (!queue.empty()) queue.come += shares_.level(lane) * seconds;
+    if (!queue.empty()) queue.come += level * seconds;
     queue.since = now_;
   }
 
   void flow(std::int32_t stream, bool adding) {
     const Leg& on = leg(stream, adding);
-    bring_up(on.lane);
+    bring_up(on.lane, shares_.level(on.lane));
     Queue& queue = lanes_[on.lane];
     queue.push({queue.come + 1.0 / setting_.pieces, stream, adding});
     shares_.change(stream, on, 1);
   }
 
   void end_pieces(std::int32_t lane) {
-    bring_up(lane);
+    bring_up(lane, shares_.level(lane));
     Queue& queue = lanes_[lane];
     queue.come = std::max(queue.come, queue.end());  // rounding must not leave it open
     while (!queue.empty() && queue.end() <= queue.come) {
@@ -292,13 +325,13 @@ class Simulation {
   // Gives lanes their rates from now on, and finds when their first pieces end.
   void share() {
     shares_.find_concerned();
-    for (const auto lane : shares_.lanes()) bring_up(lane);
     if (setting_.bins > 0) note_usage();
     shares_.divide();
     for (const auto lane : shares_.lanes()) {
       Queue& queue = lanes_[lane];
-      queue.next = kNever;
-      if (queue.empty()) continue;
+      const bool is_same = shares_.level(lane) == shares_.last_level(lane);
+      if (queue.empty() || (is_same && queue.next != kNever)) continue;
+      bring_up(lane, shares_.last_level(lane));
       const double seconds = std::max(0.0, queue.end() - queue.come) / shares_.level(lane);
       queue.next = now_ + std::max<Tick>(1, ticks(seconds));
       ends_.push({queue.next, lane});
@@ -316,7 +349,7 @@ class Simulation {
   Tick next_event() {
     while (!ends_.empty() && lanes_[ends_.top().second].next != ends_.top().first) ends_.pop();
     Tick next = ends_.empty() ? kNever : ends_.top().first;
-    if (!delayed_.empty()) next = std::min(next, delayed_.top().first);
+    next = std::min(next, delayed_.first());
     if (!held_.empty()) next = std::min(next, held_.top().first);
     if (next == kNever) {
       throw Infeasible("transfers of this schedule wait for one another in a circle");
@@ -324,19 +357,16 @@ class Simulation {
     return next;
   }
 
-  template <typename T>
-  using Earliest = std::priority_queue<T, std::vector<T>, std::greater<>>;
-
   const Streams& s_;
   const Setting& setting_;
   Gates gates_;
   Shares shares_;
   IndexedVector<Queue> lanes_;
   IndexedVector<Tick> delays_, used_since_;
-  std::vector<std::int32_t> opened_;                 // gates, at this moment
-  Earliest<std::pair<Tick, std::int32_t>> ends_;     // lanes; some are out of date
-  Earliest<std::pair<Tick, std::int32_t>> delayed_;  // streams
-  Earliest<std::pair<Tick, std::int32_t>> held_;     // gates, for the times of a clock
+  std::vector<std::int32_t> opened_;              // gates, at this moment
+  Earliest<std::pair<Tick, std::int32_t>> ends_;  // lanes; some are out of date
+  Delayed delayed_;
+  Earliest<std::pair<Tick, std::int32_t>> held_;  // gates, for the times of a clock
   Tick now_ = 0;
   Finish finish_;
 };

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from experiments.config.experiment import read_experiment
-from experiments.config.sizes import read_size, read_sizes, size_text
 from forestcoll.errors import InvalidExperimentError
+from forestcoll.problem.sizes import read_size, read_sizes, size_text
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Sizes of the data, as an experiment gives them: exact numbers of bytes.
+"""Sizes of the data, as people write them: exact numbers of bytes.
 
 1KB is 1024 bytes, 1MB 1024 of these, as in nccl-tests, where K, KB and KiB are all one; a bare
 number is bytes. Bandwidths are another matter: a GB/s is 1e9 bytes/s, there as here.
@@ -14,7 +14,7 @@ from fractions import Fraction
 __all__ = ["read_size", "read_sizes", "size_text"]
 
 MOST_SIZES = 1000
-"""In one experiment; more is a slip of the pen."""
+"""In one list; more is a slip of the pen."""
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SIZE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?) ?(?:([KMGT])i?)?B?", re.ASCII)
