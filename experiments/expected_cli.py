@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
-from forestcoll.cli.options import Group, Json, Root, Spec, in_group, root_of
-from forestcoll.errors import InvalidParameterError
+from forestcoll.cli.options import Group, Json, Root, Spec, in_group, root_of, sizes_of
 
 if TYPE_CHECKING:
     from experiments.expected import Expected, Rate
@@ -38,22 +37,11 @@ def expected_rates(
     from experiments.expected import expected
     from forestcoll.cli.facts import as_json
 
-    asked = _sizes(sizes)
+    asked = sizes_of(sizes)
     network = changed_network(spec, without, scale, links, collective=collective)
     topology = in_group(network, members)
     found = expected(topology, collective, root=root_of(topology, root))
     typer.echo(as_json(_document(found, asked)) if json_ else "\n".join(_lines(found, asked)))
-
-
-def _sizes(text: str | None) -> list[int]:
-    from forestcoll.problem.sizes import read_sizes
-
-    if text is None:
-        return []
-    try:
-        return read_sizes([part.strip() for part in text.split(",")])
-    except ValueError as error:
-        raise InvalidParameterError(f"--sizes {error}") from None
 
 
 def _document(found: Expected, sizes: Sequence[int]) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from forestcoll.errors import InvalidParameterError
+from forestcoll.problem.sizes import read_sizes
 from forestcoll.problem.weights import Weights, read_weights
 from forestcoll.topology import Topology, group, members_from_text
 from forestcoll.topology.validate import COLLECTIVES
@@ -25,6 +27,7 @@ __all__ = [
     "in_group",
     "read_if_given",
     "root_of",
+    "sizes_of",
 ]
 
 Spec = Annotated[str, typer.Argument(metavar="TOPOLOGY", help="A family or a topology file.")]
@@ -75,3 +78,13 @@ def root_of(topology: Topology, text: str | None) -> str | int | None:
 def read_if_given(weights: Path | None) -> Weights | None:
     """Read a file of weights."""
     return None if weights is None else read_weights(weights)
+
+
+def sizes_of(text: str | None, option: str = "--sizes") -> list[int]:
+    """Read sizes of the data, such as 1MB,64MB or 1MB..1GB; none if there is no text."""
+    if text is None:
+        return []
+    try:
+        return read_sizes([part.strip() for part in text.split(",")])
+    except ValueError as error:
+        raise InvalidParameterError(f"{option} {error}") from None
