@@ -53,6 +53,12 @@ def tune_sizes(
     seconds: Annotated[
         float, typer.Option(help="For each method, to make its schedule and to simulate it.")
     ] = 30.0,
+    within: Annotated[
+        float,
+        typer.Option(
+            metavar="PERCENT", help="Let ranges be slower than the best by this, to have fewer."
+        ),
+    ] = 0.0,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -85,11 +91,13 @@ def tune_sizes(
             model=model,
             methods=methods,
             seconds=seconds,
+            within=within / 100,
             progress=progress,
             keep=keep,
         )
     files = {} if folder is None else folder.files
-    typer.echo(as_json(document(found, files)) if json_ else "\n".join(_lines(found, folder)))
+    facts = document(found, files, trials=True)
+    typer.echo(as_json(facts) if json_ else "\n".join(_lines(found, folder)))
 
 
 def _model(alpha: str, gamma: str, sharing: str) -> AlphaBeta:
@@ -155,13 +163,15 @@ def _head(found: Tuning) -> list[str]:
 def _ranges(found: Tuning, folder: Folder | None) -> list[str]:
     from forestcoll.problem.sizes import size_text
 
-    rows = [("from", "to", "pieces", "of bound", "best")]
+    lossy = any(one.slower for one in found.ranges)
+    rows = [("from", "to", "pieces", "of bound", "use" if lossy else "best")]
     for one in found.ranges:
         low, high = one.pieces
         pieces = str(low) if low == high else f"{low}-{high}"
         ends = (size_text(one.first_bytes), size_text(one.last_bytes))
         file = "" if folder is None else f"  {folder.files[one.name]}"
-        rows.append((*ends, pieces, f"{100 * one.least_share:.1f} %", f"{one.name}{file}"))
+        lost = f", up to {100 * one.slower:.1f} % slower than the best" if one.slower else ""
+        rows.append((*ends, pieces, f"{100 * one.least_share:.1f} %", f"{one.name}{lost}{file}"))
     return ["{:>10} {:>10} {:>9} {:>9}  {}".format(*row) for row in rows]
 
 
@@ -184,6 +194,7 @@ def _not_tried(found: Tuning) -> list[str]:
 
 def _others(found: Tuning) -> list[str]:
     """Return those that are nowhere the best, with where they ran out of time or pieces."""
+    from experiments.tuning.race import BEATEN
     from forestcoll.problem.sizes import size_text
 
     winners = {one.name for one in found.ranges}
@@ -194,7 +205,7 @@ def _others(found: Tuning) -> list[str]:
         notes: dict[str, list[int]] = {}
         for at in found.sizes:
             for trial in at.trials:
-                if trial.name == one.name and trial.note not in ("", "cannot be the best"):
+                if trial.name == one.name and trial.note not in ("", BEATEN):
                     notes.setdefault(trial.note, []).append(at.size_bytes)
         told = (f"{note} from {size_text(min(where))} on" for note, where in notes.items())
         lines.append("; ".join([one.name, *told]))

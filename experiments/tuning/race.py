@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from experiments.tuning.candidates import Candidate
-from forestcoll.errors import TimeLimitError, VerificationError
+from forestcoll.errors import InvalidParameterError, TimeLimitError, VerificationError
 from forestcoll.schedule.simulate import (
     MOST_PIECES,
     AlphaBeta,
@@ -28,13 +28,16 @@ from forestcoll.schedule.simulate import (
 )
 from forestcoll.topology.numbers import exact
 
-__all__ = ["MOST_EVENTS", "TIE", "AtSize", "Entrant", "Trial", "race"]
+__all__ = ["BEATEN", "MOST_EVENTS", "TIE", "AtSize", "Entrant", "Trial", "race"]
 
 MOST_EVENTS = 2**17
 """Of one simulation: schedules of many unlike transfers are cut into fewer pieces, and say so."""
 
 TIE = 1e-9
 """Times that differ by no more than this share are equal: simulations are in floating point."""
+
+BEATEN = "cannot be the best"
+"""Why a candidate was not simulated: its own bound is above the time of another."""
 
 Tick = Callable[[], None]
 
@@ -107,6 +110,19 @@ class AtSize:
         """Algorithmic bandwidth of the best in simulation, in GB/s."""
         return self.size_bytes / 1e9 / self.time_s
 
+    def simulated(self, name: str) -> Simulation:
+        """Return the simulation of a candidate.
+
+        Raises
+        ------
+        InvalidParameterError
+            If it was not simulated at this size.
+        """
+        for trial in self.trials:
+            if trial.name == name and trial.simulation is not None:
+                return trial.simulation
+        raise InvalidParameterError(f"{name!r} was not simulated at {self.size_bytes} bytes")
+
 
 class Entrant:
     """A candidate in the race, with what is known of it and how long it may take.
@@ -175,6 +191,7 @@ def race(
     bound_s: float,
     *,
     asked: bool = True,
+    within: float = 0.0,
     tick: Tick = lambda: None,
 ) -> AtSize:
     """Find who is best at a size.
@@ -187,6 +204,8 @@ def race(
         Seconds that nothing is below.
     asked : bool
         Whether somebody asked for this size.
+    within : float
+        Those are simulated, too, that may be slower than the best by this share at most.
     tick : callable
         Called now and then; may raise to stop it.
 
@@ -202,8 +221,8 @@ def race(
     least = float("inf")
     for place in order:
         entrant, bar = entrants[place], entrants[place].at_least_s(size_bytes)
-        if bar > least * (1 + TIE):
-            found[place] = Trial(entrant.candidate.name, None, bar, "cannot be the best")
+        if bar > least * (1 + within + TIE):
+            found[place] = Trial(entrant.candidate.name, None, bar, BEATEN)
             continue
         trial = found[place] = entrant.trial(size_bytes, tick)
         if trial.simulation is not None:

@@ -17,7 +17,7 @@ from experiments.tuning.race import AtSize, Trial
 from experiments.tuning.tune import Tuning
 from forestcoll.atomic_write import reason, write_whole
 from forestcoll.cli.facts import as_json
-from forestcoll.cli.output import SCHEDULES
+from forestcoll.cli.output import SCHEDULES, expect_writable
 from forestcoll.errors import ExportError, InvalidParameterError
 from forestcoll.schedule import write_schedule
 
@@ -51,41 +51,53 @@ class Folder:
         if ending not in SCHEDULES:
             known = " or ".join(SCHEDULES)
             raise InvalidParameterError(f"schedules are written as {known}, not as {ending}")
-        try:
-            path.mkdir(exist_ok=True)
-        except FileExistsError:
-            raise ExportError(f"{path}: is a file; name a folder") from None
-        except FileNotFoundError:
-            raise ExportError(
-                f"{path}: there is no directory {path.parent}; create it first"
-            ) from None
-        except OSError as error:
-            raise ExportError(f"{path}: cannot be made: {reason(error)}") from None
+        if path.exists() and not path.is_dir():
+            raise ExportError(f"{path}: is a file; name a folder")
+        expect_writable(path / INDEX if path.is_dir() else path)
         self.path = path
         self.files: dict[str, str] = {}
         self._ending = ending
-        self._text({"format": "forestcoll-tuning", "complete": False, "sizes": []})
+        self._begun = False
 
     def keep(self, found: Tuning) -> None:
-        """Write the schedules that are best somewhere and not yet there, and the index anew."""
-        for one in found.ranges:
-            schedule = found.candidate(one.name).schedule
-            if one.name not in self.files and schedule is not None:
-                name = re.sub(r"[^a-z0-9]+", "-", one.name.replace("=", "").lower()) + self._ending
-                write_schedule(schedule, self.path / name)
-                self.files[one.name] = name
-        self._text(document(found, self.files))
+        """Write the schedules that ranges use and that are not yet there, and the index anew.
 
-    def _text(self, facts: dict[str, Any]) -> None:
-        text = as_json(facts) + "\n"
+        Once all is found, those go that were written and that no range uses any more.
+        """
+        self._begin()
+        used = {one.name for one in found.ranges}
+        for name in sorted(used - self.files.keys()):
+            schedule = found.candidate(name).schedule
+            assert schedule is not None  # it was simulated
+            file = re.sub(r"[^a-z0-9]+", "-", name.replace("=", "").lower()) + self._ending
+            write_schedule(schedule, self.path / file)
+            self.files[name] = file
+        idle = set() if not found.complete else self.files.keys() - used
+        dropped = [self.path / self.files.pop(name) for name in sorted(idle)]
+        text = as_json(document(found, self.files)) + "\n"
         write_whole(self.path / INDEX, lambda path: _write(path, text))
+        for path in dropped:
+            path.unlink(missing_ok=True)
+
+    def _begin(self) -> None:
+        """Make the folder; take an old index away before files that it names change."""
+        if self._begun:
+            return
+        try:
+            self.path.mkdir(exist_ok=True)
+            (self.path / INDEX).unlink(missing_ok=True)
+        except OSError as error:
+            raise ExportError(f"{self.path}: cannot be written: {reason(error)}") from None
+        self._begun = True
 
 
 def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def document(found: Tuning, files: dict[str, str] | None = None) -> dict[str, Any]:
+def document(
+    found: Tuning, files: dict[str, str] | None = None, *, trials: bool = False
+) -> dict[str, Any]:
     """Return what was found as facts for JSON; times are simulated, in microseconds.
 
     Parameters
@@ -93,6 +105,8 @@ def document(found: Tuning, files: dict[str, str] | None = None) -> dict[str, An
     found : Tuning
     files : dict, optional
         The names of the files of candidates, if there are any.
+    trials : bool
+        Whether to say of all candidates how they did at each size.
     """
     files = files or {}
     model, rate = found.model, found.bounds.rate
@@ -117,15 +131,19 @@ def document(found: Tuning, files: dict[str, str] | None = None) -> dict[str, An
             {
                 "first_bytes": one.first_bytes,
                 "last_bytes": one.last_bytes,
-                "best": one.name,
+                "use": one.name,
                 "file": files.get(one.name),
+                "slower_than_the_best_by": one.slower,
                 "least_share_of_the_bound": one.least_share,
                 "least_pieces": one.pieces[0],
                 "most_pieces": one.pieces[1],
             }
             for one in found.ranges
         ],
-        "sizes": [_at_size(at, files) for at in found.sizes],
+        "sizes": [
+            _at_size(at, files) | ({"trials": list(map(_trial, at.trials))} if trials else {})
+            for at in found.sizes
+        ],
         "candidates": [
             {
                 "name": one.name,
@@ -153,7 +171,6 @@ def _at_size(at: AtSize, files: dict[str, str]) -> dict[str, Any]:
         "algbw_gb_s": at.algbw_gb_s,
         "bound_us": at.bound_s * 1e6,
         "share_of_the_bound": at.share,
-        "trials": [_trial(trial) for trial in at.trials],
     }
 
 

@@ -13,7 +13,7 @@ Source:  ours. The bound is the greater of :func:`forestcoll.schedule.simulate.l
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from experiments.measures.bounds import UpperBound, upper_bound
@@ -82,7 +82,7 @@ class Tuning:
     sizes : tuple of AtSize
         From small to large: those asked for, and those in between that tell where the best changes.
     ranges : tuple of Range
-        Of neighbouring sizes with the same best candidate.
+        Of neighbouring sizes, with the candidate to take for them.
     complete : bool
         Whether all sizes have been tried; False of what is handed on while the work goes on.
     """
@@ -126,6 +126,9 @@ class Tuning:
         return self.candidate(of_size[-1].name)
 
 
+Keep = Callable[[Tuning], None]
+
+
 def tune(
     topology: Network,
     collective: str = "allgather",
@@ -135,8 +138,9 @@ def tune(
     model: AlphaBeta | None = None,
     methods: Sequence[str] | None = None,
     seconds: float = SECONDS,
+    within: float = 0.0,
     progress: Progress | None = None,
-    keep: Callable[[Tuning], None] | None = None,
+    keep: Keep | None = None,
 ) -> Tuning:
     """Find the best of many schedules at each size, in simulation.
 
@@ -157,6 +161,9 @@ def tune(
         As of :func:`experiments.tuning.recipes.recipes`.
     seconds : float
         For each method to make its schedule, and as much for all its simulations.
+    within : float
+        Ranges may use a schedule that takes longer than the best by this share at most, so that
+        there are fewer of them.
     progress : callable, optional
         Told (stage, done, total); may raise to stop it.
     keep : callable, optional
@@ -182,46 +189,68 @@ def tune(
     topology, model = as_topology(topology), AlphaBeta() if model is None else model
     asked = _sizes(sizes)
     rank = _rank(topology, collective, root)
-    _check(topology, collective, rank, model, seconds)
+    _check(topology, collective, rank, model, seconds, within)
     tell: Progress = progress or (lambda stage, done, total: None)
     found = _all_made(recipes(topology, methods), topology, collective, rank, seconds, tell)
+    start = rank if collective in _ROOTED else None
     bounds = Bounds(
-        least_latency_s(topology, collective, model, rank if collective in _ROOTED else None),
-        _rate(topology, collective, rank, found),
+        least_latency_s(topology, collective, model, start),
+        _rate(topology, collective, start, found),
     )
-    entrants = [
-        Entrant(one.candidate, one.simulator, model, seconds)
-        for one in found
-        if one.simulator is not None
-    ]
-    known: dict[int, AtSize] = {}
     candidates = tuple(one.candidate for one in found)
+    nothing = Tuning(topology, collective, rank, model, bounds, candidates, (), (), complete=False)
+    return _Tour(nothing, found, asked, seconds, within, tell, keep).whole()
 
-    def so_far(*, complete: bool) -> Tuning:
-        tried = tuple(known[size] for size in sorted(known))
-        return Tuning(
-            topology, collective, rank, model, bounds, candidates, tried, ranges(tried), complete
-        )
 
-    def ask(size: int) -> AtSize:
-        stage = "sizes" if size in asked else "borders"
-        done = len(known) if size in asked else len(known) - len(asked)
-        total = len(asked) if size in asked else done + 1
+class _Tour:
+    """From size to size: those asked for, then those in between."""
+
+    def __init__(
+        self,
+        nothing: Tuning,
+        found: Sequence[Made],
+        asked: Sequence[int],
+        seconds: float,
+        within: float,
+        tell: Progress,
+        keep: Keep | None,
+    ) -> None:
+        self._nothing, self._asked, self._within = nothing, asked, within
+        self._tell, self._keep = tell, keep
+        self._entrants = [
+            Entrant(one.candidate, one.simulator, nothing.model, seconds)
+            for one in found
+            if one.simulator is not None
+        ]
+        self._known: dict[int, AtSize] = {}
+
+    def whole(self) -> Tuning:
+        """Go all the way."""
+        refined([self._ask(size) for size in self._asked], self._ask)
+        return self._kept(complete=True)
+
+    def _ask(self, size: int) -> AtSize:
+        asked = size in self._asked
+        done = len(self._known) - (0 if asked else len(self._asked))
+        total = len(self._asked) if asked else done + 1
 
         def tick() -> None:
-            tell(stage, done, total)
+            self._tell("sizes" if asked else "borders", done, total)
 
         tick()
-        known[size] = race(entrants, size, bounds.least_s(size), asked=size in asked, tick=tick)
-        if keep is not None:
-            keep(so_far(complete=False))
-        return known[size]
+        bound_s, within = self._nothing.bounds.least_s(size), self._within
+        at = race(self._entrants, size, bound_s, asked=asked, within=within, tick=tick)
+        self._known[size] = at
+        self._kept(complete=False)
+        return at
 
-    refined([ask(size) for size in asked], ask)
-    whole = so_far(complete=True)
-    if keep is not None:
-        keep(whole)
-    return whole
+    def _kept(self, *, complete: bool) -> Tuning:
+        sizes = tuple(self._known[size] for size in sorted(self._known))
+        parts = ranges(sizes, self._within)
+        found = replace(self._nothing, sizes=sizes, ranges=parts, complete=complete)
+        if self._keep is not None:
+            self._keep(found)
+        return found
 
 
 def _sizes(given: Sequence[int | str]) -> list[int]:
@@ -245,9 +274,15 @@ def _rank(topology: Topology, collective: str, root: str | int | None) -> int | 
 
 
 def _check(
-    topology: Topology, collective: str, rank: int | None, model: AlphaBeta, seconds: float
+    topology: Topology,
+    collective: str,
+    rank: int | None,
+    model: AlphaBeta,
+    seconds: float,
+    within: float,
 ) -> None:
     check_seconds(seconds)
+    check_seconds(within, "the share that ranges may lose")
     if topology.num_compute < 2:
         raise UnsupportedError(f"{topology.name} has a single GPU: there is nothing to send")
     if model.keep_clock or model.lockstep:
@@ -279,9 +314,9 @@ def _all_made(
 
 
 def _rate(
-    topology: Topology, collective: str, rank: int | None, found: Sequence[Made]
+    topology: Topology, collective: str, start: int | None, found: Sequence[Made]
 ) -> UpperBound | None:
     """Bound the rate, knowing what the candidates reach in theory."""
     schedules = (one.candidate.schedule for one in found)
     reached = max(cost(one).algbw_gb_s for one in schedules if one is not None)
-    return upper_bound(topology, collective, reached, rank if collective in _ROOTED else None)
+    return upper_bound(topology, collective, reached, start)
