@@ -14,7 +14,7 @@ from forestcoll.cli.options import Group, Json, Root, Spec, in_group, root_of, s
 
 if TYPE_CHECKING:
     from experiments.tuning.records import Folder
-    from experiments.tuning.tune import Tuning
+    from experiments.tuning.tuning import Tuning
     from forestcoll.schedule.simulate import AlphaBeta
 
 __all__ = ["tune_sizes"]
@@ -72,7 +72,7 @@ def tune_sizes(
 ) -> None:
     """Find the best schedule at each size, in simulation, and the sizes where it changes."""
     from experiments.tuning.records import Folder, document
-    from experiments.tuning.tune import tune
+    from experiments.tuning.tuning import tune
     from forestcoll.cli.facts import as_json
     from forestcoll.cli.output import progress_bars
 
@@ -180,12 +180,17 @@ def _sizes(found: Tuning) -> list[str]:
 
     lines = [f"{'size':>10} {'us':>10} {'algbw':>9} {'of bound':>9}  best"]
     lines += [
-        f"{size_text(at.size_bytes):>10} {at.time_s * 1e6:>10.6g} {at.algbw_gb_s:>9.4g} "
+        f"{size_text(at.size_bytes):>10} {_us(at.time_s):>10} {at.algbw_gb_s:>9.4g} "
         f"{100 * at.share:>7.1f} %  {at.best.name}"
         for at in found.sizes
         if at.asked
     ]
     return lines
+
+
+def _us(time_s: float) -> str:
+    us = time_s * 1e6
+    return f"{us:.6g}" if us < 1e6 else f"{us:.0f}"
 
 
 def _not_tried(found: Tuning) -> list[str]:

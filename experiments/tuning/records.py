@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.tuning.race import AtSize, Trial
-from experiments.tuning.tune import Tuning
+from experiments.tuning.tuning import Tuning
 from forestcoll.atomic_write import reason, write_whole
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.output import SCHEDULES, expect_writable

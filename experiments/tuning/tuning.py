@@ -184,7 +184,7 @@ def tune(
     --------
     >>> found = tune("ring:nodes=6", sizes=["1KB", "64MB"], methods=["ring", "bfb", "direct"])
     >>> [one.name for one in found.ranges]
-    ['bfb']
+    ['direct', 'bfb']
     """
     topology, model = as_topology(topology), AlphaBeta() if model is None else model
     asked = _sizes(sizes)
