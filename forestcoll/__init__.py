@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from forestcoll import draw as draw
     from forestcoll import networkx as networkx
-    from forestcoll.api import latency, optimum, verify
+    from forestcoll.api import latency, optimum, simulate, verify
     from forestcoll.best_k import best_k
     from forestcoll.certificate import certify
     from forestcoll.core.assembly import expand
@@ -85,6 +85,7 @@ __all__ = [
     "read_schedule",
     "read_topology",
     "replan",
+    "simulate",
     "tightest_cuts",
     "upgrades",
     "validate",
@@ -96,7 +97,7 @@ __all__ = [
 ]
 
 _NAMES = {
-    "forestcoll.api": ("latency", "optimum", "verify"),
+    "forestcoll.api": ("latency", "optimum", "simulate", "verify"),
     "forestcoll.best_k": ("best_k",),
     "forestcoll.certificate": ("certify",),
     "forestcoll.core.assembly": ("expand",),

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, overload
 
 from forestcoll.core.fixed_k import FixedK, fixed_k
 from forestcoll.core.optimality import optimum as optimum_of_weights
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.latency import Latency
 from forestcoll.latency import latency as latency_of_schedule
+from forestcoll.lowering import lower
 from forestcoll.problem.optimum import Optimum
+from forestcoll.problem.sizes import read_size
 from forestcoll.problem.weights import Weights, weights_for
 from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule, TreeSchedule
 from forestcoll.schedule.files import read_schedule
 from forestcoll.schedule.flows import FlowSchedule
+from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulation, Simulator, best_pieces
+from forestcoll.schedule.simulate.alpha_beta import DEFAULT_ALPHA_US
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.verify import AllreduceVerdict, FlowVerdict, StepVerdict, Verdict
 from forestcoll.schedule.verify import verify as verify_schedule
+from forestcoll.topology.numbers import Exact
 from forestcoll.topology.spec import Network, as_topology
 
-__all__ = ["latency", "optimum", "verify"]
+__all__ = ["latency", "optimum", "simulate", "verify"]
 
 File: TypeAlias = str | os.PathLike[str]
 """The path of a schedule file."""
@@ -136,6 +141,70 @@ def latency(schedule: AnySchedule | File, *, physical: bool = True) -> Latency:
     As :func:`forestcoll.latency.latency`; a file is not verified first.
     """
     return latency_of_schedule(_schedule(schedule), physical=physical)
+
+
+def simulate(
+    schedule: AnySchedule | File,
+    size: int | str,
+    *,
+    alpha_us: Exact = DEFAULT_ALPHA_US,
+    gamma_s_per_gb: Exact = 0,
+    sharing: Sharing | Literal["fair", "fifo"] = Sharing.FAIR,
+    pieces: int | Literal["best"] = "best",
+    lockstep: bool = False,
+    bins: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Simulation:
+    """Simulate how long a schedule, or a schedule file, takes for so much data; not verified first.
+
+    For many sizes of one schedule, lower it once and keep a
+    :class:`forestcoll.schedule.simulate.Simulator`.
+
+    Parameters
+    ----------
+    schedule : any schedule, or the path of its file
+    size : int or str
+        Bytes, or such as "64MB" (2^20 bytes each).
+    alpha_us, gamma_s_per_gb, sharing, lockstep
+        The model, as of :class:`forestcoll.schedule.simulate.AlphaBeta`.
+    pieces : int or "best"
+        How many to cut the data into, or the best number of those that are tried.
+    bins, progress
+        As of :meth:`forestcoll.schedule.simulate.Simulator.run`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the size, the model or the number of pieces makes no sense.
+    InvalidScheduleError
+        If there is no such file, or it holds no schedule.
+    UnsupportedError, VerificationError
+        If the schedule cannot be lowered, or is wrong in a way that shows.
+
+    Examples
+    --------
+    >>> import forestcoll
+    >>> found = forestcoll.simulate(forestcoll.generate("ring:nodes=4"), "1MB", alpha_us=5)
+    >>> found.pieces, round(found.time_s * 1e6, 3)
+    (1, 403.216)
+    """
+    model = AlphaBeta(
+        alpha_us=alpha_us,
+        gamma_s_per_gb=gamma_s_per_gb,
+        sharing=sharing,
+        lockstep=lockstep,
+    )
+    try:
+        size_bytes = read_size(size)
+    except ValueError as error:
+        raise InvalidParameterError(f"size {error}") from None
+    simulator = Simulator(lower(_schedule(schedule)))
+    if pieces != "best":
+        return simulator.run(size_bytes, model, pieces, bins=bins, progress=progress)
+    best = best_pieces(simulator, size_bytes, model, progress=progress)
+    if not bins:
+        return best
+    return simulator.run(size_bytes, model, best.pieces, bins=bins, progress=progress)
 
 
 @overload

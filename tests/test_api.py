@@ -20,6 +20,7 @@ from forestcoll.errors import (
     UnsupportedError,
     VerificationError,
 )
+from forestcoll.schedule.simulate import AlphaBeta, Simulator, best_pieces
 
 SPEC = "dgx_a100:boxes=2"
 
@@ -132,3 +133,23 @@ def test_short_floats_are_bandwidths_and_weights() -> None:
     assert forestcoll.optimum(graph).algbw_gb_s == Fraction(125, 2)
     halves = forestcoll.optimum(graph, weights=[1, 0.5, 0.5, 0.5, 0.5])
     assert halves.weights == (2, 1, 1, 1, 1)
+
+
+def test_simulate_takes_a_schedule_or_its_file_and_sizes_as_people_write_them(
+    tmp_path: Path,
+) -> None:
+    """The same as by hand; the best pieces again with the use of links."""
+    forest = forestcoll.generate("dgx_a100:boxes=2")
+    path = tmp_path / "a100.npz"
+    forestcoll.write_schedule(forest, path)
+    simulator = Simulator(forestcoll.lower(forest))
+    due = best_pieces(simulator, 2**26, AlphaBeta(alpha_us=3))
+    for given, size in ((forest, "64MB"), (path, 2**26), (str(path), "64 MiB")):
+        assert forestcoll.simulate(given, size, alpha_us=3) == due
+    drawn = forestcoll.simulate(forest, "64MB", alpha_us=3, bins=10)
+    assert drawn.usage is not None
+    assert (drawn.pieces, drawn.time_s) == (due.pieces, pytest.approx(due.time_s))
+    assert forestcoll.simulate(forest, 2**26, pieces=2, sharing="fifo").pieces == 2
+    for size in ("64QB", 0, -1):
+        with pytest.raises(InvalidParameterError, match=r"^size has"):
+            forestcoll.simulate(forest, size)

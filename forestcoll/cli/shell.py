@@ -34,6 +34,7 @@ CORE = {
         "replan": "replan:replan_schedule",
         "certificate": "optima:certify_optimum",
         "verify": "inspection:verify_schedule",
+        "simulate": "simulation:simulate_schedule",
         "draw": "inspection:draw_one_tree",
         "schema": "schemas:show_schema",
     }.items()

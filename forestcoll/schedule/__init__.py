@@ -1,10 +1,10 @@
 """What a schedule is, whoever made it: forests or steps, their proof, cost and files.
 
 To read: the types, ``forest`` (with ``tree_flow``), ``factored``, ``multicast``, ``allreduce``,
-``steps`` (of ``sends``, by a ``clock``),
-``flows``, and ``program``, which all of them lower to; ``flowing``, the model of time;
-``verify/``, which believes none of them; ``cost/``; ``transform/``, schedules made of schedules;
-``files/``. Shared by the types: ``equality``, ``exact_sums``, ``protocols``, ``unsupported``.
+``steps`` (of ``sends``, by a ``clock``), ``flows``, and ``program``, which all of them lower to;
+``flowing``, the model of time; ``verify/``, which believes none of them; ``cost/``; ``simulate/``
+(latencies included; import it from there); ``transform/``, schedules made of schedules; ``files/``.
+Shared by the types: ``equality``, ``exact_sums``, ``protocols``, ``unsupported``.
 """
 
 from forestcoll.problem.allreduce_certificate import AllreduceCertificate

@@ -48,6 +48,7 @@ def test_the_commands_are_these() -> None:
         "optimum",
         "generate",
         "verify",
+        "simulate",
         "draw",
         "schema",
     }

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from typing import Literal
 
 from forestcoll.errors import InvalidParameterError, InvalidTopologyError
 from forestcoll.topology.numbers import Exact, exact
@@ -64,9 +65,24 @@ class AlphaBeta:
 
     alpha_us: Exact = DEFAULT_ALPHA_US
     gamma_s_per_gb: Exact = 0
-    sharing: Sharing = Sharing.FAIR
+    sharing: Sharing | Literal["fair", "fifo"] = Sharing.FAIR
     lockstep: bool = False
     keep_clock: bool = False
+
+    @property
+    def alpha(self) -> Fraction:
+        """Alpha in microseconds."""
+        return Fraction(self.alpha_us)
+
+    @property
+    def gamma(self) -> Fraction:
+        """Gamma in seconds for a gigabyte."""
+        return Fraction(self.gamma_s_per_gb)
+
+    @property
+    def is_fair(self) -> bool:
+        """Whether transfers share links."""
+        return self.sharing is Sharing.FAIR
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha_us", _amount(self.alpha_us, "alpha", "us"))

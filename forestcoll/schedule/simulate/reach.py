@@ -11,13 +11,10 @@ Source:  ours. Each bit that must come from one GPU to another pays one alpha fo
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from forestcoll.errors import DisconnectedError
 from forestcoll.schedule.simulate.alpha_beta import AlphaBeta
 from forestcoll.topology.model import Topology
-from forestcoll.topology.numbers import exact
 
 __all__ = ["least_latency_s"]
 
@@ -49,11 +46,14 @@ def least_latency_s(
     >>> least_latency_s(load_topology("ring:nodes=6"), "allgather", AlphaBeta(alpha_us=2))
     6e-06
     """
+    from scipy.sparse import csr_array  # here, as scipy loads for longer than most commands run
+    from scipy.sparse.csgraph import dijkstra
+
     model = AlphaBeta() if model is None else model
     compute = np.array(topology.compute)
     if len(compute) < 2:
         return 0.0
-    alpha = exact(model.alpha_us, "alpha")
+    alpha = model.alpha
     price = [
         link.latency_us + (0 if topology.nodes[link.tail].is_switch else alpha)
         for link in topology.links

@@ -32,9 +32,8 @@ from forestcoll.errors import (
     VerificationError,
 )
 from forestcoll.schedule.program import Program
-from forestcoll.schedule.simulate.alpha_beta import AlphaBeta, Sharing
-from forestcoll.schedule.simulate.transfers import Transfers
-from forestcoll.topology.numbers import exact
+from forestcoll.schedule.simulate.alpha_beta import AlphaBeta
+from forestcoll.schedule.simulate.native_form import NativeForm
 
 __all__ = ["LinkUsage", "Simulation", "Simulator"]
 
@@ -124,20 +123,20 @@ class Simulator:
     >>> ring = forestcoll.generate("ring:nodes=4,bandwidth=1")
     >>> simulator = Simulator(lower(ring))
     >>> round(simulator.run(10**9, AlphaBeta(alpha_us=0), pieces=1).time_s, 9)
-    0.5
+    0.375
     """
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._transfers = Transfers(program)
-        self._loads = self._transfers.loads()
+        self._form = NativeForm(program)
+        self._loads = self._form.loads()
 
     @property
     def streams(self) -> int:
         """How many classes of transfers there are, which cost an event a piece each."""
-        if not self._transfers.by_class:
+        if not self._form.by_class:
             return self.program.num_transfers
-        return int(self._transfers.native(adding=False).classes()[0].max(initial=-1)) + 1
+        return int(self._form.native(adding=False).classes()[0].max(initial=-1)) + 1
 
     def flowing_s(self, size_bytes: int) -> float:
         """Return what the busiest link takes for all that it carries, without any latency."""
@@ -184,10 +183,10 @@ class Simulator:
         self._check(size_bytes, model, pieces)
         if not self.program.num_transfers:
             return Simulation(size_bytes, pieces, 0.0, model, closed=True)
-        native = self._transfers.native(adding=bool(model.gamma_s_per_gb))
+        native = self._form.native(adding=bool(model.gamma_s_per_gb))
         rate, latency = self._rates(size_bytes, model), self._latencies(model)
-        by_class = self._transfers.by_class
-        fair = model.sharing is Sharing.FAIR
+        by_class = self._form.by_class
+        fair = model.is_fair
         if fair and not (bins or events or model.keep_clock):
             closed = native.in_rounds(rate, latency, pieces, model.lockstep, by_class, progress)
             if closed is not None:
@@ -237,12 +236,12 @@ class Simulator:
         """Units a second of every kind of link, and of the adders."""
         whole = self.program.chunks.whole
         per_gb = Fraction(whole * _BYTES_PER_GB, size_bytes)
-        gamma = exact(model.gamma_s_per_gb, "gamma")
-        rates = [bandwidth * per_gb for bandwidth in self._transfers.kinds.bandwidths_gb_s]
+        gamma = model.gamma
+        rates = [bandwidth * per_gb for bandwidth in self._form.kinds.bandwidths_gb_s]
         return np.array([float(rate) for rate in [*rates, per_gb / (gamma or 1)]])
 
     def _latencies(self, model: AlphaBeta) -> _Floats:
-        kinds, alpha = self._transfers.kinds, exact(model.alpha_us, "alpha")
+        kinds, alpha = self._form.kinds, model.alpha
         pairs = zip(kinds.hops, kinds.latencies_us, strict=True)
         return np.array([float((hops * alpha + links) / 10**6) for hops, links in pairs])
 
@@ -267,6 +266,6 @@ class Simulator:
         """Shares of the links out of what they carry in each bin of so many ticks."""
         links = self.program.topology.links
         used = -(-ticks // width)
-        known = {bandwidth: i for i, bandwidth in enumerate(self._transfers.kinds.bandwidths_gb_s)}
+        known = {bandwidth: i for i, bandwidth in enumerate(self._form.kinds.bandwidths_gb_s)}
         full = np.array([rate[known[link.bandwidth_gb_s]] for link in links]) * (width * tick)
         return LinkUsage(width * tick, carried[: len(links), :used] / full[:, None])

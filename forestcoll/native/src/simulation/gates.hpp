@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "forestcoll/simulation/fair_shares.hpp"
@@ -20,13 +21,15 @@ class Gates {
     const int gates = s_.streams_of_gate.count();
     next_.assign(gates, 0);
     missing_.assign(gates, 0);
-    for (int i = 0; i < s_.count(); ++i) left_ += setting.pieces;
+    left_ = static_cast<std::int64_t>(s_.count()) * setting.pieces;
     if (setting.lockstep) {
-      in_round_.assign(rounds(), 0);
-      waiting_.resize(static_cast<std::size_t>(rounds()));
+      in_round_.assign(rounds() + 1, 0);
+      waiting_.resize(static_cast<std::size_t>(rounds()) + 1);
       for (int i = 0; i < s_.count(); ++i) {
-        for (int piece = 0; piece < setting.pieces; ++piece) ++in_round_[s_.step[i] + piece];
+        ++in_round_[s_.step[i]];
+        --in_round_[s_.step[i] + setting.pieces];
       }
+      std::partial_sum(in_round_.begin(), in_round_.end(), in_round_.begin());
       skip_empty_rounds();
     }
   }

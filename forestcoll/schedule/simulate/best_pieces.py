@@ -16,9 +16,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from forestcoll.schedule.simulate.alpha_beta import AlphaBeta, Sharing
+from forestcoll.schedule.simulate.alpha_beta import AlphaBeta
 from forestcoll.schedule.simulate.simulator import Simulation, Simulator
-from forestcoll.topology.numbers import exact
 
 __all__ = ["MOST_PIECES", "best_pieces"]
 
@@ -86,7 +85,7 @@ def _grid(most: int) -> list[int]:
 
 
 def _affordable(simulator: Simulator, model: AlphaBeta) -> int:
-    fair = model.sharing is Sharing.FAIR
+    fair = model.is_fair
     each = simulator.streams if fair else simulator.program.num_transfers
     return max(1, _MOST_EVENTS // max(1, each))
 
@@ -94,7 +93,7 @@ def _affordable(simulator: Simulator, model: AlphaBeta) -> int:
 def _guess(simulator: Simulator, size_bytes: int, model: AlphaBeta, grid: list[int]) -> int:
     """The place of the least number of pieces that is as many as the formula says."""
     steps = int(simulator.program.step.max(initial=0)) + 1
-    alpha_s = float(exact(model.alpha_us, "alpha")) / 10**6
+    alpha_s = float(model.alpha) / 10**6
     ideal = math.inf
     if alpha_s:
         ideal = math.sqrt((steps - 1) * simulator.flowing_s(size_bytes) / alpha_s)

@@ -19,7 +19,7 @@ from forestcoll.errors import VerificationError
 from forestcoll.native._core import Simulator as NativeSimulator
 from forestcoll.schedule.program import Program
 
-__all__ = ["Kinds", "Transfers"]
+__all__ = ["Kinds", "NativeForm"]
 
 _Numbers = npt.NDArray[np.int64]
 
@@ -43,7 +43,7 @@ class Kinds:
     latencies_us: tuple[Fraction, ...]
 
 
-class Transfers:
+class NativeForm:
     """The transfers of a program in arrays of the native simulator.
 
     Resources are the links of the topology, in its order, and behind them an adder for each GPU.

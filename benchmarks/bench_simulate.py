@@ -1,0 +1,71 @@
+"""Simulations at scale: how long lowering, finding classes and simulating take.
+
+    python -m benchmarks.bench_simulate [--runs 3] [--boxes 128]
+
+A gigabyte in eight pieces, and in the best number of those tried; with the classes that fair shares
+cannot tell apart, and transfer by transfer where that is a few seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from benchmarks.machine import machine, median_of
+from forestcoll import generate, load_topology, lower
+from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulator, best_pieces
+
+SIZE = 10**9
+FEW = 200_000  # streams of which one simulation takes about a second
+
+CLUSTERS = (
+    "dgx_a100:boxes={boxes}",
+    "dgx_h100:boxes={boxes}",
+    "mi250:boxes={half}",
+    "torus:dims=16x16",
+    "ring:nodes=256",
+)
+
+
+def main() -> None:
+    """Print a line for each cluster and collective."""
+    parser = argparse.ArgumentParser(description="Seconds of simulations.")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--boxes", type=int, default=128)
+    args = parser.parse_args()
+    print(machine())
+    heads = ("transfers", "streams", "lower", "classes", "8 pieces", "best", "pieces", "fifo, 8")
+    print(f"{'':36}" + "".join(f"{head:>11}" for head in heads))
+    for name in CLUSTERS:
+        spec = name.format(boxes=args.boxes, half=args.boxes // 2)
+        for collective in ("allgather", "allreduce"):
+            print(f"{spec:24} {collective:10} " + _line(spec, collective, args.runs), flush=True)
+
+
+def _line(spec: str, collective: str, runs: int) -> str:
+    schedule: Any = generate(load_topology(spec), collective=collective)
+    start = time.perf_counter()
+    program = lower(schedule)
+    lowered = time.perf_counter() - start
+    start = time.perf_counter()
+    simulator = Simulator(program)
+    streams = simulator.streams
+    classes = time.perf_counter() - start
+    runs = runs if streams < FEW else 1
+    eight, _ = median_of(runs, lambda: simulator, lambda one: one.run(SIZE, pieces=8))
+    start = time.perf_counter()
+    best = best_pieces(simulator, SIZE)
+    searched = time.perf_counter() - start
+    fifo = AlphaBeta(sharing=Sharing.FIFO)
+    start = time.perf_counter()
+    simulator.run(SIZE, fifo, 8)
+    queued = time.perf_counter() - start
+    cells = [f"{program.num_transfers}", f"{streams}"]
+    cells += [f"{seconds:.2f}" for seconds in (lowered, classes, eight, searched)]
+    cells += [f"{best.pieces}", f"{queued:.2f}"]
+    return "".join(f"{cell:>11}" for cell in cells)
+
+
+if __name__ == "__main__":
+    main()

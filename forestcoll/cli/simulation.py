@@ -1,0 +1,179 @@
+"""The command that simulates a schedule file at any size of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from forestcoll.cli.facts import as_json
+from forestcoll.cli.options import Json, ScheduleFile, sizes_of
+from forestcoll.cli.output import expect_writable, progress_bars
+from forestcoll.errors import InvalidParameterError
+from forestcoll.lowering import lower
+from forestcoll.problem.sizes import size_text
+from forestcoll.schedule import read_schedule, verify
+from forestcoll.schedule.program import Program
+from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulation, Simulator, best_pieces
+from forestcoll.topology.describe import decimal
+
+__all__ = ["simulate_schedule"]
+
+_BINS = 400  # of the picture
+_FAIR, _FIFO = "shared by size", "with one transfer at a time"
+
+
+def simulate_schedule(
+    file: ScheduleFile,
+    sizes: Annotated[
+        str,
+        typer.Option("--size", "--sizes", help="Of the data: 1MB,64MB or 1MB..1GB; 1MB is 2^20."),
+    ] = "1MB..1GB",
+    alpha: Annotated[
+        str, typer.Option("--alpha", metavar="US", help="Microseconds of a hop from GPU to GPU.")
+    ] = "10",
+    gamma: Annotated[
+        str, typer.Option("--gamma", metavar="S", help="Seconds in which a GPU adds a gigabyte.")
+    ] = "0",
+    pieces: Annotated[
+        str, typer.Option("--pieces", help="How many to cut the data into, or best.")
+    ] = "best",
+    sharing: Annotated[
+        Sharing, typer.Option("--sharing", help="Whether transfers share links or queue.")
+    ] = Sharing.FAIR,
+    lockstep: Annotated[
+        bool, typer.Option("--lockstep", help="Start no step before the one before has ended.")
+    ] = False,
+    clock: Annotated[
+        bool, typer.Option("--clock", help="Keep to the schedule's clock, at its size.")
+    ] = False,
+    usage: Annotated[
+        Path | None,
+        typer.Option(
+            "--usage",
+            metavar="FILE",
+            help="Draw the use of the links at the last size: .png, .pdf or .svg.",
+        ),
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Verify a schedule file and simulate how long it takes, latencies included."""
+    asked, many = sizes_of(sizes, "--size"), _pieces(pieces)
+    model = AlphaBeta(
+        alpha_us=alpha,
+        gamma_s_per_gb=gamma,
+        sharing=sharing,
+        lockstep=lockstep,
+        keep_clock=clock,
+    )
+    if usage is not None:
+        from forestcoll.draw import check_format  # loads matplotlib
+
+        check_format(usage)
+        expect_writable(usage)
+    schedule = read_schedule(file)
+    verify(schedule)
+    program = lower(schedule)
+    simulator = Simulator(program)
+    found = []
+    with progress_bars() as bars:
+        for size in asked:
+            found.append(_at(simulator, size, model, many, bars))
+        if usage is not None:
+            _draw(simulator, found[-1], usage)
+    if json_:
+        typer.echo(as_json(_document(file, program, simulator, found)))
+    else:
+        typer.echo("\n".join(_lines(program, simulator, found)))
+
+
+def _pieces(text: str) -> int | None:
+    """Read a number of pieces; None is the best."""
+    if text == "best":
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise InvalidParameterError(f"--pieces is {text!r}; it must be a whole number, or best")
+    return int(text)
+
+
+def _at(
+    simulator: Simulator, size: int, model: AlphaBeta, pieces: int | None, bars: Any
+) -> Simulation:
+    def progress(done: int, total: int) -> None:
+        bars(size_text(size), done, total)
+
+    if pieces is None:
+        return best_pieces(simulator, size, model, progress=progress)
+    return simulator.run(size, model, pieces, progress=progress)
+
+
+def _draw(simulator: Simulator, found: Simulation, output: Path) -> None:
+    from forestcoll.draw import draw_usage, save_figure
+
+    again = simulator.run(found.size_bytes, found.model, found.pieces, bins=_BINS)
+    save_figure(draw_usage(again, simulator.program.topology), output)
+
+
+def _document(
+    file: Path, program: Program, simulator: Simulator, found: Sequence[Simulation]
+) -> dict[str, Any]:
+    model = found[0].model
+    return {
+        "file": file,
+        "simulated": True,
+        "verified": True,
+        "collective": program.collective,
+        "topology": program.topology.name,
+        "method": program.method,
+        "alpha_us": model.alpha,
+        "gamma_s_per_gb": model.gamma,
+        "sharing": str(model.sharing),
+        "lockstep": model.lockstep,
+        "keep_clock": model.keep_clock,
+        "sizes": [
+            {
+                "size_bytes": one.size_bytes,
+                "pieces": one.pieces,
+                "time_s": one.time_s,
+                "algbw_gb_s": one.algbw_gb_s if one.time_s else None,
+                "flowing_s": simulator.flowing_s(one.size_bytes),
+                "closed_form": one.closed,
+            }
+            for one in found
+        ],
+    }
+
+
+def _lines(program: Program, simulator: Simulator, found: Sequence[Simulation]) -> list[str]:
+    model = found[0].model
+    how = "in lockstep" if model.lockstep else "by its clock" if model.keep_clock else ""
+    said = [
+        f"alpha {decimal(model.alpha)} us a hop",
+        f"links {_FAIR if model.is_fair else _FIFO}",
+        how,
+    ]
+    if model.gamma_s_per_gb:
+        said.append(f"gamma {decimal(model.gamma)} s/GB")
+    heads = ("size", "time", "algbw GB/s", "pieces", "of flowing")
+    lines = [
+        f"{program.collective} on {program.topology.name} by {program.method}, verified",
+        f"simulated: {', '.join(word for word in said if word)}",
+        "",
+        "".join(f"{head:>12}" for head in heads),
+    ]
+    for one in found:
+        flowing = simulator.flowing_s(one.size_bytes)
+        share = f"{100 * flowing / one.time_s:.1f} %" if one.time_s else "-"
+        rate = f"{one.algbw_gb_s:.2f}" if one.time_s else "-"
+        cells = (size_text(one.size_bytes), _time(one.time_s), rate, str(one.pieces), share)
+        lines.append("".join(f"{cell:>12}" for cell in cells))
+    return lines
+
+
+def _time(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.3f} {unit}"
+    return f"{seconds * 1e6:.2f} us"

@@ -1,0 +1,110 @@
+"""How much of the links a simulated schedule uses over time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.figure import Figure
+
+from forestcoll.draw.canvas import INK
+from forestcoll.errors import InvalidParameterError
+from forestcoll.problem.sizes import size_text
+from forestcoll.schedule.simulate import Simulation
+from forestcoll.topology.describe import counted, decimal
+from forestcoll.topology.model import Topology
+
+__all__ = ["draw_usage"]
+
+_SHOWN = 40  # rows
+_ROW = 0.2  # inches
+_ALIKE = 3  # digits of shares that are compared
+
+_Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Row:
+    """Links that are used alike."""
+
+    name: str
+    links: int
+    share: _Floats
+
+
+def draw_usage(simulation: Simulation, topology: Topology) -> Figure:
+    """Draw a row for each link, those that are used alike in one; time runs to the right.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        With its usage, as of :meth:`forestcoll.schedule.simulate.Simulator.run` with ``bins``.
+    topology : Topology
+        Of its schedule.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the simulation kept no usage, or nothing moves.
+    """
+    usage = simulation.usage
+    if usage is None or not usage.share.any():
+        raise InvalidParameterError(
+            "this simulation has no use of links to draw; simulate something that moves, with bins"
+        )
+    rows = _rows(usage.share, topology)
+    shown = rows[:_SHOWN]
+    figure = Figure(
+        figsize=(8.0, 1.6 + _ROW * len(shown)), dpi=150, facecolor="white", layout="constrained"
+    )
+    axes = figure.subplots()
+    scale, unit = (1e3, "ms") if simulation.time_s >= 1e-3 else (1e6, "us")
+    end = usage.bin_s * usage.share.shape[1] * scale
+    image = axes.imshow(
+        np.vstack([row.share for row in shown]),
+        aspect="auto",
+        interpolation="nearest",
+        cmap="cividis",  # as dark in print as on a screen
+        vmin=0,
+        vmax=1,
+        extent=(0, end, len(shown), 0),
+    )
+    axes.set_xlim(0, simulation.time_s * scale)
+    axes.set_yticks(np.arange(len(shown)) + 0.5, [_label(row) for row in shown], fontsize=6)
+    axes.tick_params(axis="y", length=0)
+    left_out = sum(row.links for row in rows[_SHOWN:])
+    below = f"; not shown: {counted(left_out, 'link')} that carry less" if left_out else ""
+    axes.set_xlabel(f"time, {unit}, simulated{below}", color=INK)
+    figure.colorbar(image, ax=axes, label="share of the bandwidth")
+    model = simulation.model
+    figure.suptitle(
+        f"{topology.name}, {size_text(simulation.size_bytes)} in "
+        f"{counted(simulation.pieces, 'piece')}: simulated, alpha {decimal(model.alpha)} us, "
+        f"{model.sharing}",
+        color=INK,
+        fontsize=10,
+        parse_math=False,
+    )
+    return figure
+
+
+def _rows(share: _Floats, topology: Topology) -> list[_Row]:
+    """Put links that are used alike together; those that carry most, as a share, first."""
+    used = np.flatnonzero(share.any(axis=1))
+    alike, first, many = np.unique(
+        np.round(share[used], _ALIKE), axis=0, return_index=True, return_counts=True
+    )
+    names = [node.name for node in topology.nodes]
+    links = [topology.links[link] for link in used[first]]
+    rows = [
+        _Row(f"{names[link.tail]} -> {names[link.head]}", int(count), row)
+        for link, count, row in zip(links, many, alike, strict=True)
+    ]
+    order = sorted(range(len(rows)), key=lambda i: (-float(rows[i].share.sum()), int(first[i])))
+    return [rows[i] for i in order]
+
+
+def _label(row: _Row) -> str:
+    more = f"  and {row.links - 1} like it" if row.links > 1 else ""
+    return (row.name + more).replace("$", r"\$")

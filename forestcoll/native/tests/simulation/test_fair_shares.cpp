@@ -1,0 +1,121 @@
+// What flows at once shares its links by size; closed forms are what events find.
+#include <cmath>
+
+#include "forestcoll/common/errors.hpp"
+#include "forestcoll/simulation/fair_shares.hpp"
+#include "forestcoll/simulation/rounds.hpp"
+#include "forestcoll/simulation/streams.hpp"
+#include "support/check.hpp"
+#include "support/transfers.hpp"
+
+using namespace forestcoll;
+using namespace forestcoll::testing;
+
+namespace {
+
+Finish simulate(const Transfers& t, const Setting& with) {
+  forestcoll::check(t);
+  forestcoll::check(with, t);
+  const Finish found = fair_shares(streams_of(t, classes_of(t)), with);
+  const Finish alone = fair_shares(streams_of(t, each_by_itself(t)), with);
+  CHECK(std::abs(found.ticks - alone.ticks) <= 1);
+  return found;
+}
+
+void test_a_chain_in_pieces() {
+  for (int pieces = 1; pieces <= 4; ++pieces) {
+    const Transfers t = chain(3, 4);
+    const double due = (2 + pieces) * (0.5 + 4.0 / pieces);
+    const Setting with = setting(pieces, 0.5);
+    CHECK(std::abs(static_cast<double>(simulate(t, with).ticks) - due * 1024) <= 6);
+    const auto closed = in_rounds(streams_of(t, classes_of(t)), with);
+    CHECK(closed && std::abs(*closed - due) < 1e-9);
+  }
+}
+
+void test_shares_are_by_size_and_the_rest_is_taken_up() {
+  ByHand made(2);  // sizes 1 and 3 on link 0, one of size 3 on both links, in the end 2 on link 1
+  const int both = made.way({0, 1});
+  made.add(0, 1, 0);
+  made.add(both, 3, 0);
+  made.add(1, 9, 0);
+  // Link 1: 3 and 9 share it as 1:3 until both end at 12; link 0 has room for its 1 by then.
+  CHECK(simulate(made.t, setting(1)).ticks == 12 * 1024);
+}
+
+void test_lockstep_waits_for_the_slowest() {
+  ByHand made(3);
+  const int first = made.add(0, 1, 0);
+  made.add(1, 5, 0);
+  made.add(2, 1, 1, {first});
+  CHECK(simulate(made.t, setting(1)).ticks == 5 * 1024);
+  CHECK(simulate(made.t, setting(1, 0, true)).ticks == 6 * 1024);
+}
+
+void test_gates_open_for_all_at_once() {
+  ByHand made(3);
+  const int first = made.add(0, 4, 0);
+  const int one = made.add(1, 1, 1);
+  const int other = made.add(2, 1, 1, {first});
+  made.t.gate[other] = made.t.gate[one];
+  forestcoll::check(made.t);
+  const Finish found = fair_shares(streams_of(made.t, each_by_itself(made.t)), setting(1));
+  CHECK(found.ticks == 5 * 1024);
+  CHECK(found.of_stream[one] == 5 * 1024);
+}
+
+void test_starts_and_sums() {
+  ByHand made(2);
+  const int first = made.add(0, 1, 0);
+  made.add(1, 1, 1, {first});
+  made.t.kind_of_resource.push_back(1);
+  made.t.adder[first] = 2;
+  Setting with = setting(1);
+  with.rate.push_back(0.5);  // to add takes twice as long as to send
+  CHECK(simulate(made.t, with).ticks == 4 * 1024);
+  with.start = {0, 7 * 1024};
+  CHECK(simulate(made.t, with).ticks == 8 * 1024);
+  CHECK(!in_rounds(streams_of(made.t, classes_of(made.t)), with));
+}
+
+void test_usage_adds_up() {
+  const Transfers t = chain(2, 3);
+  Setting with = setting(3);
+  with.bins = 8;
+  const Finish found = simulate(t, with);
+  double sum = 0;
+  for (const double carried : found.usage.carried()) sum += carried;
+  CHECK(std::abs(sum - 6) < 0.01);  // ticks are coarse here
+  CHECK(found.usage.width() * 8 >= found.ticks && found.usage.width() * 4 <= found.ticks);
+}
+
+void test_what_makes_no_sense_is_refused() {
+  const Transfers t = chain(2, 1);
+  Setting with = setting(0);
+  CHECK_THROWS(InvalidInput, forestcoll::check(with, t));
+  with = setting(1);
+  with.rate = {};
+  CHECK_THROWS(InvalidInput, forestcoll::check(with, t));
+  with.rate = {0.0};
+  CHECK_THROWS(InvalidInput, forestcoll::check(with, t));
+  with = setting(1, -1);
+  CHECK_THROWS(InvalidInput, forestcoll::check(with, t));
+  with = setting(1);
+  with.start = {0};
+  CHECK_THROWS(InvalidInput, forestcoll::check(with, t));
+  with = setting(1, 1e20);
+  CHECK_THROWS(CapacityOverflow, simulate(t, with));
+}
+
+}  // namespace
+
+int main() {
+  test_a_chain_in_pieces();
+  test_shares_are_by_size_and_the_rest_is_taken_up();
+  test_lockstep_waits_for_the_slowest();
+  test_gates_open_for_all_at_once();
+  test_starts_and_sums();
+  test_usage_adds_up();
+  test_what_makes_no_sense_is_refused();
+  return check::report();
+}

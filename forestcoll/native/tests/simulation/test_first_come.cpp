@@ -1,0 +1,54 @@
+// One after the other over each link; through switches without gaps.
+#include "forestcoll/common/errors.hpp"
+#include "forestcoll/simulation/first_come.hpp"
+#include "support/check.hpp"
+#include "support/transfers.hpp"
+
+using namespace forestcoll;
+using namespace forestcoll::testing;
+
+namespace {
+
+void test_who_comes_first_is_served_first() {
+  ByHand made(1);
+  const int one = made.add(0, 3, 0);
+  const int other = made.add(0, 1, 0);
+  const Finish found = first_come(made.t, setting(1, 0.5));
+  CHECK(found.of_stream[one] == 3584 && found.of_stream[other] == 4608);
+}
+
+void test_a_slow_link_holds_up_a_fast_one_for_what_it_carries_only() {
+  ByHand made(2);
+  made.t.kind_of_resource[1] = 1;
+  const int both = made.way({0, 1});
+  const int slow = made.add(both, 4, 0), fast = made.add(1, 4, 0);
+  Setting with = setting(1);
+  with.rate = {1.0, 4.0};
+  const Finish found = first_come(made.t, with);
+  // The first ends on link 1 as it ends on link 0, at 4 s; it was there first, in the last second.
+  CHECK(found.of_stream[slow] == 4 * 1024 && found.of_stream[fast] == 5 * 1024);
+}
+
+void test_a_chain_in_pieces() {
+  for (int pieces = 1; pieces <= 4; pieces *= 2) {
+    CHECK(first_come(chain(3, 4), setting(pieces)).ticks == (2 + pieces) * 4 * 1024 / pieces);
+  }
+}
+
+void test_a_circle_is_found() {
+  ByHand made(2);
+  const int first = made.add(0, 1, 0);
+  const int then = made.add(1, 1, 0, {first});
+  made.t.gate[then] = made.t.gate[first];
+  CHECK_THROWS(Infeasible, first_come(made.t, setting(1)));
+}
+
+}  // namespace
+
+int main() {
+  test_who_comes_first_is_served_first();
+  test_a_slow_link_holds_up_a_fast_one_for_what_it_carries_only();
+  test_a_chain_in_pieces();
+  test_a_circle_is_found();
+  return check::report();
+}

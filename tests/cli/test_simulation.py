@@ -1,0 +1,99 @@
+"""The command that simulates a schedule file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import forestcoll
+from forestcoll import cli
+from forestcoll.schedule.simulate import Simulator
+from tests.command_line import assert_one_line, document, invoke
+
+
+@pytest.fixture(scope="module")
+def schedule(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("schedules") / "ring.json"
+    forestcoll.write_schedule(forestcoll.generate("ring:nodes=5,bidirectional=false"), path)
+    return path
+
+
+def test_a_line_for_each_size_says_that_it_is_simulated(schedule: Path) -> None:
+    """Four hops of 10 us, and four fifths of 1 MiB or 2 MiB at 1 GB/s."""
+    lines = invoke("simulate", schedule, "--size", "1MB..2MB").stdout.splitlines()
+    assert lines[0] == "allgather on ring:nodes=5,bidirectional=false by forestcoll, verified"
+    assert lines[1] == "simulated: alpha 10 us a hop, links shared by size"
+    assert lines[3].split("  ")[-1].strip() == "of flowing"
+    assert [line.split() for line in lines[4:]] == [
+        ["1MB", "878.86", "us", "1.19", "1", "95.4", "%"],
+        ["2MB", "1.718", "ms", "1.22", "1", "97.7", "%"],
+    ]
+
+
+def test_the_document_has_what_the_library_finds(schedule: Path) -> None:
+    """Model and sizes; gamma and fifo are taken as they are given."""
+    options = ("--size", "1KB,1MB", "--alpha", "2.5", "--sharing", "fifo", "--pieces", "3")
+    found = document("simulate", schedule, *options)
+    assert (found["simulated"], found["verified"]) == (True, True)
+    assert found["alpha_us"] == {"exact": "5/2", "value": 2.5}
+    for row, size in zip(found["sizes"], ("1KB", "1MB"), strict=True):
+        due = forestcoll.simulate(schedule, size, alpha_us="2.5", sharing="fifo", pieces=3)
+        assert (row["size_bytes"], row["pieces"]) == (due.size_bytes, 3)
+        assert row["time_s"] == due.time_s
+    steps = document("simulate", schedule, "--size", "1MB", "--lockstep", "--gamma", "1")
+    assert (steps["lockstep"], steps["sizes"][0]["closed_form"]) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--size", "1QB"), "--size has '1QB'; a size is bytes"),
+        (("--size", "0"), "--size has '0'"),
+        (("--alpha", "-1"), "alpha is -1 us; it must be from 0"),
+        (("--alpha", "soon"), "alpha is 'soon', which is not a number"),
+        (("--gamma", "1e99"), "gamma is 1e99 s/GB; it must be from 0"),
+        (("--pieces", "many"), "--pieces is 'many'; it must be a whole number, or best"),
+        (("--pieces", "0"), "the number of pieces is 0; it must be a whole number from 1"),
+        (("--clock",), "has no clock to keep to"),
+        (("--clock", "--lockstep"), "keeps to steps or to its clock; choose one"),
+        (("--usage", "usage.bmp"), "usage.bmp"),
+    ],
+)
+def test_mistakes_are_one_line(
+    schedule: Path, options: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = invoke("simulate", schedule, *options)
+    assert result.exit_code == 2
+    assert_one_line(result.stderr, message)
+
+
+def test_a_wrong_schedule_is_not_simulated(schedule: Path, tmp_path: Path) -> None:
+    content = json.loads(schedule.read_text())
+    forged = tmp_path / "forged.json"
+    forged.write_text(json.dumps(content | {"congestion": "1/9", "congestion_decimal": 1 / 9}))
+    result = invoke("simulate", forged)
+    assert result.exit_code == 1
+    assert_one_line(result.stderr, "overloaded")
+
+
+def test_the_use_of_links_is_drawn(schedule: Path, tmp_path: Path) -> None:
+    """The same bytes again."""
+    for name in ("usage.svg", "again.svg"):
+        assert invoke("simulate", schedule, "--usage", tmp_path / name).exit_code == 0
+    text = (tmp_path / "usage.svg").read_text()
+    assert "gpu0 -&gt; gpu1  and 4 like it" in text
+    assert text == (tmp_path / "again.svg").read_text()
+
+
+def test_ctrl_c_is_one_line(schedule: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Simulator, "run", interrupted)
+    result = invoke("simulate", schedule)
+    assert result.exit_code == 130
+    assert_one_line(result.stderr, "interrupted")
+    assert "simulate" in invoke("--help").stdout
+    assert cli.app.info.help

@@ -1,0 +1,158 @@
+"""Simulations as their definition says, in exact fractions, transfer by transfer: for small ones.
+
+Nothing is shared with the simulator: no classes, no lanes, no ticks. Rates are found by filling all
+transfers evenly until a link is full, at every moment at which anything changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from forestcoll.schedule.program import Program
+
+__all__ = ["Job", "fair_finish_s", "jobs_of"]
+
+_Resource = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A transfer: bytes, what it flows over with bytes a second, latency, what it waits for."""
+
+    size: Fraction
+    links: tuple[_Resource, ...]
+    adder: _Resource | None
+    latency: Fraction
+    needs: tuple[int, ...]
+    step: int
+    together: tuple[int, ...]
+
+
+def jobs_of(
+    program: Program, size_bytes: int, alpha_us: Fraction, gamma_s_per_gb: Fraction
+) -> tuple[list[Job], dict[_Resource, Fraction]]:
+    """Return the transfers of a program, and the rates of links and adders."""
+    topology = program.topology
+    rates: dict[_Resource, Fraction] = {
+        (link.tail, link.head): link.bandwidth_gb_s * 10**9 for link in topology.links
+    }
+    jobs = []
+    messages = program.message.tolist()
+    for t in range(program.num_transfers):
+        nodes = program.paths.nodes(int(program.path[t]))
+        links = list(pairwise(nodes))
+        senders = sum(not topology.nodes[node].is_switch for node in nodes[:-1])
+        latency = senders * alpha_us + sum(topology.link_between[link].latency_us for link in links)
+        adder = None
+        if gamma_s_per_gb and program.reduce[t] and program.head[t] < topology.num_compute:
+            adder = ("adder", int(program.head[t]))
+            rates[adder] = 10**9 / gamma_s_per_gb
+        same = [u for u, message in enumerate(messages) if message == messages[t] != -1]
+        jobs.append(
+            Job(
+                size=program.size(t) * size_bytes,
+                links=tuple(links),
+                adder=adder,
+                latency=Fraction(latency) / 10**6,
+                needs=tuple(program.needs(t).tolist()),
+                step=int(program.step[t]),
+                together=tuple(same or [t]),
+            )
+        )
+    return jobs, rates
+
+
+class _Run:
+    def __init__(
+        self, jobs: list[Job], rates: dict[_Resource, Fraction], pieces: int, lockstep: bool
+    ) -> None:
+        self.jobs, self.rates, self.pieces, self.lockstep = jobs, rates, pieces, lockstep
+        self.done = [0] * len(jobs)  # pieces that have arrived
+        self.begun = [0] * len(jobs)
+        self.now = Fraction(0)
+        self.waiting: dict[int, Fraction] = {}  # until the latency is over
+        self.left: dict[tuple[int, bool], Fraction] = {}  # bytes, of (job, whether it is adding)
+
+    def may_start(self, job: int) -> bool:
+        piece = self.begun[job]
+        if piece == self.pieces or self.done[job] != piece:
+            return False
+        if self.lockstep:
+            before = self.jobs[job].step + piece
+            if any(self.done[j] < min(self.pieces, before - one.step)
+                   for j, one in enumerate(self.jobs)):  # fmt: skip
+                return False
+        return all(self.done[need] > piece for need in self.jobs[job].needs)
+
+    def start(self) -> None:
+        ready = [j for j in range(len(self.jobs)) if self.may_start(j)]
+        for job in ready:
+            if all(other in ready for other in self.jobs[job].together):
+                self.begun[job] += 1
+                self.waiting[job] = self.now + self.jobs[job].latency
+
+    def flow(self) -> None:
+        for job in [job for job, until in self.waiting.items() if until == self.now]:
+            del self.waiting[job]
+            self.left[job, False] = self.jobs[job].size / self.pieces
+
+    def end(self) -> None:
+        for job, adding in [key for key, left in self.left.items() if left == 0]:
+            del self.left[job, adding]
+            if not adding and self.jobs[job].adder is not None:
+                self.left[job, True] = self.jobs[job].size / self.pieces
+            else:
+                self.done[job] += 1
+
+    def over(self, job: int, adding: bool) -> tuple[_Resource, ...]:
+        adder = self.jobs[job].adder
+        return (adder,) if adding and adder is not None else self.jobs[job].links
+
+    def speeds(self) -> dict[tuple[int, bool], Fraction]:
+        """Bytes a second of everything that flows: max-min fair, in proportion to sizes."""
+        free, found = dict(self.rates), dict[tuple[int, bool], Fraction]()
+        open_ = set(self.left)
+        while open_:
+            weight: dict[_Resource, Fraction] = {}
+            for key in open_:
+                for link in self.over(*key):
+                    weight[link] = weight.get(link, Fraction(0)) + self.jobs[key[0]].size
+            level = min(free[link] / weight[link] for link in weight)
+            full = {link for link in weight if free[link] / weight[link] == level}
+            for key in [key for key in open_ if full & set(self.over(*key))]:
+                open_.remove(key)
+                found[key] = level * self.jobs[key[0]].size
+                for link in self.over(*key):
+                    free[link] -= found[key]
+        return found
+
+    def finish(self) -> Fraction:
+        while True:
+            self.start()
+            self.flow()
+            if not self.waiting and not self.left:
+                assert self.done == [self.pieces] * len(self.jobs), "a circle of needs"
+                return self.now
+            speeds = self.speeds()
+            moments = [until - self.now for until in self.waiting.values()]
+            moments += [left / speeds[key] for key, left in self.left.items()]
+            passed = min(moments)
+            self.now += passed
+            self.left = {key: left - passed * speeds[key] for key, left in self.left.items()}
+            self.end()
+
+
+def fair_finish_s(
+    program: Program,
+    size_bytes: int,
+    *,
+    alpha_us: Fraction = Fraction(10),
+    gamma_s_per_gb: Fraction = Fraction(0),
+    pieces: int = 1,
+    lockstep: bool = False,
+) -> Fraction:
+    """Return the exact seconds that a program takes."""
+    jobs, rates = jobs_of(program, size_bytes, alpha_us, gamma_s_per_gb)
+    return _Run(jobs, rates, pieces, lockstep).finish()

@@ -1,0 +1,35 @@
+"""What a simulation may assume."""
+
+from fractions import Fraction
+
+import pytest
+
+from forestcoll.errors import InvalidParameterError
+from forestcoll.schedule.simulate import AlphaBeta, Sharing
+
+
+def test_numbers_are_exact_however_they_are_written() -> None:
+    """As bandwidths are; the defaults are of one kind."""
+    model = AlphaBeta(alpha_us="2.5", gamma_s_per_gb=Fraction(1, 3), sharing="fifo")  # type: ignore[arg-type]
+    assert (model.alpha_us, model.gamma_s_per_gb) == (Fraction(5, 2), Fraction(1, 3))
+    assert model.sharing is Sharing.FIFO
+    assert AlphaBeta(alpha_us=10) == AlphaBeta()
+    assert AlphaBeta(alpha_us=0.1).alpha_us == Fraction(1, 10)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"alpha_us": -1}, r"alpha is -1 us; it must be from 0 to 1000000000 us"),
+        ({"alpha_us": 10**10}, r"alpha is 10000000000 us; it must be from 0"),
+        ({"alpha_us": "fast"}, r"alpha"),
+        ({"alpha_us": True}, r"alpha"),
+        ({"alpha_us": 0.1 + 0.2}, r"alpha"),
+        ({"gamma_s_per_gb": "-0.5"}, r"gamma is -0.5 s/GB; it must be from 0"),
+        ({"sharing": "lifo"}, r"sharing is 'lifo'; it must be one of fair, fifo"),
+        ({"lockstep": True, "keep_clock": True}, r"keeps to steps or to its clock; choose one"),
+    ],
+)
+def test_what_no_machine_does_is_refused(given: dict[str, object], message: str) -> None:
+    with pytest.raises(InvalidParameterError, match=message):
+        AlphaBeta(**given)  # type: ignore[arg-type]

@@ -1,0 +1,60 @@
+"""The number of pieces: the formula where there is one, and never worse than what was tried."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from forestcoll import generate, load_topology, lower
+from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulator, best_pieces
+from forestcoll.topology import TopologyBuilder
+from tests.schedule.literals import LITERALS
+
+GB = 10**9
+
+
+def chain(gpus: int) -> Simulator:
+    builder = TopologyBuilder()
+    names = [builder.gpu(f"g{i}") for i in range(gpus)]
+    for i in range(gpus - 1):
+        builder.link(names[i], names[i + 1], 1)
+    return Simulator(lower(generate(builder.build("chain"), collective="broadcast", root=0)))
+
+
+@pytest.mark.parametrize("size", [10**3, 10**6, 10**9])
+def test_a_chain_is_cut_as_the_formula_says(size: int) -> None:
+    """C = sqrt((h - 1) T / alpha), up to the grid; within 2 % of the time at that."""
+    found = best_pieces(chain(9), size)
+    ideal = max(1.0, math.sqrt(7 * size / GB / 10e-6))
+    assert ideal / 1.5 <= found.pieces <= 1.5 * ideal
+    due = (8 + ideal - 1) * (10e-6 + size / GB / ideal)
+    assert found.time_s <= 1.02 * due
+
+
+@pytest.mark.parametrize("sharing", Sharing)
+def test_no_power_of_two_is_better(sharing: Sharing) -> None:
+    """On machines the valley is single, as far as these sizes go."""
+    simulator = Simulator(lower(generate(load_topology("mi250:boxes=2,gpus_per_box=8"))))
+    model = AlphaBeta(sharing=sharing)
+    for size in (10**6, 10**8):
+        found = best_pieces(simulator, size, model)
+        for pieces in (1, 2, 4, 8, 16, 32, 64):
+            assert found.time_s <= simulator.run(size, model, pieces).time_s
+
+
+def test_without_latencies_as_many_as_allowed_are_best() -> None:
+    found = best_pieces(chain(3), GB, AlphaBeta(alpha_us=0), most=100)
+    assert found.pieces == 96
+    assert best_pieces(chain(3), GB, AlphaBeta(alpha_us=0), most=1).pieces == 1
+
+
+def test_one_piece_where_nothing_else_can_be() -> None:
+    """A clock is for one; of nothing there are no two."""
+    made: Any = LITERALS["TACCL, contiguous"].make()
+    model = AlphaBeta(alpha_us=0, keep_clock=True)
+    assert best_pieces(Simulator(lower(made)), made.clock.size_bytes, model).pieces == 1
+    builder = TopologyBuilder()
+    builder.gpu("alone")
+    assert best_pieces(Simulator(lower(generate(builder.build("one")))), GB).time_s == 0

@@ -1,0 +1,390 @@
+"""Simulations: the arithmetic of textbooks and papers, an exact reference, simpy, the bounds."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from forestcoll import generate, generate_multicast, load_topology, lower
+from forestcoll.errors import InvalidParameterError, UnsupportedError, VerificationError
+from forestcoll.schedule import FlowSchedule, cost, in_steps, lockstep
+from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulator, least_latency_s
+from forestcoll.topology import Topology, TopologyBuilder
+from tests.baselines.claims import CLAIMS, examples, make
+from tests.random_topologies import KINDS, random_topology
+from tests.reference.simulation import fair_finish_s, jobs_of
+from tests.reference.simulation_simpy import first_come_s, shared_links_s
+from tests.schedule.literals import LITERALS
+from tests.schedule.made.types import TYPES, schedule
+
+EXACTLY = 1e-9
+"""Relative: simulations are in floating point."""
+
+
+def line(gpus: int, bandwidth: int = 1, latency: int = 0) -> Topology:
+    builder = TopologyBuilder()
+    names = [builder.gpu(f"g{i}") for i in range(gpus)]
+    for tail, head in pairwise(names):
+        builder.link(tail, head, bandwidth, latency)
+    return builder.build(f"line of {gpus}")
+
+
+def broadcast_along(gpus: int, **given: int) -> Simulator:
+    return Simulator(lower(generate(line(gpus, **given), collective="broadcast", root=0)))
+
+
+GB = 10**9
+
+
+def test_two_hops_take_two_and_in_three_pieces_four_thirds() -> None:
+    """The ForestColl slides' picture of pipelining."""
+    simulator, model = broadcast_along(3), AlphaBeta(alpha_us=0)
+    assert simulator.run(GB, model, 1).time_s == pytest.approx(2, rel=EXACTLY)
+    assert simulator.run(GB, model, 3).time_s == pytest.approx(4 / 3, rel=EXACTLY)
+    assert simulator.run(GB, model, 3, events=True).time_s == pytest.approx(4 / 3, rel=EXACTLY)
+
+
+@pytest.mark.parametrize("sharing", Sharing)
+@pytest.mark.parametrize(("hops", "pieces"), [*product((1, 2, 5), (1, 2, 7))])
+def test_a_chain_takes_h_plus_c_minus_1_rounds(hops: int, pieces: int, sharing: Sharing) -> None:
+    """(h + c - 1) (alpha + latency + T / c)."""
+    simulator = broadcast_along(hops + 1, bandwidth=2, latency=3)
+    model = AlphaBeta(alpha_us=7, sharing=sharing)
+    due = (hops + pieces - 1) * (10e-6 + 0.25 / pieces)
+    for events in (False, True):
+        found = simulator.run(GB // 2, model, pieces, events=events)
+        assert found.time_s == pytest.approx(due, rel=EXACTLY)
+        assert found.algbw_gb_s == pytest.approx(0.5 / due, rel=EXACTLY)
+
+
+def test_switches_on_the_way_cost_their_links_latencies_and_no_alpha() -> None:
+    """GPU to GPU over two switches: one alpha, three latencies, the slowest bandwidth."""
+    builder = TopologyBuilder()
+    a, s, t, b = builder.gpu("a"), builder.switch("s"), builder.switch("t"), builder.gpu("b")
+    for tail, head, bandwidth in ((a, s, 4), (s, t, 1), (t, b, 2)):
+        builder.link(tail, head, bandwidth, 1)
+    forest = generate(builder.build("two switches"), collective="broadcast", root=0)
+    found = Simulator(lower(forest)).run(10**6, AlphaBeta(alpha_us=5))
+    assert found.time_s == pytest.approx(5e-6 + 3e-6 + 1e-3, rel=EXACTLY)
+
+
+def test_sums_take_gamma_where_they_arrive() -> None:
+    """A reduce along a line adds at every GPU: h (alpha + n / b + gamma n); copies add nothing."""
+    forest = generate(line(4), collective="reduce", root=0)
+    model = AlphaBeta(alpha_us=10, gamma_s_per_gb="1/4")
+    found = Simulator(lower(forest)).run(GB, model)
+    assert found.time_s == pytest.approx(3 * (10e-6 + 1.25), rel=EXACTLY)
+    assert broadcast_along(4).run(GB, model).time_s == pytest.approx(3 * (10e-6 + 1), rel=EXACTLY)
+
+
+@pytest.mark.parametrize("gpus", [2, 3, 8])
+def test_a_one_way_ring_takes_n_minus_1_steps(gpus: int) -> None:
+    """(N - 1) (alpha + M / (N b)); an allreduce twice that."""
+    topology = load_topology(f"ring:nodes={gpus},bandwidth=5,bidirectional=false")
+    due = (gpus - 1) * (10e-6 + 1 / (5 * gpus))
+    for collective, times in (("allgather", 1), ("reduce-scatter", 1), ("allreduce", 2)):
+        simulator = Simulator(lower(generate(topology, collective=collective)))
+        found = simulator.run(GB)
+        assert found.closed
+        assert found.time_s == pytest.approx(times * due, rel=EXACTLY)
+        again = simulator.run(GB, events=True)
+        assert again.time_s == pytest.approx(found.time_s, rel=EXACTLY)
+
+
+@pytest.mark.parametrize("name", ["hypercube:dimension=4", "torus:dims=4x4", "ring:nodes=7"])
+def test_bfb_takes_its_t_l_and_t_b(name: str) -> None:
+    """T_L + T_B: alpha a step, and the busiest link of each."""
+    made = make("bfb", "allgather", name)
+    steps = in_steps(made)
+    found = Simulator(lower(made)).run(GB, AlphaBeta(alpha_us=10))
+    assert found.time_s == pytest.approx(10e-6 * steps.steps + float(steps.time_s_per_gb))
+
+
+CLOCKED = [name for name, literal in LITERALS.items() if literal.make().clock is not None]
+
+
+@pytest.mark.parametrize("name", CLOCKED)
+def test_a_schedule_with_a_clock_ends_when_its_clock_says(name: str) -> None:
+    """TE-CCL's and TACCL's finish, if it keeps to its times; latencies are those of the links."""
+    made: Any = LITERALS[name].make()
+    model = AlphaBeta(alpha_us=0, keep_clock=True)
+    found = Simulator(lower(made)).run(made.clock.size_bytes, model)
+    ratio = found.time_s / (float(made.clock.finish_us) / 10**6)
+    if name == "TE-CCL, copying switch in one epoch":
+        assert ratio > 1  # a program stores what a switch passes on as it comes in
+    elif name == "TE-CCL, delays":
+        assert ratio < 1  # half an epoch of latency is a whole one to the clock
+    else:
+        assert ratio == pytest.approx(1, rel=EXACTLY)
+
+
+STATIC = [
+    (method, collective, name)
+    for method, claims in CLAIMS.items()
+    for collective in claims
+    for name in examples(method, collective)
+]
+
+
+@pytest.mark.parametrize(("method", "collective", "name"), STATIC)
+def test_in_lockstep_one_piece_takes_the_time_in_steps(
+    method: str, collective: str, name: str
+) -> None:
+    """Of every method, unless a step needs itself, as where switches pass on what comes in.
+
+    Where trees have several ways over a link, the cost divides them evenly and a program does not.
+    """
+    made: Any = make(method, collective, name)
+    program = lower(made)
+    if _needs_its_step(program):
+        return
+    due = _slowest_links(program)
+    if not isinstance(made, FlowSchedule):
+        steps = in_steps(made).time_s_per_gb
+        assert due == steps or (method == "unwound" and due > steps)
+    model = AlphaBeta(alpha_us=0, lockstep=True)
+    found = Simulator(program).run(GB, model)
+    events = Simulator(program).run(GB, model, events=True)
+    assert found.time_s == pytest.approx(float(due), rel=EXACTLY)
+    assert events.time_s == pytest.approx(found.time_s, rel=EXACTLY)
+
+
+def _slowest_links(program: Any) -> Fraction:
+    """Add up what the busiest link of each step takes, in seconds for a gigabyte."""
+    load: dict[tuple[int, int, int], int] = {}
+    rows = zip(*(getattr(program, c).tolist() for c in ("step", "path", "amount")), strict=True)
+    for step, path, amount in rows:
+        for link in pairwise(program.paths.nodes(path)):
+            load[step, *link] = load.get((step, *link), 0) + amount
+    slowest: dict[int, Fraction] = {}
+    for (step, *ends), amount in load.items():
+        bandwidth = program.topology.link_between[tuple(ends)].bandwidth_gb_s
+        slowest[step] = max(slowest.get(step, Fraction(0)), amount / bandwidth)
+    return sum(slowest.values(), start=Fraction(0)) / program.chunks.whole
+
+
+def _needs_its_step(program: Any) -> bool:
+    late = np.repeat(np.arange(program.num_transfers), np.diff(program.first_need))
+    return bool((program.step[program.need] >= program.step[late]).any())
+
+
+def _some(seed: int) -> tuple[Any, Any]:
+    """A random topology and a schedule on it."""
+    rng = random.Random(seed)
+    topology = random_topology(seed, KINDS[seed % 3])
+    collectives = ["allgather", "broadcast", "allreduce", "reduce-scatter", "reduce"]
+    collective = rng.choice(collectives[: 2 if KINDS[seed % 3] == "unbalanced" else 5])
+    root = {"root": 0} if collective in ("broadcast", "reduce") else {}
+    made: Any = generate(topology, collective=collective, **root)
+    if seed % 4 == 3:
+        made = lockstep(made)
+    return made, rng
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_fair_shares_are_those_of_an_exact_reference(seed: int) -> None:
+    """Rates, rounds, classes and all: against fractions, transfer by transfer."""
+    made, rng = _some(seed)
+    program = lower(made)
+    if program.num_transfers > 150:
+        return
+    alpha, gamma = Fraction(rng.randint(0, 40), 4), Fraction(rng.choice([0, 0, 1]), 7)
+    pieces, steps = rng.randint(1, 3), seed % 5 == 0
+    size = rng.choice([1000, 10**6, 10**8])
+    due = fair_finish_s(
+        program, size, alpha_us=alpha, gamma_s_per_gb=gamma, pieces=pieces, lockstep=steps
+    )
+    model = AlphaBeta(alpha_us=alpha, gamma_s_per_gb=gamma, lockstep=steps)
+    for events in (False, True):
+        found = Simulator(program).run(size, model, pieces, events=events)
+        assert found.time_s == pytest.approx(float(due), rel=EXACTLY)
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_schedules_of_every_type_take_what_the_reference_says(name: str) -> None:
+    """Those that the reference does in a second; all others within their bounds."""
+    made = schedule(name)
+    program = lower(made)
+    found = Simulator(program).run(10**6, AlphaBeta(alpha_us=3), 2)
+    again = Simulator(program).run(10**6, AlphaBeta(alpha_us=3), 2, events=True)
+    assert again.time_s == pytest.approx(found.time_s, rel=EXACTLY)
+    assert found.time_s > float(cost(made).time_s(10**6))
+    if program.num_transfers < 100:
+        due = fair_finish_s(program, 10**6, alpha_us=Fraction(3), pieces=2)
+        assert found.time_s == pytest.approx(float(due), rel=EXACTLY)
+
+
+def unequal_links(seed: int) -> Topology:
+    """GPUs joined directly by links of speeds that hardly ever make two things end at once."""
+    rng = random.Random(seed)
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"g{i}") for i in range(rng.randint(3, 5))]
+    for a, b in product(gpus, gpus):
+        if a < b and (int(b[1:]) == int(a[1:]) + 1 or rng.random() < 0.5):
+            builder.link(a, b, rng.choice([101, 103, 107, 109, 113]), rng.randint(0, 3))
+    return builder.build(f"unequal {seed}")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_simpy_finds_the_same(seed: int) -> None:
+    """First come, first served, and shared links, where ways are of one link."""
+    rng = random.Random(seed)
+    collective = rng.choice(["allgather", "reduce-scatter", "allreduce"])
+    program = lower(generate(unequal_links(seed), collective=collective, k=1))
+    jobs, rates = jobs_of(program, 10**7, Fraction(9), Fraction(0))
+    jobs = [job for job in jobs if len(job.links) == 1]
+    assert len(jobs) == program.num_transfers
+    for pieces in (1, 3):
+        fair = Simulator(program).run(10**7, AlphaBeta(alpha_us=9), pieces)
+        assert fair.time_s == pytest.approx(shared_links_s(jobs, rates, pieces), rel=1e-7)
+        fifo = Simulator(program).run(10**7, AlphaBeta(alpha_us=9, sharing=Sharing.FIFO), pieces)
+        assert fifo.time_s == pytest.approx(first_come_s(jobs, rates, pieces), rel=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(500))
+def test_no_simulation_beats_the_bounds(seed: int) -> None:
+    """Neither the latency of the way to the farthest GPU, nor what the busiest link carries."""
+    made, rng = _some(seed)
+    if seed % 3 == 2:  # of others
+        made = make(*rng.choice(STATIC))
+    program = lower(made)
+    size, pieces = rng.choice([1, 1000, 10**6, 10**9]), rng.choice([1, 2, 5, 16])
+    model = AlphaBeta(
+        alpha_us=rng.choice([0, 1, 20]),
+        sharing=rng.choice(list(Sharing)),
+        lockstep=rng.random() < 0.2,
+    )
+    simulator = Simulator(program)
+    found = simulator.run(size, model, pieces)
+    bandwidth = float(cost(made).time_s(size))
+    root = int(program.chunks.root[0])
+    latency = least_latency_s(program.topology, program.collective, model, max(root, 0))
+    assert found.time_s >= max(bandwidth, latency) * (1 - EXACTLY)
+    if model.sharing is Sharing.FAIR and not model.lockstep:  # the guarantee of its docstring
+        hops = _longest_chain(program)
+        each = float(model.alpha_us) / 10**6 * _most_senders(program)  # type: ignore[arg-type]
+        each += max(float(e.latency_us) for e in program.topology.links) * 8e-6
+        assert found.time_s <= (hops + pieces - 1) * (each + bandwidth / pieces) * (1 + EXACTLY)
+
+
+def _longest_chain(program: Any) -> int:
+    """Of transfers that need one another; those of a message need what any of them does."""
+    depth: list[int] = []
+    for t in range(program.num_transfers):
+        depth.append(1 + max((depth[need] for need in program.needs(t)), default=0))
+    return max(depth) if (program.message < 0).all() else 10**6
+
+
+def _most_senders(program: Any) -> int:
+    nodes = program.topology.nodes
+    paths = (program.paths.nodes(path) for path in range(len(program.paths)))
+    return max(sum(not nodes[node].is_switch for node in path[:-1]) for path in paths)
+
+
+@pytest.mark.parametrize(
+    ("spec", "collective"),
+    [
+        ("dgx_a100:boxes=2", "allgather"),
+        ("dgx_h100:boxes=4", "allreduce"),
+        ("mi250:boxes=2,gpus_per_box=8", "reduce-scatter"),
+        ("torus:dims=3x3", "allgather"),
+    ],
+)
+def test_at_a_terabyte_many_pieces_flow(spec: str, collective: str) -> None:
+    """Within one per cent of the flowing algbw."""
+    made: Any = generate(load_topology(spec), collective=collective)
+    found = Simulator(lower(made)).run(10**12, pieces=1024)
+    flowing = float(cost(made).algbw_gb_s)
+    assert 0.99 * flowing < found.algbw_gb_s < flowing
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_how_transfers_are_cut_does_not_matter(seed: int) -> None:
+    """Shares go by size: one tree of weight two and two trees of weight one take the same time."""
+    made = generate(random_topology(seed, "bidirectional"), k=2)
+    whole, cut = lower(made), lower(lockstep(made))
+    assert Simulator(whole).run(10**6).time_s == pytest.approx(
+        Simulator(cut).run(10**6).time_s, rel=EXACTLY
+    )
+
+
+def test_links_are_used_as_much_as_they_carry() -> None:
+    """The shares over all bins add up to the load; none is above 1."""
+    made = generate(load_topology("dgx_a100:boxes=2"))
+    simulator = Simulator(lower(made))
+    for sharing in Sharing:
+        found = simulator.run(10**8, AlphaBeta(sharing=sharing), 3, bins=64)
+        usage = found.usage
+        assert usage is not None
+        assert usage.share.max() <= 1 + 1e-6
+        assert 32 <= usage.share.shape[1] <= 64
+        assert usage.bin_s * usage.share.shape[1] >= found.time_s
+        costs = cost(made)
+        bandwidths = np.array([float(e.bandwidth_gb_s) for e in made.topology.links])
+        due = np.array(costs.loads) / costs.whole / bandwidths / 10  # seconds, of 0.1 GB
+        np.testing.assert_allclose((usage.share * usage.bin_s).sum(axis=1), due, rtol=1e-6)
+
+
+def test_a_copying_switch_passes_pieces_on() -> None:
+    """One alpha for both hops over it: with many pieces the broadcast nears the link's time."""
+    topology = load_topology("dgx_h100:boxes=1,nvls=true")
+    made = generate_multicast(topology, collective="broadcast", root=0).schedule
+    simulator = Simulator(lower(made))
+    flowing = float(cost(made).time_s_per_gb)
+    one, many = (simulator.run(GB, AlphaBeta(alpha_us=1), pieces).time_s for pieces in (1, 64))
+    assert one == pytest.approx(1e-6 + 2 * flowing, rel=EXACTLY)
+    assert many < 1.1 * flowing
+
+
+def test_a_single_gpu_takes_no_time() -> None:
+    found = Simulator(lower(generate(line(1)))).run(GB)
+    assert found.time_s == 0
+    with pytest.raises(UnsupportedError, match="nothing moves"):
+        _ = found.algbw_gb_s
+
+
+def test_what_cannot_be_simulated_is_refused() -> None:
+    """Sizes, pieces, clocks."""
+    simulator = broadcast_along(3)
+    for size in (0, -1, 10**19, True, 1.5, "1GB"):
+        with pytest.raises(InvalidParameterError, match="the size of the data is"):
+            simulator.run(size)  # type: ignore[arg-type]
+    for pieces in (0, 2**21, 1.0):
+        with pytest.raises(InvalidParameterError, match="the number of pieces is"):
+            simulator.run(GB, pieces=pieces)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameterError, match="has no clock to keep to"):
+        simulator.run(GB, AlphaBeta(keep_clock=True))
+    made: Any = LITERALS["TACCL, contiguous"].make()
+    with pytest.raises(InvalidParameterError, match=r"is for \d+ bytes in one piece"):
+        Simulator(lower(made)).run(1, AlphaBeta(keep_clock=True))
+
+
+def test_transfers_that_wait_for_each_other_are_told() -> None:
+    """A message with a transfer that needs one that needs another of the message."""
+    program = lower(generate(line(4), collective="broadcast", root=0))
+    circle = replace(program, message=np.array([0, -1, 0], dtype=np.int32))
+    for sharing in Sharing:
+        with pytest.raises(VerificationError, match="in a circle"):
+            Simulator(circle).run(GB, AlphaBeta(sharing=sharing))
+
+
+def test_progress_is_told_and_stops_it() -> None:
+    """Whatever it raises comes through."""
+    simulator = Simulator(lower(generate(load_topology("mi250:boxes=2"))))
+    told: list[tuple[int, int]] = []
+    simulator.run(GB, pieces=20, progress=lambda done, total: told.append((done, total)))
+    assert told
+    assert all(0 <= done <= total for done, total in told)
+
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    for sharing in Sharing:
+        with pytest.raises(KeyboardInterrupt):
+            simulator.run(GB, AlphaBeta(sharing=sharing), pieces=20, progress=stop)
