@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["tune_sizes"]
 
+_SHARING = {"fair": "links shared by size", "fifo": "links with one transfer at a time"}
+
 
 def tune_sizes(
     spec: Spec,
@@ -37,7 +39,7 @@ def tune_sizes(
         str, typer.Option("--alpha", metavar="US", help="Microseconds of a hop from GPU to GPU.")
     ] = "10",
     gamma: Annotated[
-        str, typer.Option("--gamma", metavar="S/GB", help="Seconds to add a gigabyte.")
+        str, typer.Option("--gamma", metavar="S", help="Seconds in which a GPU adds a gigabyte.")
     ] = "0",
     sharing: Annotated[
         str, typer.Option("--sharing", help="Of links: fair, or fifo (first come, first served).")
@@ -142,11 +144,9 @@ def _lines(found: Tuning, folder: Folder | None) -> list[str]:
 
 def _head(found: Tuning) -> list[str]:
     from forestcoll.topology.describe import decimal
-    from forestcoll.topology.numbers import exact
 
     model, rate = found.model, found.bounds.rate
-    alpha, gamma = exact(model.alpha_us, "alpha"), exact(model.gamma_s_per_gb, "gamma")
-    adding = f", gamma {decimal(gamma)} s/GB" if gamma else ""
+    adding = f", gamma {decimal(model.gamma)} s/GB" if model.gamma else ""
     root = "" if found.root is None else f", root rank {found.root}"
     tried = sum(one.schedule is not None for one in found.candidates)
     by_rate = "no rate is proved"
@@ -154,7 +154,7 @@ def _head(found: Tuning) -> list[str]:
         by_rate = f"{decimal(rate.algbw_gb_s)} GB/s by {rate.by}"
     return [
         f"{found.topology.name}, {found.collective} of {found.topology.num_compute} GPUs{root}",
-        f"simulated: alpha {decimal(alpha)} us a hop{adding}, {model.sharing} sharing of links; "
+        f"simulated: alpha {decimal(model.alpha)} us a hop{adding}, {_SHARING[model.sharing]}; "
         f"the best of {tried} verified schedules",
         f"bound: {found.bounds.latency_s * 1e6:.6g} us by latency, {by_rate}",
     ]

@@ -16,17 +16,18 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from experiments.tuning.candidates import Candidate
 from forestcoll.errors import InvalidParameterError, TimeLimitError, VerificationError
+from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import (
     MOST_PIECES,
     AlphaBeta,
-    Sharing,
     Simulation,
     Simulator,
     best_pieces,
 )
-from forestcoll.topology.numbers import exact
 
 __all__ = ["BEATEN", "MOST_EVENTS", "TIE", "AtSize", "Entrant", "Trial", "race"]
 
@@ -144,8 +145,7 @@ class Entrant:
         self._model = model
         self._left_s = seconds
         self._latency_s = _latency_s(simulator, model)
-        fair = model.sharing is Sharing.FAIR
-        each = simulator.streams if fair else simulator.program.num_transfers
+        each = simulator.streams if model.is_fair else simulator.program.num_transfers
         self._most = min(MOST_PIECES, max(1, MOST_EVENTS // max(1, each)))
         self.stopped = False
 
@@ -244,17 +244,25 @@ def race(
 def _latency_s(simulator: Simulator, model: AlphaBeta) -> float:
     """Return the longest chain of latencies, or a little less.
 
-    It is the time of one byte, from which is taken more than that can spend on links and adders: in
-    each step all of a link's data on each link of a path, and an adder's for every GPU.
+    It is the time of one byte, from which is taken more than that can spend on links and adders:
+    for each transfer of a chain all of a link's data on each link of its path, and for each GPU
+    all of the data on an adder.
     """
     program = simulator.program
     if not program.num_transfers:
         return 0.0
-    steps = int(program.step.max()) + 1
     hops = int((program.paths.first_node[1:] - program.paths.first_node[:-1]).max())
-    adding = float(exact(model.gamma_s_per_gb, "gamma")) / 1e9 * program.topology.num_compute
-    spent = steps * (hops * simulator.flowing_s(1) + adding)
+    adding = float(model.gamma) / 1e9 * program.topology.num_compute
+    spent = _longest(program) * (hops * simulator.flowing_s(1) + adding)
     return max(0.0, simulator.run(1, model).time_s - spent)
+
+
+def _longest(program: Program) -> int:
+    """Return a number of transfers that no chain of needs exceeds."""
+    of_needy = np.repeat(program.step, np.diff(program.first_need))
+    if (program.step[program.need] < of_needy).all():
+        return int(program.step.max()) + 1
+    return program.num_transfers
 
 
 def _check(trial: Trial, time_s: float, size_bytes: int, bound_s: float) -> None:

@@ -119,8 +119,8 @@ def document(
         "collective": found.collective,
         "gpus": found.topology.num_compute,
         "root": found.root,
-        "alpha_us": model.alpha_us,
-        "gamma_s_per_gb": model.gamma_s_per_gb,
+        "alpha_us": model.alpha,
+        "gamma_s_per_gb": model.gamma,
         "sharing": str(model.sharing),
         "bound": {
             "latency_us": found.bounds.latency_s * 1e6,

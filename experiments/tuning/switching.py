@@ -11,6 +11,7 @@ Source:  ours. A candidate that is best only between two sizes at which another 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -66,9 +67,12 @@ def middle(low: int, high: int) -> int:
 
 
 def refined(
-    found: Sequence[AtSize], ask: Callable[[int], AtSize], precision: float = PRECISION
+    found: Sequence[AtSize],
+    ask: Callable[[int], AtSize],
+    precision: float = PRECISION,
+    within: float = 0.0,
 ) -> list[AtSize]:
-    """Ask about more sizes wherever the best one changes.
+    """Ask about more sizes wherever a range ends, until all ends are known.
 
     Parameters
     ----------
@@ -78,27 +82,28 @@ def refined(
         Of a size.
     precision : float
         Above 1.
+    within : float
+        As of :func:`ranges`.
 
     Returns
     -------
     list of AtSize
         By size, with those found.
     """
-    more = [found[0]]
-    for then in found[1:]:
-        more += [*_between(more[-1], then, ask, precision), then]
-    return more
+    known = {at.size_bytes: at for at in found}
+    while True:
+        tried = [known[size] for size in sorted(known)]
+        more = _more(ranges(tried, within), precision)
+        if not more:
+            return tried
+        known |= {size: ask(size) for size in more}
 
 
-def _between(
-    low: AtSize, high: AtSize, ask: Callable[[int], AtSize], precision: float
-) -> list[AtSize]:
-    size = middle(low.size_bytes, high.size_bytes)
-    near = high.size_bytes <= precision * low.size_bytes
-    if low.best.name == high.best.name or near or not low.size_bytes < size < high.size_bytes:
-        return []
-    at = ask(size)
-    return [*_between(low, at, ask, precision), at, *_between(at, high, ask, precision)]
+def _more(parts: Sequence[Range], precision: float) -> list[int]:
+    """Return a size between each two ranges that are too far apart."""
+    ends = [(one.last_bytes, then.first_bytes) for one, then in itertools.pairwise(parts)]
+    wide = [(low, high, middle(low, high)) for low, high in ends if high > precision * low]
+    return [size for low, high, size in wide if low < size < high]
 
 
 def ranges(found: Sequence[AtSize], within: float = 0.0) -> tuple[Range, ...]:

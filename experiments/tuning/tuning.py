@@ -226,7 +226,7 @@ class _Tour:
 
     def whole(self) -> Tuning:
         """Go all the way."""
-        refined([self._ask(size) for size in self._asked], self._ask)
+        refined([self._ask(size) for size in self._asked], self._ask, within=self._within)
         return self._kept(complete=True)
 
     def _ask(self, size: int) -> AtSize:

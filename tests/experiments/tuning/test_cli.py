@@ -27,7 +27,7 @@ def test_ranges_and_sizes_are_tables_with_what_was_not_tried() -> None:
     assert shown.exit_code == 0
     assert shown.stdout == (
         "ring:nodes=6, allgather of 6 GPUs\n"
-        "simulated: alpha 10 us a hop, fair sharing of links; the best of 3 verified schedules\n"
+        "simulated: alpha 10 us a hop, links shared by size; the best of 3 verified schedules\n"
         "bound: 30 us by latency, 2.4 GB/s by the bottleneck cut\n"
         "\n"
         "      from         to    pieces  of bound  best\n"
@@ -70,7 +70,7 @@ def test_it_takes_changes_groups_and_roots() -> None:
     assert said["root"] == 3
     lines = invoke("tune", NETWORK, "--sizes", "1KB", *rooted, "--gamma", "2").stdout.splitlines()
     assert lines[0] == "dgx_a100:boxes=1, broadcast of 8 GPUs, root rank 3"
-    assert "alpha 10 us a hop, gamma 2 s/GB, fair" in lines[1]
+    assert "alpha 10 us a hop, gamma 2 s/GB, links" in lines[1]
 
 
 def test_files_are_written_for_each_range(tmp_path: Path) -> None:

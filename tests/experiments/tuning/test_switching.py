@@ -81,6 +81,13 @@ def test_ranges_within_a_share_are_fewer_and_lose_no_more() -> None:
     assert (all_of_it.name, all_of_it.slower) == ("ring", pytest.approx(0.09))
 
 
+def test_ends_of_ranges_within_a_share_are_found_to_a_tenth_too() -> None:
+    """Hop takes 20 % more than ring at 1333 bytes: there the range ends."""
+    found = refined([at(10), at(100_000)], at, within=0.2)
+    low, high = ranges(found, 0.2)
+    assert low.last_bytes <= 1333 <= high.first_bytes <= 1.1 * low.last_bytes
+
+
 def test_of_several_within_the_share_the_one_that_loses_least_is_taken() -> None:
     times = {"slow": lambda size: 1.05, "fast": lambda size: 1.0, "near": lambda size: 1.01}
     (found,) = ranges([at(1, times), at(2, times)], 0.1)

@@ -120,7 +120,11 @@ def test_fewer_ranges_lose_a_little() -> None:
     )
     assert len(loose.ranges) < len(exact.ranges)
     assert 0 < max(one.slower for one in loose.ranges) <= 0.1
-    assert [at.time_s for at in loose.sizes] == [at.time_s for at in exact.sizes]
+    for low, high in zip(loose.ranges, loose.ranges[1:], strict=False):
+        assert low.last_bytes < high.first_bytes <= 1.1 * low.last_bytes
+    times = {at.size_bytes: at.time_s for at in exact.sizes}
+    for at in loose.sizes:
+        assert times.get(at.size_bytes, at.time_s) == at.time_s
 
 
 def test_roots_and_groups() -> None:
@@ -131,9 +135,10 @@ def test_roots_and_groups() -> None:
     takes = {one.method for one in rooted.candidates if "takes no root" not in one.note}
     assert takes == {"forestcoll", "blink", "blink-switch", "unwound"}
     part = group(load_topology("ring:nodes=6"), ["gpu0", "gpu2", "gpu3"])
-    notes = {one.method: one.note for one in tune(part, sizes=["1KB"]).candidates}
-    assert "GPUs outside of the group" in notes["bfb"]
-    assert notes["forestcoll"] == "" or "the same as" in notes["forestcoll"]
+    found = tune(part, sizes=["1KB"])
+    assert found.topology.num_compute == 3
+    assert [one.share > 0.9 for one in found.sizes] == [True]
+    assert found.candidate("blueconnect").note == "unsupported: ring:nodes=6 has GPUs outside boxes"
 
 
 def test_what_is_known_is_handed_on_after_each_size() -> None:
