@@ -124,6 +124,7 @@ def test_bad_questions_are_told_in_one_line(
 def test_interrupted_it_says_what_is_kept(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "forestcoll", "tune", "dgx_h100:boxes=4"]
     command += ["--sizes", "1KB..1TB", "--collective", "allreduce", "-o", str(tmp_path)]
+    command += ["--method", "direct", "--method", "blink-switch", "--within", "900"]
     work = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
     index = tmp_path / "index.json"
     end = time.monotonic() + 60
