@@ -45,4 +45,5 @@ NB_MODULE(_core, m) {
   bind_path_recovery(m);
   bind_paper(m);
   bind_breadth_first(m);
+  bind_low_trees(m);
 }

@@ -108,5 +108,6 @@ void bind_assembly(nb::module_& m);
 void bind_path_recovery(nb::module_& m);
 void bind_paper(nb::module_& m);
 void bind_breadth_first(nb::module_& m);
+void bind_low_trees(nb::module_& m);
 
 }  // namespace forestcoll
