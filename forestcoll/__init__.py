@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from forestcoll.lowering import lower
     from forestcoll.multicast.pruning import multicast
     from forestcoll.problem.optimum import Optimum
+    from forestcoll.rate_by_height import rate_by_height
     from forestcoll.schedule import (
         Allreduce,
         Certificate,
@@ -81,6 +82,7 @@ __all__ = [
     "multicast",
     "networkx",
     "optimum",
+    "rate_by_height",
     "read_certificate",
     "read_schedule",
     "read_topology",
@@ -113,6 +115,7 @@ _NAMES = {
         *("Certificate", "read_certificate", "write_certificate"),
     ),
     "forestcoll.problem.optimum": ("Optimum",),
+    "forestcoll.rate_by_height": ("rate_by_height",),
     "forestcoll.schedule.allreduce": ("Allreduce",),
     "forestcoll.schedule.cost": ("cost",),
     "forestcoll.schedule.factored": ("FactoredForest",),
