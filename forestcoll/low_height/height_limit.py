@@ -85,7 +85,9 @@ def schedule_within(
     forests = [point.schedule for point in _found(request, clock, most)]
     fastest = min(forests, key=lambda schedule: schedule.time_s_per_gb)
     if isinstance(fastest, Allreduce):
-        return Allreduce(form.hold(fastest.reduce), form.hold(fastest.gather))
+        return Allreduce(
+            form.hold(fastest.reduce), form.hold(fastest.gather), remark=fastest.remark
+        )
     return form.hold(fastest)
 
 
@@ -160,7 +162,10 @@ def _pairs(request: Request, clock: Stopwatch, most: int | None) -> list[Allredu
                 height not in best or slow < sum(one.time_s_per_gb for one in best[height])
             ):
                 best[height] = reduce, gather
-    return [Allreduce(*both) for both in best.values()]
+    return [
+        Allreduce(*both, remark=f"reduction + gathering within {counted(height, 'hop')}")
+        for height, both in best.items()
+    ]
 
 
 def _ladder(request: Request, clock: Stopwatch, most: int | None) -> list[Forest]:
