@@ -20,6 +20,7 @@ from rich.table import Table
 from benchmarks.machine import machine, median_of
 from forestcoll import latency, load_topology, rate_by_height, verify
 from forestcoll.generate import usable_cores
+from forestcoll.schedule import Verdict
 
 Fields = dict[str, Any]
 
@@ -47,6 +48,7 @@ def measure(cluster: str) -> list[Fields]:
         verdict = verify(point.schedule)
         if latency(point.schedule, physical=False).height != point.height:
             raise AssertionError(f"{cluster}: the height is not {point.height}")
+        assert isinstance(verdict, Verdict)
         assert point.at_most_gb_s is not None
         rows.append(
             {

@@ -22,7 +22,7 @@ from forestcoll.cli.options import (
     root_of,
 )
 from forestcoll.cli.output import progress_bars
-from forestcoll.rate_by_height import HeightPoint, rate_by_height
+from forestcoll.low_height.rate_by_height import HeightPoint, rate_by_height
 from forestcoll.schedule import Allreduce, verify
 from forestcoll.topology.describe import decimal
 

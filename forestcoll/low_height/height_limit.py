@@ -20,7 +20,7 @@ from typing import TypeVar
 from forestcoll.core.assembly import heights
 from forestcoll.core.pipeline import EXPLICIT, Form, schedule_of
 from forestcoll.core.stopwatch import Stopwatch
-from forestcoll.errors import InfeasibleError, UnsupportedError
+from forestcoll.errors import CapacityOverflowError, InfeasibleError, UnsupportedError
 from forestcoll.low_height.height_ladder import Climb, tallest
 from forestcoll.problem.request import Request
 from forestcoll.schedule.allreduce import Allreduce
@@ -74,6 +74,8 @@ def schedule_within(
     ------
     InfeasibleError
         If the height is below the eccentricity of a root, which no trees are.
+    CapacityOverflowError
+        If numbers are too large for the search, too.
     """
     most = request.max_height
     if most is None or request.topology.num_compute == 1:
@@ -138,11 +140,18 @@ def _found(request: Request, clock: Stopwatch, most: int | None) -> list[HeightP
     if isinstance(schedule, Forest):
         climb = Climb.of(request)
         forests = climb.forests(schedule, tallest(schedule) if most is None else most, clock)
-        return [_point(forest, climb) for forest in forests]
-    both = _pairs(request, clock, most)
-    if most is None or _height(schedule) <= most:
-        both.append(schedule)
-    return _not_dominated(_point(one, None) for one in both)
+        points = [_point(forest, climb) for forest in forests]
+    else:
+        both = _pairs(request, clock, most)
+        if most is None or _height(schedule) <= most:
+            both.append(schedule)
+        points = _not_dominated(_point(one, None) for one in both)
+    if not points:
+        raise CapacityOverflowError(
+            f"{request.topology.name}: trees or bandwidths are too large numbers for the search "
+            f"for low trees; take fewer trees, or round weights and bandwidths to fewer digits"
+        )
+    return points
 
 
 def _pairs(request: Request, clock: Stopwatch, most: int | None) -> list[Allreduce[Forest]]:

@@ -25,7 +25,7 @@ from forestcoll.topology.model import Topology
 
 __all__ = ["Seeds", "fits", "low_trees", "seeds"]
 
-_MOST_TREES = 2**30
+_MOST_TREES = 2**26
 _MOST_CAPACITY = 2**40
 _PARTS = 8  # into which the trees of a root are cut at most
 

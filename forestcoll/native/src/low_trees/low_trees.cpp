@@ -88,8 +88,9 @@ class Search {
   Amount price(int arc, Amount trees) const {
     const Amount load = state_.load(arc), room = std::max<Amount>(room_[arc], 1);
     const Amount full = load > 2 * room ? 12 : std::min<Amount>(12, 8 * load / room);
-    return worth_[arc] * (trees * (1 + ((Amount{1} << full) >> 4)) +
-                          dear_[arc] * (overfull(arc, trees) - overfull(arc, 0)));
+    const Amount over = overfull(arc, trees);
+    return worth_[arc] *
+           (trees * (1 + ((Amount{1} << full) >> 4)) + dear_[arc] * (over - overfull(arc, 0)));
   }
   void value_links();
   void find_near();
@@ -382,8 +383,9 @@ void Search::set_room(const Congestion& congestion) {
 }
 
 void Search::begin(const Batches& batches) {
-  set_room({limit_.bound_trees, limit_.bound_capacity});
+  const Congestion bound{limit_.bound_trees, limit_.bound_capacity};
   for (int batch = 0; batch < state_.batches(); ++batch) {
+    set_room(std::max(bound, attained()));  // links that are as full as the fullest are dear
     progress_(batch, state_.batches());
     network_.distances(state_.root(batch), hops_, before_);
     for (const int hops : hops_) {

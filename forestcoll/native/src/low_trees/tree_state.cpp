@@ -94,7 +94,7 @@ void TreeState::strip(int batch) {
   for (int v = 0; v < size(); ++v) {
     if (path(batch, v) >= 0) detach(batch, v);
   }
-  depth_.assign(size(), size());
+  depth_.assign(size(), kNoDepth);
   depth_[root(batch)] = 0;
 }
 
@@ -107,7 +107,7 @@ void TreeState::measure(int batch) {
     first_child_[parents[v]] = v;
   }
   order_.assign(1, root(batch));
-  depth_.assign(size(), size());  // of nodes without an edge: beyond all
+  depth_.assign(size(), kNoDepth);
   depth_[root(batch)] = 0;
   for (int next = 0; next < order_.count(); ++next) {
     const int u = order_[next];

@@ -75,6 +75,7 @@ void test_a_ring() {
   const NodeMap<std::uint8_t> target(4, 1);
   const Batches batches = one_from_each(4);
   CHECK(check_trees(graph, batches, 2, low_trees(graph, target, batches, {2, 3, 2, 1000000})) == 2);
+  CHECK(check_trees(graph, batches, 9, low_trees(graph, target, batches, {9, 3, 2, 1000000})) == 2);
   CHECK_THROWS(Infeasible, low_trees(graph, target, batches, {1, 3, 2, 1000000}));
 }
 

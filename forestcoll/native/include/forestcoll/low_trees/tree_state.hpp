@@ -12,6 +12,9 @@
 
 namespace forestcoll {
 
+// Of a node without an edge: beyond all heights.
+constexpr int kNoDepth = 1 << 30;
+
 // Paths over switches from target to target, each once.
 class PathPool {
  public:
