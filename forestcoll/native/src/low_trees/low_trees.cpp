@@ -153,6 +153,8 @@ class Search {
   NodeMap<Uplinks> uplinks_;
   NodeMap<std::vector<int>> from_targets_, from_switches_;
   std::int64_t version_ = 0;
+  std::vector<int> inner_;  // while a tree is grown: its nodes that may be parents
+  bool growing_ = false;
   // Scratch of the search for a parent: what it costs from a node on, over which arc.
   NodeMap<Amount> reach_;
   NodeMap<int> onward_;
@@ -329,13 +331,23 @@ const std::vector<Search::Found>& Search::uplinks(NodeId at, Amount trees) {
   if (known.version == version_) return known.best;
   known.version = version_;
   known.best.assign(static_cast<std::size_t>(limit_.height), {});
-  looks_ += static_cast<std::int64_t>(from_targets_[at].size());
-  for (const int arc : from_targets_[at]) {
+  const auto consider = [&](int arc) {
     const int u = network_.rank[network_.graph->arcs[arc].tail], depth = state_.depth(u);
-    if (depth >= limit_.height) continue;
+    if (depth >= limit_.height) return;
     Found& best = known.best[static_cast<std::size_t>(depth)];
     const Amount cost = price(arc, trees);
-    if (cost < best.price) best = {cost, u, arc};
+    if (cost < best.price || (cost == best.price && u < best.parent)) best = {cost, u, arc};
+  };
+  if (growing_ && 8 * inner_.size() < from_targets_[at].size()) {
+    looks_ += static_cast<std::int64_t>(inner_.size());
+    for (const int u : inner_) {
+      for (const int arc : network_.out[network_.node[u]]) {
+        if (network_.graph->arcs[arc].head == at) consider(arc);
+      }
+    }
+  } else {
+    looks_ += static_cast<std::int64_t>(from_targets_[at].size());
+    for (const int arc : from_targets_[at]) consider(arc);
   }
   for (std::size_t depth = 1; depth < known.best.size(); ++depth) {
     if (known.best[depth - 1].price <= known.best[depth].price) {
@@ -356,6 +368,8 @@ void Search::forget_uplinks(int path) {
 void Search::hang(int batch, int v, int parent, int path) {
   state_.hang(batch, v, parent, path);
   forget_uplinks(path);
+  if (state_.depth(v) >= limit_.height) return;
+  inner_.push_back(v);
   for (const int arc : network_.out[network_.node[v]]) {
     uplinks_[network_.graph->arcs[arc].head].version = -1;
   }
@@ -502,6 +516,8 @@ Amount Search::price_of(int path, Amount trees) const {
 // or kFar if it does not come to an end.
 Amount Search::grown(int batch) {
   forget_uplinks();
+  inner_.assign(1, state_.root(batch));
+  growing_ = true;
   const int first = box_of_[state_.root(batch)];
   const int count = static_cast<int>(boxes_.size());
   Amount sum = spread(batch, boxes_[static_cast<std::size_t>(first)]);
@@ -519,6 +535,7 @@ Amount Search::grown(int batch) {
       for (const int v : box) left += state_.depth(v) > limit_.height ? 1 : 0;
     }
   }
+  growing_ = false;
   return left > 0 ? kFar : sum;
 }
 
@@ -618,6 +635,7 @@ Amount Search::enter(int batch, const std::vector<int>& box) {
       }
       depth = state_.depth(found.parent) - 1;
     }
+    if (entry >= 0 && limit_.height == 1) break;  // each serves itself alone
   }
   if (entry < 0) return kFar;
   const Found found =
