@@ -30,7 +30,7 @@ from forestcoll.schedule import FactoredForest
 from tests.strategies import topologies
 
 
-@settings(max_examples=15)
+@settings(max_examples=10, deadline=None)
 @given(
     topologies(["bidirectional"]), st.integers(0, 2), st.sampled_from(["allgather", "allreduce"])
 )

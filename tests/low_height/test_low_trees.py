@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forestcoll import Topology, generate, load_topology, optimum, verify
@@ -18,6 +18,7 @@ from tests.strategies import topologies
 ZERO = Fraction(0)
 
 
+@settings(deadline=None)
 @given(topologies(), st.integers(1, 3), st.integers(0, 2), st.booleans())
 def test_trees_are_proved_and_within_the_height(
     topology: Topology, k: int, slack: int, cut: bool

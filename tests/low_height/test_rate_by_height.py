@@ -28,7 +28,7 @@ def check(points: tuple[HeightPoint, ...], fastest: Forest | Allreduce[Forest]) 
     assert points[-1].algbw_gb_s == fastest.algbw_gb_s
 
 
-@settings(max_examples=20)
+@settings(max_examples=10, deadline=None)
 @given(topologies(), st.sampled_from(["allgather", "broadcast"]))
 def test_from_the_eccentricity_to_the_optimum(topology: Topology, collective: str) -> None:
     root = None if collective == "allgather" else topology.num_compute - 1
@@ -44,7 +44,7 @@ def test_from_the_eccentricity_to_the_optimum(topology: Topology, collective: st
     assert points[-1].proved
 
 
-@settings(max_examples=10)
+@settings(max_examples=5, deadline=None)
 @given(topologies(["bidirectional"]), st.sampled_from(["reduce-scatter", "reduce", "allreduce"]))
 def test_reductions_and_both_phases(topology: Topology, collective: str) -> None:
     root = 0 if collective == "reduce" else None

@@ -638,8 +638,7 @@ Amount Search::enter(int batch, const std::vector<int>& box) {
     if (entry >= 0 && limit_.height == 1) break;  // each serves itself alone
   }
   if (entry < 0) return kFar;
-  const Found found =
-      cheapest(entry, state_.trees(batch), [&](int u) { return state_.depth(u) <= deepest; });
+  const Found found = cheapest_within(entry, state_.trees(batch), deepest);
   hang(batch, entry, found.parent, path_of(found));
   return found.price;
 }
