@@ -13,19 +13,23 @@ from forestcoll import Allreduce, Forest, Topology, generate, latency, load_topo
 from forestcoll.errors import UnsupportedError
 from forestcoll.low_height.rate_by_height import HeightPoint, rate_by_height
 from tests.low_height.test_hop_distances import by_networkx
+from tests.random_topologies import random_topology
 from tests.strategies import topologies
 
 
 def check(points: tuple[HeightPoint, ...], fastest: Forest | Allreduce[Forest]) -> None:
     for point in points:
         verdict = verify(point.schedule)
-        assert verdict.algbw_gb_s == point.algbw_gb_s <= fastest.algbw_gb_s
+        assert verdict.algbw_gb_s == point.algbw_gb_s
         assert latency(point.schedule).height == point.height
         assert point.at_most_gb_s is None or point.algbw_gb_s <= point.at_most_gb_s
     for low, tall in itertools.pairwise(points):
         assert low.height < tall.height
         assert low.algbw_gb_s < tall.algbw_gb_s
-    assert points[-1].algbw_gb_s == fastest.algbw_gb_s
+    if isinstance(fastest, Forest):
+        assert points[-1].algbw_gb_s == fastest.algbw_gb_s
+    else:  # forests that are less fast may share the links better
+        assert points[-1].algbw_gb_s >= fastest.algbw_gb_s
 
 
 @settings(max_examples=10, deadline=None)
@@ -44,9 +48,10 @@ def test_from_the_eccentricity_to_the_optimum(topology: Topology, collective: st
     assert points[-1].proved
 
 
-@settings(max_examples=5, deadline=None)
-@given(topologies(["bidirectional"]), st.sampled_from(["reduce-scatter", "reduce", "allreduce"]))
-def test_reductions_and_both_phases(topology: Topology, collective: str) -> None:
+@pytest.mark.parametrize("collective", ["reduce-scatter", "reduce", "allreduce"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_reductions_and_both_phases(seed: int, collective: str) -> None:
+    topology = random_topology(seed, "bidirectional")
     root = 0 if collective == "reduce" else None
     options = {"collective": collective, "root": root, "program_s": 0.0}
     check(rate_by_height(topology, **options), generate(topology, **options))
