@@ -46,7 +46,8 @@ def rate_by_height(
         By height, from the least that trees of this collective can have (the eccentricity of a
         root, in hops from GPU to GPU); no point is as low and as fast as another. The last is as
         fast as what :func:`forestcoll.generate.generate` makes of these options, and is that,
-        unless lower trees as fast were found (of an allreduce, a faster pair may be). The others are the fastest *found* at their height;
+        unless lower trees as fast were found; of an allreduce a pair of forests may be faster. The
+        others are the fastest *found* at their height;
         none faster exists where ``proved``.
 
     Raises
