@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from forestcoll.core.assembly import expand
     from forestcoll.core.fixed_k import FixedK, fixed_k
     from forestcoll.generate import generate, generate_factored, generate_multicast, generate_timed
+    from forestcoll.low_height.rate_by_height import rate_by_height
     from forestcoll.lowering import lower
     from forestcoll.multicast.pruning import multicast
     from forestcoll.problem.optimum import Optimum
@@ -81,6 +82,7 @@ __all__ = [
     "multicast",
     "networkx",
     "optimum",
+    "rate_by_height",
     "read_certificate",
     "read_schedule",
     "read_topology",
@@ -114,6 +116,7 @@ _NAMES = {
         *("Certificate", "read_certificate", "write_certificate"),
     ),
     "forestcoll.problem.optimum": ("Optimum",),
+    "forestcoll.low_height.rate_by_height": ("rate_by_height",),
     "forestcoll.schedule.allreduce": ("Allreduce",),
     "forestcoll.schedule.cost": ("cost",),
     "forestcoll.schedule.factored": ("FactoredForest",),

@@ -17,8 +17,9 @@ import inspect
 from collections.abc import Callable
 from typing import Literal, ParamSpec, TypeVar, Unpack, overload
 
-from forestcoll.core.pipeline import EXPLICIT, FACTORED, PAPER_STAGES, STAGES, schedule_of
+from forestcoll.core.pipeline import EXPLICIT, FACTORED, PAPER_STAGES, STAGES
 from forestcoll.core.stopwatch import Progress, Stopwatch
+from forestcoll.low_height.height_limit import schedule_within
 from forestcoll.multicast.in_network import InNetwork, in_network
 from forestcoll.problem.request import ASKED, METHODS, Asked, Request, usable_cores
 from forestcoll.schedule.allreduce import Allreduce
@@ -104,6 +105,11 @@ def generate(
     k : int, optional
         Trees per unit of weight; the optimum's k if not given. The forest attains the best that
         was found for such trees (:func:`forestcoll.core.fixed_k.fixed_k`).
+    max_height : int, optional
+        Hops from GPU to GPU that no tree may exceed, as :func:`forestcoll.latency` counts them; of
+        an allreduce the sum over both phases. Where the optimum's trees are taller, the fastest
+        that is found within it (:func:`forestcoll.rate_by_height` says how near that is to what
+        no trees as low exceed); with ``optimum`` set only if it is as fast as any.
     method : str
         "forestcoll", the core; or "paper", the ForestColl paper's own algorithms
         (:mod:`forestcoll.core.paper`), to compare with: as optimal, far slower, taller trees; for
@@ -142,8 +148,10 @@ def generate(
     UnsupportedError
         If there is no such collective, or the method does not support it.
     InvalidParameterError
-        If there are fewer than one thread or tree; if the root or the weights are wrong, missing,
-        or not for this collective.
+        If there are fewer than one thread, tree or hop; if the root or the weights are wrong,
+        missing, or not for this collective.
+    InfeasibleError
+        If a tree of that height cannot reach every GPU: it is below the eccentricity of a root.
 
     Examples
     --------
@@ -154,7 +162,7 @@ def generate(
     >>> generate(load_topology("ring:nodes=4"), collective="broadcast", root="gpu2").algbw_gb_s
     Fraction(2, 1)
     """
-    return schedule_of(Request.of(topology, collective, asked), EXPLICIT, Stopwatch(progress))
+    return schedule_within(Request.of(topology, collective, asked), EXPLICIT, Stopwatch(progress))
 
 
 @overload
@@ -182,7 +190,7 @@ def generate_factored(
     For networks of thousands of GPUs, whose trees fill gigabytes;
     :mod:`forestcoll.core.assembly` makes them.
     """
-    return schedule_of(Request.of(topology, collective, asked), FACTORED, Stopwatch(progress))
+    return schedule_within(Request.of(topology, collective, asked), FACTORED, Stopwatch(progress))
 
 
 @overload
@@ -206,7 +214,7 @@ def generate_timed(
     All stages are run, the routing too.
     """
     clock, request = Stopwatch(progress), Request.of(topology, collective, asked)
-    return schedule_of(request, EXPLICIT, clock, routed=True), clock.seconds
+    return schedule_within(request, EXPLICIT, clock, routed=True), clock.seconds
 
 
 @overload
@@ -230,7 +238,7 @@ def generate_factored_timed(
     All stages are run, the routing too.
     """
     clock, request = Stopwatch(progress), Request.of(topology, collective, asked)
-    return schedule_of(request, FACTORED, clock, routed=True), clock.seconds
+    return schedule_within(request, FACTORED, clock, routed=True), clock.seconds
 
 
 @_with_options

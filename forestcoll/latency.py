@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from forestcoll.core.assembly import blocks, heights
 from forestcoll.errors import UnsupportedError
+from forestcoll.low_height.hop_distances import eccentricities
 from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.flows import FlowSchedule
@@ -241,8 +242,8 @@ def least_latency(forest: AnyForest) -> LeastLatency:
     roots = [rank for rank, weight in enumerate(forest.weights) if weight > 0]
     if topology.num_compute < 2:
         return LeastLatency(0, Fraction(0), 0, 0)
-    hops = _eccentricities(topology, roots, through_gpus=False)
-    links = _eccentricities(topology, roots, through_gpus=True)
+    hops = eccentricities(topology, roots, through_gpus=False)
+    links = eccentricities(topology, roots, through_gpus=True)
     copying = isinstance(forest, MulticastForest)
     height = max([*hops, *(() if copying else _by_capacity(forest, topology, roots))])
     compute = set(topology.compute)
@@ -254,64 +255,6 @@ def least_latency(forest: AnyForest) -> LeastLatency:
         physical_hops=max(*links, height if adjacent else 2 * height),
         distinct_trees=len(roots),
     )
-
-
-def _eccentricities(topology: Topology, roots: Sequence[int], *, through_gpus: bool) -> list[int]:
-    """Return how far the farthest GPU is from each root, in GPU hops, or else in links.
-
-    Searches from all roots at once: a node's bits tell which of them have reached it.
-    """
-    bits = [0] * len(topology.nodes)
-    for place, root in enumerate(roots):
-        bits[topology.compute[root]] |= 1 << place
-    instant = [
-        (link.tail, link.head)
-        for link in topology.links
-        if topology.nodes[link.head].is_switch and not through_gpus
-    ]
-    timed = [
-        (link.tail, link.head)
-        for link in topology.links
-        if through_gpus or not topology.nodes[link.head].is_switch
-    ]
-    away = [0] * len(roots)
-    missing = _missing(topology, bits, len(roots))
-    for hop in range(1, len(topology.nodes)):
-        if not missing:
-            break
-        while _pass_on(bits, bits, instant):
-            pass
-        _pass_on(bits.copy(), bits, timed)
-        for place in _places(missing):
-            away[place] = hop
-        missing = _missing(topology, bits, len(roots))
-    return away
-
-
-def _pass_on(before: Sequence[int], bits: list[int], links: Sequence[tuple[int, int]]) -> bool:
-    """Pass bits on over links; return whether any was new."""
-    news = False
-    for tail, head in links:
-        grown = bits[head] | before[tail]
-        if grown != bits[head]:
-            bits[head] = grown
-            news = True
-    return news
-
-
-def _missing(topology: Topology, bits: Sequence[int], roots: int) -> int:
-    """Return the bits of the roots that have not reached every GPU."""
-    everywhere = (1 << roots) - 1
-    for v in topology.compute:
-        everywhere &= bits[v]
-    return ((1 << roots) - 1) & ~everywhere
-
-
-def _places(bits: int) -> Iterator[int]:
-    while bits:
-        lowest = bits & -bits
-        yield lowest.bit_length() - 1
-        bits ^= lowest
 
 
 def _by_capacity(forest: AnyForest, topology: Topology, roots: Sequence[int]) -> Iterator[int]:

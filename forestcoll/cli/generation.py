@@ -13,6 +13,7 @@ from forestcoll.cli.options import (
     CollectiveName,
     Group,
     Json,
+    MaxHeight,
     Output,
     Root,
     Spec,
@@ -67,6 +68,7 @@ def generate_schedule(
     low: Annotated[
         bool, typer.Option("--low", help="With --best-k: of the fastest numbers the lowest trees.")
     ] = False,
+    max_height: MaxHeight = None,
     method: Annotated[
         str,
         typer.Option("--method", help="forestcoll, or paper: its own, slow algorithms."),
@@ -100,6 +102,7 @@ def generate_schedule(
     options: Options = {
         "root": root_of(topology, root),
         "weights": read_if_given(weights),
+        "max_height": max_height,
         "method": method,
         "program_s": program_s,
     }

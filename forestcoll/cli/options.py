@@ -18,6 +18,7 @@ __all__ = [
     "CollectiveName",
     "Group",
     "Json",
+    "MaxHeight",
     "Output",
     "Root",
     "ScheduleFile",
@@ -36,6 +37,14 @@ Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to s
 Trees = Annotated[
     int | None,
     typer.Option("--k", help="Trees per GPU; as many as the optimum needs if not given."),
+]
+MaxHeight = Annotated[
+    int | None,
+    typer.Option(
+        "--max-height",
+        metavar="HOPS",
+        help="No taller trees, in hops from GPU to GPU; the fastest found.",
+    ),
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write.")]
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypedDict
 
-from forestcoll.errors import InvalidParameterError, UnknownMethodError
+from forestcoll.errors import InvalidParameterError, UnknownMethodError, UnsupportedError
 from forestcoll.problem.limits import check_seconds, check_threads
 from forestcoll.problem.weights import Weights, rank_of_root, weights_for
 from forestcoll.topology.model import Topology
@@ -40,6 +40,7 @@ class Asked(TypedDict, total=False):
     root: str | int | None
     weights: Weights | None
     k: int | None
+    max_height: int | None
     method: str
     threads: int | None
     program_s: float
@@ -50,6 +51,7 @@ ASKED: Mapping[str, object] = MappingProxyType(
         "root": None,
         "weights": None,
         "k": None,
+        "max_height": None,
         "method": "forestcoll",
         "threads": None,
         "program_s": PROGRAM_S,
@@ -77,6 +79,8 @@ class Request:
         wherever that is fastest.
     k : int, optional
         Trees per unit of weight; the optimum's if not given.
+    max_height : int, optional
+        Hops from GPU to GPU that no tree may exceed; of an allreduce, both phases in sum.
     method : str
         One of :data:`METHODS`.
     threads : int
@@ -93,6 +97,7 @@ class Request:
     root: int | None
     anywhere: bool
     k: int | None
+    max_height: int | None
     method: str
     threads: int
     multicast: bool
@@ -116,9 +121,9 @@ class Request:
         UnknownMethodError
             If the method is none of :data:`METHODS`.
         UnsupportedError
-            If there is no such collective.
+            If there is no such collective, or a height is given for switches that copy.
         InvalidParameterError
-            If there are fewer than one thread or tree; if the root or the weights are wrong,
+            If there are fewer than one thread, tree or hop; if the root or the weights are wrong,
             missing, or not for this collective; if the time is none.
         """
         if unknown := sorted(set(asked) - ASKED.keys()):
@@ -132,6 +137,13 @@ class Request:
         check_threads(threads)
         if (k := asked.get("k")) is not None:
             check_k(k)
+        if (max_height := asked.get("max_height")) is not None:
+            check_k(max_height, "the greatest height")
+            if multicast:
+                raise UnsupportedError(
+                    "trees in which switches copy are made without a limit of height; leave "
+                    "max_height or multicast away"
+                )
         seconds = asked.get("program_s", PROGRAM_S)
         check_seconds(seconds, "the time for the allreduce program")
         topology = as_topology(topology)
@@ -143,6 +155,7 @@ class Request:
             root=None if root is None else rank_of_root(topology, root),
             anywhere=root is None and weights is None,
             k=k,
+            max_height=max_height,
             method=method,
             threads=int(threads),
             multicast=multicast,

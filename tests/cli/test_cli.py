@@ -47,6 +47,7 @@ def test_the_commands_are_these() -> None:
         "certificate",
         "optimum",
         "generate",
+        "heights",
         "verify",
         "simulate",
         "draw",

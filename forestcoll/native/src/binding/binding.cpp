@@ -46,4 +46,5 @@ NB_MODULE(_core, m) {
   bind_paper(m);
   bind_breadth_first(m);
   bind_simulation(m);
+  bind_low_trees(m);
 }

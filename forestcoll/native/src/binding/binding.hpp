@@ -109,5 +109,6 @@ void bind_path_recovery(nb::module_& m);
 void bind_paper(nb::module_& m);
 void bind_breadth_first(nb::module_& m);
 void bind_simulation(nb::module_& m);
+void bind_low_trees(nb::module_& m);
 
 }  // namespace forestcoll

@@ -1,0 +1,90 @@
+"""The command that says what throughput low trees cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
+from forestcoll.cli.facts import as_json
+from forestcoll.cli.options import (
+    CollectiveName,
+    Group,
+    Json,
+    MaxHeight,
+    Root,
+    Spec,
+    Trees,
+    WeightsFile,
+    in_group,
+    read_if_given,
+    root_of,
+)
+from forestcoll.cli.output import progress_bars
+from forestcoll.low_height.rate_by_height import HeightPoint, rate_by_height
+from forestcoll.schedule import Allreduce, verify
+from forestcoll.topology.describe import decimal
+
+__all__ = ["show_heights"]
+
+
+def show_heights(
+    spec: Spec,
+    collective: CollectiveName = "allgather",
+    root: Root = None,
+    weights: WeightsFile = None,
+    members: Group = None,
+    without: Without = None,
+    scale: Scale = None,
+    links: NewLinks = None,
+    k: Trees = None,
+    max_height: MaxHeight = None,
+    json_: Json = False,
+) -> None:
+    """Say what throughput low trees cost: the fastest found at each height, beside a bound."""
+    network = changed_network(spec, without, scale, links, collective=collective)
+    topology = in_group(network, members)
+    with progress_bars() as progress:
+        points = rate_by_height(
+            topology,
+            collective=collective,
+            root=root_of(topology, root),
+            weights=read_if_given(weights),
+            k=k,
+            max_height=max_height,
+            progress=progress,
+        )
+    for point in points:
+        verify(point.schedule)
+    if json_:
+        entries = [_entry(point) for point in points]
+        typer.echo(
+            as_json({"topology": topology.name, "collective": collective, "heights": entries})
+        )
+        return
+    typer.echo(f"{topology.name}, {collective}: the fastest found at each height, GB/s")
+    typer.echo(f"{'height':>8}{'algbw':>10}{'at most':>10}{'k':>6}{'trees':>8}")
+    for point in points:
+        at_most = "" if point.at_most_gb_s is None else decimal(point.at_most_gb_s)
+        typer.echo(
+            f"{point.height:>8}{decimal(point.algbw_gb_s):>10}{at_most:>10}{point.k:>6}"
+            f"{_trees(point):>8}"
+        )
+
+
+def _entry(point: HeightPoint) -> dict[str, Any]:
+    return {
+        "height": point.height,
+        "algbw_gb_s": point.algbw_gb_s,
+        "at_most_gb_s": point.at_most_gb_s,
+        "proved": point.proved,
+        "k": point.k,
+        "distinct_trees": _trees(point),
+    }
+
+
+def _trees(point: HeightPoint) -> int:
+    schedule = point.schedule
+    phases = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
+    return sum(phase.num_batches for phase in phases)

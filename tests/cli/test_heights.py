@@ -1,0 +1,46 @@
+"""The command that says what low trees cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.command_line import assert_one_line, document, invoke
+
+
+def test_a_line_for_each_height() -> None:
+    assert invoke("heights", "dgx_a100:boxes=2").stdout == (
+        "dgx_a100:boxes=2, allgather: the fastest found at each height, GB/s\n"
+        "  height     algbw   at most     k   trees\n"
+        "       1        50        50     1      16\n"
+        "       2   346.667   346.667    13      32\n"
+    )
+
+
+def test_the_same_for_machines() -> None:
+    said = document("heights", "ring:nodes=5", "--collective", "broadcast", "--root", "gpu0")
+    assert (said["topology"], said["collective"]) == ("ring:nodes=5", "broadcast")
+    lowest = said["heights"][0]
+    assert (lowest["height"], lowest["distinct_trees"] <= lowest["k"]) == (2, True)
+    assert lowest["proved"] == (lowest["algbw_gb_s"] == lowest["at_most_gb_s"])
+
+
+def test_an_allreduce_has_no_bound_of_its_height() -> None:
+    options = ["--collective", "allreduce", "--max-height", "4", "--k", "1"]
+    said = document("heights", "ring:nodes=5", *options)
+    assert [one["height"] for one in said["heights"]] == [4]
+    assert said["heights"][0]["at_most_gb_s"] is None
+    assert len(invoke("heights", "ring:nodes=5", *options).stdout.splitlines()) == 3
+
+
+def test_generate_keeps_to_a_height(tmp_path: Path) -> None:
+    file = tmp_path / "low.json"
+    said = document("generate", "mi250:boxes=2", "--max-height", 5, "--k", 1, "-o", file)
+    assert said["height"] <= 5
+    assert said["optimal"] is False
+    assert invoke("verify", file).exit_code == 0
+
+
+def test_what_is_too_low_does_not_exist(tmp_path: Path) -> None:
+    refused = invoke("generate", "ring:nodes=8", "--max-height", 2, "-o", tmp_path / "none.json")
+    assert refused.exit_code == 3
+    assert_one_line(refused.stderr, "give a height of 4 or more")

@@ -1,0 +1,38 @@
+"""From the least height up: which heights are tried, and what is kept."""
+
+from __future__ import annotations
+
+from forestcoll import generate
+from forestcoll.core.stopwatch import Stopwatch
+from forestcoll.low_height.height_ladder import LOW_STAGE, Climb, tallest
+from forestcoll.problem.request import Request
+
+
+def test_heights_are_tried_one_by_one_and_then_in_steps() -> None:
+    """Chains over a fat tree are 63 hops tall; each GPU is one hop from each."""
+    climb = Climb.of(Request.of("fat_tree:leaves=8,hosts=8,spines=4", "broadcast", {"root": 0}))
+    assert climb.least == 1
+    tried = list(climb.rungs(63))
+    assert tried[:10] == [1, 2, 3, 4, 5, 6, 7, 8, 9, 11]
+    assert tried[-1] == 63
+    assert tried == sorted(set(tried))
+    assert list(climb.rungs(1)) == [1]
+
+
+def test_each_is_taller_and_faster_than_the_one_before() -> None:
+    request = Request.of("mi250:boxes=2", "allgather", {"k": 1})
+    clock = Stopwatch()
+    tall = generate("mi250:boxes=2", k=1)
+    found = Climb.of(request).forests(tall, 7, clock)
+    heights = [tallest(forest) for forest in found]
+    rates = [forest.algbw_gb_s for forest in found]
+    assert heights == sorted(set(heights))
+    assert rates == sorted(set(rates))
+    assert (heights[0], rates[-1]) == (1, tall.algbw_gb_s)
+    assert clock.seconds[LOW_STAGE] > 0
+
+
+def test_below_a_height_nothing_taller_is_kept() -> None:
+    request = Request.of("mi250:boxes=2", "allgather", {"k": 1})
+    found = Climb.of(request).forests(generate("mi250:boxes=2", k=1), 3, Stopwatch())
+    assert max(map(tallest, found)) <= 3

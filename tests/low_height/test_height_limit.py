@@ -1,0 +1,102 @@
+"""Schedules within a height: limits are kept, bounds hold, errors are told."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forestcoll import (
+    Topology,
+    best_k,
+    generate,
+    generate_factored,
+    generate_multicast,
+    latency,
+    load_topology,
+    verify,
+)
+from forestcoll.errors import (
+    CapacityOverflowError,
+    InfeasibleError,
+    InvalidParameterError,
+    UnsupportedError,
+)
+from forestcoll.low_height.height_limit import least_height
+from forestcoll.problem.request import Request
+from forestcoll.schedule import FactoredForest
+from tests.strategies import topologies
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    topologies(["bidirectional"]), st.integers(0, 2), st.sampled_from(["allgather", "allreduce"])
+)
+def test_the_limit_is_kept(topology: Topology, slack: int, collective: str) -> None:
+    most = least_height(Request.of(topology, collective, {})) + slack
+    schedule = generate(topology, collective=collective, max_height=most, program_s=0.0)
+    assert latency(schedule).height <= most
+    assert verify(schedule).time_s_per_gb == schedule.time_s_per_gb
+
+
+def test_where_the_optimum_is_as_low_it_is_that() -> None:
+    within = generate("dgx_a100:boxes=4", max_height=2)
+    assert verify(within).optimal
+    assert within == generate("dgx_a100:boxes=4")
+
+
+def test_few_trees_and_factored_forests_keep_it_too() -> None:
+    few = generate_factored("mi250:boxes=2", max_height=6, k=1)
+    assert isinstance(few, FactoredForest)
+    verdict = verify(few)
+    assert (verdict.k, verdict.height <= 6) == (1, True)
+    assert all(one.height <= 6 for one in best_k("mi250:boxes=2", 2, max_height=6).choices)
+
+
+def test_a_rooted_allreduce_is_within_both_phases() -> None:
+    """Over one GPU of a star of leaves: a hop up to it and one down."""
+    options = {"collective": "allreduce", "root": 0}
+    least = generate("dgx_a100:boxes=1", max_height=2, **options)
+    assert [phase.collective for phase in least.phases] == ["reduce", "broadcast"]
+    assert latency(least).height == 2
+
+
+@pytest.mark.parametrize(
+    ("spec", "collective", "most", "least"),
+    [("ring:nodes=8", "allgather", 3, 4), ("ring:nodes=8", "allreduce", 7, 8)],
+)
+def test_below_the_eccentricity_there_is_nothing(
+    spec: str, collective: str, most: int, least: int
+) -> None:
+    said = f"no {collective} has trees of {most} hops .* eccentricity makes it {least} at least"
+    with pytest.raises(InfeasibleError, match=said) as refused:
+        generate(spec, collective=collective, max_height=most)
+    assert re.search("give a height of", str(refused.value))
+    assert refused.value.exit_code == 3
+
+
+@pytest.mark.parametrize("height", [0, -1, 1.5, True, "2"])
+def test_a_height_is_a_whole_number(height: object) -> None:
+    with pytest.raises(InvalidParameterError, match="the greatest height is"):
+        generate("ring:nodes=4", max_height=height)  # type: ignore[call-overload]
+
+
+def test_neither_the_paper_nor_copying_switches_know_heights() -> None:
+    with pytest.raises(UnsupportedError, match="the method forestcoll"):
+        generate("ring:nodes=4", max_height=2, method="paper")
+    with pytest.raises(UnsupportedError, match="switches copy"):
+        generate_multicast("dgx_h100:boxes=1", max_height=2)
+
+
+def test_a_single_gpu_has_nothing_to_limit() -> None:
+    network = load_topology("ring:nodes=2").without("gpu1")
+    assert generate(network, max_height=1).num_trees == 0
+
+
+def test_numbers_too_large_for_the_search_are_told() -> None:
+    """A chain of a broadcast is 63 hops tall, and 2^30 trees are too many to lower."""
+    spec = "fat_tree:leaves=8,hosts=8,spines=4"
+    with pytest.raises(CapacityOverflowError, match="take fewer trees"):
+        generate(spec, collective="broadcast", root=0, k=2**30, max_height=1)
