@@ -16,7 +16,10 @@ from typing import Any
 
 from baselines.registry import METHODS
 from forestcoll.errors import UnknownMethodError
+from forestcoll.low_height.height_limit import least_height
+from forestcoll.problem.request import Request
 from forestcoll.topology.model import Topology
+from forestcoll.topology.validate import COLLECTIVES
 
 __all__ = ["PEERS", "Recipe", "forests", "recipes"]
 
@@ -45,6 +48,7 @@ PEERS = (
 """Of the registry those that are tried if none are named: quick ones, and the same at every run."""
 
 _FEW_TREES = (1, 2, 3, 4)
+_TALLER = (0, 1, 2)  # hops above the least height, in each phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +70,27 @@ class Recipe:
     parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), hash=False)
 
 
-def forests(topology: Topology) -> tuple[Recipe, ...]:
-    """Return the forests to try: few trees, and the optimal number; and with copying switches.
+def forests(
+    topology: Topology, collective: str = "allgather", root: str | int | None = None
+) -> tuple[Recipe, ...]:
+    """Return the forests to try: few trees, the optimal number, and low ones.
 
-    Where switches are marked ``multicast``, each is tried twice: these forward, or copy and add.
+    Where switches are marked ``multicast``, each number is tried twice: these forward, or copy and
+    add. Heights are from the least one up; of an allreduce the sum of both phases.
+
+    Raises
+    ------
+    ForestCollError
+        If the network or the root cannot be of such a collective.
     """
     numbers: list[tuple[str, dict[str, Any]]] = [(f"k={k}", {"k": k}) for k in _FEW_TREES]
     numbers.append(("optimal k", {}))
     found = [Recipe(f"forest, {text}", FORESTS, options) for text, options in numbers]
+    if collective in COLLECTIVES:
+        least = least_height(Request.of(topology, collective, {"root": root}))
+        phases = 2 if collective == "allreduce" else 1
+        heights = [least + phases * more for more in _TALLER]
+        found += [Recipe(f"forest, height {h}", FORESTS, {"max_height": h}) for h in heights]
     if any(node.multicast for node in topology.nodes):
         found += [
             Recipe(f"forest, {text}, switches copy", FORESTS, {**options, "multicast": True})
@@ -82,7 +99,12 @@ def forests(topology: Topology) -> tuple[Recipe, ...]:
     return tuple(found)
 
 
-def recipes(topology: Topology, methods: Sequence[str] | None = None) -> tuple[Recipe, ...]:
+def recipes(
+    topology: Topology,
+    methods: Sequence[str] | None = None,
+    collective: str = "allgather",
+    root: str | int | None = None,
+) -> tuple[Recipe, ...]:
     """Return what to try, in the order in which ties are settled last.
 
     Parameters
@@ -90,6 +112,8 @@ def recipes(topology: Topology, methods: Sequence[str] | None = None) -> tuple[R
     topology : Topology
     methods : sequence of str, optional
         "forestcoll" for all forests, and peers by name; forests and :data:`PEERS` if not given.
+    collective : str
+    root : str or int, optional
 
     Raises
     ------
@@ -113,5 +137,5 @@ def recipes(topology: Topology, methods: Sequence[str] | None = None) -> tuple[R
         raise UnknownMethodError(f"no method is named to try; known: {', '.join(known)}")
     found: list[Recipe] = []
     for name in asked:
-        found += forests(topology) if name == FORESTS else [Recipe(name, name)]
+        found += forests(topology, collective, root) if name == FORESTS else [Recipe(name, name)]
     return tuple(found)

@@ -191,7 +191,8 @@ def tune(
     rank = _rank(topology, collective, root)
     _check(topology, collective, rank, model, seconds, within)
     tell: Progress = progress or (lambda stage, done, total: None)
-    found = _all_made(recipes(topology, methods), topology, collective, rank, seconds, tell)
+    tried = recipes(topology, methods, collective, rank)
+    found = _all_made(tried, topology, collective, rank, seconds, tell)
     start = rank if collective in _ROOTED else None
     bounds = Bounds(
         least_latency_s(topology, collective, model, start),

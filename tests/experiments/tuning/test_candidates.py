@@ -69,7 +69,7 @@ def test_the_same_schedule_is_tried_once() -> None:
     found: list[candidates.Made] = []
     for recipe in forests(box):
         found.append(made(recipe, box, "allgather", None, 30, found))
-    assert [one.candidate.note for one in found] == ["", *["the same as forest, k=1"] * 4]
+    assert [one.candidate.note for one in found] == ["", *["the same as forest, k=1"] * 7]
     ring = made(Recipe("ring", "ring"), box, "allgather", None, 30, found)
     assert ring.simulator is not None
 
@@ -79,7 +79,7 @@ def test_other_trees_over_other_paths_are_not_the_same() -> None:
     found: list[candidates.Made] = []
     for recipe in forests(torus):
         found.append(made(recipe, torus, "allgather", None, 30, found))
-    assert [bool(one.simulator) for one in found] == [True, False, False, True, False]
+    assert [bool(one.simulator) for one in found[:5]] == [True, False, False, True, False]
 
 
 def change(monkeypatch: pytest.MonkeyPatch, name: str, generate: Any) -> None:
