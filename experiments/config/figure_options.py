@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from experiments.config.document import nearest
 from experiments.config.kinds import AXES, KINDS, SIDES, Option
-from experiments.measures.declared import DRAWN
+from experiments.measures.declared import DRAWN, SIMULATED
 from forestcoll.errors import InvalidExperimentError
 
 __all__ = ["Figure", "check_figure", "parse_figure"]
@@ -37,6 +37,11 @@ class Figure:
             word == "size_bytes" and (options[key].takes != "swept" or by_size)
             for key, word in self.options.items()
         )
+
+    @property
+    def simulated(self) -> bool:
+        """Whether it shows what comes from simulations."""
+        return any(word in SIMULATED for word in self.options.values())
 
 
 def parse_figure(text: str) -> Figure:

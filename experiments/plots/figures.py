@@ -67,7 +67,13 @@ def plot(kind: str, rows: Sequence[Row], files: Sequence[Path], title: str = "")
         rows = [one for row in rows for one in row.by_size()]
     with style():
         picture = function(rows, **figure.options)
-        finish(picture, title)
+        finish(picture, _assuming(rows, title) if figure.simulated else title)
         for file in files:
             save(picture, file)
     return list(files)
+
+
+def _assuming(rows: Sequence[Row], title: str) -> str:
+    """Add to a title that this is simulated, and what is assumed."""
+    every = dict.fromkeys(row.simulated for row in rows if row.simulated)
+    return ". ".join(filter(None, (title, f"Simulated: {' | '.join(every)}")))

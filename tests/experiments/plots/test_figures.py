@@ -77,3 +77,16 @@ def test_names_are_never_parsed_as_mathematics(kind: str, tmp_path: Path) -> Non
     ]
     (file,) = plot(kind, rows, [tmp_path / "a.svg"], title=odd)
     assert odd in file.read_text()
+
+
+def test_a_figure_of_simulations_says_what_they_assume(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """In its title, once; a figure of anything else does not."""
+    titles: list[str] = []
+    monkeypatch.setattr("experiments.plots.drawing.finish", lambda _, title: titles.append(title))
+    sizes = {"1024": {"algbw_simulated_gb_s": 1.0, "time_flowing_s": 1.0}}
+    rows = [replace(row, sizes=sizes, simulated="alpha 5 us") for row in some_rows()]
+    for column in ("algbw_simulated_gb_s", "time_flowing_s"):
+        plot(f"lines-by-size:y={column}", rows, [tmp_path / "figure.png"], "Title")
+    assert titles == ["Title. Simulated: alpha 5 us", "Title"]
