@@ -25,7 +25,7 @@ MOST_PIECES = 2**14
 """More are not tried."""
 
 _MOST_EVENTS = 2**23  # of one simulation: some seconds
-_PATIENCE = 2  # numbers that are worse before the search turns
+_PATIENCE = 2  # numbers that are worse than the best of the walk before it turns
 
 
 def best_pieces(
@@ -69,10 +69,10 @@ def best_pieces(
     grid = _grid(most if first.closed else min(most, _affordable(simulator, model)))
     start = min(len(grid) - 1, _guess(simulator, size_bytes, model, grid))
     for direction in (1, -1):
-        place, worse = start, 0
+        place, worse, least = start, 0, math.inf
         while 0 <= place < len(grid) and worse < _PATIENCE:
-            best = min(one.time_s for one in tried.values())
-            worse = 0 if at(grid[place]).time_s <= best else worse + 1
+            time_s = at(grid[place]).time_s
+            worse, least = (0, time_s) if time_s <= least else (worse + 1, least)
             place += direction
     return min(tried.values(), key=lambda one: (one.time_s, one.pieces))
 
