@@ -256,7 +256,7 @@ def _check_figures(document: Document, experiment: Experiment, points: tuple[Poi
     for position, text in enumerate(experiment.figures):
         try:
             figure = parse_figure(text)
-            check_figure(figure, parameters, methods, sized=bool(experiment.sizes))
+            check_figure(figure, parameters, methods, sizes=len(experiment.sizes))
             if figure.simulated and experiment.simulate is None:
                 raise InvalidExperimentError(
                     f"{figure.kind}: there are no simulations; add simulate: {{alpha_us: 10}}"

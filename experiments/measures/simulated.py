@@ -3,7 +3,7 @@
 Problem: how long a schedule takes for a size of the data, latencies included, in simulation.
 Input:   a schedule that has passed the check; what is assumed; the rate that none exceeds.
 Output:  a simulation for each size, a bound on it, or a remark where there can be none.
-Cost:    one lowering; for each size one simulation, or the ten to twenty of the best pieces.
+Cost:    one lowering; for each size one simulation, or the ten to thirty of the best pieces.
 Source:  ours (:mod:`forestcoll.schedule.simulate`). No schedule is faster than its data through the
          bottleneck, or than the latency of the way between the two GPUs farthest apart.
 """

@@ -1,0 +1,63 @@
+"""ForestColl's lead in simulation, beside the ratios that are printed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from experiments.results.rows import Row, Status
+from experiments.speedups import PAGE, page_tables, speedups, updated
+from tests.experiments.samples import clusters_of_rows
+
+EXPERIMENT = "forestcoll-figure11-allreduce"
+
+
+def row(method: str, rates: Mapping[int, float], **parameters: int) -> Row:
+    sizes = {str(size): {"algbw_simulated_gb_s": rate} for size, rate in rates.items()}
+    first = clusters_of_rows()[0]
+    return replace(first, method=method, parameters=parameters, sizes=sizes)
+
+
+def test_the_best_of_a_library_counts_at_each_size() -> None:
+    """NCCL: its tree at 1 KiB, its ring at 1 GiB. 4 / 2 and 15 / 10: 1.75 on the average."""
+    rows = [
+        row("forestcoll", {1024: 4.0, 2**30: 12.0}, k=1),
+        row("forestcoll", {1024: 3.0, 2**30: 15.0}, k=2),
+        row("ring", {1024: 1.0, 2**30: 10.0}),
+        row("nccl-tree", {1024: 2.0, 2**30: 8.0}),
+        row("multitree", {1024: 9.0, 2**30: 90.0}),
+        replace(row("ring", {1024: 99.0}), status=Status.TIMEOUT),
+    ]
+    (found,) = speedups({EXPERIMENT: rows})
+    assert found.methods == "ring nccl-tree"
+    assert (found.simulated, found.simulated_average) == (1.5, 1.75)
+    assert (found.printed, found.printed_average) == ("1.26", "1.27")
+
+
+def test_without_rows_of_a_gigabyte_there_is_no_ratio() -> None:
+    assert speedups({}) == []
+    rows = [row("forestcoll", {1024: 4.0}), row("ring", {1024: 1.0})]
+    assert speedups({EXPERIMENT: rows}) == []
+    other = [replace(one, topology="mi250:boxes=2") for one in rows]
+    assert speedups({EXPERIMENT: other}) == []
+
+
+def test_tables_stand_between_their_marks() -> None:
+    mark = "<!-- fit: python -m experiments.speedups -->"
+    page = f"before\n{mark}\nold\n<!-- end -->\nafter"
+    assert updated(page, {"fit": ["a", "b"]}) == f"before\n{mark}\n\na\nb\n\n<!-- end -->\nafter"
+
+
+def test_the_page_says_what_the_rows_say() -> None:
+    """As ``python -m experiments.speedups`` writes it."""
+    page = PAGE.read_text(encoding="utf-8")
+    tables = page_tables(PAGE.parents[1] / "results")
+    assert tables["speedups"][2:]
+    assert updated(page, tables) == page, "python -m experiments.speedups brings it up to date"
+
+
+@pytest.mark.parametrize("name", ["fit", "speedups"])
+def test_the_page_has_both_places(name: str) -> None:
+    assert f"<!-- {name}: python -m experiments.speedups -->" in PAGE.read_text(encoding="utf-8")
