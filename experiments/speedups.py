@@ -1,11 +1,12 @@
-"""How much faster ForestColl is in simulation, beside how much faster it was measured to be.
+"""How many times as fast methods are in simulation, beside how many times they were measured to be.
 
-Problem: the paper's figures 10 to 12 have no numbers, but its text has ratios.
-Input:   rows with simulations; the ratios (``published/forestcoll_speedups.csv``).
-Output:  a table: for each ratio printed, ours at 1 GB and on the average over the sizes.
+Problem: figures of algbw against size are printed without numbers, but the text has ratios.
+Input:   rows with simulations; the ratios (``published/speedups.csv``).
+Output:  a table: for each ratio printed, of one size or the average of many, the simulated one.
 Cost:    none.
-Source:  ForestColl section 6. Of several choices of parameters, and of the several methods of one
-         library, the best counts at each size; the average is the mean of the ratios at all sizes.
+Source:  ForestColl section 6, BFB section 8 and A.1. Of several choices of parameters, and of the
+         several methods of one library, the best counts at each size; an average is the mean of the
+         ratios at the sizes that there are.
 
 ``python -m experiments.speedups`` writes it into docs/simulated-figures.md, from the rows below
 results/.
@@ -23,36 +24,39 @@ from statistics import fmean
 
 from experiments.fit_alpha import MEASURE, compared, fitted_alpha_us, fitted_on, mean_error, table
 from experiments.results.rows import Row, Status, read_rows
+from forestcoll.problem.sizes import size_text
 
 __all__ = ["Speedup", "page_tables", "speedups", "updated"]
 
 PAGE = Path(__file__).parents[1] / "docs" / "simulated-figures.md"
-OURS = "forestcoll"
-_LARGEST = 2**30
 
 
 @dataclass(frozen=True, slots=True)
 class Speedup:
-    """A ratio as printed, and the simulated one; at 1 GB, and on the average over the sizes.
+    """How many times as fast one method is as others: as printed, and in simulation.
 
     Parameters
     ----------
     source, topology, collective : str
-    methods : str
-        Those that ForestColl is compared with, the best of which counts.
-    printed, printed_average : str
-        Empty where nothing is printed.
-    simulated, simulated_average : float
+    ours, methods : str
+        The method that leads, and those that it is compared with, of which the best counts.
+    at_bytes : int, optional
+        The size that a ratio is printed of, and those ratios; else the average alone is.
+    average_over : tuple of int, optional
+        The least and the largest size of those that an average is printed of.
     """
 
     source: str
     topology: str
     collective: str
+    ours: str
     methods: str
-    printed: str
-    printed_average: str
-    simulated: float
-    simulated_average: float
+    at_bytes: int | None = None
+    printed: str = ""
+    simulated: float | None = None
+    average_over: tuple[int, int] | None = None
+    printed_average: str = ""
+    simulated_average: float | None = None
 
 
 def speedups(rows: Mapping[str, Sequence[Row]]) -> list[Speedup]:
@@ -65,31 +69,42 @@ def speedups(rows: Mapping[str, Sequence[Row]]) -> list[Speedup]:
     """
     found = []
     for line in _printed():
-        here = [row for row in rows.get(line["experiment"], ()) if row.topology == line["topology"]]
-        ours, other = (_best(here, names) for names in ([OURS], line["methods"].split()))
+        here = rows.get(line["experiment"], ())
+        ours = _best(here, [line["ours"]], line["topology"])
+        other = _best(here, line["methods"].split(), line["their_topology"])
         ratios = {size: ours[size] / other[size] for size in sorted(ours.keys() & other.keys())}
-        if _LARGEST in ratios:
+        if ratios:
             found.append(_beside(line, ratios))
     return found
 
 
 def _beside(line: Mapping[str, str], ratios: Mapping[int, float]) -> Speedup:
+    at = int(line["at_bytes"]) if line["at_bytes"] else None
+    over, mean = None, None
+    if line["average_from"]:
+        over = int(line["average_from"]), int(line["average_to"])
+        within = [ratio for size, ratio in ratios.items() if over[0] <= size <= over[1]]
+        mean = fmean(within) if within else None
     return Speedup(
         source=line["source"],
         topology=line["topology"],
         collective=line["collectives"],
+        ours=line["ours"],
         methods=line["methods"],
-        printed=line["speedup_at_1gb"],
+        at_bytes=at,
+        printed=line["speedup"],
+        simulated=None if at is None else ratios.get(at),
+        average_over=over,
         printed_average=line["speedup_average"],
-        simulated=ratios[_LARGEST],
-        simulated_average=fmean(ratios.values()),
+        simulated_average=mean,
     )
 
 
-def _best(rows: Iterable[Row], methods: Sequence[str]) -> dict[int, float]:
+def _best(rows: Iterable[Row], methods: Sequence[str], topology: str) -> dict[int, float]:
     """Return the best simulated algbw at each size."""
     best: dict[int, float] = {}
-    for row in (row for row in rows if row.method in methods and row.status is Status.OK):
+    done = (row for row in rows if row.status is Status.OK and row.topology == topology)
+    for row in (row for row in done if row.method in methods):
         for size, values in row.sizes.items():
             if MEASURE in values:
                 best[int(size)] = max(best.get(int(size), 0.0), values[MEASURE])
@@ -97,7 +112,7 @@ def _best(rows: Iterable[Row], methods: Sequence[str]) -> dict[int, float]:
 
 
 def _printed() -> list[dict[str, str]]:
-    file = resources.files("experiments.published").joinpath("forestcoll_speedups.csv")
+    file = resources.files("experiments.published").joinpath("speedups.csv")
     return list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
 
 
@@ -128,17 +143,23 @@ def page_tables(results: Path) -> dict[str, list[str]]:
 
 def _as_table(found: Iterable[Speedup]) -> list[str]:
     lines = [
-        "| figure | network | collective | ForestColl over | printed at 1 GB | simulated | "
-        "printed average | simulated |",
-        "| --- | --- | --- | --- | ---: | ---: | ---: | ---: |",
+        "| figure | network | collective | of | over | at | printed | simulated | "
+        "average of | printed | simulated |",
+        "| --- | --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for one in found:
         methods = ", ".join(f"`{name}`" for name in one.methods.split())
-        cells = [one.source.partition(", ")[2], f"`{one.topology}`", one.collective, methods]
-        cells += [one.printed, f"{one.simulated:.2f}"]
-        cells += [one.printed_average, f"{one.simulated_average:.2f}"]
+        at = "" if one.at_bytes is None else size_text(one.at_bytes)
+        over = "" if one.average_over is None else "..".join(map(size_text, one.average_over))
+        cells = [one.source, f"`{one.topology}`", one.collective, f"`{one.ours}`", methods]
+        cells += [at, one.printed, _number(one.simulated)]
+        cells += [over, one.printed_average, _number(one.simulated_average)]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
 
 
 def updated(page: str, tables: Mapping[str, Sequence[str]]) -> str:

@@ -217,6 +217,9 @@ class SimulateEntry(_Strict):
     sharing: Literal["fair", "fifo"] = Field(
         default="fair", description="Of links: by max-min fairness, or first in, first out."
     )
+    lockstep: bool = Field(
+        default=False, description="Whether each step waits for all of the one before it."
+    )
     pieces: Annotated[int | Literal["best"], BeforeValidator(_pieces)] = Field(
         default="best", description="Into how many pieces the data is cut; the best of those tried."
     )

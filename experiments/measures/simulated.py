@@ -53,7 +53,7 @@ class Assumptions:
 
     @classmethod
     def of(cls, given: Mapping[str, str | int]) -> Self:
-        """Read them from plain data: alpha_us, gamma_s_per_gb, sharing, pieces; each may be left.
+        """Read them from plain data: the parameters of an AlphaBeta, and pieces; any may be left.
 
         Raises
         ------

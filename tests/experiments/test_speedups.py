@@ -21,25 +21,27 @@ def row(method: str, rates: Mapping[int, float], **parameters: int) -> Row:
 
 
 def test_the_best_of_a_library_counts_at_each_size() -> None:
-    """NCCL: its tree at 1 KiB, its ring at 1 GiB. 4 / 2 and 15 / 10: 1.75 on the average."""
+    """NCCL: its tree at 1 MiB, its ring at 1 GiB. 4 / 2 and 15 / 10: 1.75 on the average."""
     rows = [
-        row("forestcoll", {1024: 4.0, 2**30: 12.0}, k=1),
-        row("forestcoll", {1024: 3.0, 2**30: 15.0}, k=2),
-        row("ring", {1024: 1.0, 2**30: 10.0}),
-        row("nccl-tree", {1024: 2.0, 2**30: 8.0}),
-        row("multitree", {1024: 9.0, 2**30: 90.0}),
-        replace(row("ring", {1024: 99.0}), status=Status.TIMEOUT),
+        row("forestcoll", {2**20: 4.0, 2**30: 12.0}, k=1),
+        row("forestcoll", {2**20: 3.0, 2**30: 15.0}, k=2),
+        row("ring", {2**20: 1.0, 2**30: 10.0}),
+        row("nccl-tree", {2**20: 2.0, 2**30: 8.0}),
+        row("multitree", {2**20: 9.0, 2**30: 90.0}),
+        replace(row("ring", {2**20: 99.0}), status=Status.TIMEOUT),
     ]
     (found,) = speedups({EXPERIMENT: rows})
-    assert found.methods == "ring nccl-tree"
+    assert (found.ours, found.methods) == ("forestcoll", "ring nccl-tree")
+    assert (found.at_bytes, found.average_over) == (2**30, (2**20, 2**30))
     assert (found.simulated, found.simulated_average) == (1.5, 1.75)
     assert (found.printed, found.printed_average) == ("1.26", "1.27")
 
 
-def test_without_rows_of_a_gigabyte_there_is_no_ratio() -> None:
+def test_without_rows_there_is_no_ratio() -> None:
     assert speedups({}) == []
-    rows = [row("forestcoll", {1024: 4.0}), row("ring", {1024: 1.0})]
-    assert speedups({EXPERIMENT: rows}) == []
+    rows = [row("forestcoll", {2**20: 4.0}), row("ring", {2**20: 1.0})]
+    (found,) = speedups({EXPERIMENT: rows})
+    assert (found.simulated, found.simulated_average) == (None, 4.0)
     other = [replace(one, topology="mi250:boxes=2") for one in rows]
     assert speedups({EXPERIMENT: other}) == []
 

@@ -172,7 +172,7 @@ def test_simulations_assume_what_is_given(tmp_path: Path) -> None:
     entry = read_experiment(path).experiment.simulate
     assert entry is not None
     assert entry.model_dump() == {
-        "alpha_us": "9.6", "gamma_s_per_gb": 0, "sharing": "fair", "pieces": 4
+        "alpha_us": "9.6", "gamma_s_per_gb": 0, "sharing": "fair", "lockstep": False, "pieces": 4
     }  # fmt: skip
 
 
@@ -188,6 +188,7 @@ def test_simulations_assume_what_is_given(tmp_path: Path) -> None:
             "{pieces: 0}",
             'simulate.pieces is 0; it must be a whole number from 1 to 16384, or "best"',
         ),
+        ("{lockstep: 1}", "simulate.lockstep is 1; it should be a valid boolean"),
         ("{pieces: some}", "simulate.pieces is 'some'; it must be a whole number from 1"),
         ("10", "simulate holds no keys and values; write some here"),
     ],

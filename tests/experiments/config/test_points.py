@@ -88,3 +88,5 @@ def test_simulations_are_not_part_of_what_is_run() -> None:
     assert "simulate" not in a_point().job
     assert point.simulated == "alpha 5 us, gamma 1/2 s/GB, fifo sharing, 1 piece"
     assert a_point().simulated is None
+    held = a_point(simulate={**simulate, "gamma_s_per_gb": 0, "lockstep": True, "pieces": "best"})
+    assert held.simulated == "alpha 5 us, fifo sharing, in lockstep, best pieces"

@@ -44,6 +44,18 @@ def test_a_ring_takes_its_steps() -> None:
     assert found.pieces == 1
 
 
+def test_in_lockstep_one_piece_takes_the_time_in_steps() -> None:
+    """BFB's reduce-scatter on a hypercube of 1 GB/s links: 3 hops, and 7/8 of 1 GB over 3 links."""
+    topology = load_topology("hypercube:dimension=3")
+    schedule = METHODS["bfb"].run(topology, "reduce-scatter")
+    assumed = Assumptions.of({"alpha_us": 10, "lockstep": True, "pieces": 1})
+    made = Made(schedule, topology, "reduce-scatter", assumptions=assumed)
+    assert made.simulated is not None
+    found = made.simulated.at(10**9)
+    assert found is not None
+    assert found.time_s == pytest.approx(30e-6 + 7 / 24)
+
+
 def test_the_bound_is_the_rate_or_the_latency() -> None:
     """2 hops of 10 us to the other side; from 53 334 bytes on 8/3 GB/s count for more."""
     found = simulated()
