@@ -116,18 +116,20 @@ def _printed() -> list[dict[str, str]]:
     return list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
 
 
-def page_tables(results: Path) -> dict[str, list[str]]:
+def page_tables(results: Path, alpha_us: float | None = None) -> dict[str, list[str]]:
     """Return the tables of the page, by the names of their places in it.
 
     Parameters
     ----------
     results : Path
         The folder of the results.
+    alpha_us : float, optional
+        What is fitted, if that is known; it takes some seconds to find.
     """
     names = dict.fromkeys(line["experiment"] for line in _printed())
     files = {name: results / name / "rows.jsonl" for name in names}
     rows = {name: read_rows(file) for name, file in files.items() if file.is_file()}
-    alpha = fitted_alpha_us()
+    alpha = fitted_alpha_us() if alpha_us is None else alpha_us
     ring = fitted_on(alpha)
     on_a100 = compared(row for name in names if "figure11" in name for row in rows.get(name, ()))
     return {

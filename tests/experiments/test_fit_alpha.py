@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from experiments import fit_alpha as module
+from experiments.config.experiment import read_experiment
 from experiments.fit_alpha import Compared, compared, fitted_alpha_us, fitted_on, main, mean_error
 from experiments.fit_alpha import table as written
 from tests.experiments.samples import clusters_of_rows
@@ -39,6 +41,19 @@ def test_alpha_is_that_of_the_least_error(monkeypatch: pytest.MonkeyPatch) -> No
         module, "fitted_on", lambda alpha: [replace(one, simulated_gb_s=1 + abs(alpha - 17.3))]
     )
     assert fitted_alpha_us() == 17.3
+
+
+def test_the_experiments_have_the_alpha_that_is_fitted() -> None:
+    """To the microsecond, in all figures of the ForestColl paper; one more or less is worse."""
+    files = sorted(Path(__file__).parents[2].glob("experiments/forestcoll/figure1*.yaml"))
+    assert len(files) == 10
+    alpha = 27
+    here, *beside = (mean_error(fitted_on(us)) for us in (alpha, alpha - 1, alpha + 1))
+    assert here < min(beside)
+    for file in files:
+        simulate = read_experiment(file).experiment.simulate
+        assert simulate is not None
+        assert simulate.alpha_us == alpha, file
 
 
 def rows_of(algbw: float, **parameters: int) -> list[object]:
