@@ -13,11 +13,17 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
+    ValidationInfo,
+    field_validator,
     model_validator,
 )
 
 from experiments.config.points import Value
+from experiments.measures.simulated import BEST, Assumptions
+from forestcoll.errors import ForestCollError
 from forestcoll.problem.sizes import read_sizes
+from forestcoll.schedule.simulate import MOST_PIECES
+from forestcoll.schedule.simulate.alpha_beta import DEFAULT_ALPHA_US
 
 __all__ = [
     "Experiment",
@@ -25,6 +31,7 @@ __all__ = [
     "MethodEntry",
     "Parameters",
     "Range",
+    "SimulateEntry",
     "Sweep",
     "TopologyEntry",
     "text_of",
@@ -188,6 +195,45 @@ class LimitsEntry(_Strict):
     )
 
 
+def _pieces(given: object) -> object:
+    whole = isinstance(given, int) and not isinstance(given, bool)
+    if given != BEST and not (whole and 1 <= int(str(given)) <= MOST_PIECES):
+        raise ValueError(
+            f"is {reprlib.repr(given)}; it must be a whole number from 1 to {MOST_PIECES}, or "
+            f'"{BEST}"'
+        )
+    return given
+
+
+class SimulateEntry(_Strict):
+    """What simulations assume; they are made for each of the sizes."""
+
+    alpha_us: _Number = Field(
+        default=str(DEFAULT_ALPHA_US), description="Latency of every hop from GPU to GPU, in us."
+    )
+    gamma_s_per_gb: _Number = Field(
+        default=0, description="What a GPU takes to add a GB to what it has, in s."
+    )
+    sharing: Literal["fair", "fifo"] = Field(
+        default="fair", description="Of links: by max-min fairness, or first in, first out."
+    )
+    lockstep: bool = Field(
+        default=False, description="Whether each step waits for all of the one before it."
+    )
+    pieces: Annotated[int | Literal["best"], BeforeValidator(_pieces)] = Field(
+        default="best", description="Into how many pieces the data is cut; the best of those tried."
+    )
+
+    @field_validator("alpha_us", "gamma_s_per_gb")
+    @classmethod
+    def _in_range(cls, given: str | int, about: ValidationInfo) -> str | int:
+        try:
+            Assumptions.of({str(about.field_name): given})
+        except ForestCollError as error:
+            raise ValueError(f"cannot be: {error}") from None
+        return given
+
+
 class Experiment(_Strict):
     """An experiment of the ForestColl toolkit: which methods meet which topologies."""
 
@@ -213,6 +259,9 @@ class Experiment(_Strict):
     sizes: Annotated[list[int], BeforeValidator(read_sizes)] = Field(
         default=[],
         description="Of the data: bytes, 64MB, 1KB..1GB, {from: 1KB, to: 1GB, factor: 4}.",
+    )
+    simulate: SimulateEntry | None = Field(
+        default=None, description="Simulate each schedule for each of the sizes, with latencies."
     )
     topologies: list[TopologyEntry] = Field(min_length=1)
     methods: list[MethodEntry] = Field(min_length=1)

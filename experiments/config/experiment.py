@@ -158,6 +158,10 @@ def _check_options(document: Document, experiment: Experiment) -> None:
         raise document.fault(("weights",), f"is there, but {collective} has none; remove it")
     if experiment.weights is not None and root is not None:
         raise document.fault(("weights",), 'is there beside "root"; keep one of them')
+    if experiment.simulate is not None and not experiment.sizes:
+        raise document.fault(
+            ("simulate",), "is there without sizes; add some, such as sizes: [1MB..1GB]"
+        )
     if experiment.k is not None:
         _check_k(document, experiment.k)
     for_all = {"k"} if experiment.k is not None else set()
@@ -252,7 +256,11 @@ def _check_figures(document: Document, experiment: Experiment, points: tuple[Poi
     for position, text in enumerate(experiment.figures):
         try:
             figure = parse_figure(text)
-            check_figure(figure, parameters, methods, sized=bool(experiment.sizes))
+            check_figure(figure, parameters, methods, sizes=len(experiment.sizes))
+            if figure.simulated and experiment.simulate is None:
+                raise InvalidExperimentError(
+                    f"{figure.kind}: there are no simulations; add simulate: {{alpha_us: 10}}"
+                )
         except InvalidExperimentError as error:
             raise document.fault(("figures", position), f"cannot be drawn: {error}") from None
         if figure in asked:

@@ -15,6 +15,7 @@ from experiments.config.entries import (
     LimitsEntry,
     MethodEntry,
     Range,
+    SimulateEntry,
     TopologyEntry,
 )
 from forestcoll.errors import ForestCollError
@@ -28,6 +29,7 @@ _ENTRIES: Mapping[object, type[BaseModel]] = {
     "topologies": TopologyEntry,
     "methods": MethodEntry,
     "limits": LimitsEntry,
+    "simulate": SimulateEntry,
 }
 
 
@@ -43,7 +45,8 @@ def _problem(fault: ErrorDetails, location: Location) -> str:
     if kind == "extra_forbidden":
         return f"is an unknown key; {nearest(location[-1], _keys(location))}"
     if kind == "literal_error":
-        known = get_args(Experiment.model_fields[str(location[0])].annotation)
+        within = Experiment if len(location) == 1 else _ENTRIES[location[0]]
+        known = get_args(within.model_fields[str(location[-1])].annotation)
         return f"is {found}, an unknown value; {nearest(found, known)}"
     if kind == "missing":
         return "is missing; add it"

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from experiments.config.document import nearest
 from experiments.config.kinds import AXES, KINDS, SIDES, Option
-from experiments.measures.declared import DRAWN
+from experiments.measures.declared import DRAWN, SIMULATED
 from forestcoll.errors import InvalidExperimentError
 
-__all__ = ["Figure", "check_figure", "parse_figure"]
+__all__ = ["Figure", "check_figure", "check_one_size", "parse_figure"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,25 @@ class Figure:
         that is meant, unless what is drawn depends on the size of the data.
         """
         options = KINDS[self.kind].options
-        by_size = any(word in DRAWN and DRAWN[word].sized for word in self.options.values())
         return any(
-            word == "size_bytes" and (options[key].takes != "swept" or by_size)
+            word == "size_bytes" and (options[key].takes != "swept" or bool(self._by_size))
             for key, word in self.options.items()
         )
+
+    @property
+    def of_one_size(self) -> str:
+        """A column that depends on the size of the data, if no size is along a side."""
+        return "" if self.sized else self._by_size
+
+    @property
+    def _by_size(self) -> str:
+        columns = (w for w in self.options.values() if w in DRAWN and DRAWN[w].sized)
+        return next(columns, "")
+
+    @property
+    def simulated(self) -> bool:
+        """Whether it shows what comes from simulations."""
+        return any(word in SIMULATED for word in self.options.values())
 
 
 def parse_figure(text: str) -> Figure:
@@ -72,13 +86,7 @@ def parse_figure(text: str) -> Figure:
         raise InvalidExperimentError(f"{name}: x and y are both {options['x']!r}; change one")
     if "second" in options:
         _check_two(name, options["y"], options["second"])
-    figure = Figure(name, options)
-    for word in options.values():
-        if word in DRAWN and DRAWN[word].sized and not figure.sized:
-            raise InvalidExperimentError(
-                f"{name}: {word} depends on the size of the data; take lines-by-size:y={word}"
-            )
-    return figure
+    return Figure(name, options)
 
 
 def _check_two(name: str, y: str, second: str) -> None:
@@ -98,8 +106,23 @@ def _takes(option: Option, word: str) -> bool:
     return word in (AXES if option.takes == "axis" else DRAWN)
 
 
+def check_one_size(figure: Figure, sizes: int) -> None:
+    """Refuse a figure of what depends on the size of the data where several would fall together.
+
+    Raises
+    ------
+    InvalidExperimentError
+        If no size is along a side, and there is not just one.
+    """
+    if figure.of_one_size and sizes != 1:
+        raise InvalidExperimentError(
+            f"{figure.kind}: {figure.of_one_size} depends on the size of the data; take "
+            f"lines-by-size:y={figure.of_one_size}, or a single size"
+        )
+
+
 def check_figure(
-    figure: Figure, parameters: Collection[str], series: int, *, sized: bool = True
+    figure: Figure, parameters: Collection[str], series: int, *, sizes: int = 1
 ) -> None:
     """Refuse a figure that an experiment cannot give.
 
@@ -110,8 +133,8 @@ def check_figure(
         Of the topologies and methods.
     series : int
         How many methods and choices of their parameters there are.
-    sized : bool
-        Whether it has sizes of the data.
+    sizes : int
+        How many sizes of the data it has.
 
     Raises
     ------
@@ -127,7 +150,8 @@ def check_figure(
                 f"{figure.kind}: {key} cannot be {word!r}, which is no parameter here; "
                 f"{nearest(word, known)}"
             )
-    if figure.sized and not sized:
+    check_one_size(figure, sizes)
+    if figure.sized and not sizes:
         raise InvalidExperimentError(
             f"{figure.kind}: there are no sizes of the data; add some, such as sizes: [1KB..1GB]"
         )

@@ -13,7 +13,18 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NotRequired, TypedDict
 
-__all__ = ["ROOTED", "Job", "Limits", "Point", "Status", "Value", "Weights", "series"]
+__all__ = [
+    "ROOTED",
+    "Job",
+    "Limits",
+    "Point",
+    "Simulate",
+    "Status",
+    "Value",
+    "Weights",
+    "assumed",
+    "series",
+]
 
 ROOTED = ("broadcast", "reduce")
 """Collectives with a root."""
@@ -24,6 +35,9 @@ Value = str | int | float | bool
 
 Weights = Mapping[str, str | int] | Sequence[str | int]
 """How much data each GPU has, by name or in the order of the ranks."""
+
+Simulate = Mapping[str, str | int]
+"""What simulations assume: alpha_us, gamma_s_per_gb, sharing, lockstep, pieces."""
 
 
 class Status(StrEnum):
@@ -43,7 +57,7 @@ class Limits:
     Parameters
     ----------
     seconds : float
-        Wall-clock time of the generation, and again of the checks that follow it.
+        Wall-clock time of the generation, again of the checks after it, and of simulations.
     memory_gb : float
         Resident memory of the worker and its children, in GB (1e9 bytes).
     """
@@ -57,7 +71,7 @@ class Job(TypedDict):
 
     A root is given by name or rank, weights by name or in the order of the ranks, a group in the
     words of :func:`forestcoll.topology.groups.members_from_text`, changes as in a topology entry;
-    sizes, of the data, in bytes.
+    sizes, of the data, in bytes; simulate says what simulations assume.
     """
 
     source: str
@@ -70,6 +84,7 @@ class Job(TypedDict):
     group: NotRequired[str]
     changes: NotRequired[Mapping[str, Any]]
     sizes: NotRequired[list[int]]
+    simulate: NotRequired[Simulate]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +121,8 @@ class Point:
         In the experiment, from 1: where its row stands in tables and figures.
     sizes : tuple of int
         Of the data, in bytes, for measures that depend on it.
+    simulate : mapping, optional
+        What simulations assume; none are made if not given.
     """
 
     experiment: str
@@ -124,11 +141,17 @@ class Point:
     group: str | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
     position: int | None = None
+    simulate: Simulate | None = None
 
     @property
     def series(self) -> str:
         """The method with its parameters."""
         return series(self.method, self.parameters)
+
+    @property
+    def simulated(self) -> str | None:
+        """What simulations assume, in words; None if there are none."""
+        return None if self.simulate is None else assumed(self.simulate)
 
     @property
     def job(self) -> Job:
@@ -150,6 +173,8 @@ class Point:
             job["changes"] = self.changes
         if self.sizes:
             job["sizes"] = list(self.sizes)
+        if self.simulate is not None:
+            job["simulate"] = self.simulate
         return job
 
     @property
@@ -158,7 +183,7 @@ class Point:
 
         The limits are left out, so that a finished point stays finished when they are raised;
         :func:`experiments.run.plan.is_done` reruns only those that had run into them. So are the
-        sizes of the data, for which a schedule is not made again.
+        sizes of the data and what simulations assume: they do not change the schedule.
         """
         what = {
             "experiment": self.experiment,
@@ -175,6 +200,21 @@ class Point:
         }
         text = json.dumps(what, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def assumed(simulate: Simulate) -> str:
+    """Say what simulations assume, as rows and figures do.
+
+    Examples
+    --------
+    >>> assumed({"alpha_us": "9.5", "gamma_s_per_gb": 0, "sharing": "fair", "pieces": "best"})
+    'alpha 9.5 us, fair sharing, best pieces'
+    """
+    gamma = str(simulate["gamma_s_per_gb"])
+    added = "" if gamma == "0" else f", gamma {gamma} s/GB"
+    held = ", in lockstep" if simulate.get("lockstep") else ""
+    pieces = "1 piece" if simulate["pieces"] == 1 else f"{simulate['pieces']} pieces"
+    return f"alpha {simulate['alpha_us']} us{added}, {simulate['sharing']} sharing{held}, {pieces}"
 
 
 def series(method: str, parameters: Mapping[str, Value]) -> str:

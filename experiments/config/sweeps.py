@@ -16,7 +16,7 @@ from experiments.config.entries import (
     text_of,
     values_of,
 )
-from experiments.config.points import ROOTED, Limits, Point, Value
+from experiments.config.points import ROOTED, Limits, Point, Simulate, Value
 from experiments.config.variations import said
 from forestcoll.topology import FAMILIES, Family
 
@@ -65,6 +65,7 @@ def points_of(experiment: Experiment, folder: Path) -> Iterator[Placed]:
                             weights=experiment.weights,
                             group=experiment.group,
                             changes=entry.changes,
+                            simulate=_simulate(experiment),
                         )
                         yield Placed(point, t, m)
 
@@ -79,6 +80,10 @@ def _root(experiment: Experiment) -> str | int | None:
     if experiment.collective not in ROOTED:
         return None
     return 0 if experiment.root is None else experiment.root
+
+
+def _simulate(experiment: Experiment) -> Simulate | None:
+    return None if experiment.simulate is None else experiment.simulate.model_dump()
 
 
 def _swept(parameters: Parameters) -> Iterator[dict[str, Value]]:

@@ -7,7 +7,7 @@ comparisons know it. The order is that of the columns in rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ __all__ = [
     "DRAWN",
     "EXACT",
     "MEASURES",
+    "SIMULATED",
     "SIZED",
     "Measures",
     "reading_order",
@@ -45,6 +46,16 @@ def _steps(row: Any) -> str:
 
 def _finish_gb_s(made: Made) -> Fraction | None:
     return None if made.finish_s_per_gb is None else 1 / made.finish_s_per_gb
+
+
+def _simulated(how: Callable[[Any, int], object]) -> Callable[[Made, int], object]:
+    """Return how a measure of simulations is taken, where there are any."""
+
+    def taken(made: Made, size: int) -> object:
+        found = made.simulated
+        return how(found, size) if found and not found.remark else None
+
+    return taken
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,6 +195,27 @@ class Measures:
         how=lambda made, size: made.finish_s(size), sized=True,
         label="theoretical time at the finish", unit="s", logarithmic=True,
     )  # fmt: skip
+    time_simulated_s: float | None = measure(
+        "simulated time for a size of the data, [latencies](#simulations) included",
+        how=_simulated(lambda found, size: found.at(size).time_s), sized=True, simulated=True,
+        label="simulated time", unit="s", logarithmic=True,
+    )  # fmt: skip
+    algbw_simulated_gb_s: float | None = measure(
+        "simulated algorithmic bandwidth: the size over that time",
+        how=_simulated(lambda found, size: found.at(size).algbw_gb_s), sized=True, simulated=True,
+        label="simulated algbw", unit="GB/s", better="more",
+    )  # fmt: skip
+    pieces_simulated: int | None = measure(
+        "into how many pieces the data was cut in that simulation",
+        how=_simulated(lambda found, size: found.at(size).pieces), sized=True, simulated=True,
+        label="pieces, simulated", logarithmic=True,
+    )  # fmt: skip
+    simulated_over_bound: float | None = measure(
+        "simulated time as a multiple of what no schedule is below: the size over the optimum, or "
+        "the latency between the GPUs farthest apart; never below 1, but for rounding",
+        how=_simulated(lambda found, size: found.over_bound(size)), sized=True, simulated=True,
+        label="simulated time over its lower bound", logarithmic=True,
+    )  # fmt: skip
 
 
 MEASURES: Mapping[str, Measure] = measures_of(Measures)
@@ -203,6 +235,10 @@ COMPARED: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one.
 
 SIZED: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one.sized)
 """Those that have a value for each size of the data."""
+
+
+SIMULATED: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one.simulated)
+"""Those of them that come from simulations."""
 
 
 def reading_order(measures: Iterable[Measure]) -> list[Measure]:

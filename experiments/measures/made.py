@@ -10,6 +10,7 @@ from typing import Any
 
 from baselines.interface.method import Schedule
 from experiments.measures.bounds import UpperBound, upper_bound
+from experiments.measures.simulated import Assumptions, Simulated
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import (
     Allreduce,
@@ -40,6 +41,8 @@ class Made:
         Rank of the root of a broadcast, reduce or allreduce.
     weights : tuple of int, optional
         Of each rank: its part of the data; all the same if not given.
+    assumptions : Assumptions, optional
+        Of simulations; none are made if not given.
     """
 
     schedule: Schedule
@@ -47,6 +50,7 @@ class Made:
     collective: str
     root: int | None = None
     weights: tuple[int, ...] | None = None
+    assumptions: Assumptions | None = None
 
     @cached_property
     def flowing(self) -> Cost:
@@ -102,6 +106,16 @@ class Made:
                 f"than {best.algbw_gb_s}: one of the two is wrong; please report this"
             )
         return best
+
+    @cached_property
+    def simulated(self) -> Simulated | None:
+        """Its simulations, if they are asked for."""
+        if self.assumptions is None:
+            return None
+        rate = None if self.best is None else self.best.algbw_gb_s
+        return Simulated(
+            self.schedule, self.assumptions, self.topology, self.root, self.weights, rate
+        )
 
     @property
     def stepwise(self) -> StepSchedule | None:

@@ -36,6 +36,8 @@ class Measure:
     sized : bool
         Whether it depends on the size of the data. Such a measure has a value for each of the
         experiment's ``sizes``, and none where there are no sizes.
+    simulated : bool
+        Whether it comes from simulations, which are made only where an experiment asks for them.
     label : str
         In words, for an axis; a measure without a label is not drawn.
     unit : str
@@ -68,6 +70,7 @@ class Measure:
     meaning: str = ""
     how: Callable[..., object] | None = None
     sized: bool = False
+    simulated: bool = False
     label: str = ""
     unit: str = ""
     better: Literal["less", "more"] = "less"

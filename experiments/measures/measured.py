@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from experiments.measures.declared import MEASURES, SIZED
+from experiments.measures.declared import MEASURES, SIMULATED, SIZED
 from experiments.measures.made import Made
 
-__all__ = ["measured"]
+__all__ = ["measured", "simulated"]
 
 
 def measured(made: Made, sizes: Iterable[int] = ()) -> dict[str, Any]:
-    """Take every measure of a schedule: the columns that have a value.
+    """Take every measure of a schedule but simulations: the columns that have a value.
 
     Those that depend on the size of the data are in the column ``sizes``, by size.
     """
@@ -24,12 +24,37 @@ def measured(made: Made, sizes: Iterable[int] = ()) -> dict[str, Any]:
         for name, value in values.items()
         if value is not None
     }
-    by_size = {str(size): _sized(made, size) for size in sizes}
+    names = [name for name in SIZED if name not in SIMULATED]
+    by_size = {str(size): _sized(made, size, names) for size in sizes}
     return {**columns, "sizes": by_size} if by_size else columns
 
 
-def _sized(made: Made, size: int) -> dict[str, Any]:
-    values = {name: MEASURES[name].of(made, size) for name in SIZED}
+def simulated(made: Made, by_size: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Simulate the sizes one after the other; yield what is known then.
+
+    Parameters
+    ----------
+    made : Made
+    by_size : dict
+        The column ``sizes`` of :func:`measured`.
+
+    Yields
+    ------
+    dict
+        The column ``sizes``, with one more of them simulated; or ``unsimulated``, and why.
+    """
+    if made.simulated is None:
+        return
+    if made.simulated.remark:
+        yield {"unsimulated": made.simulated.remark}
+        return
+    for size in by_size:
+        by_size = {**by_size, size: {**by_size[size], **_sized(made, int(size), SIMULATED)}}
+        yield {"sizes": by_size}
+
+
+def _sized(made: Made, size: int, names: Iterable[str]) -> dict[str, Any]:
+    values = {name: MEASURES[name].of(made, size) for name in names}
     return {name: _plain(value) for name, value in values.items() if value is not None}
 
 

@@ -11,10 +11,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.config.figure_options import parse_figure
+from experiments.config.figure_options import Figure, check_one_size, parse_figure
 from experiments.config.kinds import KINDS
 from experiments.results.rows import Row
 from forestcoll.errors import ExportError, InvalidExperimentError
+from forestcoll.problem.sizes import size_text
 
 __all__ = ["draw", "plot"]
 
@@ -63,11 +64,24 @@ def plot(kind: str, rows: Sequence[Row], files: Sequence[Path], title: str = "")
     from experiments.plots.drawing import finish, save, style  # matplotlib takes a while to load
 
     function = pkgutil.resolve_name(KINDS[figure.kind].draws)
-    if figure.sized:
+    sizes = list(dict.fromkeys(size for row in rows for size in row.sizes))
+    check_one_size(figure, len(sizes))
+    if figure.sized or figure.of_one_size:
         rows = [one for row in rows for one in row.by_size()]
     with style():
         picture = function(rows, **figure.options)
-        finish(picture, title)
+        finish(picture, _titled(title, figure, rows))
         for file in files:
             save(picture, file)
     return list(files)
+
+
+def _titled(title: str, figure: Figure, rows: Sequence[Row]) -> str:
+    """Add to a title the one size that is drawn, and what simulations assume."""
+    parts = [title]
+    if figure.of_one_size:
+        parts += {f"Size: {size_text(row.size_bytes)}": None for row in rows if row.size_bytes}
+    if figure.simulated:
+        every = dict.fromkeys(row.simulated for row in rows if row.simulated)
+        parts.append(f"Simulated: {' | '.join(every)}")
+    return ". ".join(filter(None, parts))

@@ -17,7 +17,6 @@ from experiments.config.kinds import AXES
 from experiments.config.points import Value
 from experiments.measures.declared import BOUNDED, DRAWN
 from experiments.plots.drawing import count_axis, from_zero, gpu_axis, label_left, size_axis
-from experiments.plots.looks import Look
 from experiments.plots.losses import (
     INK,
     lost_in_words,
@@ -27,13 +26,16 @@ from experiments.plots.losses import (
     partly_done,
     strip_above,
 )
+from experiments.plots.marks import marks_by_gpus, marks_by_size
 from experiments.plots.panels import Palette, cluster_panels, palette_of, topology_panels
-from experiments.published import Mark
 from experiments.results.columns import failed_places, medians, medians_along, swept
 from experiments.results.rows import Row, Status
 from forestcoll.errors import InvalidExperimentError
 
 __all__ = ["lines", "lines_by_parameter", "lines_by_size"]
+
+_BEYOND = {"algbw_simulated_gb_s": 1, "time_simulated_s": -1}
+"""What simulations are bounded in, and the power of their distance that leads to the bound."""
 
 _SPREAD = 8
 """From so many times the least number on, an axis of numbers goes by doublings."""
@@ -58,7 +60,7 @@ def lines(rows: Sequence[Row], y: str) -> Figure:
         raised |= _losses(axes, lost, palette, y)
         sizes = [row.gpus for row in here if row.gpus]
         gpu_axis(axes, sizes)
-        _published(axes, cluster, sizes, published.marks(y, {row.collective for row in here}))
+        marks_by_gpus(axes, cluster, sizes, published.marks(y, {row.collective for row in here}))
     if DRAWN[y].better == "more":
         from_zero(figure.axes)
     if raised:
@@ -74,13 +76,18 @@ def lines_by_size(rows: Sequence[Row], x: str, y: str) -> Figure:
     figure, panel_of = topology_panels(rows, y)
     for topology, axes in panel_of.items():
         here = [row for row in rows if row.topology == topology]
+        _bound(axes, here, y)
         for series, its_look in palette.items():
             values = medians((row for row in here if row.series == series), y, along=x)
             if values:
                 axes.plot(list(values), list(values.values()), label=series, **its_look)
+        marks = published.marks(y, {row.collective for row in here})
+        marks_by_size(axes, here, marks, palette)
         size_axis(axes, [row.size_bytes for row in here if row.size_bytes], AXES[x])
         if DRAWN[y].logarithmic:
             axes.set_yscale("log")
+    if DRAWN[y].better == "more":
+        from_zero(figure.axes)
     told = partly_done(rows)
     notes(figure.axes, [lost_in_words(told, palette, topology=name) for name in panel_of])
     _name_the_rest(figure.axes[0], rows, palette)
@@ -175,25 +182,17 @@ def _optimum(axes: Axes, rows: Iterable[tuple[Row, float | None]]) -> None:
     axes.plot(sizes, [best[n] for n in sizes], color=INK, lw=4, alpha=0.25, label="optimum")
 
 
-def _published(axes: Axes, cluster: str, sizes: Sequence[int], marks: Sequence[Mark]) -> None:
-    """Add published values for the sizes that the rows span.
-
-    What is derived follows a formula of the size, so that between two sizes it would lie off the
-    straight line of the optimum: it stands at the sizes of the rows.
-    """
-    if not sizes:
+def _bound(axes: Axes, rows: Iterable[Row], y: str) -> None:
+    """Draw what no simulation is beyond, where simulated times or rates are drawn."""
+    if y not in _BEYOND:
         return
-    for position, name in enumerate(dict.fromkeys(mark.label for mark in marks)):
-        places = [
-            (mark.gpus, mark.value)
-            for mark in marks
-            if (mark.cluster, mark.label) == (cluster, name)
-            and (mark.gpus in sizes if mark.derived else min(sizes) <= mark.gpus <= max(sizes))
-        ]
-        if places:
-            hollow: Look = {"facecolors": "none", "edgecolors": INK, "linewidths": 1}
-            across, up = zip(*places, strict=True)
-            axes.scatter(across, up, s=60, marker="*dp"[position % 3], label=name, **hollow)
+    best = {
+        row.size_bytes: getattr(row, y) * row.simulated_over_bound ** _BEYOND[y]
+        for row in rows
+        if row.size_bytes and row.simulated_over_bound
+    }
+    sizes = sorted(best)
+    axes.plot(sizes, [best[n] for n in sizes], color=INK, lw=4, alpha=0.25, label="bound")
 
 
 def _losses(axes: Axes, lost_rows: Iterable[tuple[float, Row]], palette: Palette, y: str) -> bool:

@@ -16,6 +16,9 @@ __all__ = ["Breakdown", "Mark", "generation_breakdowns", "marks"]
 
 _TOTAL = "generation_s"
 
+_MEASURED = {"algbw_simulated_gb_s": "algbw_measured_gb_s"}
+"""What was measured on machines, which stands beside what is simulated."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -33,6 +36,10 @@ class Mark:
         What it is a value of.
     derived : bool
         Whether it follows from what is published, and is not itself printed.
+    size_bytes : int, optional
+        Of the data, where the value is of one size.
+    method : str
+        Ours that it is of, where there is one.
     """
 
     cluster: str
@@ -41,6 +48,8 @@ class Mark:
     label: str
     collectives: frozenset[str]
     derived: bool = False
+    size_bytes: int | None = None
+    method: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +71,25 @@ def marks(measure: str, collectives: Collection[str] = ()) -> list[Mark]:
     Parameters
     ----------
     measure : str
-        A column of rows.
+        A column of rows; beside what is simulated stands what was measured.
     collectives : collection of str
         Only values that hold for all of these.
     """
+    column = _MEASURED.get(measure, measure)
     found = [
         Mark(
             row["cluster"],
             int(row["gpus"]),
-            float(row[measure]),
+            float(row[column]),
             row["label"],
             frozenset(row["collectives"].split()),
             row.get("derived") == "yes",
+            int(row["size_bytes"]) if row.get("size_bytes") else None,
+            row.get("method", ""),
         )
         for table in _tables().values()
         for row in table
-        if row.get(measure)
+        if row.get(column)
     ]
     return [mark for mark in found if mark.collectives >= set(collectives)]
 

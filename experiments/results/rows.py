@@ -36,6 +36,8 @@ RARE = (
     "lowered",
     "size_bytes",
     "sizes",
+    "simulated",
+    "unsimulated",
     "log",
     "stderr",
     *SIZED,
@@ -63,6 +65,8 @@ class _Asked:
     weights: str | None = None
     group: str | None = None
     lowered: str | None = None
+    simulated: str | None = None
+    unsimulated: str | None = None
     size_bytes: int | None = None
 
 
@@ -118,13 +122,17 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
         How much data each GPU has, and who takes part, as the experiment says.
     lowered : str
         Which links of a changed network were lowered, because the other way is slower or dead.
+    simulated : str
+        What simulations assume, if they were asked for.
+    unsimulated : str
+        Why there are none all the same.
     sizes : mapping
         By size of the data, in bytes, the measures that depend on it.
     size_bytes : int
         The size that those measures are of, in a row of :meth:`by_size`.
     """
 
-    sizes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    sizes: Mapping[str, Mapping[str, int | float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.ratio is not None and self.ratio > 1:
@@ -151,6 +159,7 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
             root=None if point.root is None else str(point.root),
             weights=None if point.weights is None else _as_text(point.weights),
             group=point.group,
+            simulated=point.simulated,
             limit_s=point.limits.seconds,
             limit_memory_gb=point.limits.memory_gb,
             **{**columns, "status": Status(columns["status"])},

@@ -20,6 +20,7 @@ __all__ = ["document", "losses", "notes", "table", "write_summary"]
 SUMMARY = (
     *("cluster", "topology", "gpus", "root", "weights", "group"),
     *("method", "parameters", "repetition", "size_bytes", "status", "reason", "lowered"),
+    *("simulated", "unsimulated"),
     *(one.name for one in reading_order(MEASURES.values()) if one.summary),
     *("commit", "time"),
 )
@@ -85,9 +86,14 @@ def _lost(row: Row, folder: Path) -> str:
 
 
 def notes(rows: Sequence[Row]) -> list[str]:
-    """Say, once for each network, which of its links were lowered without being asked for."""
-    lowered = {(row.topology, row.lowered): None for row in rows if row.lowered}
-    return [f"lowered: {topology}: {links}" for topology, links in lowered]
+    """Say, once each, which links were lowered unasked, and what could not be simulated."""
+    said = {f"lowered: {row.topology}: {row.lowered}": None for row in rows if row.lowered}
+    said |= {
+        f"not simulated: {row.series} on {row.topology}: {row.unsimulated}": None
+        for row in rows
+        if row.unsimulated
+    }
+    return list(said)
 
 
 @dataclass(frozen=True, slots=True)

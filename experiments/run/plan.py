@@ -66,10 +66,11 @@ def is_done(point: Point, row: Row, retry_failed: bool = False) -> bool:
     """Whether a point need not run again.
 
     It need if it ran into a limit that has been raised since, was killed by somebody else, or lacks
-    a size of the data that is asked for.
+    a size of the data or the simulations that are asked for.
     """
     if row.status is Status.OK:
-        return {str(size) for size in point.sizes} <= row.sizes.keys()
+        sized = {str(size) for size in point.sizes} <= row.sizes.keys()
+        return sized and point.simulated in (None, row.simulated)
     if row.status is Status.TIMEOUT:
         return point.limits.seconds <= row.limit_s
     if row.status is Status.OUT_OF_MEMORY:

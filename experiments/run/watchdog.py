@@ -99,6 +99,10 @@ def _become_worker(watchdog: int, complaints: int) -> None:
         score.write("500")
 
 
+_AFTER = ("check", "simulate")
+"""Phases after generation, up to which alone the peak of memory is kept."""
+
+
 class _Watchdog:
     """A running worker, and what it has told so far."""
 
@@ -181,7 +185,7 @@ class _Watchdog:
             peak = {"peak_memory_mb": self._peak_mb()}
             return peak | _ending(Status.OUT_OF_MEMORY, f"over {memory_gb:g} GB {where}")
         if now - self._since > allowed:
-            peak = {} if self._phase == "check" else {"peak_memory_mb": self._peak_mb()}
+            peak = {} if self._phase in _AFTER else {"peak_memory_mb": self._peak_mb()}
             return peak | _ending(Status.TIMEOUT, f"over {allowed:g} s {where}")
         return {}
 

@@ -2,7 +2,7 @@
 
 Forked by :mod:`experiments.run.watchdog`. What happens goes, one JSON object a line, to a pipe of
 its own, where nothing that a method prints can get in between. An event may hold ``phase``
-("generate" or "check"), ``stage`` (of a method), and ``fields`` (columns of the row).
+("generate", "check" or "simulate"), ``stage`` (of a method), and ``fields`` (columns of the row).
 
 Errors that mean something become a status here. All others end the process with a traceback, which
 the watchdog turns into the row of a failure; whatever it is, its traceback goes into a log.
@@ -28,7 +28,8 @@ from experiments.config.methods import run_method
 from experiments.config.points import Job, Status
 from experiments.config.variations import network_of
 from experiments.measures.made import Made
-from experiments.measures.measured import measured
+from experiments.measures.measured import measured, simulated
+from experiments.measures.simulated import Assumptions
 from forestcoll.errors import ForestCollError, TimeLimitError, UnsupportedError, VerificationError
 from forestcoll.problem.weights import weights_for, whole_weights
 from forestcoll.schedule import Allreduce, FlowSchedule, StepSchedule, verify
@@ -50,13 +51,14 @@ def work(job: Job, tell: Tell) -> None:
         root, weights = _rank_of_root(job, topology), _whole_weights(job, topology)
         schedule = _generate(job, topology, tell)
         tell({"phase": "check"})
-        tell(
-            {
-                "fields": _checked(
-                    schedule, Made(schedule, topology, job["collective"], root, weights), job
-                )
-            }
-        )
+        assumed = Assumptions.of(job["simulate"]) if "simulate" in job else None
+        made = Made(schedule, topology, job["collective"], root, weights, assumed)
+        fields = _checked(schedule, made, job)
+        tell({"fields": fields})
+        if assumed is not None:
+            tell({"phase": "simulate"})
+            for found in simulated(made, fields["sizes"]):
+                tell({"fields": found})
     except UnsupportedError as error:
         tell(_ending(Status.UNSUPPORTED, str(error)))
     except TimeLimitError as error:

@@ -62,6 +62,7 @@ def test_no_column_is_a_measure_by_a_slip() -> None:
     """Those that figures show are the published ones; a slip of the name would hide a value."""
     columns = {name for table in published._tables().values() for name in table[0]}
     assert columns & DRAWN.keys() == {"algbw_gb_s", "generation_s", "k"}
+    assert set(published._MEASURED.values()) <= columns
 
 
 def kept(experiment: str) -> list[dict[str, Any]]:
@@ -194,3 +195,20 @@ def test_teccl_s_allgathers_take_the_epochs_of_table_7() -> None:
         assert row["search_status"] == "optimal"
         fewer = cell["collective"] == "all-to-all" and cell["chunks_of_each"] == "8"
         assert row["incumbent"] == (22 if fewer else int(cell["printed_epochs"])), cell
+
+
+def test_measured_values_stand_beside_simulated_ones() -> None:
+    """Of two A100: by method at four sizes each; averages are of all sizes, and no marks."""
+    found = marks("algbw_simulated_gb_s", {"allreduce"})
+    assert {(mark.method, mark.size_bytes) for mark in found} == {
+        (method, size)
+        for method in ("forestcoll", "nccl-tree", "ring")
+        for size in (2**20, 2**24, 2**27, 2**30)
+    }
+    assert {(mark.cluster, mark.gpus) for mark in found} == {("dgx_a100", 16)}
+    assert marks("algbw_simulated_gb_s", {"broadcast"}) == []
+    assert len(marks("algbw_simulated_gb_s")) == 8 * 4
+    measured = printed_in("forestcoll_measured.csv")
+    assert len(measured) == 8 * 5 + 1
+    for row in measured:
+        assert bool(row["size_bytes"]) == bool(row["algbw_measured_gb_s"])

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from experiments.config.points import Limits, Point, Status
-from experiments.measures.declared import SIZED
+from experiments.measures.declared import SIMULATED, SIZED
 from experiments.plots.drawing import style
 from experiments.plots.lines import lines_by_size
 from experiments.results.frames import read_parquet, to_frame, write_parquet
@@ -20,6 +20,7 @@ from experiments.results.rows import RARE, Row, read_rows
 from experiments.results.tables import document, write_summary
 from experiments.run.plan import is_done
 from experiments.run.worker import work
+from forestcoll.errors import UnsupportedError
 
 SIZES = (1024, 2**30)
 RING = [{"family": "ring", "parameters": {"nodes": 4}}]
@@ -119,4 +120,76 @@ def test_an_experiment_with_sizes_runs_and_is_drawn(app, write_experiment, tmp_p
 
 
 def test_every_sized_measure_can_be_drawn() -> None:
-    assert SIZED == ("time_flowing_s", "time_in_steps_s", "time_at_finish_s")
+    assert ("time_flowing_s", "time_in_steps_s", "time_at_finish_s", *SIMULATED) == SIZED
+
+
+SIMULATE = {"alpha_us": 10, "gamma_s_per_gb": 0, "sharing": "fair", "pieces": "best"}
+
+
+def test_simulations_are_kept_by_size(tmp_path: Path) -> None:
+    """A ring of 16 takes 15 hops of 10 us at least; whole numbers stay whole, in all forms."""
+    row = a_row(a_point(simulate=SIMULATE))
+    small = row.sizes["1024"]
+    assert small["time_simulated_s"] == pytest.approx(150e-6, rel=1e-3)
+    assert small["simulated_over_bound"] == pytest.approx(15, rel=1e-3)
+    assert row.simulated == "alpha 10 us, fair sharing, best pieces"
+    assert row.unsimulated is None
+    again = Row.from_json(row.to_json())
+    assert again == row
+    assert type(again.sizes["1024"]["pieces_simulated"]) is int
+    assert read_parquet(write_parquet([row], tmp_path / "rows.parquet")) == [row]
+    with write_summary([row], tmp_path / "summary.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert lines[0]["pieces_simulated"] == "1"
+    assert lines[0]["simulated"] == row.simulated
+
+
+def test_what_cannot_be_lowered_keeps_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without simulated values, with a remark."""
+
+    def refuses(_: object) -> None:
+        raise UnsupportedError("unsupported: too many units")
+
+    monkeypatch.setattr("experiments.measures.simulated.lower", refuses)
+    row = a_row(a_point(simulate=SIMULATE))
+    assert row.status is Status.OK
+    assert row.unsimulated == "too many units"
+    assert row.sizes["1024"].keys() == {"time_flowing_s", "time_in_steps_s"}
+    assert is_done(a_point(simulate=SIMULATE), row)
+
+
+def test_a_simulation_beyond_its_bound_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is theoretical stays in the row, which says why it failed."""
+    monkeypatch.setattr("experiments.measures.simulated.least_latency_s", lambda *_: 1.0)
+    row = a_row(a_point(simulate=SIMULATE))
+    assert row.status is Status.FAILED
+    assert "VerificationError: the simulation takes" in row.reason
+    assert row.verified is False
+
+
+def test_a_point_runs_again_for_simulations_that_its_row_lacks() -> None:
+    """Or that assume something else; none at all ask for nothing."""
+    row = a_row(a_point(simulate=SIMULATE))
+    assert is_done(a_point(), row)
+    assert is_done(a_point(simulate=SIMULATE), row)
+    assert not is_done(a_point(simulate={**SIMULATE, "alpha_us": 5}), row)
+    assert not is_done(a_point(simulate=SIMULATE), a_row(a_point()))
+
+
+def test_limits_hold_for_simulations(app, write_experiment, tmp_path: Path) -> None:
+    """Over a second of them: what was measured before, and the sizes simulated, are kept."""
+    path = write_experiment(
+        topologies=[{"family": "torus", "parameters": {"dims": "3x4x5"}}],
+        methods=[{"name": "multitree"}],
+        sizes=["1KB", "1GB..512GB"],
+        simulate={"sharing": "fifo"},
+        limits={"seconds": 2},
+    )
+    results = tmp_path / "results"
+    done = CliRunner().invoke(app, [str(path), "--results", str(results)])
+    assert done.exit_code == 0, done.output
+    (row,) = read_rows(results / "toy" / "rows.jsonl")
+    assert (row.status, row.reason) == (Status.TIMEOUT, "over 2 s in phase 'simulate'")
+    assert row.verified
+    assert row.algbw_gb_s
+    assert "time_flowing_s" in row.sizes["1024"]

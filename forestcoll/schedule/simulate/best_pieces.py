@@ -3,12 +3,13 @@
 Problem: few pieces leave links idle while the first are on their way, many pay latencies often.
 Input:   a simulator, a size and a model.
 Output:  the simulation with the number of pieces that is best among those tried.
-Cost:    some ten to twenty simulations, each of as many events as it has pieces.
+Cost:    some ten to thirty simulations, each of as many events as it has pieces.
 Source:  ours. Over h hops, c pieces take (h + c - 1) (alpha + T / c) in the simplest case, which is
-         least at c = sqrt((h - 1) T / alpha): the search starts there.
+         least at c = sqrt((h - 1) T / alpha): the start.
 
-Tried are powers of two and the numbers half way between, from that start on in both directions for
-as long as it gets better; the time is not promised to have a single valley.
+Tried are powers of two and the numbers half way between: all those up to that start, which together
+cost about three times what the start does, and those above it for as long as it gets better. The
+time need not have a single valley: the start is far too high where steps do not wait for others.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ MOST_PIECES = 2**14
 """More are not tried."""
 
 _MOST_EVENTS = 2**23  # of one simulation: some seconds
-_PATIENCE = 2  # numbers that are worse before the search turns
+_PATIENCE = 2  # larger numbers that are worse before it ends
 
 
 def best_pieces(
@@ -68,12 +69,13 @@ def best_pieces(
 
     grid = _grid(most if first.closed else min(most, _affordable(simulator, model)))
     start = min(len(grid) - 1, _guess(simulator, size_bytes, model, grid))
-    for direction in (1, -1):
-        place, worse = start, 0
-        while 0 <= place < len(grid) and worse < _PATIENCE:
-            best = min(one.time_s for one in tried.values())
-            worse = 0 if at(grid[place]).time_s <= best else worse + 1
-            place += direction
+    least = min(at(pieces).time_s for pieces in grid[: start + 1])
+    worse = 0
+    for pieces in grid[start + 1 :]:
+        worse = 0 if at(pieces).time_s <= least else worse + 1
+        least = min(least, at(pieces).time_s)
+        if worse == _PATIENCE:
+            break
     return min(tried.values(), key=lambda one: (one.time_s, one.pieces))
 
 

@@ -160,3 +160,42 @@ def test_a_figure_by_size_needs_sizes(write_experiment) -> None:
     path = write_experiment(sizes=["1KB..4KB"], figures=figures)
     assert yaml.safe_load(path.read_text())["figures"] == figures
     assert read_experiment(path).points
+
+
+SIMULATE = HEAD + TOPOLOGIES + "methods: [{name: ring}]\nsizes: [1KB]\nsimulate: "
+
+
+def test_simulations_assume_what_is_given(tmp_path: Path) -> None:
+    """The rest has its defaults; decimals are exact."""
+    path = tmp_path / "toy.yaml"
+    path.write_text(SIMULATE + "{alpha_us: 9.6, pieces: 4}\n")
+    entry = read_experiment(path).experiment.simulate
+    assert entry is not None
+    assert entry.model_dump() == {
+        "alpha_us": "9.6", "gamma_s_per_gb": 0, "sharing": "fair", "lockstep": False, "pieces": 4
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("{alpha: 1}", 'simulate.alpha is an unknown key; did you mean "alpha_us"?'),
+        ("{alpha_us: -1}", "simulate.alpha_us is -1; it should be greater than or equal to 0"),
+        ("{alpha_us: ten}", "simulate.alpha_us cannot be: alpha is 'ten', which is not a number"),
+        ("{gamma_s_per_gb: 1e99}", "simulate.gamma_s_per_gb cannot be: gamma"),
+        ("{sharing: fare}", "simulate.sharing is 'fare', an unknown value; did you mean \"fair\"?"),
+        (
+            "{pieces: 0}",
+            'simulate.pieces is 0; it must be a whole number from 1 to 16384, or "best"',
+        ),
+        ("{lockstep: 1}", "simulate.lockstep is 1; it should be a valid boolean"),
+        ("{pieces: some}", "simulate.pieces is 'some'; it must be a whole number from 1"),
+        ("10", "simulate holds no keys and values; write some here"),
+    ],
+)
+def test_mistakes_in_simulate_are_told(given: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "toy.yaml"
+    path.write_text(SIMULATE + given + "\n")
+    with pytest.raises(InvalidExperimentError) as caught:
+        read_experiment(path)
+    assert f"line 6: {message}" in str(caught.value)

@@ -296,3 +296,14 @@ def test_a_collective_that_one_method_does_is_for_all(write_experiment) -> None:
     assert {point.method for point in points} == {"forestcoll", "ring"}
     own = write_experiment(collective="all-to-all", methods=[{"name": "zoo:good"}])
     assert {point.collective for point in read_experiment(own).points} == {"all-to-all"}
+
+
+def test_simulations_need_sizes_and_figures_of_them_simulations(write_experiment) -> None:
+    with pytest.raises(InvalidExperimentError, match=r"simulate is there without sizes; add some"):
+        read_experiment(write_experiment(simulate={"alpha_us": 1}))
+    figures = ["lines-by-size:y=algbw_simulated_gb_s"]
+    with pytest.raises(
+        InvalidExperimentError, match=r"figures\[0\] .* no simulations; add simulate"
+    ):
+        read_experiment(write_experiment(sizes=["1KB"], figures=figures))
+    read_experiment(write_experiment(sizes=["1KB"], simulate={}, figures=figures))

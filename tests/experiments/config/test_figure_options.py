@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments.config.figure_options import check_figure, parse_figure
+from experiments.config.figure_options import check_figure, check_one_size, parse_figure
 from forestcoll.errors import InvalidExperimentError
 
 
@@ -26,11 +26,6 @@ def test_options_that_are_not_given_have_their_defaults() -> None:
         ("generation-time:y=k", "generation-time: unknown option 'y'; it takes none"),
         ("lines-by-size:x=gpus", "lines-by-size: unknown option 'x'; known: y"),
         ("pareto:x=height,y=height", "pareto: x and y are both 'height'; change one"),
-        (
-            "lines:y=time_flowing_s",
-            "lines: time_flowing_s depends on the size of the data; take "
-            "lines-by-size:y=time_flowing_s",
-        ),
     ],
 )
 def test_what_cannot_be_drawn_is_told_with_what_can(text: str, message: str) -> None:
@@ -45,6 +40,26 @@ def test_a_figure_is_sized_if_sizes_are_along_a_side() -> None:
     assert not parse_figure("heat-map").sized
     assert not parse_figure("lines-by-parameter:x=size_bytes").sized
     assert parse_figure("lines-by-parameter:x=size_bytes,y=time_flowing_s").sized
+
+
+def test_what_depends_on_the_size_needs_sizes_along_a_side_or_one_alone() -> None:
+    figure = parse_figure("lines:y=time_flowing_s")
+    assert figure.of_one_size == "time_flowing_s"
+    assert parse_figure("lines-by-size").of_one_size == parse_figure("lines").of_one_size == ""
+    check_figure(figure, (), series=1, sizes=1)
+    check_one_size(parse_figure("lines"), 2)
+    for sizes in (0, 2):
+        with pytest.raises(InvalidExperimentError) as caught:
+            check_figure(figure, (), series=1, sizes=sizes)
+        assert str(caught.value) == (
+            "lines: time_flowing_s depends on the size of the data; take "
+            "lines-by-size:y=time_flowing_s, or a single size"
+        )
+
+
+def test_a_figure_knows_whether_it_is_simulated() -> None:
+    assert parse_figure("lines-by-size:y=algbw_simulated_gb_s").simulated
+    assert not parse_figure("lines-by-size").simulated
 
 
 def test_sides_are_parameters_of_the_experiment() -> None:
@@ -66,5 +81,5 @@ def test_a_front_needs_two_methods_and_a_figure_by_size_needs_sizes() -> None:
         check_figure(parse_figure("pareto"), (), series=1)
     check_figure(parse_figure("pareto"), (), series=2)
     with pytest.raises(InvalidExperimentError, match=r"no sizes of the data; add some, such as"):
-        check_figure(parse_figure("lines-by-size"), (), series=2, sized=False)
+        check_figure(parse_figure("lines-by-size"), (), series=2, sizes=0)
     check_figure(parse_figure("lines-by-size"), (), series=2)

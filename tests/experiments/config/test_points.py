@@ -77,3 +77,16 @@ def test_where_a_file_lies_and_what_sizes_are_asked_for_is_not_what_is_run() -> 
     identities = {a_point(**changes).identity for changes in others}
     assert len(identities) == len(others)
     assert a_point().identity not in identities
+
+
+def test_simulations_are_not_part_of_what_is_run() -> None:
+    """They do not change the schedule; the job has them."""
+    simulate = {"alpha_us": 5, "gamma_s_per_gb": "1/2", "sharing": "fifo", "pieces": 1}
+    point = a_point(simulate=simulate)
+    assert point.identity == a_point().identity
+    assert point.job["simulate"] == simulate
+    assert "simulate" not in a_point().job
+    assert point.simulated == "alpha 5 us, gamma 1/2 s/GB, fifo sharing, 1 piece"
+    assert a_point().simulated is None
+    held = a_point(simulate={**simulate, "gamma_s_per_gb": 0, "lockstep": True, "pieces": "best"})
+    assert held.simulated == "alpha 5 us, fifo sharing, in lockstep, best pieces"

@@ -1,11 +1,13 @@
 """All measures of a schedule at once: the columns of its row that have a value."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 from baselines.registry import METHODS
-from experiments.measures.declared import EXACT, MEASURES
+from experiments.measures.declared import EXACT, MEASURES, SIMULATED
 from experiments.measures.made import Made
-from experiments.measures.measured import measured
+from experiments.measures.measured import measured, simulated
+from experiments.measures.simulated import Assumptions
 from forestcoll.topology import load_topology
 
 
@@ -41,3 +43,18 @@ def test_what_depends_on_the_size_is_by_size() -> None:
     assert list(sizes) == ["1000", "2000"]
     assert sizes["1000"] == {"time_flowing_s": 0.375e-6, "time_in_steps_s": 0.375e-6}
     assert sizes["2000"]["time_flowing_s"] == 0.75e-6
+
+
+def test_simulations_come_size_by_size() -> None:
+    """Each time with all that is known; a schedule that has none has a remark instead."""
+    made = ring()
+    assert list(simulated(made, {})) == []
+    asked = replace(made, assumptions=Assumptions.of({"pieces": 1}))
+    sizes = measured(asked, (1000, 2000))["sizes"]
+    assert not sizes["1000"].keys() & set(SIMULATED)
+    first, second = (found["sizes"] for found in simulated(asked, sizes))
+    assert first["1000"].keys() >= {"time_flowing_s", *SIMULATED}
+    assert first["2000"] == sizes["2000"]
+    assert second["1000"] == first["1000"]
+    assert second["2000"]["pieces_simulated"] == 1
+    assert second["2000"]["time_simulated_s"] == 2000 / 1e9 / second["2000"]["algbw_simulated_gb_s"]

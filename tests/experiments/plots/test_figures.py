@@ -77,3 +77,30 @@ def test_names_are_never_parsed_as_mathematics(kind: str, tmp_path: Path) -> Non
     ]
     (file,) = plot(kind, rows, [tmp_path / "a.svg"], title=odd)
     assert odd in file.read_text()
+
+
+def test_a_figure_of_simulations_says_what_they_assume(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """In its title, once; a figure of anything else does not."""
+    titles: list[str] = []
+    monkeypatch.setattr("experiments.plots.drawing.finish", lambda _, title: titles.append(title))
+    sizes = {"1024": {"algbw_simulated_gb_s": 1.0, "time_flowing_s": 1.0}}
+    rows = [replace(row, sizes=sizes, simulated="alpha 5 us") for row in some_rows()]
+    for column in ("algbw_simulated_gb_s", "time_flowing_s"):
+        plot(f"lines-by-size:y={column}", rows, [tmp_path / "figure.png"], "Title")
+    assert titles == ["Title. Simulated: alpha 5 us", "Title"]
+
+
+def test_what_depends_on_the_size_is_drawn_over_gpus_for_a_single_one(tmp_path: Path) -> None:
+    """The title names it; of two sizes one could not tell which is which."""
+    titles: list[str] = []
+    one = {"1024": {"time_flowing_s": 1.0}}
+    rows = [replace(row, sizes=one) for row in some_rows()]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("experiments.plots.drawing.finish", lambda _, title: titles.append(title))
+        plot("lines:y=time_flowing_s", rows, [tmp_path / "figure.png"], "Title")
+    assert titles == ["Title. Size: 1KB"]
+    rows[0] = replace(rows[0], sizes={**one, "2048": {"time_flowing_s": 2.0}})
+    with pytest.raises(InvalidExperimentError, match=r"lines: time_flowing_s .* or a single size"):
+        plot("lines:y=time_flowing_s", rows, [tmp_path / "figure.png"])

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from experiments.plots.drawing import style
-from experiments.plots.lines import lines, lines_by_parameter
+from experiments.plots.lines import lines, lines_by_parameter, lines_by_size
 from experiments.results.rows import Status
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import InvalidExperimentError
@@ -192,3 +192,21 @@ def test_a_method_that_never_finishes_is_in_the_legend() -> None:
         (axes,) = lines(rows, "algbw_gb_s").axes
     labels = axes.get_legend_handles_labels()[1]
     assert {"forestcoll", "ring", "teccl: timeout from 32 GPUs on"} <= set(labels)
+
+
+def test_simulated_rates_stand_under_their_bound() -> None:
+    """1.25 times the time of the bound is 0.8 of its rate; measured values are marks."""
+    row = replace(some_rows()[0], size_bytes=2**20, simulated_over_bound=1.25)
+    rate = replace(row, algbw_simulated_gb_s=80.0, time_simulated_s=0.5)
+    with style():
+        (rates,) = lines_by_size([rate], "size_bytes", "algbw_simulated_gb_s").axes
+        (times,) = lines_by_size([rate], "size_bytes", "time_simulated_s").axes
+    bounds = [
+        {line.get_label(): list(line.get_ydata()) for line in axes.get_lines()}["bound"]
+        for axes in (rates, times)
+    ]
+    assert bounds == [[100.0], [0.4]]
+    assert rates.get_ylim()[0] == 0
+    marks = {c.get_label(): c.get_offsets().tolist() for c in rates.collections}
+    assert marks["ForestColl, measured (ForestColl slides)"] == [[2**20, 13.1]]
+    assert not times.collections

@@ -77,3 +77,8 @@ def test_lowered_links_are_told_once_for_each_network() -> None:
         replace(first, topology="a", lowered="x"),
     ]
     assert notes(rows) == ["lowered: a: x"]
+
+
+def test_what_is_not_simulated_is_told() -> None:
+    row = replace(some_rows()[0], unsimulated="too many units")
+    assert notes([row, row]) == ["not simulated: forestcoll on dgx_a100:boxes=2: too many units"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from forestcoll import generate, load_topology, lower
@@ -42,6 +44,17 @@ def test_no_power_of_two_is_better(sharing: Sharing) -> None:
         found = best_pieces(simulator, size, model)
         for pieces in (1, 2, 4, 8, 16, 32, 64):
             assert found.time_s <= simulator.run(size, model, pieces).time_s
+
+
+def test_a_start_that_is_far_off_is_no_end() -> None:
+    """With steps numbered by hundreds it starts where one piece is better; fewer are best."""
+    simulator = Simulator(lower(generate(load_topology("dgx_a100:boxes=2"))))
+    program = simulator.program
+    steps = (program.step * ((program.num_transfers - 1) // program.step.max())).astype(np.int32)
+    far_off = Simulator(replace(program, step=steps))
+    for size in (2 * 10**7, 4 * 10**7):
+        found = best_pieces(far_off, size)
+        assert 1 < found.pieces == best_pieces(simulator, size).pieces
 
 
 def test_without_latencies_as_many_as_allowed_are_best() -> None:

@@ -1,0 +1,114 @@
+"""Simulations as measures: times by hand, their bounds, and schedules that have none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from baselines.registry import METHODS
+from experiments.measures import simulated as module
+from experiments.measures.made import Made
+from experiments.measures.simulated import Assumptions, Simulated
+from forestcoll import generate
+from forestcoll.errors import InvalidParameterError, UnsupportedError, VerificationError
+from forestcoll.schedule.simulate import AlphaBeta
+from forestcoll.topology import load_topology
+
+
+def simulated(method: str = "ring", spec: str = "ring:nodes=4", **given: Any) -> Simulated:
+    topology = load_topology(spec)
+    schedule = METHODS[method].run(topology, "allgather")
+    made = Made(schedule, topology, "allgather", assumptions=Assumptions.of(given))
+    assert made.simulated is not None
+    return made.simulated
+
+
+def test_assumptions_are_read_from_plain_data() -> None:
+    """What is left out is 10 us, no gamma, fair sharing and the best number of pieces."""
+    assert Assumptions.of({}) == Assumptions(AlphaBeta(), None)
+    given = {"alpha_us": "9.5", "gamma_s_per_gb": 1, "sharing": "fifo", "pieces": 3}
+    model = AlphaBeta(alpha_us="9.5", gamma_s_per_gb=1, sharing="fifo")  # type: ignore[arg-type]
+    assert Assumptions.of(given) == Assumptions(model, 3)
+    with pytest.raises(InvalidParameterError, match="alpha is -1 us"):
+        Assumptions.of({"alpha_us": -1})
+
+
+def test_a_ring_takes_its_steps() -> None:
+    """4 GPUs, 2 rings of halves of 500 bytes at 1 GB/s: 3 steps of 10 + 0.125 us in one piece."""
+    found = simulated(pieces=1).at(1000)
+    assert found is not None
+    assert found.time_s == pytest.approx(3 * 10.125e-6)
+    assert found.pieces == 1
+
+
+def test_in_lockstep_one_piece_takes_the_time_in_steps() -> None:
+    """BFB's reduce-scatter on a hypercube of 1 GB/s links: 3 hops, and 7/8 of 1 GB over 3 links."""
+    topology = load_topology("hypercube:dimension=3")
+    schedule = METHODS["bfb"].run(topology, "reduce-scatter")
+    assumed = Assumptions.of({"alpha_us": 10, "lockstep": True, "pieces": 1})
+    made = Made(schedule, topology, "reduce-scatter", assumptions=assumed)
+    assert made.simulated is not None
+    found = made.simulated.at(10**9)
+    assert found is not None
+    assert found.time_s == pytest.approx(30e-6 + 7 / 24)
+
+
+def test_the_bound_is_the_rate_or_the_latency() -> None:
+    """2 hops of 10 us to the other side; from 53 334 bytes on 8/3 GB/s count for more."""
+    found = simulated()
+    assert found.least_s(1000) == pytest.approx(20e-6)
+    assert found.least_s(10**9) == pytest.approx(0.375)
+    assert found.over_bound(1000) == pytest.approx(3 * 10.125 / 20)
+
+
+def test_each_size_is_simulated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = simulated()
+    first = found.at(1000)
+    monkeypatch.setattr(module, "best_pieces", None)
+    assert found.at(1000) is first
+
+
+def test_faster_than_the_bound_is_an_error() -> None:
+    """One of the two is wrong."""
+    found = replace(simulated(), rate_gb_s=Fraction(1, 1000))
+    with pytest.raises(VerificationError, match=r"takes .* s for 1000 bytes, but none .* 0\.001 s"):
+        found.at(1000)
+
+
+def test_rounding_is_not_an_error() -> None:
+    """Without latencies a schedule that is optimal may meet its bound to the last digit."""
+    topology = load_topology("dgx_a100:boxes=2")
+    made = Made(generate(topology), topology, "allgather", assumptions=Assumptions.of({}))
+    assert made.simulated is not None
+    free = replace(made.simulated, assumptions=Assumptions.of({"alpha_us": 0}))
+    for size in (1, 999, 10**9):
+        over = free.over_bound(size)
+        assert over == pytest.approx(1, abs=0.05)
+
+
+def test_what_cannot_be_lowered_has_a_remark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And no simulation, no ratio, no error."""
+
+    def refuses(_: object) -> None:
+        raise UnsupportedError("unsupported: too many units")
+
+    monkeypatch.setattr(module, "lower", refuses)
+    found = simulated()
+    assert found.remark == "too many units"
+    assert found.at(1000) is found.over_bound(1000) is None
+
+
+def test_nobody_waits_for_gpus_without_data() -> None:
+    """With weights of 0 the farthest GPU may have nothing to say: the rate alone is a bound."""
+    found = replace(simulated(), weights=(1, 0, 1, 1))
+    assert found.least_s(1000) == pytest.approx(0.375e-6)
+
+
+def test_without_a_rate_there_is_no_ratio() -> None:
+    """As of an all-to-all whose program did not finish; the latency is still held against it."""
+    found = replace(simulated(), rate_gb_s=None)
+    assert found.over_bound(1000) is None
+    assert found.at(1000) is not None
