@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, overload
 
+import numpy as np
+
 from forestcoll.core.fixed_k import FixedK, fixed_k
 from forestcoll.core.optimality import optimum as optimum_of_weights
 from forestcoll.errors import InvalidParameterError, UnsupportedError
@@ -152,6 +154,7 @@ def simulate(
     sharing: Sharing | Literal["fair", "fifo"] = Sharing.FAIR,
     pieces: int | Literal["best"] = "best",
     lockstep: bool = False,
+    keep_clock: bool = False,
     bins: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Simulation:
@@ -165,7 +168,7 @@ def simulate(
     schedule : any schedule, or the path of its file
     size : int or str
         Bytes, or such as "64MB" (2^20 bytes each).
-    alpha_us, gamma_s_per_gb, sharing, lockstep
+    alpha_us, gamma_s_per_gb, sharing, lockstep, keep_clock
         The model, as of :class:`forestcoll.schedule.simulate.AlphaBeta`.
     pieces : int or "best"
         How many to cut the data into, or the best number of those that are tried.
@@ -193,9 +196,10 @@ def simulate(
         gamma_s_per_gb=gamma_s_per_gb,
         sharing=sharing,
         lockstep=lockstep,
+        keep_clock=keep_clock,
     )
     try:
-        size_bytes = read_size(size)
+        size_bytes = read_size(size.item() if isinstance(size, np.integer) else size)
     except ValueError as error:
         raise InvalidParameterError(f"size {error}") from None
     simulator = Simulator(lower(_schedule(schedule)))

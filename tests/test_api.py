@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import pytest
 
 import forestcoll
@@ -150,6 +151,10 @@ def test_simulate_takes_a_schedule_or_its_file_and_sizes_as_people_write_them(
     assert drawn.usage is not None
     assert (drawn.pieces, drawn.time_s) == (due.pieces, pytest.approx(due.time_s))
     assert forestcoll.simulate(forest, 2**26, pieces=2, sharing="fifo").pieces == 2
+    assert forestcoll.simulate(forest, np.int64(2**26), pieces=2).size_bytes == 2**26  # type: ignore[arg-type]
+    assert forestcoll.simulate(forest, 10**18, pieces=2).size_bytes == 10**18
+    with pytest.raises(InvalidParameterError, match="has no clock"):
+        forestcoll.simulate(forest, 2**26, keep_clock=True)
     for size in ("64QB", 0, -1):
         with pytest.raises(InvalidParameterError, match=r"^size has"):
             forestcoll.simulate(forest, size)

@@ -132,10 +132,8 @@ class Simulated:
 
     @cached_property
     def _least_latency_s(self) -> float:
-        if self.weights is not None and 0 in self.weights:
-            return 0.0  # nobody waits for the GPU farthest away if it has nothing to say
         model, collective = self.assumptions.model, self.schedule.collective
-        return least_latency_s(self.topology, collective, model, self.root)
+        return least_latency_s(self.topology, collective, model, self.root, self.weights)
 
     def _run(self, simulator: Simulator, size_bytes: int) -> Simulation:
         model, pieces = self.assumptions.model, self.assumptions.pieces

@@ -76,6 +76,8 @@ def simulate_schedule(
     schedule = read_schedule(file)
     verify(schedule)
     program = lower(schedule)
+    if usage is not None and not program.num_transfers:
+        raise InvalidParameterError(f"{file}: nothing moves in this schedule, so leave --usage out")
     simulator = Simulator(program)
     found = []
     with progress_bars() as bars:
@@ -161,15 +163,17 @@ def _lines(program: Program, simulator: Simulator, found: Sequence[Simulation]) 
         f"{program.collective} on {program.topology.name} by {program.method}, verified",
         f"simulated: {', '.join(word for word in said if word)}",
         "",
-        "".join(f"{head:>12}" for head in heads),
     ]
+    rows = [heads]
     for one in found:
         flowing = simulator.flowing_s(one.size_bytes)
         share = f"{100 * flowing / one.time_s:.1f} %" if one.time_s else "-"
         rate = f"{one.algbw_gb_s:.2f}" if one.time_s else "-"
         cells = (size_text(one.size_bytes), _time(one.time_s), rate, str(one.pieces), share)
-        lines.append("".join(f"{cell:>12}" for cell in cells))
-    return lines
+        rows.append(cells)
+    widths = [max(10, *map(len, column)) for column in zip(*rows, strict=True)]
+    aligned = [[f"{c:>{w}}" for c, w in zip(row, widths, strict=True)] for row in rows]
+    return [*lines, *("  ".join(row) for row in aligned)]
 
 
 def _time(seconds: float) -> str:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from forestcoll.draw.canvas import INK
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.sizes import size_text
-from forestcoll.schedule.simulate import Simulation
+from forestcoll.schedule.simulate import AlphaBeta, Simulation
 from forestcoll.topology.describe import counted, decimal
 from forestcoll.topology.model import Topology
 
@@ -77,16 +77,23 @@ def draw_usage(simulation: Simulation, topology: Topology) -> Figure:
     below = f"; not shown: {counted(left_out, 'link')} that carry less" if left_out else ""
     axes.set_xlabel(f"time, {unit}, simulated{below}", color=INK)
     figure.colorbar(image, ax=axes, label="share of the bandwidth")
-    model = simulation.model
+    size = f"{size_text(simulation.size_bytes)} in {counted(simulation.pieces, 'piece')}"
     figure.suptitle(
-        f"{topology.name}, {size_text(simulation.size_bytes)} in "
-        f"{counted(simulation.pieces, 'piece')}: simulated, alpha {decimal(model.alpha)} us, "
-        f"{model.sharing}",
+        f"{topology.name}, {size}: simulated, {_said(simulation.model)}",
         color=INK,
         fontsize=10,
         parse_math=False,
     )
     return figure
+
+
+def _said(model: AlphaBeta) -> str:
+    """Return what is assumed, but for what is taken for granted."""
+    words = [f"alpha {decimal(model.alpha)} us", str(model.sharing)]
+    words += [f"gamma {decimal(model.gamma)} s/GB"] if model.gamma else []
+    words += ["in lockstep"] if model.lockstep else []
+    words += ["by its clock"] if model.keep_clock else []
+    return ", ".join(words)
 
 
 def _rows(share: _Floats, topology: Topology) -> list[_Row]:

@@ -89,7 +89,7 @@ class Simulator:
 
     def fair_shares(self, rate: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], latency: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pieces: int, lockstep: bool, tick: float, bins: int, by_class: bool, progress: Callable[[int, int], None] | None = None) -> tuple[int, int, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], int, Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]]:
         """
-        Return the ticks to the end, the events, the last arrival of each class, and the usage: ticks of a bin, and what a resource of each class carries in each.
+        Return the ticks to the end, what events looked at, the last arrival of each class, and the usage: ticks of a bin, and what a resource of each class carries in each.
         """
 
     def first_come(self, rate: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], latency: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pieces: int, lockstep: bool, tick: float, bins: int, progress: Callable[[int, int], None] | None = None) -> tuple[int, int, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], int, Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')]]:

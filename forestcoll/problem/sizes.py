@@ -34,6 +34,8 @@ def read_size(given: object) -> int:
     >>> read_size("1KB"), read_size("1.5 MiB"), read_size(1000)
     (1024, 1572864, 1000)
     """
+    if isinstance(given, int) and not isinstance(given, bool) and given > 0:
+        return given
     found = _SIZE.fullmatch(str(given)) if isinstance(given, str | int) else None
     if found is None or isinstance(given, bool):
         raise ValueError(

@@ -10,6 +10,7 @@ import pytest
 import forestcoll
 from forestcoll import cli
 from forestcoll.schedule.simulate import Simulator
+from forestcoll.topology import TopologyBuilder
 from tests.command_line import assert_one_line, document, invoke
 
 
@@ -85,6 +86,20 @@ def test_the_use_of_links_is_drawn(schedule: Path, tmp_path: Path) -> None:
     text = (tmp_path / "usage.svg").read_text()
     assert "gpu0 -&gt; gpu1  and 4 like it" in text
     assert text == (tmp_path / "again.svg").read_text()
+
+
+def test_columns_stay_apart_and_one_gpu_has_no_picture(tmp_path: Path, schedule: Path) -> None:
+    result = invoke("simulate", schedule, "--size", "976562500000000KB", "--pieces", "1")
+    assert "  " in result.stdout.splitlines()[-1]
+    assert result.stdout.splitlines()[-1].split()[0] == "976562500000000KB"
+    builder = TopologyBuilder()
+    builder.gpu("alone")
+    alone = tmp_path / "alone.json"
+    forestcoll.write_schedule(forestcoll.generate(builder.build("one")), alone)
+    assert invoke("simulate", alone, "--size", "1MB").stdout.splitlines()[-1].split()[-1] == "-"
+    result = invoke("simulate", alone, "--usage", tmp_path / "usage.svg")
+    assert result.exit_code == 2
+    assert_one_line(result.stderr, "nothing moves in this schedule")
 
 
 def test_ctrl_c_is_one_line(schedule: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.simulate.alpha_beta import AlphaBeta
 from forestcoll.schedule.simulate.simulator import Simulation, Simulator
 
@@ -25,7 +26,7 @@ __all__ = ["MOST_PIECES", "best_pieces"]
 MOST_PIECES = 2**14
 """More are not tried."""
 
-_MOST_EVENTS = 2**23  # of one simulation: some seconds
+_MOST_WORK = 2**27  # of one simulation: some seconds
 _PATIENCE = 2  # larger numbers that are worse before it ends
 
 
@@ -46,37 +47,34 @@ def best_pieces(
     model : AlphaBeta, optional
         With its defaults if not given. One that keeps to a clock allows one piece only.
     most : int
-        No more pieces are tried; and, where there is no closed form, no more than make eight
-        million events.
+        No more pieces are tried; and, where there is no closed form, no more than make a
+        simulation of some seconds (by what events look at, not by a clock).
     progress : callable, optional
         As of :meth:`Simulator.run`, of each simulation.
 
     Raises
     ------
-    InvalidParameterError, VerificationError
-        As :meth:`Simulator.run`.
+    InvalidParameterError, CapacityOverflowError, VerificationError
+        As :meth:`Simulator.run`; the first also if ``most`` is no number from 1 up.
     """
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+        raise InvalidParameterError(f"most is {most!r}; it must be a whole number from 1")
     model = AlphaBeta() if model is None else model
     first = simulator.run(size_bytes, model, 1, progress=progress)
     if model.keep_clock or not first.time_s:
         return first
-    tried = {1: first}
-
-    def at(pieces: int) -> Simulation:
-        if pieces not in tried:
-            tried[pieces] = simulator.run(size_bytes, model, pieces, progress=progress)
-        return tried[pieces]
-
-    grid = _grid(most if first.closed else min(most, _affordable(simulator, model)))
+    grid = _grid(most)
     start = min(len(grid) - 1, _guess(simulator, size_bytes, model, grid))
-    least = min(at(pieces).time_s for pieces in grid[: start + 1])
-    worse = 0
-    for pieces in grid[start + 1 :]:
-        worse = 0 if at(pieces).time_s <= least else worse + 1
-        least = min(least, at(pieces).time_s)
-        if worse == _PATIENCE:
+    least, last, worse = first, first, 0
+    for place, pieces in enumerate(grid[1:], 1):
+        if last.work * pieces > _MOST_WORK * last.pieces:
             break
-    return min(tried.values(), key=lambda one: (one.time_s, one.pieces))
+        last = simulator.run(size_bytes, model, pieces, progress=progress)
+        worse = 0 if last.time_s < least.time_s else worse + 1
+        least = min(least, last, key=lambda one: one.time_s)
+        if place > start and worse >= _PATIENCE:
+            break
+    return least
 
 
 def _grid(most: int) -> list[int]:
@@ -86,16 +84,10 @@ def _grid(most: int) -> list[int]:
     return [number for number in found if number <= max(1, most)]
 
 
-def _affordable(simulator: Simulator, model: AlphaBeta) -> int:
-    fair = model.is_fair
-    each = simulator.streams if fair else simulator.program.num_transfers
-    return max(1, _MOST_EVENTS // max(1, each))
-
-
 def _guess(simulator: Simulator, size_bytes: int, model: AlphaBeta, grid: list[int]) -> int:
     """The place of the least number of pieces that is as many as the formula says."""
     steps = int(simulator.program.step.max(initial=0)) + 1
-    alpha_s = float(model.alpha) / 10**6
+    alpha_s = simulator.slowest_hop_s(model)
     ideal = math.inf
     if alpha_s:
         ideal = math.sqrt((steps - 1) * simulator.flowing_s(size_bytes) / alpha_s)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from forestcoll.errors import VerificationError
 from forestcoll.native._core import Simulator as NativeSimulator
 from forestcoll.schedule.program import Program
+from forestcoll.topology.model import NodeKind
 
 __all__ = ["Kinds", "NativeForm"]
 
@@ -139,7 +140,8 @@ def _delays(
     topology, paths = program.topology, program.paths
     if not len(paths):
         return np.zeros(0, dtype=np.int32), (), ()
-    sends = np.array([not node.is_switch for node in topology.nodes])[paths.node]
+    gpu = np.array([node.kind is not NodeKind.SWITCH for node in topology.nodes])
+    sends = gpu[paths.node]
     sends[paths.first_node[1:] - 1] = False
     hops = np.add.reduceat(sends.astype(np.int64), paths.first_node[:-1])
     exact = [one.latency_us for one in topology.links]
@@ -148,7 +150,7 @@ def _delays(
     of_kind, kind = np.unique(whole, return_inverse=True)
     kind = kind.reshape(-1)
     if len(of_kind) == 1:  # nearly all topologies: a path's latency is that of its length
-        summed = np.diff(first_link) * of_kind[0]
+        summed = np.diff(first_link).astype(object) * of_kind[0]
     else:
         summed = np.add.reduceat(whole[link], first_link[:-1])
     pairs = list(zip(hops.tolist(), summed.tolist(), strict=True))

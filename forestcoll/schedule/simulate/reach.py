@@ -10,17 +10,27 @@ Source:  ours. Each bit that must come from one GPU to another pays one alpha fo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
+
 import numpy as np
 
-from forestcoll.errors import DisconnectedError
+from forestcoll.errors import DisconnectedError, InvalidParameterError, UnsupportedError
 from forestcoll.schedule.simulate.alpha_beta import AlphaBeta
-from forestcoll.topology.model import Topology
+from forestcoll.topology.model import NodeKind, Topology
+from forestcoll.topology.validate import COLLECTIVES
 
 __all__ = ["least_latency_s"]
 
+_KNOWN = (*COLLECTIVES, "all-to-all")
+
 
 def least_latency_s(
-    topology: Topology, collective: str, model: AlphaBeta | None = None, root: int | None = None
+    topology: Topology,
+    collective: str,
+    model: AlphaBeta | None = None,
+    root: int | None = None,
+    weights: Sequence[int | Fraction] | None = None,
 ) -> float:
     """Return the seconds that the first bit takes at least, in any schedule.
 
@@ -28,15 +38,22 @@ def least_latency_s(
     ----------
     topology : Topology
     collective : str
-        A broadcast leads from the root to all, a reduce from all to the root, any other collective
+        A broadcast leads from the root to all, a reduce from all to the root; an allgather from
+        those that have data to all, a reduce-scatter from all to those; an allreduce or all-to-all
         from every GPU to every other one.
     model : AlphaBeta, optional
         With its defaults if not given.
     root : int, optional
         Rank of the root of a broadcast or reduce; 0 if not given.
+    weights : sequence, optional
+        Of each rank, in an allgather or reduce-scatter: its part of the data.
 
     Raises
     ------
+    UnsupportedError
+        If there is no such collective.
+    InvalidParameterError
+        If the root is no rank, or there is not a weight for each.
     DisconnectedError
         If a GPU cannot be reached.
 
@@ -50,26 +67,46 @@ def least_latency_s(
     from scipy.sparse.csgraph import dijkstra
 
     model = AlphaBeta() if model is None else model
-    compute = np.array(topology.compute)
-    if len(compute) < 2:
+    if collective not in _KNOWN:
+        raise UnsupportedError(
+            f"collective is {collective!r}; it must be one of {', '.join(_KNOWN)}"
+        )
+    gpus = np.array(topology.compute)
+    rooted = gpus[_roots(topology, collective, root, weights)]
+    if len(gpus) < 2:
         return 0.0
-    alpha = model.alpha
-    price = [
-        link.latency_us + (0 if topology.nodes[link.tail].is_switch else alpha)
+    prices = [
+        link.latency_us + (0 if topology.nodes[link.tail].kind is NodeKind.SWITCH else model.alpha)
         for link in topology.links
     ]
     tails, heads = (
         np.array([getattr(link, end) for link in topology.links]) for end in ("tail", "head")
     )
-    if collective == "reduce":
+    if collective in ("reduce", "reduce-scatter"):
         tails, heads = heads, tails
     nodes = len(topology.nodes)
     # Stored zeros are links here, as scipy takes them.
-    prices = csr_array((np.array([float(p) for p in price]), (tails, heads)), (nodes, nodes))
-    sources = compute
-    if collective in ("broadcast", "reduce"):
-        sources = compute[[0 if root is None else root]]
-    apart = dijkstra(prices, indices=sources)[:, compute]
+    ways = csr_array((np.array([float(p) for p in prices]), (tails, heads)), (nodes, nodes))
+    apart = dijkstra(ways, indices=rooted)[:, gpus]
     if not np.isfinite(apart).all():
         raise DisconnectedError(f"{topology.name}: a GPU cannot be reached from another")
     return float(apart.max()) / 10**6
+
+
+def _roots(
+    topology: Topology,
+    collective: str,
+    root: int | None,
+    weights: Sequence[int | Fraction] | None,
+) -> list[int]:
+    """Return the ranks that everything leads from, or to."""
+    ranks = range(topology.num_compute)
+    if collective in ("broadcast", "reduce"):
+        if root is not None and (isinstance(root, bool) or root not in ranks):
+            raise InvalidParameterError(f"root is {root!r}; it must be a rank below {len(ranks)}")
+        return [root or 0]
+    if weights is None or collective in ("allreduce", "all-to-all"):
+        return list(ranks)
+    if len(weights) != len(ranks):
+        raise InvalidParameterError(f"there are {len(weights)} weights for {len(ranks)} GPUs")
+    return [rank for rank in ranks if weights[rank]]

@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.errors import (
+    CapacityOverflowError,
     InfeasibleError,
     InvalidParameterError,
     UnsupportedError,
@@ -40,9 +41,12 @@ __all__ = ["LinkUsage", "Simulation", "Simulator"]
 Progress = Callable[[int, int], None]
 
 _BYTES_PER_GB = 10**9
-_FINE = 40  # bits of the time of the busiest link that a tick is
+# A tick, in powers of two: of the whole time at hand, and of that of the busiest link; but so large
+# that no simulation has more of them than 64 bits count.
+_OF_ALL, _OF_FLOWING, _MOST_TICKS = -40, -24, 58
 _MOST_PIECES = 2**20
 _MOST_BYTES = 10**18
+_MOST_BINS = 10**5
 
 _Floats = npt.NDArray[np.float64]
 
@@ -78,6 +82,8 @@ class Simulation:
     model : AlphaBeta
     closed : bool
         Whether it comes from a closed form: everything goes in rounds.
+    work : int
+        What it took: the lanes that its events looked at; 0 of a closed form.
     usage : LinkUsage, optional
         If it was asked for.
     """
@@ -87,6 +93,7 @@ class Simulation:
     time_s: float
     model: AlphaBeta
     closed: bool = False
+    work: int = field(default=0, repr=False, compare=False)
     usage: LinkUsage | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -164,8 +171,8 @@ class Simulator:
             With its defaults if not given.
         pieces : int
         bins : int
-            At least half as many, and at most so many, bins of time of the use of the links; none
-            is kept if 0.
+            At least half as many, and at most so many, bins of time of the use of the links, up to
+            100,000; none is kept if 0.
         events : bool
             Whether to go event by event even where there is a closed form.
         progress : callable, optional
@@ -174,13 +181,15 @@ class Simulator:
         Raises
         ------
         InvalidParameterError
-            If the size or the number of pieces is out of range, or the clock is to be kept to and
-            there is none for this size.
+            If the size, the number of pieces or of bins is out of range, or the clock is to be
+            kept to and there is none for this size.
+        CapacityOverflowError
+            If times differ so much that 64-bit ticks do not hold them.
         VerificationError
             If transfers wait for one another in a circle.
         """
         model = AlphaBeta() if model is None else model
-        self._check(size_bytes, model, pieces)
+        self._check(size_bytes, model, pieces, bins)
         if not self.program.num_transfers:
             return Simulation(size_bytes, pieces, 0.0, model, closed=True)
         native = self._form.native(adding=bool(model.gamma_s_per_gb))
@@ -191,7 +200,7 @@ class Simulator:
             closed = native.in_rounds(rate, latency, pieces, model.lockstep, by_class, progress)
             if closed is not None:
                 return Simulation(size_bytes, pieces, closed, model, closed=True)
-        tick = self._tick(size_bytes, latency)
+        tick = self._tick(size_bytes, model, pieces)
         start = self._starts(tick) if model.keep_clock else np.zeros(0, dtype=np.int64)
         setting = (rate, latency, start, pieces, model.lockstep, tick, bins)
         try:
@@ -201,23 +210,24 @@ class Simulator:
                 found = native.first_come(*setting, progress)
         except InfeasibleError as error:
             raise VerificationError(f"{error}; verify the schedule first") from None
-        ticks, _, _, width, carried = found
+        ticks, work, _, width, carried = found
         usage = None
         if bins:
             if fair and by_class:
                 carried = carried[native.classes()[1]]
             usage = self._usage(carried, width, ticks, tick, rate)
-        return Simulation(size_bytes, pieces, ticks * tick, model, usage=usage)
+        return Simulation(size_bytes, pieces, ticks * tick, model, work=work, usage=usage)
 
-    def _check(self, size_bytes: int, model: AlphaBeta, pieces: int) -> None:
-        for what, value, most in (
-            ("the size of the data", size_bytes, _MOST_BYTES),
-            ("the number of pieces", pieces, _MOST_PIECES),
+    def _check(self, size_bytes: int, model: AlphaBeta, pieces: int, bins: int) -> None:
+        for what, value, least, most in (
+            ("the size of the data", size_bytes, 1, _MOST_BYTES),
+            ("the number of pieces", pieces, 1, _MOST_PIECES),
+            ("the number of bins", bins, 0, _MOST_BINS),
         ):
             whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if not whole or not 1 <= value <= most:
+            if not whole or not least <= value <= most:
                 raise InvalidParameterError(
-                    f"{what} is {value!r}; it must be a whole number from 1 to {most}"
+                    f"{what} is {value!r}; it must be a whole number from {least} to {most}"
                 )
         starts = self.program.starts
         if not model.keep_clock:
@@ -245,10 +255,17 @@ class Simulator:
         pairs = zip(kinds.hops, kinds.latencies_us, strict=True)
         return np.array([float((hops * alpha + links) / 10**6) for hops, links in pairs])
 
-    def _tick(self, size_bytes: int, latency: _Floats) -> float:
+    def slowest_hop_s(self, model: AlphaBeta) -> float:
+        """Return the largest latency of a transfer, in seconds."""
+        return float(self._latencies(model).max(initial=0.0))
+
+    def _tick(self, size_bytes: int, model: AlphaBeta, pieces: int) -> float:
         """A power of two far below anything that counts, in seconds."""
-        scale = self.flowing_s(size_bytes) + float(latency.max(initial=0.0))
-        return math.ldexp(1.0, math.frexp(scale)[1] - _FINE)
+        flowing, adding = self.flowing_s(size_bytes), float(model.gamma) * size_bytes / 10**9
+        scale = math.frexp(flowing + adding + self.slowest_hop_s(model))[1]
+        rounds = int(self.program.step.max(initial=0)) + 1 + pieces
+        fine = min(scale + _OF_ALL, math.frexp(flowing)[1] + _OF_FLOWING)
+        return math.ldexp(1.0, max(fine, scale + rounds.bit_length() - _MOST_TICKS))
 
     def _starts(self, tick: float) -> npt.NDArray[np.int64]:
         """The ticks before which each step does not start."""
@@ -256,9 +273,14 @@ class Simulator:
         if starts is None:
             return np.zeros(0, dtype=np.int64)
         times = np.unique(starts.tick).tolist()
-        seconds = (starts.tick_us * time / 10**6 for time in times)
-        exact_tick = Fraction(tick)
-        return np.array([math.ceil(second / exact_tick) for second in seconds], dtype=np.int64)
+        per_tick = starts.tick_us / 10**6 / Fraction(tick)
+        found = [math.ceil(per_tick * time) for time in times]
+        if max(found, default=0) >= 2**62:
+            raise CapacityOverflowError(
+                f"the clock of this schedule goes on for {float(starts.tick_us * times[-1]):.3g} "
+                f"us, too long for what it moves; do not keep to it"
+            )
+        return np.array(found, dtype=np.int64)
 
     def _usage(
         self, carried: _Floats, width: int, ticks: int, tick: float, rate: _Floats

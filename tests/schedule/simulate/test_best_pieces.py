@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,14 @@ import numpy as np
 import pytest
 
 from forestcoll import generate, load_topology, lower
-from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulator, best_pieces
+from forestcoll.errors import InvalidParameterError
+from forestcoll.schedule.simulate import (
+    MOST_PIECES,
+    AlphaBeta,
+    Sharing,
+    Simulator,
+    best_pieces,
+)
 from forestcoll.topology import TopologyBuilder
 from tests.schedule.literals import LITERALS
 
@@ -71,3 +79,35 @@ def test_one_piece_where_nothing_else_can_be() -> None:
     builder = TopologyBuilder()
     builder.gpu("alone")
     assert best_pieces(Simulator(lower(generate(builder.build("one")))), GB).time_s == 0
+
+
+@pytest.mark.parametrize("alpha", [0, "0.01"])
+def test_latencies_of_links_count_as_alpha_does(alpha: int | str) -> None:
+    """A guess from alpha alone would start, and end, far off."""
+    builder = TopologyBuilder()
+    names = [builder.gpu(f"g{i}") for i in range(9)]
+    for i in range(8):
+        builder.link(names[i], names[i + 1], 1, 10)
+    simulator = Simulator(lower(generate(builder.build("late"), collective="broadcast", root=0)))
+    found = best_pieces(simulator, 10**6, AlphaBeta(alpha_us=alpha))
+    assert found.pieces == 24
+    assert found.time_s == pytest.approx(31 * (10e-6 + float(alpha) / 1e6 + 1e-3 / 24))
+
+
+def test_a_search_ends_where_simulations_would_take_long() -> None:
+    """By what events look at: a star of unequal links divides all lanes anew at each of them."""
+    rng = random.Random(1)
+    builder = TopologyBuilder()
+    hub = builder.switch("hub")
+    for i in range(24):
+        builder.link(builder.gpu(f"g{i}"), hub, rng.randint(1000, 9999))
+    simulator = Simulator(lower(generate(builder.build("star"), k=1)))
+    found = best_pieces(simulator, 10**12, AlphaBeta(alpha_us=1))
+    assert 0 < found.work < 2**28
+    assert found.pieces < MOST_PIECES
+
+
+def test_the_most_must_be_a_number() -> None:
+    for most in (0, -1, True, 1e3):
+        with pytest.raises(InvalidParameterError, match=r"^most is"):
+            best_pieces(chain(3), GB, most=most)  # type: ignore[arg-type]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import pytest
 
-from forestcoll import load_topology
-from forestcoll.errors import DisconnectedError
-from forestcoll.schedule.simulate import AlphaBeta, least_latency_s
+from forestcoll import generate, group, load_topology, lower
+from forestcoll.errors import DisconnectedError, InvalidParameterError, UnsupportedError
+from forestcoll.schedule.simulate import AlphaBeta, Simulator, least_latency_s
 from forestcoll.topology import Topology, TopologyBuilder
 from tests.random_topologies import KINDS, random_topology
 
@@ -64,3 +64,41 @@ def test_one_gpu_waits_for_nobody_and_two_apart_for_ever() -> None:
     builder.gpu("b")
     with pytest.raises(DisconnectedError, match="cannot be reached"):
         least_latency_s(builder.build("two"), "allgather")
+
+
+def test_who_has_no_data_is_not_waited_for() -> None:
+    """Of a line whose middle has all: two hops out, and two back; everybody hears of an allreduce."""
+    builder = TopologyBuilder()
+    names = [builder.gpu(f"g{i}") for i in range(5)]
+    for one, next_ in pairwise(names):
+        builder.link(one, next_, 1)
+    line, model, weights = builder.build("line"), AlphaBeta(alpha_us=10), (0, 0, 1, 0, 0)
+    for collective, hops in (("allgather", 2), ("reduce-scatter", 2), ("allreduce", 4)):
+        found = least_latency_s(line, collective, model, weights=weights)
+        assert found == pytest.approx(hops * 10e-6)
+    forest = generate(line, weights=weights)
+    assert Simulator(lower(forest)).run(1, model).time_s == pytest.approx(20e-6, rel=1e-3)
+
+
+def test_a_gpu_outside_the_group_pays_alpha_when_it_forwards() -> None:
+    """As it does when it takes part: one byte over two hops."""
+    builder = TopologyBuilder()
+    names = [builder.gpu(f"g{i}") for i in range(3)]
+    for one, next_ in pairwise(names):
+        builder.link(one, next_, 1)
+    ends = group(builder.build("line"), ["g0", "g2"])
+    model = AlphaBeta(alpha_us=10)
+    assert least_latency_s(ends, "allgather", model) == pytest.approx(20e-6)
+    found = Simulator(lower(generate(ends))).run(1, model)
+    assert found.time_s == pytest.approx(20e-6, rel=1e-3)
+
+
+def test_what_there_is_not_is_refused() -> None:
+    ring = load_topology("ring:nodes=4")
+    with pytest.raises(UnsupportedError, match="collective is 'broadcst'"):
+        least_latency_s(ring, "broadcst")
+    for root in (4, -1, "gpu0", True):
+        with pytest.raises(InvalidParameterError, match="it must be a rank below 4"):
+            least_latency_s(ring, "broadcast", root=root)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameterError, match="there are 2 weights for 4 GPUs"):
+        least_latency_s(ring, "allgather", weights=(1, 2))

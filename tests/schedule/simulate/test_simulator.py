@@ -12,8 +12,14 @@ import numpy as np
 import pytest
 
 from forestcoll import generate, generate_multicast, load_topology, lower
-from forestcoll.errors import InvalidParameterError, UnsupportedError, VerificationError
-from forestcoll.schedule import FlowSchedule, cost, in_steps, lockstep
+from forestcoll.errors import (
+    CapacityOverflowError,
+    InvalidParameterError,
+    UnsupportedError,
+    VerificationError,
+)
+from forestcoll.schedule import Chunks, FlowSchedule, Walks, cost, in_steps, lockstep
+from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulator, least_latency_s
 from forestcoll.topology import Topology, TopologyBuilder
 from tests.baselines.claims import CLAIMS, examples, make
@@ -331,6 +337,18 @@ def test_links_are_used_as_much_as_they_carry() -> None:
         np.testing.assert_allclose((usage.share * usage.bin_s).sum(axis=1), due, rtol=1e-6)
 
 
+def test_usage_is_that_of_the_load_where_latencies_are_all() -> None:
+    """Of one byte, whose time on the links is nothing beside a hop."""
+    made = make("ring", "allgather", "dgx_a100:boxes=2")
+    found = Simulator(lower(made)).run(1, AlphaBeta(), bins=10)
+    assert found.usage is not None
+    costs = cost(made)
+    bandwidths = np.array([float(e.bandwidth_gb_s) for e in made.topology.links])
+    due = np.array(costs.loads) / costs.whole / bandwidths / GB
+    carried = (found.usage.share * found.usage.bin_s).sum(axis=1)
+    np.testing.assert_allclose(carried, due, rtol=1e-5)
+
+
 def test_a_copying_switch_passes_pieces_on() -> None:
     """One alpha for both hops over it: with many pieces the broadcast nears the link's time."""
     topology = load_topology("dgx_h100:boxes=1,nvls=true")
@@ -355,6 +373,9 @@ def test_what_cannot_be_simulated_is_refused() -> None:
     for size in (0, -1, 10**19, True, 1.5, "1GB"):
         with pytest.raises(InvalidParameterError, match="the size of the data is"):
             simulator.run(size)  # type: ignore[arg-type]
+    for bins in (-1, 2.5, "3", 10**6):
+        with pytest.raises(InvalidParameterError, match="the number of bins is"):
+            simulator.run(GB, bins=bins)  # type: ignore[arg-type]
     for pieces in (0, 2**21, 1.0):
         with pytest.raises(InvalidParameterError, match="the number of pieces is"):
             simulator.run(GB, pieces=pieces)  # type: ignore[arg-type]
@@ -363,6 +384,73 @@ def test_what_cannot_be_simulated_is_refused() -> None:
     made: Any = LITERALS["TACCL, contiguous"].make()
     with pytest.raises(InvalidParameterError, match=r"is for \d+ bytes in one piece"):
         Simulator(lower(made)).run(1, AlphaBeta(keep_clock=True))
+
+
+def test_slow_adders_are_timed_or_refused_never_wrong() -> None:
+    """Eleven sums one after the other, each of up to a thousand million seconds."""
+    program = lower(generate(line(12), collective="reduce", root=0))
+    for gamma in (1, 1818989, 10**9):
+        for sharing in Sharing:
+            model = AlphaBeta(gamma_s_per_gb=gamma, sharing=sharing)
+            found = Simulator(program).run(GB, model)
+            assert found.time_s == pytest.approx(11 * (gamma + 1 + 10e-6), rel=1e-6)
+
+
+def test_latencies_of_any_digits_and_sizes_are_taken() -> None:
+    """Exact numbers need not fit 64 bits."""
+    for latency in ("0.1234567890123456789012345", 10**19):
+        builder = TopologyBuilder()
+        builder.link(builder.gpu("a"), builder.gpu("b"), 1, latency)
+        forest = generate(builder.build("two"), collective="broadcast", root=0)
+        found = Simulator(lower(forest)).run(1000, AlphaBeta(alpha_us=0))
+        assert found.time_s == pytest.approx(float(Fraction(latency)) / 1e6 + 1e-6)
+
+
+def test_a_clock_that_goes_on_for_ages_is_refused() -> None:
+    made: Any = LITERALS["TACCL, contiguous"].make()
+    slow = replace(made, clock=replace(made.clock, tick_us=Fraction(10**15)))
+    with pytest.raises(CapacityOverflowError, match="do not keep to it"):
+        Simulator(lower(slow)).run(made.clock.size_bytes, AlphaBeta(keep_clock=True))
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_no_link_waits_for_what_has_not_come(order: tuple[int, int]) -> None:
+    """First come, first served: a slow way into a fast link leaves it to others meanwhile."""
+    builder = TopologyBuilder()
+    a, b, c, d, s = *(builder.gpu(name) for name in "abcd"), builder.switch("s")
+    for tail, head, speed in ((a, s, 1), (b, s, 100), (s, c, 100), (c, d, 1)):
+        builder.link(tail, head, speed)
+    topology = builder.build("slow and fast")
+    at = topology.position_of
+    ways = [("asc", 0), ("bsc", 1), ("cd", 1)]
+    paths = [tuple(at[name] for name in way) for way, _ in ways]
+    rows = [*order, 2]
+    ends = {position: end for end, position in enumerate(topology.ends)}
+    columns = [(ways[i][1], ends[paths[i][0]], ends[paths[i][-1]]) for i in rows]
+    chunk, tail, head = (np.array(column, dtype=np.int32) for column in zip(*columns, strict=True))
+    program = Program(
+        topology,
+        "by hand",
+        "broadcast",
+        Chunks.equal([0, 1], whole=2),
+        chunk,
+        np.zeros(3, dtype=np.int64),
+        np.ones(3, dtype=np.int64),
+        tail,
+        head,
+        np.arange(3, dtype=np.int32),
+        np.zeros(3, dtype=np.bool_),
+        np.array([0, 0, 0, 1]),
+        np.array([order.index(1)], dtype=np.int32),
+        np.full(3, -1, dtype=np.int32),
+        np.array([0, 0, 1], dtype=np.int32),
+        Walks(
+            np.cumsum([0, *(len(paths[i]) for i in rows)]),
+            np.array([node for i in rows for node in paths[i]], dtype=np.int32),
+        ),
+    )
+    found = Simulator(program).run(GB // 2, AlphaBeta(alpha_us=0, sharing=Sharing.FIFO))
+    assert found.time_s == pytest.approx(0.2525)
 
 
 def test_transfers_that_wait_for_each_other_are_told() -> None:

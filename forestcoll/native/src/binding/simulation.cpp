@@ -19,7 +19,7 @@ namespace {
 
 auto result_of(Finish finish) {
   const auto bins = static_cast<std::size_t>(finish.usage.bins());
-  return std::tuple(finish.ticks, finish.events, array_of(std::move(finish.of_stream)),
+  return std::tuple(finish.ticks, finish.work, array_of(std::move(finish.of_stream)),
                     finish.usage.width(),
                     rows_of(std::vector<double>(finish.usage.carried()), bins));
 }
@@ -112,7 +112,8 @@ void bind_simulation(nb::module_& m) {
            "Return the class of each transfer and of each resource.")
       .def("fair_shares", &Simulator::fair_shares, "rate"_a, "latency"_a, "start"_a, "pieces"_a,
            "lockstep"_a, "tick"_a, "bins"_a, "by_class"_a, "progress"_a = nb::none(),
-           "Return the ticks to the end, the events, the last arrival of each class, and the "
+           "Return the ticks to the end, what events looked at, the last arrival of each class, "
+           "and the "
            "usage: ticks of a bin, and what a resource of each class carries in each.")
       .def("first_come", &Simulator::first_come, "rate"_a, "latency"_a, "start"_a, "pieces"_a,
            "lockstep"_a, "tick"_a, "bins"_a, "progress"_a = nb::none(),

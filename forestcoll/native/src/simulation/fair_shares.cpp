@@ -229,8 +229,7 @@ class Simulation {
         used_since_(streams.kind_of_resource.count(), 0) {
     finish_.of_stream.assign(s_.count(), 0);
     finish_.usage = Usage(s_.kind_of_resource.count(), setting.bins);
-    for (const double seconds : setting.latency) delays_.push_back(ticks(seconds));
-    delayed_ = Delayed(delays_.count());
+    delayed_ = Delayed(setting.latency.count());
   }
 
   Finish run(Progress progress) {
@@ -249,12 +248,6 @@ class Simulation {
   }
 
  private:
-  Tick ticks(double seconds) const {
-    const double count = std::ceil(seconds / setting_.tick);
-    if (!(count < 4e18)) throw CapacityOverflow("this simulation takes more than 2^62 ticks");
-    return static_cast<Tick>(count);
-  }
-
   // Whatever happens at this moment.
   void settle() {
     while (!held_.empty() && held_.top().first <= now_) {
@@ -278,10 +271,11 @@ class Simulation {
     }
     gates_.start(gate);
     for (const auto stream : s_.streams_of_gate[gate]) {
-      if (delays_[s_.delay[stream]] == 0) {
+      const Tick until = after(now_, setting_.latency[s_.delay[stream]], setting_.tick);
+      if (until == now_) {
         flow(stream, false);
       } else {
-        delayed_.push(s_.delay[stream], now_ + delays_[s_.delay[stream]], stream);
+        delayed_.push(s_.delay[stream], until, stream);
       }
     }
   }
@@ -327,13 +321,14 @@ class Simulation {
     shares_.find_concerned();
     if (setting_.bins > 0) note_usage();
     shares_.divide();
+    finish_.work += std::ssize(shares_.lanes());
     for (const auto lane : shares_.lanes()) {
       Queue& queue = lanes_[lane];
       const bool is_same = shares_.level(lane) == shares_.last_level(lane);
       if (queue.empty() || (is_same && queue.next != kNever)) continue;
       bring_up(lane, shares_.last_level(lane));
       const double seconds = std::max(0.0, queue.end() - queue.come) / shares_.level(lane);
-      queue.next = now_ + std::max<Tick>(1, ticks(seconds));
+      queue.next = std::max(now_ + 1, after(now_, seconds, setting_.tick));
       ends_.push({queue.next, lane});
     }
   }
@@ -362,7 +357,7 @@ class Simulation {
   Gates gates_;
   Shares shares_;
   IndexedVector<Queue> lanes_;
-  IndexedVector<Tick> delays_, used_since_;
+  IndexedVector<Tick> used_since_;                // by resource
   std::vector<std::int32_t> opened_;              // gates, at this moment
   Earliest<std::pair<Tick, std::int32_t>> ends_;  // lanes; some are out of date
   Delayed delayed_;

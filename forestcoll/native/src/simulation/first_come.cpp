@@ -17,7 +17,6 @@ struct Event {
   Tick at;
   std::int32_t transfer;
   std::int32_t place;
-  Tick came;  // when all of it has
 
   bool operator>(const Event& other) const {
     if (at != other.at) return at > other.at;
@@ -36,7 +35,6 @@ class Simulation {
         free_(t_.kind_of_resource.count(), 0) {
     finish_.of_stream.assign(t_.count(), 0);
     finish_.usage = Usage(free_.count(), setting.bins);
-    for (const double seconds : setting.latency) delays_.push_back(ticks(seconds));
   }
 
   Finish run(Progress progress) {
@@ -48,14 +46,18 @@ class Simulation {
       const Event event = events_.top();
       events_.pop();
       ++finish_.events;
+      ++finish_.work;
       progress(all - gates_.left(), all);
       const auto way = t_.resources_of_way[t_.way[event.transfer]];
       const auto links = static_cast<std::int32_t>(way.size());
       const std::int32_t adder = t_.adder[event.transfer];
+      const auto link = [&](std::int32_t place) {
+        return place < links ? way[static_cast<std::size_t>(place)] : -1;
+      };
       if (event.place < links) {
-        pass(event, way[static_cast<std::size_t>(event.place)], event.place + 1 == links);
+        pass(event, link(event.place), link(event.place + 1));
       } else if (event.place == links && adder >= 0) {
-        pass(event, adder, true);
+        pass(event, adder, -1);
       } else {
         arrived(event, opened);
       }
@@ -67,21 +69,25 @@ class Simulation {
   }
 
  private:
-  Tick ticks(double seconds) const {
-    const double count = std::ceil(seconds / setting_.tick);
-    if (!(count < 4e18)) throw CapacityOverflow("this simulation takes more than 2^62 ticks");
-    return static_cast<Tick>(count);
+  // Through a resource. To the next link it comes when it can go through without gaps from then on;
+  // to what waits for all of it, at the end.
+  void pass(const Event& event, std::int32_t resource, std::int32_t next) {
+    const Tick begin = std::max(event.at, free_[resource]);
+    const Tick end = through(begin, event.transfer, resource);
+    free_[resource] = end;
+    finish_.usage.add(resource, begin, end, units(event.transfer));
+    const Tick early = next < 0 ? 0 : through(begin, event.transfer, next) - begin;
+    const Tick at = next < 0 ? end : std::max(begin, end - early);
+    events_.push({at, event.transfer, event.place + 1});
   }
 
-  // Through a resource; what comes next sees it as it comes in, or when it is complete.
-  void pass(const Event& event, std::int32_t resource, bool complete) {
-    const double units = static_cast<double>(t_.amount[event.transfer]) / setting_.pieces;
-    const Tick takes = ticks(units / setting_.rate[t_.kind_of_resource[resource]]);
-    const Tick begin = std::max({event.at, free_[resource], event.came - takes});
-    const Tick end = begin + takes;
-    free_[resource] = end;
-    finish_.usage.add(resource, begin, end, units);
-    events_.push({complete ? end : begin, event.transfer, event.place + 1, end});
+  double units(std::int32_t transfer) const {
+    return static_cast<double>(t_.amount[transfer]) / setting_.pieces;
+  }
+
+  Tick through(Tick begin, std::int32_t transfer, std::int32_t resource) const {
+    const double rate = setting_.rate[t_.kind_of_resource[resource]];
+    return after(begin, units(transfer) / rate, setting_.tick);
   }
 
   void arrived(const Event& event, std::vector<std::int32_t>& opened) {
@@ -96,8 +102,8 @@ class Simulation {
       const Tick begin = std::max(now, gates_.not_before(gate));
       gates_.start(gate);
       for (const auto i : streams_.streams_of_gate[gate]) {
-        const Tick at = begin + delays_[t_.delay_of_way[t_.way[i]]];
-        events_.push({at, i, 0, at});
+        const double latency = setting_.latency[t_.delay_of_way[t_.way[i]]];
+        events_.push({after(begin, latency, setting_.tick), i, 0});
       }
     }
     opened.clear();
@@ -108,7 +114,6 @@ class Simulation {
   Streams streams_;  // for who waits for whom
   Gates gates_;
   IndexedVector<Tick> free_;  // from when on, by resource
-  IndexedVector<Tick> delays_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   Finish finish_;
 };

@@ -2,16 +2,28 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <vector>
 
+#include "forestcoll/common/errors.hpp"
 #include "forestcoll/simulation/fair_shares.hpp"
 #include "forestcoll/simulation/streams.hpp"
 
 namespace forestcoll {
 
 using Tick = std::int64_t;
+
+// Seconds as ticks, rounded up, so many of them later.
+inline Tick after(Tick now, double seconds, double tick) {
+  constexpr double kMost = 4e18;
+  const double count = std::ceil(seconds / tick);
+  if (!(static_cast<double>(now) + count < kMost)) {
+    throw CapacityOverflow("a simulation takes more than 4e18 ticks");
+  }
+  return now + static_cast<Tick>(count);
+}
 
 // Every gate lets one piece of its streams after the other go, all of its streams at once.
 class Gates {

@@ -17,7 +17,7 @@ void test_who_comes_first_is_served_first() {
   CHECK(found.of_stream[one] == 3584 && found.of_stream[other] == 4608);
 }
 
-void test_a_slow_link_holds_up_a_fast_one_for_what_it_carries_only() {
+void test_a_slow_link_does_not_hold_up_a_fast_one() {
   ByHand made(2);
   made.t.kind_of_resource[1] = 1;
   const int both = made.way({0, 1});
@@ -25,14 +25,22 @@ void test_a_slow_link_holds_up_a_fast_one_for_what_it_carries_only() {
   Setting with = setting(1);
   with.rate = {1.0, 4.0};
   const Finish found = first_come(made.t, with);
-  // The first ends on link 1 as it ends on link 0, at 4 s; it was there first, in the last second.
-  CHECK(found.of_stream[slow] == 4 * 1024 && found.of_stream[fast] == 5 * 1024);
+  // The first comes to link 1 for its last second there; until then the link is free.
+  CHECK(found.of_stream[slow] == 4 * 1024 && found.of_stream[fast] == 1024);
 }
 
 void test_a_chain_in_pieces() {
   for (int pieces = 1; pieces <= 4; pieces *= 2) {
     CHECK(first_come(chain(3, 4), setting(pieces)).ticks == (2 + pieces) * 4 * 1024 / pieces);
   }
+}
+
+void test_too_many_ticks_are_told() {
+  Setting with = setting(1);
+  with.tick = 1e-18;
+  CHECK_THROWS(CapacityOverflow, first_come(chain(3, 2), with));
+  with.tick = 1e-18 * 0.75;
+  CHECK_THROWS(CapacityOverflow, first_come(chain(12, 1), with));  // each fits, not all
 }
 
 void test_a_circle_is_found() {
@@ -47,8 +55,9 @@ void test_a_circle_is_found() {
 
 int main() {
   test_who_comes_first_is_served_first();
-  test_a_slow_link_holds_up_a_fast_one_for_what_it_carries_only();
+  test_a_slow_link_does_not_hold_up_a_fast_one();
   test_a_chain_in_pieces();
+  test_too_many_ticks_are_told();
   test_a_circle_is_found();
   return check::report();
 }

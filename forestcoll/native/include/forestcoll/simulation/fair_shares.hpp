@@ -34,6 +34,7 @@ void check(const Setting& setting, const Transfers& transfers);
 struct Finish {
   std::int64_t ticks = 0;
   std::int64_t events = 0;
+  std::int64_t work = 0;                  // what all events looked at, in lanes
   IndexedVector<std::int64_t> of_stream;  // last piece
   Usage usage;
 };
