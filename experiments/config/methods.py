@@ -118,6 +118,7 @@ def _forestcoll(
     progress: Progress,
     *,
     k: int | None = None,
+    max_height: int | None = None,
     threads: int | None = None,
     program_s: float = PROGRAM_S,
     multicast: bool = False,
@@ -127,6 +128,7 @@ def _forestcoll(
     """Run the core; with ``multicast`` marked switches copy and add."""
     options: Options = {
         "k": k,
+        "max_height": max_height,
         "threads": threads,
         "program_s": program_s,
         "progress": progress,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,18 @@ def test_a_command_prints_what_the_page_says(command: str, printed: str) -> None
     assert name == "forestcoll"
     result = invoke(*arguments)
     assert result.exit_code == 0
+    assert result.stdout == printed
+
+
+def programs() -> list[tuple[str, str]]:
+    block = r"```python\n(.*?)```\n\nprints\n\n```\n(.*?)```"
+    return [pair for page in PAGES for pair in re.findall(block, page.read_text("utf-8"), re.S)]
+
+
+@pytest.mark.parametrize(("code", "printed"), programs(), ids=lambda text: text.split("\n")[0])
+def test_a_program_prints_what_the_page_says(code: str, printed: str) -> None:
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert result.stdout == printed
 
 

@@ -1,0 +1,170 @@
+"""Schedules that may be the best at some size: made, verified and ready to be simulated.
+
+Problem: make a schedule by each recipe, and say of each that cannot be why.
+Input:   recipes; a topology, a collective with its root; seconds for each.
+Output:  candidates, those that cannot be tried with a note; simulators of those that can.
+Cost:    that of each method, its proof and its lowering.
+Source:  ours. What is no error of the toolkit's own family is a bug and is raised, as is a schedule
+         that does not verify.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import gcd
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from baselines.interface.method import Schedule
+from experiments.config.methods import run_method
+from experiments.tuning.recipes import FORESTS, Recipe
+from forestcoll.errors import ForestCollError, VerificationError
+from forestcoll.lowering import lower
+from forestcoll.schedule import verify
+from forestcoll.schedule.program import Program
+from forestcoll.schedule.simulate import Simulator
+from forestcoll.topology.model import Topology
+
+__all__ = ["Candidate", "Made", "made"]
+
+_PROGRAM_S = 20.0  # of the best allreduce of forests, where no cut proves it
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What came of a recipe.
+
+    Parameters
+    ----------
+    name : str
+        Of the recipe.
+    method : str
+    parameters : mapping
+    schedule : Schedule or None
+        Verified; None if there is none to try.
+    transfers, steps : int
+        Of its lowered form.
+    making_s : float
+        Seconds that it took to make, verify and lower: of this run, on this machine.
+    note : str
+        Why it is not tried; empty if it is.
+    """
+
+    name: str
+    method: str
+    parameters: Mapping[str, Any] = field(repr=False, hash=False)
+    schedule: Schedule | None = field(repr=False, compare=False)
+    transfers: int = 0
+    steps: int = 0
+    making_s: float = field(default=0.0, compare=False)
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A candidate, with its simulator if it is to be tried."""
+
+    candidate: Candidate
+    simulator: Simulator | None
+
+
+def made(
+    recipe: Recipe,
+    topology: Topology,
+    collective: str,
+    root: str | int | None,
+    seconds: float,
+    others: Iterable[Made] = (),
+) -> Made:
+    """Make a schedule by a recipe, prove it and lower it.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    topology : Topology
+    collective : str
+    root : str or int, optional
+    seconds : float
+        If it takes longer, it is not tried; a method that searches is told to return before.
+    others : iterable of Made
+        It is not tried if it makes the same schedule as one of these.
+
+    Raises
+    ------
+    VerificationError
+        If the schedule is wrong.
+    """
+    began = time.perf_counter()
+
+    def refused(note: str) -> Made:
+        spent = time.perf_counter() - began
+        options = recipe.parameters
+        return Made(
+            Candidate(recipe.name, recipe.method, options, None, making_s=spent, note=note), None
+        )
+
+    options = dict(recipe.parameters)
+    if recipe.method == FORESTS:
+        options["program_s"] = min(_PROGRAM_S, seconds)
+    try:
+        schedule, _ = run_method(
+            recipe.method, topology, collective, options, seconds, lambda stage: None, root
+        )
+        verify(schedule)
+        program = lower(schedule)
+    except VerificationError:
+        raise
+    except ForestCollError as error:
+        return refused(" ".join(str(error).split()))
+    spent = time.perf_counter() - began
+    if spent > seconds:
+        return refused(f"took longer than {seconds:g} s to make")
+    for other in others:
+        if other.simulator is not None and _alike(program, other.simulator.program):
+            return refused(f"the same as {other.candidate.name}")
+    return Made(
+        Candidate(
+            name=recipe.name,
+            method=recipe.method,
+            parameters=recipe.parameters,
+            schedule=schedule,
+            transfers=program.num_transfers,
+            steps=int(program.step.max(initial=-1)) + 1,
+            making_s=spent,
+        ),
+        Simulator(program),
+    )
+
+
+def _alike(one: Program, other: Program) -> bool:
+    """Whether two programs on one network do the same, in units that may differ."""
+    if one.num_transfers != other.num_transfers or one.collective != other.collective:
+        return False
+    same = (
+        np.array_equal(getattr(one, name), getattr(other, name))
+        for name in ("chunk", "tail", "head", "reduce", "first_need", "need", "message")
+    )
+    if not all(same):
+        return False
+    common = gcd(one.chunks.whole, other.chunks.whole)
+    here, there = other.chunks.whole // common, one.chunks.whole // common
+    in_units = (
+        np.array_equal(mine * here, theirs * there)
+        for mine, theirs in ((one.first, other.first), (one.amount, other.amount))
+    )
+    return all(in_units) and _same_ways(one, other)
+
+
+def _same_ways(one: Program, other: Program) -> bool:
+    """Whether the transfers of two programs, one by one, go over the same paths."""
+    mine, theirs = ([tuple(path) for path in _nodes(each)] for each in (one, other))
+    pairs = set(zip(one.path.tolist(), other.path.tolist(), strict=True))
+    return all(mine[a] == theirs[b] for a, b in pairs)
+
+
+def _nodes(program: Program) -> list[npt.NDArray[np.int32]]:
+    return np.split(program.paths.node, program.paths.first_node[1:-1])

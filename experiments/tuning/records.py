@@ -1,0 +1,185 @@
+"""What tuning found as one document, and as files in a folder.
+
+Problem: a library wants to know which file to load for a size.
+Input:   what was found, and a folder.
+Output:  a file for each schedule that is best somewhere; index.json, which says for which sizes.
+Cost:    that of writing each schedule once.
+Source:  ours. Files appear whole or not at all, the index after the schedules that it names.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from experiments.tuning.race import AtSize, Trial
+from experiments.tuning.tuning import Tuning
+from forestcoll.atomic_write import reason, write_whole
+from forestcoll.cli.facts import as_json
+from forestcoll.cli.output import SCHEDULES, expect_writable
+from forestcoll.errors import ExportError, InvalidParameterError
+from forestcoll.schedule import write_schedule
+
+__all__ = ["INDEX", "Folder", "document"]
+
+INDEX = "index.json"
+"""The file that says which file is for which sizes."""
+
+_VERSION = 1
+
+
+class Folder:
+    """A folder that holds the best schedules, as far as they are known.
+
+    Parameters
+    ----------
+    path : Path
+        Made if it is not there; an index and schedules in it are replaced.
+    ending : str
+        Of the schedule files: ".npz" or ".json".
+
+    Raises
+    ------
+    ExportError
+        If it cannot be made or written to.
+    InvalidParameterError
+        If schedules cannot be written with this ending.
+    """
+
+    def __init__(self, path: Path, ending: str = ".npz") -> None:
+        if ending not in SCHEDULES:
+            known = " or ".join(SCHEDULES)
+            raise InvalidParameterError(f"schedules are written as {known}, not as {ending}")
+        if path.exists() and not path.is_dir():
+            raise ExportError(f"{path}: is a file; name a folder")
+        expect_writable(path / INDEX if path.is_dir() else path)
+        self.path = path
+        self.files: dict[str, str] = {}
+        self._ending = ending
+        self._begun = False
+
+    def keep(self, found: Tuning) -> None:
+        """Write the schedules that ranges use and that are not yet there, and the index anew.
+
+        Once all is found, those go that were written and that no range uses any more.
+        """
+        self._begin()
+        used = {one.name for one in found.ranges}
+        for name in sorted(used - self.files.keys()):
+            schedule = found.candidate(name).schedule
+            assert schedule is not None  # it was simulated
+            file = re.sub(r"[^a-z0-9]+", "-", name.replace("=", "").lower()) + self._ending
+            write_schedule(schedule, self.path / file)
+            self.files[name] = file
+        idle = set() if not found.complete else self.files.keys() - used
+        dropped = [self.path / self.files.pop(name) for name in sorted(idle)]
+        text = as_json(document(found, self.files)) + "\n"
+        write_whole(self.path / INDEX, lambda path: _write(path, text))
+        for path in dropped:
+            path.unlink(missing_ok=True)
+
+    def _begin(self) -> None:
+        """Make the folder; take an old index away before files that it names change."""
+        if self._begun:
+            return
+        try:
+            self.path.mkdir(exist_ok=True)
+            (self.path / INDEX).unlink(missing_ok=True)
+        except OSError as error:
+            raise ExportError(f"{self.path}: cannot be written: {reason(error)}") from None
+        self._begun = True
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def document(
+    found: Tuning, files: dict[str, str] | None = None, *, trials: bool = False
+) -> dict[str, Any]:
+    """Return what was found as facts for JSON; times are simulated, in microseconds.
+
+    Parameters
+    ----------
+    found : Tuning
+    files : dict, optional
+        The names of the files of candidates, if there are any.
+    trials : bool
+        Whether to say of all candidates how they did at each size.
+    """
+    files = files or {}
+    model, rate = found.model, found.bounds.rate
+    return {
+        "format": "forestcoll-tuning",
+        "version": _VERSION,
+        "complete": found.complete,
+        "simulated": True,
+        "topology": found.topology.name,
+        "collective": found.collective,
+        "gpus": found.topology.num_compute,
+        "root": found.root,
+        "alpha_us": model.alpha,
+        "gamma_s_per_gb": model.gamma,
+        "sharing": str(model.sharing),
+        "bound": {
+            "latency_us": found.bounds.latency_s * 1e6,
+            "algbw_gb_s": None if rate is None else rate.algbw_gb_s,
+            "by": None if rate is None else rate.by,
+        },
+        "ranges": [
+            {
+                "first_bytes": one.first_bytes,
+                "last_bytes": one.last_bytes,
+                "use": one.name,
+                "file": files.get(one.name),
+                "slower_than_the_best_by": one.slower,
+                "least_share_of_the_bound": one.least_share,
+                "least_pieces": one.pieces[0],
+                "most_pieces": one.pieces[1],
+            }
+            for one in found.ranges
+        ],
+        "sizes": [
+            _at_size(at, files) | ({"trials": list(map(_trial, at.trials))} if trials else {})
+            for at in found.sizes
+        ],
+        "candidates": [
+            {
+                "name": one.name,
+                "method": one.method,
+                "parameters": dict(one.parameters),
+                "tried": one.schedule is not None,
+                "verified": one.schedule is not None,
+                "transfers": one.transfers if one.schedule is not None else None,
+                "steps": one.steps if one.schedule is not None else None,
+                "note": one.note or None,
+            }
+            for one in found.candidates
+        ],
+    }
+
+
+def _at_size(at: AtSize, files: dict[str, str]) -> dict[str, Any]:
+    return {
+        "size_bytes": at.size_bytes,
+        "asked": at.asked,
+        "best": at.best.name,
+        "file": files.get(at.best.name),
+        "pieces": at.pieces,
+        "time_us": at.time_s * 1e6,
+        "algbw_gb_s": at.algbw_gb_s,
+        "bound_us": at.bound_s * 1e6,
+        "share_of_the_bound": at.share,
+    }
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    found = trial.simulation
+    return {
+        "name": trial.name,
+        "time_us": None if found is None else found.time_s * 1e6,
+        "pieces": None if found is None else found.pieces,
+        "at_least_us": trial.at_least_s * 1e6,
+        "note": trial.note or None,
+    }

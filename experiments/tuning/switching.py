@@ -1,0 +1,153 @@
+"""Between which sizes the best schedule changes.
+
+Problem: a library switches by size: it needs ranges, not a list of sizes.
+Input:   who is best at some sizes; a way to ask about one more.
+Output:  more sizes around each change, by bisection; ranges in which one candidate is best, or, if
+         so asked, good enough.
+Cost:    of each change about log2(log(ratio) / log(precision)) more sizes.
+Source:  ours. A candidate that is best only between two sizes at which another one is, both times
+         the same, is not found.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from experiments.tuning.race import AtSize
+
+__all__ = ["PRECISION", "Range", "ranges", "refined"]
+
+PRECISION = 1.1
+"""Two sizes on both sides of a change are no farther apart than by this factor."""
+
+_BITS = 6  # of the sizes in between: 724KB rather than 741455
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Sizes at which one candidate is best, or as good as asked for.
+
+    Parameters
+    ----------
+    first_bytes, last_bytes : int
+        The smallest and largest size of those tried for which it is to be taken; between this
+        range's last and the next one's first is where the two change places.
+    name : str
+        Of the candidate.
+    slower : float
+        By what share of the best time it takes longer, where that is most.
+    least_share : float
+        The least share of the bound that it reaches in this range.
+    pieces : (int, int)
+        The least and the largest number of pieces that it is cut into.
+    """
+
+    first_bytes: int
+    last_bytes: int
+    name: str
+    slower: float
+    least_share: float
+    pieces: tuple[int, int]
+
+
+def middle(low: int, high: int) -> int:
+    """Return a size in the geometric middle of two, of few digits in binary.
+
+    Examples
+    --------
+    >>> middle(1024, 2048), middle(2**20, 2**21)
+    (1440, 1474560)
+    """
+    exact = math.isqrt(low * high)
+    shift = max(0, exact.bit_length() - _BITS)
+    return (exact + (1 << shift >> 1)) >> shift << shift
+
+
+def refined(
+    found: Sequence[AtSize],
+    ask: Callable[[int], AtSize],
+    precision: float = PRECISION,
+    within: float = 0.0,
+) -> list[AtSize]:
+    """Ask about more sizes wherever a range ends, until all ends are known.
+
+    Parameters
+    ----------
+    found : sequence of AtSize
+        By size; at least one.
+    ask : callable
+        Of a size.
+    precision : float
+        Above 1.
+    within : float
+        As of :func:`ranges`.
+
+    Returns
+    -------
+    list of AtSize
+        By size, with those found.
+    """
+    known = {at.size_bytes: at for at in found}
+    while True:
+        tried = [known[size] for size in sorted(known)]
+        more = _more(ranges(tried, within), precision)
+        if not more:
+            return tried
+        known |= {size: ask(size) for size in more}
+
+
+def _more(parts: Sequence[Range], precision: float) -> list[int]:
+    """Return a size between each two ranges that are too far apart."""
+    ends = [(one.last_bytes, then.first_bytes) for one, then in itertools.pairwise(parts)]
+    wide = [(low, high, middle(low, high)) for low, high in ends if high > precision * low]
+    return [size for low, high, size in wide if low < size < high]
+
+
+def ranges(found: Sequence[AtSize], within: float = 0.0) -> tuple[Range, ...]:
+    """Return the least number of ranges that use one candidate each.
+
+    Parameters
+    ----------
+    found : sequence of AtSize
+        By size.
+    within : float
+        The candidate of a range may be slower than the best by this share at most; among several
+        it is the one that is least so. If 0, it is the best one, ties being settled.
+    """
+    parts: list[tuple[list[AtSize], set[str]]] = []
+    for at in found:
+        good = _good(at, within)
+        if parts and parts[-1][1] & good:
+            parts[-1] = ([*parts[-1][0], at], parts[-1][1] & good)
+        else:
+            parts.append(([at], good))
+    return tuple(_range(run, good) for run, good in parts)
+
+
+def _good(at: AtSize, within: float) -> set[str]:
+    enough = at.time_s * (1 + within) if within else 0.0
+    others = (
+        trial.name
+        for trial in at.trials
+        if trial.simulation is not None and trial.simulation.time_s <= enough
+    )
+    return {at.best.name, *others}
+
+
+def _range(run: Sequence[AtSize], good: set[str]) -> Range:
+    """Return the range of one candidate of several: the one that is slower by the least share."""
+    lost = {name: max(at.simulated(name).time_s / at.time_s for at in run) for name in good}
+    places = [trial.name for trial in run[0].trials]
+    name = min(good, key=lambda one: (lost[one], places.index(one)))
+    used = [at.simulated(name) for at in run]
+    return Range(
+        first_bytes=run[0].size_bytes,
+        last_bytes=run[-1].size_bytes,
+        name=name,
+        slower=max(0.0, lost[name] - 1),
+        least_share=min(at.bound_s / one.time_s for at, one in zip(run, used, strict=True)),
+        pieces=(min(one.pieces for one in used), max(one.pieces for one in used)),
+    )

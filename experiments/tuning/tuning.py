@@ -1,0 +1,323 @@
+"""The best of many schedules at each size of the data, in simulation.
+
+Problem: which schedule is best depends on the size: small data are a matter of latencies, large
+         ones of rates.
+Input:   a topology, a collective, sizes, the alpha-beta-gamma model.
+Output:  for each size the best of those tried, beside a bound that nothing beats; ranges of sizes
+         with one best schedule; of each method that was not tried, why.
+Cost:    that of making all schedules, and of a race at each size.
+Source:  ours. The bound is the greater of :func:`forestcoll.schedule.simulate.least_latency_s` and
+         the size over the rate of :func:`experiments.measures.bounds.upper_bound`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from experiments.measures.bounds import UpperBound, upper_bound
+from experiments.tuning.candidates import Candidate, Made, made
+from experiments.tuning.race import AtSize, Entrant, race
+from experiments.tuning.recipes import Recipe, recipes
+from experiments.tuning.switching import Range, ranges, refined
+from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.problem.limits import check_seconds
+from forestcoll.problem.sizes import read_sizes
+from forestcoll.problem.weights import rank_of_root
+from forestcoll.schedule import cost
+from forestcoll.schedule.simulate import AlphaBeta, least_latency_s
+from forestcoll.topology.model import Topology
+from forestcoll.topology.spec import Network, as_topology
+from forestcoll.topology.validate import COLLECTIVES, validate
+
+__all__ = ["ALL", "SECONDS", "Bounds", "Progress", "Tuning", "tune"]
+
+ALL = (*COLLECTIVES, "all-to-all")
+"""Collectives that are known."""
+
+SECONDS = 30.0
+"""For each method, if nothing else is said: half to make its schedule, and to simulate it."""
+
+Progress = Callable[[str, int, int], None]
+
+_ROOTED = ("broadcast", "reduce")
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What no schedule beats, whoever made it.
+
+    Parameters
+    ----------
+    latency_s : float
+        Of the way between the GPUs farthest apart.
+    rate : UpperBound or None
+        Of the data over the time; None if the program that would prove one did not finish.
+    """
+
+    latency_s: float
+    rate: UpperBound | None
+
+    def least_s(self, size_bytes: int) -> float:
+        """Return the seconds that so many bytes take at least."""
+        by_rate = 0 if self.rate is None else Fraction(size_bytes, 10**9) / self.rate.algbw_gb_s
+        return max(self.latency_s, float(by_rate))
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """Which schedule is best at which size, in simulation.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+    root : int or None
+        Rank of the root, of a collective that has one.
+    model : AlphaBeta
+    bounds : Bounds
+    candidates : tuple of Candidate
+        All that was asked for, those that could not be tried with the reason.
+    sizes : tuple of AtSize
+        From small to large: those asked for, and those in between that tell where the best changes.
+    ranges : tuple of Range
+        Of neighbouring sizes, with the candidate to take for them.
+    complete : bool
+        Whether all sizes have been tried; False of what is handed on while the work goes on.
+    """
+
+    topology: Topology
+    collective: str
+    root: int | None
+    model: AlphaBeta
+    bounds: Bounds
+    candidates: tuple[Candidate, ...]
+    sizes: tuple[AtSize, ...] = field(repr=False)
+    ranges: tuple[Range, ...]
+    complete: bool = True
+
+    def candidate(self, name: str) -> Candidate:
+        """Return the candidate of a name.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is none.
+        """
+        for one in self.candidates:
+            if one.name == name:
+                return one
+        raise InvalidParameterError(f"there is no candidate {name!r} here")
+
+    def best(self, size_bytes: int) -> Candidate:
+        """Return the candidate to take for a size, within those tried.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the size is below the smallest or above the largest.
+        """
+        least, most = self.sizes[0].size_bytes, self.sizes[-1].size_bytes
+        if not least <= size_bytes <= most:
+            raise InvalidParameterError(f"tried are {least} to {most} bytes, not {size_bytes}")
+        # Between two ranges either will do.
+        of_size = [one for one in self.ranges if one.first_bytes <= size_bytes]
+        return self.candidate(of_size[-1].name)
+
+
+Keep = Callable[[Tuning], None]
+
+
+def tune(
+    topology: Network,
+    collective: str = "allgather",
+    sizes: Sequence[int | str] = ("1KB..1GB",),
+    *,
+    root: str | int | None = None,
+    model: AlphaBeta | None = None,
+    methods: Sequence[str] | None = None,
+    seconds: float = SECONDS,
+    within: float = 0.0,
+    progress: Progress | None = None,
+    keep: Keep | None = None,
+) -> Tuning:
+    """Find the best of many schedules at each size, in simulation.
+
+    Parameters
+    ----------
+    topology : Topology, or its specification, path or networkx graph
+        Of two GPUs or more.
+    collective : str
+        One of :data:`ALL`.
+    sizes : sequence of int or str
+        Of the data, in bytes or as :func:`forestcoll.problem.sizes.read_sizes` has it.
+    root : str or int, optional
+        Of a broadcast or reduce (rank 0 if not given), or of an allreduce: then only methods that
+        take a root are tried.
+    model : AlphaBeta, optional
+        With its defaults if not given; one that does not keep to clocks or steps.
+    methods : sequence of str, optional
+        As of :func:`experiments.tuning.recipes.recipes`.
+    seconds : float
+        For each method to make its schedule, and as much for all its simulations.
+    within : float
+        Ranges may use a schedule that takes longer than the best by this share at most, so that
+        there are fewer of them.
+    progress : callable, optional
+        Told (stage, done, total); may raise to stop it.
+    keep : callable, optional
+        Handed what is known each time that a size has been tried.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is no such collective, or no method makes one here.
+    InvalidParameterError
+        If the sizes, the root, the seconds or the model are not of this kind.
+    TimeLimitError
+        If no method has time left for a size.
+    VerificationError
+        If a schedule is wrong, or faster than the bound: a bug.
+
+    Examples
+    --------
+    >>> found = tune("ring:nodes=6", sizes=["1KB", "64MB"], methods=["ring", "bfb", "direct"])
+    >>> [one.name for one in found.ranges]
+    ['direct', 'bfb']
+    """
+    topology, model = as_topology(topology), AlphaBeta() if model is None else model
+    asked = _sizes(sizes)
+    rank = _rank(topology, collective, root)
+    _check(topology, collective, rank, model, seconds, within)
+    tell: Progress = progress or (lambda stage, done, total: None)
+    tried = recipes(topology, methods, collective, rank)
+    found = _all_made(tried, topology, collective, rank, seconds, tell)
+    start = rank if collective in _ROOTED else None
+    bounds = Bounds(
+        least_latency_s(topology, collective, model, start),
+        _rate(topology, collective, start, found),
+    )
+    candidates = tuple(one.candidate for one in found)
+    nothing = Tuning(topology, collective, rank, model, bounds, candidates, (), (), complete=False)
+    return _Tour(nothing, found, asked, seconds, within, tell, keep).whole()
+
+
+class _Tour:
+    """From size to size: those asked for, then those in between."""
+
+    def __init__(
+        self,
+        nothing: Tuning,
+        found: Sequence[Made],
+        asked: Sequence[int],
+        seconds: float,
+        within: float,
+        tell: Progress,
+        keep: Keep | None,
+    ) -> None:
+        self._nothing, self._asked, self._within = nothing, asked, within
+        self._tell, self._keep = tell, keep
+        self._entrants = [
+            Entrant(one.candidate, one.simulator, nothing.model, seconds)
+            for one in found
+            if one.simulator is not None
+        ]
+        self._known: dict[int, AtSize] = {}
+
+    def whole(self) -> Tuning:
+        """Go all the way."""
+        refined([self._ask(size) for size in self._asked], self._ask, within=self._within)
+        return self._kept(complete=True)
+
+    def _ask(self, size: int) -> AtSize:
+        asked = size in self._asked
+        done = len(self._known) - (0 if asked else len(self._asked))
+        total = len(self._asked) if asked else done + 1
+
+        def tick() -> None:
+            self._tell("sizes" if asked else "borders", done, total)
+
+        tick()
+        bound_s, within = self._nothing.bounds.least_s(size), self._within
+        at = race(self._entrants, size, bound_s, asked=asked, within=within, tick=tick)
+        self._known[size] = at
+        self._kept(complete=False)
+        return at
+
+    def _kept(self, *, complete: bool) -> Tuning:
+        sizes = tuple(self._known[size] for size in sorted(self._known))
+        parts = ranges(sizes, self._within)
+        found = replace(self._nothing, sizes=sizes, ranges=parts, complete=complete)
+        if self._keep is not None:
+            self._keep(found)
+        return found
+
+
+def _sizes(given: Sequence[int | str]) -> list[int]:
+    try:
+        found = sorted(read_sizes(list(given)))
+    except ValueError as error:
+        raise InvalidParameterError(f"sizes {error}") from None
+    if not found:
+        raise InvalidParameterError("there is no size to try; give some, such as 1KB..1GB")
+    return found
+
+
+def _rank(topology: Topology, collective: str, root: str | int | None) -> int | None:
+    if collective not in ALL:
+        raise UnsupportedError(f"collective is {collective!r}; it must be one of {', '.join(ALL)}")
+    if root is None:
+        return 0 if collective in _ROOTED else None
+    if collective not in (*_ROOTED, "allreduce"):
+        raise InvalidParameterError(f"{collective} takes no root (see broadcast and reduce)")
+    return rank_of_root(topology, root)
+
+
+def _check(
+    topology: Topology,
+    collective: str,
+    rank: int | None,
+    model: AlphaBeta,
+    seconds: float,
+    within: float,
+) -> None:
+    check_seconds(seconds)
+    check_seconds(within, "the share that ranges may lose")
+    if topology.num_compute < 2:
+        raise UnsupportedError(f"{topology.name} has a single GPU: there is nothing to send")
+    if model.keep_clock or model.lockstep:
+        raise InvalidParameterError("schedules of all kinds are compared without clocks and steps")
+    ranks = [rank] if rank is not None and collective in _ROOTED else None
+    validate(topology, "allgather" if collective == "all-to-all" else collective, ranks)
+
+
+def _all_made(
+    tried: Sequence[Recipe],
+    topology: Topology,
+    collective: str,
+    rank: int | None,
+    seconds: float,
+    tell: Progress,
+) -> list[Made]:
+    found: list[Made] = []
+    for place, recipe in enumerate(tried):
+        tell("methods", place, len(tried))
+        found.append(made(recipe, topology, collective, rank, seconds, found))
+    tell("methods", len(tried), len(tried))
+    if not any(one.simulator for one in found):
+        first = found[0].candidate
+        raise UnsupportedError(
+            f"no method makes a schedule of {collective} on {topology.name}; "
+            f"{first.name}: {first.note}"
+        )
+    return found
+
+
+def _rate(
+    topology: Topology, collective: str, start: int | None, found: Sequence[Made]
+) -> UpperBound | None:
+    """Bound the rate, knowing what the candidates reach in theory."""
+    schedules = (one.candidate.schedule for one in found)
+    reached = max(cost(one).algbw_gb_s for one in schedules if one is not None)
+    return upper_bound(topology, collective, reached, start)

@@ -1,0 +1,146 @@
+"""The command ``forestcoll tune``."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from forestcoll.schedule import verify
+from forestcoll.schedule.files import read_schedule
+from tests.command_line import ROOT, document, invoke
+
+TRIED = ("direct", "ring", "bfb", "nccl-tree")
+
+NETWORK = "dgx_a100:boxes=1"
+
+
+def test_ranges_and_sizes_are_tables_with_what_was_not_tried() -> None:
+    methods = [word for name in TRIED for word in ("--method", name)]
+    shown = invoke("tune", "ring:nodes=6", "--sizes", "1KB,1MB,1GB", *methods)
+    assert shown.exit_code == 0
+    assert shown.stdout == (
+        "ring:nodes=6, allgather of 6 GPUs\n"
+        "simulated: alpha 10 us a hop, links shared by size; the best of 3 verified schedules\n"
+        "bound: 30 us by latency, 2.4 GB/s by the bottleneck cut\n"
+        "\n"
+        "      from         to    pieces  of bound  best\n"
+        "       1KB       58KB         1    54.9 %  direct\n"
+        "      61KB        1GB         1    51.9 %  bfb\n"
+        "\n"
+        "      size         us     algbw  of bound  best\n"
+        "       1KB     30.256   0.03384    99.2 %  direct\n"
+        "       1MB    466.907     2.246    93.6 %  bfb\n"
+        "       1GB     447422       2.4   100.0 %  bfb\n"
+        "\n"
+        "not tried\n"
+        "  nccl-tree: unsupported: nccl-tree has no allgather; it has allreduce\n"
+        "\n"
+        "tried, nowhere best\n"
+        "  ring\n"
+    )
+
+
+def test_machines_get_the_same_in_json() -> None:
+    options = ["--collective", "allreduce", "--sizes", "1KB,1GB", "--alpha", "2.5"]
+    said = document("tune", NETWORK, *options, "--gamma", "1/100", "--sharing", "fifo")
+    assert said["complete"]
+    assert said["topology"] == NETWORK
+    assert said["alpha_us"]["exact"] == "5/2"
+    assert said["gamma_s_per_gb"]["exact"] == "1/100"
+    assert said["sharing"] == "fifo"
+    assert {"bfb", "nccl-tree"} <= {one["name"] for one in said["candidates"]}
+
+
+def test_it_takes_changes_groups_and_roots() -> None:
+    changed = ["--without", "b1.gpu2 - ib", "--scale", "* - ib=1/2", "--group", "0-1/0-3"]
+    said = document(
+        "tune", "dgx_a100:boxes=3", *changed, "--sizes", "1KB", "--method", "forestcoll"
+    )
+    assert said["gpus"] == 8
+    assert said["topology"].startswith("dgx_a100:boxes=3 ")
+    rooted = ["--collective", "broadcast", "--root", "b0.gpu3"]
+    said = document("tune", NETWORK, "--sizes", "1KB", *rooted)
+    assert said["root"] == 3
+    lines = invoke("tune", NETWORK, "--sizes", "1KB", *rooted, "--gamma", "2").stdout.splitlines()
+    assert lines[0] == "dgx_a100:boxes=1, broadcast of 8 GPUs, root rank 3"
+    assert "alpha 10 us a hop, gamma 2 s/GB, links" in lines[1]
+
+
+def test_files_are_written_for_each_range(tmp_path: Path) -> None:
+    few = [word for name in ("forestcoll", "bfb", "direct") for word in ("--method", name)]
+    asked = ["--collective", "allreduce", "--sizes", "64KB..4MB", "--within", "10", *few]
+    folder = tmp_path / "best"
+    made = invoke("tune", "torus:dims=4x4", *asked, "--format", "json", "-o", folder)
+    assert made.exit_code == 0
+    index = json.loads((folder / "index.json").read_text())
+    assert "% slower than the best" in made.stdout
+    assert f"{folder}: index.json and" in made.stdout
+    for one in index["ranges"]:
+        assert one["file"] in made.stdout
+        verify(read_schedule(folder / one["file"]))
+
+
+def test_methods_out_of_time_are_told() -> None:
+    shown = invoke("tune", "ring:nodes=6", "--sizes", "1KB", "--seconds", "0")
+    assert shown.exit_code == 2
+    assert "took longer than 0 s to make" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--sizes", "1XB"], "--sizes has '1XB'; a size is bytes"),
+        (["--sizes", ""], "--sizes has ''"),
+        (["--alpha", "-1"], "alpha is -1 us; it must be from 0"),
+        (["--alpha", "nan"], "alpha is 'nan', which is not a number"),
+        (["--gamma", "x"], "gamma is 'x', which is not a number"),
+        (["--sharing", "x"], "--sharing is 'x'; it must be fair or fifo"),
+        (["--collective", "gossip"], "it must be one of allgather"),
+        (["--method", "gossip"], "no method 'gossip' to try"),
+        (["--root", "gpu1"], "allgather takes no root"),
+        (["--group", "gpu1"], "has a single GPU: there is nothing to send"),
+        (["--format", "xml", "-o", "."], "written as .json or .npz, not as .xml"),
+        (["-o", "no/such/folder"], "there is no directory no/such"),
+        (["-o", "README.md"], "README.md: is a file; name a folder"),
+    ],
+)
+def test_bad_questions_are_told_in_one_line(
+    options: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    failed = invoke("tune", "ring:nodes=4", *options)
+    assert failed.exit_code == 2
+    assert message in failed.stderr
+    assert failed.stderr.count("\n") == 1
+
+
+def test_interrupted_it_says_what_is_kept(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "forestcoll", "tune", "dgx_h100:boxes=4"]
+    command += ["--sizes", "1KB..1TB", "--collective", "allreduce", "-o", str(tmp_path)]
+    command += ["--method", "direct", "--method", "blink-switch", "--within", "900"]
+    work = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    index = tmp_path / "index.json"
+    end = time.monotonic() + 60
+    while not index.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    os.kill(work.pid, signal.SIGINT)
+    _, told = work.communicate(timeout=60)
+    assert work.returncode == 130
+    note, error = told.splitlines()
+    assert note.startswith(f"note: {tmp_path} has the best of ")
+    assert error == "error: interrupted"
+    kept = json.loads(index.read_text())
+    assert not kept["complete"]
+    for one in kept["ranges"]:
+        verify(read_schedule(tmp_path / one["file"]))
+
+
+def test_the_help_lists_it() -> None:
+    assert "Find the best schedule at each size" in invoke("--help").stdout
