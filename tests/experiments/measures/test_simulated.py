@@ -102,9 +102,14 @@ def test_what_cannot_be_lowered_has_a_remark(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_nobody_waits_for_gpus_without_data() -> None:
-    """With weights of 0 the farthest GPU may have nothing to say: the rate alone is a bound."""
-    found = replace(simulated(), weights=(1, 0, 1, 1))
-    assert found.least_s(1000) == pytest.approx(0.375e-6)
+    """Of a line whose middle has all of the data, two hops are the farthest, not four."""
+    topology = load_topology("torus:dims=5,wrap=false")
+    forest = generate(topology, weights=[0, 0, 1, 0, 0])
+    made = Simulated(
+        forest, Assumptions(), topology, weights=(0, 0, 1, 0, 0), rate_gb_s=Fraction(1)
+    )
+    assert made.least_s(1) == pytest.approx(20e-6)
+    assert made.over_bound(1) == pytest.approx(1, rel=1e-3)
 
 
 def test_without_a_rate_there_is_no_ratio() -> None:

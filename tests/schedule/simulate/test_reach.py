@@ -67,7 +67,7 @@ def test_one_gpu_waits_for_nobody_and_two_apart_for_ever() -> None:
 
 
 def test_who_has_no_data_is_not_waited_for() -> None:
-    """Of a line whose middle has all: two hops out, and two back; everybody hears of an allreduce."""
+    """Of a line whose middle has all: two hops out, or two in; an allreduce is of everybody."""
     builder = TopologyBuilder()
     names = [builder.gpu(f"g{i}") for i in range(5)]
     for one, next_ in pairwise(names):

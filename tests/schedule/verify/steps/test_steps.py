@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from benchmarks.bench_steps import shortest_paths
+from benchmarks.schedules.bench_steps import shortest_paths
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import (
     Chunks,

@@ -1,6 +1,6 @@
 """A step schedule of millions of rows: made, verified, written, read, turned round, lowered.
 
-    python -m benchmarks.bench_steps [--nodes 32x32] [--windows 2]
+    python -m benchmarks.schedules.bench_steps [--nodes 32x32] [--windows 2]
 
 Every GPU of a torus gets every shard from its neighbours that are nearer to the shard's owner, each
 giving it an equal part, as breadth-first broadcasts (BFB) do: about N^2 rows times the neighbours

@@ -1,6 +1,6 @@
 """Simulations at scale: how long lowering, finding classes and simulating take.
 
-    python -m benchmarks.bench_simulate [--runs 3] [--boxes 128]
+    python -m benchmarks.schedules.bench_simulate [--runs 3] [--boxes 128]
 
 A gigabyte in eight pieces, and in the best number of those tried; with the classes that fair shares
 cannot tell apart, and transfer by transfer where that is a few seconds.

@@ -1,6 +1,6 @@
 """Measure how long schedules of a thousand GPUs take to become programs.
 
-    python -m benchmarks.bench_program --only A100 --pieces 4
+    python -m benchmarks.schedules.bench_program --only A100 --pieces 4
 
 "Lower" is from the schedule, its physical paths found, to the program with what every transfer
 waits for; the torus goes hop by hop, as a step schedule. Medians. Beside them the transfers, what

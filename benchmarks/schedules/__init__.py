@@ -1,0 +1,1 @@
+"""Schedules once they are made: lowered, proved, simulated."""
