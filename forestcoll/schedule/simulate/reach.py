@@ -46,7 +46,7 @@ def least_latency_s(
     root : int, optional
         Rank of the root of a broadcast or reduce; 0 if not given.
     weights : sequence, optional
-        Of each rank, in an allgather or reduce-scatter: its part of the data.
+        Of each rank: its part of the data; they say more than a root.
 
     Raises
     ------
@@ -101,12 +101,12 @@ def _roots(
 ) -> list[int]:
     """Return the ranks that everything leads from, or to."""
     ranks = range(topology.num_compute)
-    if collective in ("broadcast", "reduce"):
-        if root is not None and (isinstance(root, bool) or root not in ranks):
-            raise InvalidParameterError(f"root is {root!r}; it must be a rank below {len(ranks)}")
-        return [root or 0]
-    if weights is None or collective in ("allreduce", "all-to-all"):
-        return list(ranks)
-    if len(weights) != len(ranks):
+    if weights is not None and len(weights) != len(ranks):
         raise InvalidParameterError(f"there are {len(weights)} weights for {len(ranks)} GPUs")
-    return [rank for rank in ranks if weights[rank]]
+    if root is not None and (isinstance(root, bool) or root not in ranks):
+        raise InvalidParameterError(f"root is {root!r}; it must be a rank below {len(ranks)}")
+    if collective in ("allreduce", "all-to-all"):
+        return list(ranks)
+    if weights is not None:
+        return [rank for rank in ranks if weights[rank]]
+    return [root or 0] if collective in ("broadcast", "reduce") else list(ranks)

@@ -73,7 +73,8 @@ def test_who_has_no_data_is_not_waited_for() -> None:
     for one, next_ in pairwise(names):
         builder.link(one, next_, 1)
     line, model, weights = builder.build("line"), AlphaBeta(alpha_us=10), (0, 0, 1, 0, 0)
-    for collective, hops in (("allgather", 2), ("reduce-scatter", 2), ("allreduce", 4)):
+    hops_of = {"allgather": 2, "broadcast": 2, "reduce-scatter": 2, "reduce": 2, "allreduce": 4}
+    for collective, hops in hops_of.items():
         found = least_latency_s(line, collective, model, weights=weights)
         assert found == pytest.approx(hops * 10e-6)
     forest = generate(line, weights=weights)
