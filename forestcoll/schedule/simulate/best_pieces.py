@@ -26,7 +26,7 @@ __all__ = ["MOST_PIECES", "best_pieces"]
 MOST_PIECES = 2**14
 """More are not tried."""
 
-_MOST_WORK = 2**27  # of one simulation: some seconds
+_MOST_WORK = 2**26  # of one simulation: some seconds
 _PATIENCE = 2  # larger numbers that are worse before it ends
 
 
