@@ -141,9 +141,12 @@ def test_whoever_is_lost_no_point_is(
     assert f"error: lost the Dask scheduler at {cluster.address}" in notes.decode()
 
 
-def test_nobody_at_the_address(app, write_experiment, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_at_the_address(
+    app, write_experiment, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Port 1 is nobody's."""
     monkeypatch.setattr(cluster_executor, "CONNECT_S", 0.5)
+    monkeypatch.chdir(tmp_path)  # results go below it
     options = ["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1"]
     done = CliRunner().invoke(app, [str(write_experiment()), *options])
     assert isinstance(done.exception, ForestCollError)
