@@ -23,15 +23,22 @@ int PathPool::number(const std::vector<int>& arcs) {
 }
 
 LowNetwork::LowNetwork(const Graph& network, const NodeMap<std::uint8_t>& is_target)
-    : graph(&network), rank(network.num_nodes, -1), in(network.num_nodes), out(network.num_nodes) {
+    : graph(&network),
+      rank(network.num_nodes, -1),
+      in(network.num_nodes),
+      out(network.num_nodes),
+      in_from_targets(network.num_nodes),
+      in_from_switches(network.num_nodes) {
   for (NodeId v = 0; v < network.num_nodes; ++v) {
     if (!is_target[v]) continue;
     rank[v] = node.count();
     node.push_back(v);
   }
   for (int a = 0; a < network.arcs.count(); ++a) {
-    in[network.arcs[a].head].push_back(a);
-    out[network.arcs[a].tail].push_back(a);
+    const auto [tail, head, capacity] = network.arcs[a];
+    in[head].push_back(a);
+    out[tail].push_back(a);
+    (rank[tail] >= 0 ? in_from_targets : in_from_switches)[head].push_back(a);
   }
 }
 
@@ -121,6 +128,15 @@ void TreeState::measure(int batch) {
     const int v = order_[next];
     below_[parents[v]] = std::max(below_[parents[v]], below_[v] + 1);
   }
+}
+
+Congestion TreeState::congestion() const {
+  Congestion most{0, 1};
+  const auto& arcs = network_->graph->arcs;
+  for (int a = 0; a < arcs.count(); ++a) {
+    if (load_[a] > 0) most = std::max(most, Congestion{load_[a], arcs[a].capacity});
+  }
+  return most;
 }
 
 bool TreeState::is_below(int batch, int u, int v) const {

@@ -20,7 +20,7 @@ namespace forestcoll {
 struct Batches {
   std::vector<int> root;
   std::vector<Amount> multiplicity;
-  // A row for each batch, -1 at the root; empty: shortest-path trees to begin with.
+  // A row for each batch, -1 at the root; empty: trees are grown to begin with.
   std::vector<int> parent;
 };
 

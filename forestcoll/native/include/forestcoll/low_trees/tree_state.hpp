@@ -8,6 +8,7 @@
 
 #include "forestcoll/common/indexed_vector.hpp"
 #include "forestcoll/common/types.hpp"
+#include "forestcoll/low_trees/congestion.hpp"
 #include "forestcoll/low_trees/low_trees.hpp"
 
 namespace forestcoll {
@@ -41,6 +42,7 @@ struct LowNetwork {
   NodeMap<int> rank;                  // -1: a switch
   IndexedVector<NodeId> node;         // by rank
   NodeMap<std::vector<int>> in, out;  // arcs
+  NodeMap<std::vector<int>> in_from_targets, in_from_switches;
 };
 
 // Invariant: load(a) is the trees of all batches whose edges run over a; depths and heights below
@@ -69,6 +71,9 @@ class TreeState {
     attach(batch, v, parent, path);
     depth_[v] = depth_[parent] + 1;
   }
+
+  // The most trees that a link carries for its capacity.
+  Congestion congestion() const;
 
   // Depths from the root and heights of what is below each node, of one batch.
   void measure(int batch);
