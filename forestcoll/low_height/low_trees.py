@@ -32,7 +32,7 @@ _PARTS = 8  # into which the trees of a root are cut at most
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seeds:
-    """Batches of trees to begin with; without parents, shortest-path trees.
+    """Batches of trees to begin with; without parents, trees are grown.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ ZERO = Fraction(0)
 def test_trees_are_proved_and_within_the_height(
     topology: Topology, k: int, slack: int, cut: bool
 ) -> None:
-    """From shortest-path trees, and from the core's, cut."""
+    """From trees that are grown, and from the core's, cut."""
     weights = [1] * topology.num_compute
     height = max(eccentricities(topology, range(topology.num_compute))) + slack
     begin = Seeds.of(generate(topology, k=k)) if cut else seeds(weights, k)

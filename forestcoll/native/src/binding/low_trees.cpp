@@ -36,7 +36,7 @@ void bind_low_trees(nb::module_& m) {
         "root"_a, "multiplicity"_a, "parent"_a, "height"_a, "bound_trees"_a, "bound_capacity"_a,
         "looks"_a, "progress"_a = nb::none(),
         "Search for trees of a bounded height and little congestion, from given parents (ranks; "
-        "empty: from shortest-path trees), until a bound or so many looks at links. Return their "
+        "empty: they are grown), until a bound or so many looks at links. Return their "
         "parents, and the paths of their links: tail, head, first path, trees, first hop, hops.");
 }
 
