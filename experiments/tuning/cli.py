@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
-from forestcoll.cli.options import Group, Json, Root, Spec, in_group, root_of, sizes_of
+from forestcoll.cli.options import (
+    Alpha,
+    Gamma,
+    Group,
+    Json,
+    Root,
+    Spec,
+    in_group,
+    root_of,
+    sizes_of,
+)
 
 if TYPE_CHECKING:
     from experiments.tuning.records import Folder
@@ -35,12 +45,8 @@ def tune_sizes(
     without: Without = None,
     scale: Scale = None,
     links: NewLinks = None,
-    alpha: Annotated[
-        str, typer.Option("--alpha", metavar="US", help="Microseconds of a hop from GPU to GPU.")
-    ] = "10",
-    gamma: Annotated[
-        str, typer.Option("--gamma", metavar="S", help="Seconds in which a GPU adds a gigabyte.")
-    ] = "0",
+    alpha: Alpha = "10",
+    gamma: Gamma = "0",
     sharing: Annotated[
         str, typer.Option("--sharing", help="Of links: fair, or fifo (first come, first served).")
     ] = "fair",

@@ -15,7 +15,9 @@ from forestcoll.topology import Topology, group, members_from_text
 from forestcoll.topology.validate import COLLECTIVES
 
 __all__ = [
+    "Alpha",
     "CollectiveName",
+    "Gamma",
     "Group",
     "Json",
     "MaxHeight",
@@ -69,6 +71,14 @@ Group = Annotated[
         metavar="GPUS",
         help="Who takes part (the others forward): names, or BOXES/INDICES like 0-15/* or */0.",
     ),
+]
+
+
+Alpha = Annotated[
+    str, typer.Option("--alpha", metavar="US", help="Microseconds of a hop from GPU to GPU.")
+]
+Gamma = Annotated[
+    str, typer.Option("--gamma", metavar="S", help="Seconds in which a GPU adds a gigabyte.")
 ]
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from forestcoll.cli.facts import as_json
-from forestcoll.cli.options import Json, ScheduleFile, sizes_of
+from forestcoll.cli.options import Alpha, Gamma, Json, ScheduleFile, sizes_of
 from forestcoll.cli.output import expect_writable, progress_bars
 from forestcoll.errors import InvalidParameterError
 from forestcoll.lowering import lower
@@ -31,12 +31,8 @@ def simulate_schedule(
         str,
         typer.Option("--size", "--sizes", help="Of the data: 1MB,64MB or 1MB..1GB; 1MB is 2^20."),
     ] = "1MB..1GB",
-    alpha: Annotated[
-        str, typer.Option("--alpha", metavar="US", help="Microseconds of a hop from GPU to GPU.")
-    ] = "10",
-    gamma: Annotated[
-        str, typer.Option("--gamma", metavar="S", help="Seconds in which a GPU adds a gigabyte.")
-    ] = "0",
+    alpha: Alpha = "10",
+    gamma: Gamma = "0",
     pieces: Annotated[
         str, typer.Option("--pieces", help="How many to cut the data into, or best.")
     ] = "best",
