@@ -15,6 +15,7 @@ from baselines.interface.supported import check_supported
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
@@ -30,6 +31,8 @@ Schedule = (
     | FlowSchedule
     | MulticastForest
     | Allreduce[MulticastForest]
+    | FactoredForest
+    | Allreduce[FactoredForest]
 )
 """What a method can make."""
 

@@ -193,6 +193,10 @@ class LimitsEntry(_Strict):
         allow_inf_nan=False,
         description="Resident memory of the worker and its children, in GB (1e9 bytes).",
     )
+    once: bool = Field(
+        default=False,
+        description="Spare a method that ran into a limit later topologies of the same cluster.",
+    )
 
 
 def _pieces(given: object) -> object:

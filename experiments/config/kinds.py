@@ -162,3 +162,20 @@ register(Kind(
     draws="experiments.plots.maps:heat_map",
     options={"x": Option("gpus", "side"), "y": Option("method", "side"), "value": Option("ratio")},
 ))  # fmt: skip
+register(Kind(
+    name="cut-bounds",
+    summary="what the borders of GPUs and boxes allow, and the optimum, against GPUs",
+    draws="experiments.plots.cut_bounds:cut_bounds",
+    options={"y": Option("algbw_gb_s", fixed=True)},
+))  # fmt: skip
+register(Kind(
+    name="breakdowns",
+    summary="the share of each stage in the generation time, beside published ones",
+    draws="experiments.plots.breakdowns:breakdowns",
+))  # fmt: skip
+register(Kind(
+    name="slowdowns",
+    summary="the optimum of the whole network over any algbw in changed ones, against GPUs",
+    draws="experiments.plots.slowdowns:slowdowns",
+    options={"y": Option("algbw_gb_s")},
+))  # fmt: skip

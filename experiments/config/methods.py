@@ -21,7 +21,13 @@ from baselines.interface.search import Report
 from baselines.interface.supported import GATHERING, check_supported
 from baselines.registry import METHODS
 from forestcoll.errors import InvalidExperimentError, UnsupportedError
-from forestcoll.generate import Options, Progress, generate_multicast, generate_timed
+from forestcoll.generate import (
+    Options,
+    Progress,
+    generate_factored_timed,
+    generate_multicast,
+    generate_timed,
+)
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.request import PROGRAM_S
 from forestcoll.problem.weights import Weights
@@ -122,10 +128,21 @@ def _forestcoll(
     threads: int | None = None,
     program_s: float = PROGRAM_S,
     multicast: bool = False,
+    factored: bool = False,
     root: str | int | None = None,
     weights: Weights | None = None,
 ) -> tuple[Schedule, dict[str, float]]:
-    """Run the core; with ``multicast`` marked switches copy and add."""
+    """Run the core.
+
+    With ``multicast`` marked switches copy and add; with ``factored`` trees are not written out.
+
+    Raises
+    ------
+    UnsupportedError
+        If both are asked for.
+    """
+    if multicast and factored:
+        raise UnsupportedError("unsupported: multicast trees are written out; leave factored out")
     options: Options = {
         "k": k,
         "max_height": max_height,
@@ -138,6 +155,8 @@ def _forestcoll(
     if multicast:
         made = generate_multicast(topology, collective=collective, **options)
         return made.schedule, made.seconds
+    if factored:
+        return generate_factored_timed(topology, collective=collective, **options)
     return generate_timed(topology, collective=collective, **options)
 
 

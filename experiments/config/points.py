@@ -60,10 +60,13 @@ class Limits:
         Wall-clock time of the generation, again of the checks after it, and of simulations.
     memory_gb : float
         Resident memory of the worker and its children, in GB (1e9 bytes).
+    once : bool
+        Whether a method that has run into a limit is spared later topologies of the same cluster.
     """
 
     seconds: float
     memory_gb: float
+    once: bool = False
 
 
 class Job(TypedDict):

@@ -41,7 +41,8 @@ def points_of(experiment: Experiment, folder: Path) -> Iterator[Placed]:
     folder : Path
         Of the experiment file, from which topology files are named.
     """
-    limits = Limits(experiment.limits.seconds, experiment.limits.memory_gb)
+    given = experiment.limits
+    limits = Limits(given.seconds, given.memory_gb, given.once)
     for t, entry in enumerate(experiment.topologies):
         for topology in _swept(entry.parameters):
             cluster, name, source, digest = _named(entry, topology, folder)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from experiments.measures.borders import boxes, gpus, linked_pairs
 from experiments.measures.measure import (
     Measure,
     duration,
@@ -118,6 +119,26 @@ class Measures:
         label="share of the optimum, flowing", better="more",
         heading="optimal", cell=lambda row: share(row.ratio), always=True, before="made_by",
     )  # fmt: skip
+    border_of_gpu_gb_s: float | None = measure(
+        "the rate that the links of the narrowest GPU allow an allgather or reduce-scatter",
+        how=lambda made: made.border(gpus),
+        label="bound by the border of a GPU", unit="GB/s", better="more", summary=False,
+    )  # fmt: skip
+    border_of_pair_gb_s: float | None = measure(
+        "that of two GPUs of a box that direct links join, such as the two of an MI250 module",
+        how=lambda made: made.border(linked_pairs),
+        label="bound by the border of two linked GPUs", unit="GB/s", better="more", summary=False,
+    )  # fmt: skip
+    border_of_box_gb_s: float | None = measure(
+        "that of a box",
+        how=lambda made: made.border(boxes),
+        label="bound by the border of a box", unit="GB/s", better="more", summary=False,
+    )  # fmt: skip
+    box_traffic: float | None = measure(
+        "what an allgather sends into boxes, as a multiple of what must come into them",
+        how=lambda made: made.box_traffic,
+        label="traffic into boxes", unit="of the least", better="less",
+    )  # fmt: skip
     num_trees: int | None = measure(
         "trees, with multiplicity",
         how=lambda made: made.of_forests(lambda forest: forest.num_trees),
@@ -125,12 +146,13 @@ class Measures:
     )  # fmt: skip
     num_batches: int | None = measure(
         "different trees",
-        how=lambda made: made.of_forests(lambda forest: forest.num_batches),
+        how=lambda made: made.of_trees(lambda forest: forest.num_batches),
         label="different trees", logarithmic=True,
     )  # fmt: skip
     height: int | None = measure(
-        "greatest height of a tree in GPU hops; of an allreduce, of both phases together",
-        how=lambda made: made.of_forests(lambda forest: int(forest.heights().max(initial=0))),
+        "greatest height of a tree in GPU hops; of an allreduce, of both phases together; empty "
+        "where trees are `factored`",
+        how=lambda made: made.of_trees(lambda forest: int(forest.heights().max(initial=0))),
         label="height of the trees", unit="GPU hops",
     )  # fmt: skip
     k: int | None = measure(

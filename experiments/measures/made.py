@@ -9,12 +9,14 @@ from functools import cached_property
 from typing import Any
 
 from baselines.interface.method import Schedule
+from experiments.measures.borders import Sets, border_bound, box_traffic
 from experiments.measures.bounds import UpperBound, upper_bound
 from experiments.measures.simulated import Assumptions, Simulated
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import (
     Allreduce,
     Cost,
+    FactoredForest,
     FlowSchedule,
     Steps,
     StepSchedule,
@@ -59,8 +61,26 @@ class Made:
 
     @cached_property
     def in_steps(self) -> Steps | None:
-        """Its cost when nothing is passed on before a step has ended; a flow has no steps."""
-        return None if isinstance(self.schedule, FlowSchedule) else in_steps(self.schedule)
+        """Its cost when nothing is passed on before a step has ended.
+
+        A flow has no steps, and those of factored trees are not known one by one.
+        """
+        unknown = isinstance(self.schedule, FlowSchedule) or self.factored
+        return None if unknown else in_steps(self.schedule)
+
+    def border(self, sets: Callable[[Topology], Sets]) -> Fraction | None:
+        """Return the rate that the narrowest of some sets allows an allgather or reduce-scatter."""
+        if self.collective not in ("allgather", "reduce-scatter"):
+            return None
+        reduction = self.collective == "reduce-scatter"
+        return border_bound(self.topology, sets(self.topology), self.weights, reduction=reduction)
+
+    @property
+    def box_traffic(self) -> Fraction | None:
+        """What an allgather of equal shards sends into boxes, over the least."""
+        if self.collective != "allgather" or self.weights is not None:
+            return None
+        return box_traffic(self.topology, self.flowing.loads, self.flowing.whole)
 
     @property
     def bandwidth_runtime(self) -> Fraction | None:
@@ -130,6 +150,11 @@ class Made:
         return self.schedule.phases if isinstance(self.schedule, Allreduce) else (self.schedule,)
 
     @property
+    def factored(self) -> bool:
+        """Whether its trees are not written out one by one."""
+        return any(isinstance(forest, FactoredForest) for forest in self.forests)
+
+    @property
     def remark(self) -> str:
         """What an allreduce says of how it was made."""
         return self.schedule.remark if isinstance(self.schedule, Allreduce) else ""
@@ -137,3 +162,7 @@ class Made:
     def of_forests(self, number: Callable[[Any], int]) -> int | None:
         """Add up a number of each of its forests; None if there are none."""
         return sum(map(number, self.forests)) if self.forests else None
+
+    def of_trees(self, number: Callable[[Any], int]) -> int | None:
+        """Add up a number that needs the trees one by one; None also if they are factored."""
+        return None if self.factored else self.of_forests(number)

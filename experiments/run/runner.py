@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from typing import Protocol
 
-from experiments.config.points import Point
+from experiments.config.points import Point, Status
 from experiments.results.logs import with_log
 from experiments.results.rows import Row, RowFile
 from experiments.run.executors import Executor
 from experiments.run.plan import Plan
+from experiments.run.provenance import commit, host, versions
 
 __all__ = ["Observer", "run_points"]
+
+_NOT_RUN = "not run: "
+_LIMITS = (Status.TIMEOUT, Status.OUT_OF_MEMORY)
 
 
 class Observer(Protocol):
@@ -34,10 +40,39 @@ def run_points(plan: Plan, file: RowFile, executor: Executor, observer: Observer
     """
     rows = dict(plan.done)
     points = {point.identity: point for point in plan.to_run}
-    with contextlib.closing(executor.run(plan.to_run, observer.stage)) as ended:
+
+    def keep(row: Row) -> None:
+        file.append(row)
+        rows[row.point] = row
+        observer.finished(points[row.point], row)
+
+    def worth_running() -> Iterator[Point]:
+        for point in plan.to_run:
+            earlier = _limit_reached(point, rows.values()) if point.limits.once else None
+            if earlier is None:
+                yield point
+            else:
+                keep(_spared(point, earlier))
+
+    with contextlib.closing(executor.run(worth_running(), observer.stage)) as ended:
         for found in ended:
-            row = with_log(found, file.path.parent)
-            file.append(row)
-            rows[row.point] = row
-            observer.finished(points[row.point], row)
+            keep(with_log(found, file.path.parent))
     return [rows[point.identity] for point in plan.points]
+
+
+def _limit_reached(point: Point, rows: Iterable[Row]) -> Row | None:
+    """Return the row of an earlier topology of the cluster on which the method hit a limit."""
+    for row in rows:
+        same = (row.series, row.cluster) == (point.series, point.cluster)
+        if same and row.status in _LIMITS and (row.position or 0) < (point.position or 0):
+            return row
+    return None
+
+
+def _spared(point: Point, earlier: Row) -> Row:
+    """Return the row of a point that is not run: it ends as that of the earlier topology did."""
+    spared = earlier.reason.startswith(_NOT_RUN)
+    reason = earlier.reason if spared else f"{_NOT_RUN}{earlier.reason} on {earlier.topology}"
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    known = {"versions": versions(), "host": host(), "commit": commit(), "time": now}
+    return Row.of(point, {"status": earlier.status, "reason": reason, **known})

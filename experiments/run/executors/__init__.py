@@ -7,7 +7,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable
 from typing import Protocol
 
 from experiments.config.points import Point
@@ -22,8 +22,10 @@ OnStage = Callable[[Point, str], None]
 class Executor(Protocol):
     """Runs points."""
 
-    def run(self, points: Sequence[Point], on_stage: OnStage) -> Generator[Row]:
+    def run(self, points: Iterable[Point], on_stage: OnStage) -> Generator[Row]:
         """Run points, in order as far as possible, and yield the row of each as it ends.
+
+        Points may be taken one by one: which follow can depend on rows that have been yielded.
 
         Closing the generator ends all points that still run.
         """

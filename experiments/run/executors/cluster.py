@@ -11,7 +11,7 @@ import functools
 import queue
 import select
 import uuid
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -43,8 +43,9 @@ class DaskExecutor:
 
     scheduler: str
 
-    def run(self, points: Sequence[Point], on_stage: OnStage) -> Generator[Row]:
+    def run(self, points: Iterable[Point], on_stage: OnStage) -> Generator[Row]:
         """Submit all points at once; see :class:`experiments.run.executors.Executor`."""
+        points = list(points)
         topic = f"forestcoll-{uuid.uuid4().hex}"
         news: queue.SimpleQueue[tuple[int, str | Future[Row]]] = queue.SimpleQueue()
         with self._connect() as client:

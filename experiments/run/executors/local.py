@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import select
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 
 from experiments.config.points import Point
@@ -27,7 +27,7 @@ class LocalExecutor:
 
     jobs: int = 1
 
-    def run(self, points: Sequence[Point], on_stage: OnStage) -> Generator[Row]:
+    def run(self, points: Iterable[Point], on_stage: OnStage) -> Generator[Row]:
         """Start a point as another ends; see :class:`experiments.run.executors.Executor`."""
         waiting = iter(points)
         running: list[Running] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 
 from typer.testing import CliRunner
@@ -21,7 +21,7 @@ class Pretended:
     """An executor that makes up its rows."""
 
     def run(
-        self, points: Sequence[Point], on_stage: Callable[[Point, str], None]
+        self, points: Iterable[Point], on_stage: Callable[[Point, str], None]
     ) -> Generator[Row]:
         for point in points:
             on_stage(point, "starting")
@@ -71,3 +71,41 @@ def test_a_full_disk_is_an_error_and_no_half_row(
     assert CliRunner().invoke(app, again).exit_code == 0
     assert rows.read_bytes().startswith(before)
     assert len({row.point for row in read_rows(rows)}) == len(read_rows(rows)) == 2
+
+
+class Slow(Pretended):
+    """An executor on which every method but the first takes too long from 4 nodes on."""
+
+    def run(
+        self, points: Iterable[Point], on_stage: Callable[[Point, str], None]
+    ) -> Generator[Row]:
+        for point in points:
+            on_stage(point, "starting")
+            late = point.method != "forestcoll" and point.topology != "ring:nodes=3"
+            ending = {"status": "timeout", "reason": "over 1 s"} if late else {"status": "ok"}
+            yield Row.of(point, {**ending, "time": "2026-01-01T00:00:00+00:00"})
+
+
+def test_a_method_that_hit_a_limit_is_spared_what_follows(
+    write_experiment, log, tmp_path: Path
+) -> None:
+    """With ``once``: its rows say so, others go on; with higher limits, and without it, all run."""
+    methods = [{"name": "forestcoll"}, {"name": "ring"}]
+    limits = {"seconds": 1, "once": True}
+    sizes = [{"family": "ring", "parameters": {"nodes": [3, 4, 5, 6]}}]
+    path = write_experiment(topologies=sizes, methods=methods, limits=limits)
+    with RowFile(tmp_path / "rows.jsonl") as file:
+        rows = run_points(make_plan(read_experiment(path).points, []), file, Slow(), log)
+    ring = [(row.status, row.reason) for row in rows if row.method == "ring"]
+    spared = (Status.TIMEOUT, "not run: over 1 s on ring:nodes=4")
+    assert ring == [(Status.OK, ""), (Status.TIMEOUT, "over 1 s"), spared, spared]
+    assert all(row.status is Status.OK for row in rows if row.method == "forestcoll")
+    assert len(read_rows(tmp_path / "rows.jsonl")) == 8
+    raised = read_experiment(
+        write_experiment(topologies=sizes, methods=methods, limits={"seconds": 2, "once": True})
+    )
+    assert len(make_plan(raised.points, rows).to_run) == 3
+    every = write_experiment(topologies=sizes, methods=methods, limits={"seconds": 1})
+    with RowFile(tmp_path / "more.jsonl") as file:
+        rows = run_points(make_plan(read_experiment(every).points, []), file, Slow(), log)
+    assert [row.reason for row in rows if row.method == "ring"] == ["", *["over 1 s"] * 3]

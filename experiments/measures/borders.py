@@ -1,0 +1,117 @@
+"""What has to cross the border of a GPU, of two linked GPUs or of a box, and what does.
+
+Problem: a set of GPUs must get what the others have; the links into it bound the rate of every
+         allgather (in a reduce-scatter, the links out of it), and a schedule may send more over
+         them than it must.
+Input:   a topology, with parts of the data by rank; the loads of links.
+Output:  the least bound of each kind of set, in GB/s; the traffic over the borders of boxes as a
+         multiple of the least.
+Cost:    one pass over the links, and over the pairs of nodes of each set.
+Source:  ForestColl figure 2 (what rings send twice) and slides (bounds from different cuts).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterator, Sequence
+from fractions import Fraction
+
+from forestcoll.topology import Topology
+
+__all__ = ["Sets", "border_bound", "box_traffic", "boxes", "gpus", "linked_pairs"]
+
+Sets = Iterator[frozenset[int]]
+"""Sets of positions of nodes."""
+
+
+def gpus(topology: Topology) -> Sets:
+    """Yield each GPU by itself."""
+    return (frozenset({gpu}) for gpu in topology.compute)
+
+
+def linked_pairs(topology: Topology) -> Sets:
+    """Yield two GPUs of a box that direct links join, such as those of an MI250 module."""
+    nodes = topology.nodes
+    for link in topology.links:
+        tail, head = nodes[link.tail], nodes[link.head]
+        if not (tail.is_switch or head.is_switch) and tail.box == head.box is not None:
+            yield frozenset({link.tail, link.head})
+
+
+def boxes(topology: Topology) -> Sets:
+    """Yield each box with its switches."""
+    inside: dict[int, set[int]] = {}
+    for position, node in enumerate(topology.nodes):
+        if node.box is not None:
+            inside.setdefault(node.box, set()).add(position)
+    return map(frozenset, inside.values())
+
+
+def border_bound(
+    topology: Topology, sets: Sets, weights: Sequence[int] | None = None, *, reduction: bool = False
+) -> Fraction | None:
+    """Return the least rate, in GB/s of data, that the border of one of some sets allows.
+
+    Parameters
+    ----------
+    topology : Topology
+    sets : iterator of frozenset of int
+        Those that hold all GPUs, or all of the data, bound nothing.
+    weights : sequence of int, optional
+        Of each rank: its part of the data; all the same if not given.
+    reduction : bool
+        Whether sums leave the sets, not data enter them.
+
+    Returns
+    -------
+    Fraction or None
+        None if none of them bounds anything.
+    """
+    parts = list(weights or [1] * topology.num_compute)
+    rates = [
+        Fraction(sum(parts)) * _bandwidth(topology, nodes, reduction=reduction) / outside
+        for nodes in dict.fromkeys(sets)
+        if (outside := _outside(topology, nodes, parts)) and outside < sum(parts)
+    ]
+    return min(rates, default=None)
+
+
+def box_traffic(topology: Topology, loads: Sequence[int], whole: int) -> Fraction | None:
+    """Return what an allgather sends into boxes, all together, as a multiple of what it must.
+
+    Parameters
+    ----------
+    topology : Topology
+    loads : sequence of int
+        Over each link: ``loads[i] / whole`` of the data.
+    whole : int
+
+    Returns
+    -------
+    Fraction or None
+        None without two boxes that have GPUs.
+    """
+    parts = [1] * topology.num_compute
+    outside = [_outside(topology, nodes, parts) for nodes in boxes(topology)]
+    needed = sum(parts_of for parts_of in outside if parts_of < len(parts))
+    sent = sum(
+        load
+        for link, load in zip(topology.links, loads, strict=True)
+        if (box := topology.nodes[link.head].box) is not None
+        and topology.nodes[link.tail].box != box
+    )
+    return Fraction(sent * len(parts), whole * needed) if needed else None
+
+
+def _outside(topology: Topology, nodes: Collection[int], parts: Sequence[int]) -> int:
+    """Return how many parts of the data GPUs outside a set have."""
+    inside = sum(parts[topology.rank_of[v]] for v in nodes if not topology.nodes[v].is_switch)
+    return sum(parts) - inside
+
+
+def _bandwidth(topology: Topology, nodes: Collection[int], *, reduction: bool) -> Fraction:
+    """Return the bandwidth of the links into a set; of those out of it in a reduction."""
+    totals = topology.egress_gb_s if reduction else topology.ingress_gb_s
+    pairs = (topology.link_between.get(pair) for pair in itertools.permutations(nodes, 2))
+    inside = sum((link.bandwidth_gb_s for link in pairs if link), start=Fraction(0))
+    return sum((totals[node] for node in nodes), start=Fraction(0)) - inside

@@ -1,0 +1,73 @@
+"""What faults cost: the time as a multiple of the optimum of the same network without them.
+
+There is a panel for each way in which networks are changed. Its band is the optimum of the damaged
+network over that of the whole one: no schedule is below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from experiments.plots.drawing import gpu_axis, label_left
+from experiments.plots.losses import INK, lost_in_words, never_done, notes, partly_done
+from experiments.plots.panels import cluster_panels, palette_of
+from experiments.results.columns import medians
+from experiments.results.rows import Row
+from forestcoll.errors import InvalidExperimentError
+
+__all__ = ["slowdowns"]
+
+
+def slowdowns(rows: Sequence[Row], y: str) -> Figure:
+    """Draw the optimum without faults over a rate, against the number of GPUs.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        Of changed networks, and of the same without changes.
+    y : str
+        The rate: any algbw.
+
+    Raises
+    ------
+    InvalidExperimentError
+        If no network is changed, or none of them is there without changes.
+    """
+    whole = {row.topology: row.optimum_gb_s for row in rows if " " not in row.topology}
+    damaged = [row for row in rows if whole.get(row.topology.partition(" ")[0])]
+    damaged = [row for row in damaged if row.topology not in whole]
+    if not damaged:
+        raise InvalidExperimentError(
+            "slowdowns: there is no network beside the same one with parts without, scaled or added"
+        )
+    palette = palette_of(damaged)
+    figure, panel_of = cluster_panels([replace(row, optimum_gb_s=None) for row in damaged], y)
+    for cluster, axes in panel_of.items():
+        here = [row for row in damaged if row.cluster == cluster]
+        base = {row.gpus: whole[row.topology.partition(" ")[0]] for row in here if row.gpus}
+        _line(axes, base, medians(here, "optimum_gb_s"), color=INK, lw=4, alpha=0.25,
+              label="optimum, damaged")  # fmt: skip
+        for series, its_look in palette.items():
+            its = [row for row in here if row.series == series]
+            _line(axes, base, medians(its, y), label=series, **its_look)
+        axes.axhline(1.0, color=INK, lw=0.8, ls=(0, (4, 3)), label="optimum without faults")
+        gpu_axis(axes, [row.gpus for row in here if row.gpus])
+    told = partly_done(damaged)
+    notes(figure.axes, [lost_in_words(told, palette, cluster=name) for name in panel_of])
+    for series, words in never_done(damaged, palette).items():
+        figure.axes[0].plot([], [], label=words, **palette[series])
+    label_left(figure.axes, "time / optimum without faults")
+    return figure
+
+
+def _line(
+    axes: Axes, base: Mapping[int, float | None], rates: Mapping[int, float], **look: Any
+) -> None:
+    times = {size: best / rate for size, rate in rates.items() if (best := base[size])}
+    if times:
+        axes.plot(list(times), list(times.values()), **look)
