@@ -14,15 +14,14 @@ results/.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from statistics import fmean
 
 from experiments.fit_alpha import MEASURE, compared, fitted_alpha_us, fitted_on, mean_error, table
+from experiments.published import printed
 from experiments.results.rows import Row, Status, read_rows
 from forestcoll.problem.sizes import size_text
 
@@ -37,6 +36,8 @@ class Speedup:
 
     Parameters
     ----------
+    item : str
+        Of :mod:`experiments.reproduction.inventory`.
     source, topology, collective : str
     ours, methods : str
         The method that leads, and those that it is compared with, of which the best counts.
@@ -46,6 +47,7 @@ class Speedup:
         The least and the largest size of those that an average is printed of.
     """
 
+    item: str
     source: str
     topology: str
     collective: str
@@ -68,7 +70,7 @@ def speedups(rows: Mapping[str, Sequence[Row]]) -> list[Speedup]:
         By the name of the experiment.
     """
     found = []
-    for line in _printed():
+    for line in printed("speedups.csv"):
         here = rows.get(line["experiment"], ())
         ours = _best(here, [line["ours"]], line["topology"])
         other = _best(here, line["methods"].split(), line["their_topology"])
@@ -86,6 +88,7 @@ def _beside(line: Mapping[str, str], ratios: Mapping[int, float]) -> Speedup:
         within = [ratio for size, ratio in ratios.items() if over[0] <= size <= over[1]]
         mean = fmean(within) if within else None
     return Speedup(
+        item=line["item"],
         source=line["source"],
         topology=line["topology"],
         collective=line["collectives"],
@@ -111,11 +114,6 @@ def _best(rows: Iterable[Row], methods: Sequence[str], topology: str) -> dict[in
     return best
 
 
-def _printed() -> list[dict[str, str]]:
-    file = resources.files("experiments.published").joinpath("speedups.csv")
-    return list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
-
-
 def page_tables(results: Path, alpha_us: float | None = None) -> dict[str, list[str]]:
     """Return the tables of the page, by the names of their places in it.
 
@@ -126,7 +124,7 @@ def page_tables(results: Path, alpha_us: float | None = None) -> dict[str, list[
     alpha_us : float, optional
         What is fitted, if that is known; it takes some seconds to find.
     """
-    names = dict.fromkeys(line["experiment"] for line in _printed())
+    names = dict.fromkeys(line["experiment"] for line in printed("speedups.csv"))
     files = {name: results / name / "rows.jsonl" for name in names}
     rows = {name: read_rows(file) for name, file in files.items() if file.is_file()}
     alpha = fitted_alpha_us() if alpha_us is None else alpha_us

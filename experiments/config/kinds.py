@@ -176,6 +176,6 @@ register(Kind(
 register(Kind(
     name="slowdowns",
     summary="the optimum of the whole network over any algbw in changed ones, against GPUs",
-    draws="experiments.plots.slowdowns:slowdowns",
+    draws="experiments.plots.fault_costs:fault_costs",
     options={"y": Option("algbw_gb_s")},
 ))  # fmt: skip

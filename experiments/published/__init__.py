@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from importlib import resources
 
-__all__ = ["Breakdown", "Mark", "generation_breakdowns", "marks"]
+__all__ = ["Breakdown", "Mark", "generation_breakdowns", "marks", "printed"]
 
 _TOTAL = "generation_s"
 
@@ -63,6 +63,11 @@ class Breakdown:
     switch_removal_s: float
     tree_packing_s: float
     total_s: float
+
+
+def printed(file: str) -> list[dict[str, str]]:
+    """Return the lines of one of the files, as text by column."""
+    return list(_tables()[file])
 
 
 def marks(measure: str, collectives: Collection[str] = ()) -> list[Mark]:

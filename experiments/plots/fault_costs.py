@@ -20,10 +20,10 @@ from experiments.results.columns import medians
 from experiments.results.rows import Row
 from forestcoll.errors import InvalidExperimentError
 
-__all__ = ["slowdowns"]
+__all__ = ["fault_costs"]
 
 
-def slowdowns(rows: Sequence[Row], y: str) -> Figure:
+def fault_costs(rows: Sequence[Row], y: str) -> Figure:
     """Draw the optimum without faults over a rate, against the number of GPUs.
 
     Parameters

@@ -1,0 +1,173 @@
+"""The commands ``forestcoll reproduction``: what of the papers comes out here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from experiments.reproduction.coverage import Coverage, Shown
+from experiments.reproduction.difference import Difference
+from forestcoll.errors import ForestCollError, InvalidExperimentError
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Say what of the papers' figures and tables comes out here, and draw it again.",
+    epilog="For a clone of the repository: the rows that are kept are not installed.",
+    no_args_is_help=True,
+)
+
+Clone = Annotated[
+    Path, typer.Option("--clone", metavar="FOLDER", help="A clone of the repository.")
+]
+
+_ENOUGH = 0.7
+"""The share of what software gives that must be reproduced."""
+
+
+def _coverage(clone: Path) -> Coverage:
+    for folder in ("experiments", "results", "tests"):
+        if not (clone / folder).is_dir():
+            raise InvalidExperimentError(
+                f"{clone} has no folder {folder!r}; stand in a clone of the repository, or name "
+                f"one by --clone"
+            )
+    return Coverage(clone)
+
+
+@app.command()
+def coverage(clone: Clone = Path()) -> None:
+    """Count what is reproduced, name the rest, and list printed numbers that come out otherwise.
+
+    The exit code is 1 if something of theory is missing that does not wait for a part of the
+    toolkit, or less than 70 % of what software gives.
+    """
+    from experiments.reproduction.page import page_tables, verdict
+
+    found = _coverage(clone)
+    tables = page_tables(found)
+    typer.echo(tables["summary"][0])
+    typer.echo("\nnot reproduced:")
+    for item in found.shown:
+        if not item.counts:
+            why = "; ".join(item.faults) or item.item.why
+            typer.echo(f"  {item.item.item:5} {verdict(item):11} {item.item.of}: {why}")
+    typer.echo("\nprinted numbers of theory that come out otherwise, the largest first:")
+    unequal = [one for one in found.differences if one.kind == "theory" and not one.equal]
+    for one in sorted(unequal, key=lambda one: -abs(one.share)):
+        typer.echo(f"  {one.item:5} {one.share:+7.2%}  {_beside(one)}: {one.what}")
+    if _missing(found) or not _enough(found):
+        raise typer.Exit(1)
+
+
+def _missing(found: Coverage) -> list[Shown]:
+    return [
+        one
+        for one in found.shown
+        if one.faults or (one.item.by_theory and not one.counts and one.item.status != "waiting")
+    ]
+
+
+def _enough(found: Coverage) -> bool:
+    done, of = found.share(by_theory=False)
+    return done >= _ENOUGH * of
+
+
+def _beside(one: Difference) -> str:
+    unit = f" {one.unit}" if one.unit else ""
+    return f"{one.printed}{unit} printed, {one.ours:.6g} here"
+
+
+@app.command()
+def show(
+    item: Annotated[str, typer.Argument(help="Such as EF5; see docs/reproduction.md.")],
+    clone: Clone = Path(),
+) -> None:
+    """Say how to reproduce an item, and what comes out."""
+    from experiments.config.document import nearest
+    from experiments.reproduction.page import verdict
+
+    found = {one.item.item: one for one in _coverage(clone).shown}
+    one = found.get(item.upper())
+    if one is None:
+        raise InvalidExperimentError(f"there is no item {item!r}; {nearest(item.upper(), found)}")
+    typer.echo(f"{one.item.item}  {one.item.paper}, {one.item.of}: {one.item.what}")
+    typer.echo(f"verdict  {verdict(one)}{f': {one.item.why}' if one.item.why else ''}")
+    for file in one.files:
+        typer.echo(f"run      forestcoll run {file}")
+    for test in one.item.tests:
+        typer.echo(f"test     pytest {test}")
+    for other in one.item.others:
+        typer.echo(f"see      {other}")
+    for fault in one.faults:
+        typer.echo(f"missing  {fault}")
+    for number in one.differences:
+        said = "as printed" if number.equal else f"{number.share:+.2%}"
+        typer.echo(f"  {_beside(number)} ({said}, {number.kind}): {number.what}")
+
+
+@app.command()
+def page(clone: Clone = Path()) -> None:
+    """Write the tables of docs/reproduction.md anew."""
+    from experiments.reproduction.page import page_tables, updated
+
+    found = _coverage(clone)
+    file = found.root / "docs" / "reproduction.md"
+    try:
+        text = file.read_text(encoding="utf-8")
+        file.write_text(updated(text, page_tables(found)), encoding="utf-8")
+    except OSError as error:
+        raise ForestCollError(f"{file}: {error.strerror}") from error
+    typer.echo(f"wrote {file}")
+
+
+@app.command()
+def draw(
+    clone: Clone = Path(),
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Experiments to draw side by side.")
+    ] = None,
+) -> None:
+    """Draw all figures again from the rows that are kept."""
+    from experiments.reproduction.redraw import redraw
+    from forestcoll.generate import usable_cores
+
+    def tell(name: str, files: int) -> None:
+        typer.echo(f"{name}: {files} files", err=True)
+
+    count = redraw(_coverage(clone), jobs or usable_cores(), tell)
+    typer.echo(f"wrote {count} files")
+
+
+@app.command()
+def recompute(
+    results: Annotated[
+        Path, typer.Option(help="Folder for the new rows, by the experiments' names.")
+    ] = Path("recomputed"),
+    hours: Annotated[
+        float, typer.Option(min=0, help="What it may take, by what the rows took.")
+    ] = 2.0,
+    clone: Clone = Path(),
+) -> None:
+    """Run again the experiments that fit some hours, and name those that do not.
+
+    Beside the rows that are kept: compare them by `forestcoll results compare`. The exit code is 1
+    if one of them failed.
+    """
+    from experiments.measures.measure import duration
+    from experiments.reproduction.redraw import chosen, recompute
+
+    fits, others = chosen(_coverage(clone), 3600 * hours)
+    typer.echo(f"{len(fits)} experiments, {duration(sum(c.seconds for c in fits))}", err=True)
+    for choice in others:
+        took = duration(choice.seconds) if choice.seconds else "unknown"
+        typer.echo(f"left out: {choice.file} ({took})", err=True)
+    failed = []
+    for choice, code in recompute(fits, results):
+        typer.echo(f"forestcoll results compare results/{choice.name} {results / choice.name}")
+        failed += [choice.name] if code else []
+    if failed:
+        typer.echo(f"failed: {', '.join(failed)}", err=True)
+        raise typer.Exit(1)

@@ -1,0 +1,157 @@
+"""What of the papers is reproduced, and whether what is said to show it is there.
+
+Problem: an item counts only if its experiments have a row for every point, none of them failed, and
+         its tests and files exist.
+Input:   items, experiment files, rows, the sources of the tests.
+Output:  for each item what shows it and what is wrong with that; shares.
+Cost:    reading all rows that are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from experiments.config.experiment import ParsedExperiment, read_experiment
+from experiments.reproduction import bfb_numbers, forestcoll_numbers, teccl_numbers
+from experiments.reproduction.difference import Difference
+from experiments.reproduction.inventory import Item, read_items
+from experiments.results.rows import Row, Status, latest, read_rows
+from forestcoll.errors import InvalidExperimentError
+
+__all__ = ["Coverage", "Shown"]
+
+_NUMBERS = (forestcoll_numbers, bfb_numbers, teccl_numbers)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An item and what shows it.
+
+    Parameters
+    ----------
+    item : Item
+    files : tuple of Path
+        Of its experiments.
+    seconds : float
+        What its rows took, one after the other.
+    differences : tuple of Difference
+    faults : tuple of str
+        Why it does not count, although it is said to be reproduced.
+    """
+
+    item: Item
+    files: tuple[Path, ...]
+    seconds: float
+    differences: tuple[Difference, ...]
+    faults: tuple[str, ...]
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is reproduced, and nothing is missing."""
+        return self.item.reproduced and not self.faults
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """All items, held against a clone of this repository.
+
+    Parameters
+    ----------
+    root : Path
+        With ``experiments``, ``results`` and ``tests``.
+    """
+
+    root: Path
+
+    @cached_property
+    def experiments(self) -> Mapping[str, Path]:
+        """The experiment files by the name of their experiment."""
+        found = {}
+        for path in sorted((self.root / "experiments").glob("*/*.yaml")):
+            name = re.search(r"^name: *(\S+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+            if name and "methods:" in path.read_text(encoding="utf-8"):
+                found[name[1]] = path
+        return found
+
+    @cached_property
+    def rows(self) -> Mapping[str, list[Row]]:
+        """The rows that are kept, by experiment; of a point that was run again, the last."""
+        return {name: rows for name in self.experiments if (rows := self.rows_of(name))}
+
+    def rows_of(self, name: str) -> list[Row]:
+        """Return the rows of one experiment; none if there are none."""
+        file = self.root / "results" / name / "rows.jsonl"
+        return list(latest(read_rows(file)).values()) if file.is_file() else []
+
+    @cached_property
+    def shown(self) -> tuple[Shown, ...]:
+        """Every item with what shows it."""
+        differences = self.differences
+        return tuple(
+            Shown(
+                item,
+                tuple(self.experiments[name] for name in item.rows if name in self.experiments),
+                sum(row.wall_s or 0.0 for name in item.rows for row in self.rows.get(name, ())),
+                tuple(one for one in differences if one.item == item.item),
+                tuple(self._faults(item)) if item.reproduced else (),
+            )
+            for item in read_items()
+        )
+
+    @cached_property
+    def differences(self) -> tuple[Difference, ...]:
+        """Every printed number that rows can be held against."""
+        return tuple(one for numbers in _NUMBERS for one in numbers.differences(self.rows))
+
+    def share(self, *, by_theory: bool) -> tuple[int, int]:
+        """Return how many items count, of those that theory or else software gives."""
+        of = [
+            one for one in self.shown if (one.item.by_theory if by_theory else one.item.by_software)
+        ]
+        return sum(one.counts for one in of), len(of)
+
+    def parsed(self, name: str) -> ParsedExperiment:
+        """Return an experiment.
+
+        Raises
+        ------
+        InvalidExperimentError
+            If there is none of that name.
+        """
+        if name not in self.experiments:
+            raise InvalidExperimentError(f"there is no experiment {name!r} in {self.root}")
+        return read_experiment(self.experiments[name])
+
+    def _faults(self, item: Item) -> Iterable[str]:
+        for name in item.rows:
+            if name not in self.experiments:
+                yield f"there is no experiment {name}"
+            else:
+                yield from self._unfinished(name)
+        for test in item.tests:
+            file, _, function = test.partition("::")
+            path = self.root / file
+            if not path.is_file() or f"def {function}(" not in path.read_text(encoding="utf-8"):
+                yield f"there is no test {test}"
+        for other in item.others:
+            if other.startswith("results/") and not (self.root / other).exists():
+                yield f"there is no {other}"
+        if not (item.rows or item.tests or item.others):
+            yield "nothing shows it"
+
+    def _unfinished(self, name: str) -> Iterable[str]:
+        known: Mapping[str, Row] = {row.point: row for row in self.rows.get(name, ())}
+        points = self.parsed(name).points
+        missing = [point for point in points if point.identity not in known]
+        if missing:
+            yield f"{len(missing)} of {len(points)} points of {name} have no row"
+        found: Sequence[Row] = [
+            known[point.identity] for point in points if point.identity in known
+        ]
+        failed = [row for row in found if row.status is Status.FAILED]
+        if failed:
+            yield f"{failed[0].series} on {failed[0].topology} failed in {name}"

@@ -1,0 +1,65 @@
+"""A number that a paper prints, beside ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+__all__ = ["Difference", "printed_number"]
+
+_EXACT = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A printed number and ours.
+
+    Parameters
+    ----------
+    item : str
+        Of :mod:`experiments.reproduction.inventory`.
+    what : str
+        The quantity, and of what: method, network, size.
+    printed : str
+        As it stands there, or as it follows from what stands there.
+    ours : float
+    unit : str
+    kind : str
+        "theory" if both follow from the model, "time" for wall-clock times on different machines,
+        "simulated" if theirs was measured and ours is simulated.
+    """
+
+    item: str
+    what: str
+    printed: str
+    ours: float
+    unit: str = ""
+    kind: str = "theory"
+
+    @property
+    def share(self) -> float:
+        """How far ours is off, as a share of the printed number."""
+        return self.ours / printed_number(self.printed)[0] - 1
+
+    @property
+    def equal(self) -> bool:
+        """Whether ours rounds to what is printed."""
+        value, rounding = printed_number(self.printed)
+        return abs(self.ours - value) <= rounding
+
+
+def printed_number(text: str) -> tuple[float, float]:
+    """Return the number that is printed, and how far off the true one may be.
+
+    Examples
+    --------
+    >>> printed_number("1.332")
+    (1.332, 0.000501)
+    >>> printed_number("8/5")
+    (1.6, 1e-09)
+    """
+    value = float(Fraction(text.strip("<>~")))
+    if "/" in text:
+        return value, _EXACT
+    digits = len(text.partition(".")[2])
+    return value, float(Fraction(501, 1000) / 10**digits)

@@ -1,0 +1,108 @@
+"""Numbers of the ForestColl paper and its slides, beside those of the rows that are kept.
+
+Problem: hold what is printed, or follows from it, against what comes out here.
+Input:   rows by experiment; ``published/forestcoll_*.csv``, ``published/speedups.csv``.
+Output:  differences.
+Source:  ForestColl tables 1 and 3, figures 2, 10 to 12 and 14; slides (cuts, measured algbw).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
+
+from experiments.fit_alpha import compared
+from experiments.published import printed
+from experiments.reproduction.difference import Difference
+from experiments.results.rows import Row, Status
+from experiments.speedups import Speedup, speedups
+from forestcoll.problem.sizes import size_text
+
+__all__ = ["differences"]
+
+Rows = Mapping[str, Sequence[Row]]
+"""By the name of the experiment."""
+
+_RINGS_CROSS = "15/8"
+"""Figure 2, of two boxes of eight: 15 shards come into each box where 8 would do."""
+
+
+def differences(rows: Rows) -> Iterator[Difference]:
+    """Yield every number that is printed and that rows can be held against."""
+    yield from _traffic(rows)
+    yield from _optima(rows)
+    yield from _fixed_k(rows)
+    yield from _generation(rows)
+    yield from _measured(rows)
+    for one in speedups(rows):
+        yield from _speedup(one)
+
+
+def _ok(rows: Sequence[Row], method: str) -> list[Row]:
+    return [row for row in rows if row.status is Status.OK and row.method == method]
+
+
+def _traffic(rows: Rows) -> Iterator[Difference]:
+    for row in _ok(rows.get("forestcoll-figure2", ()), "ring"):
+        if row.box_traffic is not None:
+            yield Difference("EF3", "ring, traffic into boxes", _RINGS_CROSS, row.box_traffic)
+
+
+def _optima(rows: Rows) -> Iterator[Difference]:
+    """Optimal rates: of a row of whichever experiment has the network."""
+    ours = {
+        (row.cluster, row.gpus): row.optimum_gb_s
+        for its in rows.values()
+        for row in its
+        if row.collective == "allgather" and row.optimum_gb_s
+    }
+    for line in printed("forestcoll_optima.csv"):
+        found = ours.get((line["cluster"], int(line["gpus"])))
+        if found is not None:
+            what = f"optimal allgather, {line['cluster']}, {line['gpus']} GPUs"
+            yield Difference(line["item"], what, line["algbw_gb_s"], found, "GB/s")
+
+
+def _fixed_k(rows: Rows) -> Iterator[Difference]:
+    ours = {row.k: row for row in _ok(rows.get("forestcoll-table1", ()), "forestcoll")}
+    for line in printed("forestcoll_fixed_k.csv"):
+        row = ours.get(int(line["trees_per_gpu"]))
+        if row is not None and row.algbw_gb_s is not None:
+            what = f"allgather, {line['topology']}, k = {row.k}"
+            shown = line["printed_algbw_gb_s"]
+            yield Difference(line["item"], what, shown, row.algbw_gb_s, "GB/s")
+
+
+def _generation(rows: Rows) -> Iterator[Difference]:
+    """Generation times at the sizes of table 3: ours of the best algorithms that we have."""
+    ours = _ok(rows.get("forestcoll-table3", ()), "forestcoll")
+    for line in printed("forestcoll_generation.csv"):
+        times = [
+            row.generation_s
+            for row in ours
+            if (row.cluster, row.gpus) == (line["cluster"], int(line["gpus"]))
+            and row.generation_s is not None
+        ]
+        if times and line["item"] == "EF16":
+            what = f"generation time, {line['cluster']}, {line['gpus']} GPUs"
+            yield Difference("EF16", what, line["generation_s"], median(times), "s", "time")
+
+
+def _measured(rows: Rows) -> Iterator[Difference]:
+    for name in rows:
+        if name.startswith("forestcoll-figure11"):
+            for one in compared(rows[name]):
+                what = f"{one.collective}, {one.method}, {size_text(one.size_bytes)}"
+                shown = f"{one.measured_gb_s:g}"
+                yield Difference("ES6", what, shown, one.simulated_gb_s, "GB/s", "simulated")
+
+
+def _speedup(one: Speedup) -> Iterator[Difference]:
+    what = f"{one.collective}, {one.topology}: {one.ours} over {one.methods.replace(' ', ', ')}"
+    if one.printed and one.simulated is not None and one.at_bytes is not None:
+        at = f"{what} at {size_text(one.at_bytes)}"
+        yield Difference(one.item, at, one.printed, one.simulated, "times", "simulated")
+    if one.printed_average and one.simulated_average is not None and one.average_over is not None:
+        over = f"{what}, average of {'..'.join(map(size_text, one.average_over))}"
+        shown, mean = one.printed_average, one.simulated_average
+        yield Difference(one.item, over, shown, mean, "times", "simulated")

@@ -1,0 +1,90 @@
+"""The papers' evaluations, item by item: what each is, and what here has it.
+
+Problem: know which figures and tables there are, which of them can be had without a machine, and
+         by what they are had here.
+Input:   ``published/evaluation.yaml``.
+Output:  items.
+Source:  the ForestColl paper and slides, the BFB and TE-CCL papers.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Literal
+
+import yaml
+from pydantic import ConfigDict, TypeAdapter
+from pydantic.dataclasses import dataclass
+
+__all__ = ["PAPERS", "Item", "Standing", "read_items"]
+
+PAPERS = {
+    "EF": "ForestColl paper",
+    "ES": "ForestColl slides",
+    "EB": "BFB paper",
+    "ET": "TE-CCL paper",
+}
+"""The first letters of an item, and what it is in."""
+
+Standing = Literal["done", "part", "waiting", "hardware", "proprietary", "none"]
+"""Reproduced, in part; waiting for something of ours; not without the hardware, or inputs that are
+not public; nothing that could be reproduced."""
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Item:
+    """One figure, table or claim.
+
+    Parameters
+    ----------
+    item : str
+        Its number, such as EF5.
+    of : str
+        Where in the paper.
+    what : str
+    can : tuple of str
+        How it could be had: "T" by theory, "S" by software, "H" on the hardware.
+    status : str
+        One of :data:`Standing`.
+    rows, tests, others : tuple of str
+        What has it: experiments by name, tests by file and function, other files or words.
+    why : str
+        What is missing, or comes out otherwise.
+    """
+
+    item: str
+    of: str
+    what: str
+    can: tuple[Literal["T", "S", "H"], ...]
+    status: Standing
+    rows: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    why: str = ""
+
+    @property
+    def paper(self) -> str:
+        """What it is in."""
+        return PAPERS[self.item[:2]]
+
+    @property
+    def reproduced(self) -> bool:
+        """Whether it is, or as far as it can be without the hardware."""
+        return self.status in ("done", "part")
+
+    @property
+    def by_theory(self) -> bool:
+        """Whether theory gives it, or a part of it."""
+        return "T" in self.can and self.status != "none"
+
+    @property
+    def by_software(self) -> bool:
+        """Whether software gives it, and not theory."""
+        return "S" in self.can and not self.by_theory and self.status != "none"
+
+
+def read_items() -> list[Item]:
+    """Return all items, in the order of the file."""
+    file = resources.files("experiments.published").joinpath("evaluation.yaml")
+    document = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return TypeAdapter(list[Item]).validate_python(document)

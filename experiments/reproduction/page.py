@@ -1,0 +1,175 @@
+"""docs/reproduction.md: its tables, written from the rows that are kept.
+
+Problem: a page that says item by item what comes out must not lag behind the results.
+Input:   the coverage of a clone.
+Output:  tables in Markdown, put between the page's marks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from experiments.measures.measure import duration
+from experiments.reproduction.capabilities import Capability, capabilities
+from experiments.reproduction.coverage import Coverage, Shown
+from experiments.reproduction.difference import Difference
+from experiments.reproduction.inventory import PAPERS
+
+__all__ = ["page_tables", "updated", "verdict"]
+
+_STANDING = {
+    "done": "reproduced",
+    "part": "in part",
+    "waiting": "waiting",
+    "hardware": "hardware",
+    "proprietary": "not public",
+    "none": "-",
+}
+"""What the page says of each status."""
+
+_COUNTED = ("measures-allgather", "bfb-figure10", "forestcoll-figure14")
+"""Experiments whose allgathers tell what methods can do."""
+
+
+def page_tables(coverage: Coverage) -> dict[str, list[str]]:
+    """Return the tables of the page, by the names of their places in it."""
+    found = coverage.differences
+    rows = [row for name in _COUNTED for row in coverage.rows.get(name, ())]
+    return {
+        "summary": _summary(coverage),
+        "items": _items(coverage),
+        "theory": _differences([one for one in found if one.kind == "theory" and not one.equal]),
+        "simulated": _differences([one for one in found if one.kind == "simulated"]),
+        "times": _times([one for one in found if one.kind == "time"]),
+        "methods": _methods(capabilities(rows)),
+    }
+
+
+def verdict(one: Shown) -> str:
+    """Say in a word how an item stands."""
+    return _STANDING[one.item.status] if not one.faults else "incomplete"
+
+
+def _summary(coverage: Coverage) -> list[str]:
+    theory, software = coverage.share(by_theory=True), coverage.share(by_theory=False)
+    exact = [one for one in coverage.differences if one.kind == "theory"]
+    equal = sum(one.equal for one in exact)
+    return [
+        f"Of {len(coverage.shown)} items theory gives {theory[1]}, at least in part: {theory[0]} "
+        f"are reproduced. Software gives {software[1]} more: {software[0]} are reproduced "
+        f"({software[0] / software[1]:.0%}). Of {len(exact)} printed numbers that follow from "
+        f"theory {equal} come out to the last digit."
+    ]
+
+
+def _items(coverage: Coverage) -> list[str]:
+    lines = []
+    for letters, paper in PAPERS.items():
+        lines += [f"### {paper}", ""]
+        lines += _table(
+            ["item", "where", "what", "how", "takes", "printed numbers", "verdict"],
+            (_line(one) for one in coverage.shown if one.item.item.startswith(letters)),
+        )
+        lines.append("")
+    return lines[:-1]
+
+
+def _line(one: Shown) -> list[str]:
+    why = one.item.why
+    what = f"{one.item.what}. *{why[0].upper()}{why[1:]}.*" if why else one.item.what
+    how = [f"`forestcoll run {'/'.join(file.parts[-3:])}`" for file in one.files]
+    how += [f"`pytest {test}`" for test in one.item.tests]
+    how += [_other(other) for other in one.item.others]
+    takes = duration(one.seconds) if one.seconds else ""
+    return [one.item.item, one.item.of, what, "<br>".join(how), takes, _numbers(one), verdict(one)]
+
+
+def _other(other: str) -> str:
+    return f"[{other}](../{other})" if other.startswith("results/") else other
+
+
+def _numbers(one: Shown) -> str:
+    """Say how many printed numbers come out, and how far off the farthest is."""
+    if not one.differences:
+        return ""
+    exact = [d for d in one.differences if d.kind == "theory"]
+    said = [f"{sum(d.equal for d in exact)} of {len(exact)} as printed"] if exact else []
+    for kind in ("theory", "simulated", "time"):
+        off = [d for d in one.differences if d.kind == kind and not d.equal]
+        if off and kind == "time":
+            said.append(f"{len(off)} times")
+        elif off:
+            worst = max(off, key=lambda d: abs(d.share))
+            name = "largest difference" if kind == "theory" else "largest difference, simulated"
+            said.append(f"{name} {worst.share:+.1%}")
+    return "; ".join(said)
+
+
+def _differences(found: Sequence[Difference]) -> list[str]:
+    return _table(
+        ["item", "what", "printed", "ours", "unit", "difference"],
+        (
+            [one.item, one.what, one.printed, f"{one.ours:.6g}", one.unit, f"{one.share:+.1%}"]
+            for one in sorted(found, key=lambda one: -abs(one.share))
+        ),
+    )
+
+
+def _times(found: Sequence[Difference]) -> list[str]:
+    """Times of different machines and solvers: how many times as fast, the greatest first."""
+    return _table(
+        ["item", "what", "printed", "ours", "printed / ours"],
+        (
+            [
+                one.item,
+                one.what,
+                f"{one.printed} s",
+                duration(one.ours),
+                f"{1 / (1 + one.share):.3g}",
+            ]
+            for one in sorted(found, key=lambda one: one.share)
+        ),
+    )
+
+
+def _methods(found: Sequence[Capability]) -> list[str]:
+    return _table(
+        [
+            "method", "optimality", "generality", "scalability",
+            "slides (switches, optimal, scalable)",
+            "switches here", "at the optimum here", "least share", "largest here", "limit hit at",
+        ],
+        (
+            [
+                one.method, one.optimality, one.generality, one.scalability, one.slides,
+                {True: "yes", False: "no", None: ""}[one.switches],
+                f"{one.optimal} of {one.networks} networks" if one.networks else "no allgather",
+                "" if one.worst is None else f"{one.worst:.1%}",
+                "" if one.largest is None else f"{one.largest} GPUs",
+                "" if one.beyond is None else f"{one.beyond} GPUs",
+            ]
+            for one in found
+        ),
+    )  # fmt: skip
+
+
+def _table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> list[str]:
+    return [_piped(heads), _piped(["---"] * len(heads)), *(_piped(line) for line in lines)]
+
+
+def _piped(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def updated(page: str, tables: Mapping[str, Sequence[str]]) -> str:
+    """Return a page with tables between its marks, ``<!-- NAME -->`` and ``<!-- end -->``."""
+    for name, lines in tables.items():
+        mark, text = f"<!-- {name}: forestcoll reproduction page -->", "\n".join(lines)
+        page = re.sub(
+            rf"{re.escape(mark)}.*?<!-- end -->",
+            lambda _, mark=mark, text=text: f"{mark}\n\n{text}\n\n<!-- end -->",  # type: ignore[misc]
+            page,
+            flags=re.DOTALL,
+        )
+    return page

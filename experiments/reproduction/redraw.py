@@ -1,0 +1,114 @@
+"""All figures again: from the rows that are kept, or from rows that are computed again.
+
+Problem: whoever has a clone wants to see every figure, in minutes, or to compute it all again.
+Input:   experiment files and their rows.
+Output:  figures and summaries in the folders of the results; new rows, elsewhere.
+Cost:    from the rows a second or two a figure, side by side; else what the rows say.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.reproduction.coverage import Coverage
+from experiments.results.rows import Row
+from forestcoll.errors import InvalidExperimentError
+
+__all__ = ["Choice", "chosen", "recompute", "redraw"]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An experiment, and the seconds that its rows took."""
+
+    name: str
+    file: Path
+    seconds: float
+
+
+def redraw(coverage: Coverage, processes: int, tell: Callable[[str, int], None]) -> int:
+    """Draw every figure of every experiment from its rows, and write its summary.
+
+    Parameters
+    ----------
+    coverage : Coverage
+    processes : int
+        How many draw side by side.
+    tell : callable
+        Told the name of an experiment and how many files it has, as it is done.
+
+    Returns
+    -------
+    int
+        How many files were written.
+    """
+    names = sorted(coverage.rows, key=lambda name: -len(coverage.rows[name]))
+    with ProcessPoolExecutor(processes) as pool:
+        jobs = {pool.submit(_drawn, coverage.root, name): name for name in names}
+        count = 0
+        for job in as_completed(jobs):
+            tell(jobs[job], job.result())
+            count += job.result()
+    return count
+
+
+def _drawn(root: Path, name: str) -> int:
+    """Draw one experiment's figures; run in a process of its own."""
+    from experiments.plots.figures import draw
+    from experiments.results.tables import write_summary
+
+    coverage = Coverage(root)
+    experiment = coverage.parsed(name)
+    folder = root / "results" / name
+    known = {row.point: row for row in coverage.rows_of(name)}
+    rows: list[Row] = [known[p.identity] for p in experiment.points if p.identity in known]
+    files = [write_summary(rows, folder / "summary.csv")]
+    for kind in experiment.experiment.figures:
+        files += draw(kind, rows, folder / kind, experiment.experiment.title)
+    return len(files)
+
+
+def chosen(coverage: Coverage, seconds: float) -> tuple[list[Choice], list[Choice]]:
+    """Return the experiments that fit a time by what their rows took, and the others.
+
+    The quickest come first; one without rows is among the others.
+    """
+    all_of = sorted(
+        (
+            Choice(name, file, sum(row.wall_s or 0.0 for row in coverage.rows.get(name, ())))
+            for name, file in coverage.experiments.items()
+        ),
+        key=lambda choice: (choice.seconds, choice.name),
+    )
+    fits: list[Choice] = []
+    for choice in all_of:
+        if choice.seconds and sum(one.seconds for one in fits) + choice.seconds <= seconds:
+            fits.append(choice)
+    return fits, [choice for choice in all_of if choice not in fits]
+
+
+def recompute(choices: Sequence[Choice], results: Path) -> Iterator[tuple[Choice, int]]:
+    """Run experiments, one after the other, into another folder; those that are done go on.
+
+    Yields
+    ------
+    tuple
+        An experiment and the exit code of ``forestcoll run``.
+
+    Raises
+    ------
+    InvalidExperimentError
+        If the folder is that of the rows that are kept.
+    """
+    for choice in choices:
+        if results.resolve() == (choice.file.parents[2] / "results").resolve():
+            raise InvalidExperimentError(
+                f"{results} holds the rows that are kept; choose another folder"
+            )
+        command = [sys.executable, "-m", "forestcoll", "run", str(choice.file)]
+        yield choice, subprocess.run([*command, "--results", str(results)], check=False).returncode

@@ -1,0 +1,85 @@
+"""Numbers of the TE-CCL paper, beside those of the rows that are kept.
+
+Problem: hold what is printed against what comes out here.
+Input:   rows by experiment; ``published/teccl_*.csv``.
+Output:  differences.
+Source:  Liu et al. (SIGCOMM 2024), tables 3, 7 and 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from baselines.synthesizers.teccl.instance.epochs import epoch_us
+from experiments.published import printed
+from experiments.reproduction.difference import Difference
+from experiments.results.rows import Row, Status
+from forestcoll.topology import load_topology
+
+__all__ = ["differences", "model_us"]
+
+Rows = Mapping[str, Sequence[Row]]
+"""By the name of the experiment."""
+
+_Key = tuple[str, str, str, int, int]
+"""Topology, collective, epochs, size and chunks."""
+
+
+def differences(rows: Rows) -> Iterator[Difference]:
+    """Yield every number that is printed and that rows can be held against."""
+    for line in printed("teccl_times.csv"):
+        row = _ours(rows, f"teccl-table{line['table']}", line)
+        if row is None:
+            continue
+        shown = line["printed_time_us"]
+        yield Difference(line["item"], f"time, {_named(line)}", shown, model_us(row), "us")
+        yield from _solver(line, row)
+    for line in printed("teccl_epochs.csv"):
+        row = _ours(rows, f"teccl-table{line['table']}", line)
+        if row is None or row.incumbent is None:
+            continue
+        shown = line["printed_epochs"]
+        yield Difference(line["item"], f"epochs, {_named(line)}", shown, row.incumbent)
+        yield from _solver(line, row)
+
+
+def model_us(row: Row) -> float:
+    """Return the time that TE-CCL's model gives: its epochs, without latencies that it drops."""
+    topology, given = load_topology(row.topology), row.parameters
+    chunks = int(given.get("chunks", 1)) * topology.num_compute
+    size = Fraction(int(given["size_bytes"]), 1000 * chunks)
+    assert row.incumbent is not None
+    return float(epoch_us(topology, size, str(given["epoch"])) * Fraction(row.incumbent))
+
+
+def _solver(line: Mapping[str, str], row: Row) -> Iterator[Difference]:
+    if line["printed_solver_s"] and row.generation_s is not None:
+        what, shown = f"solver time, {_named(line)}", line["printed_solver_s"]
+        yield Difference(line["item"], what, shown, row.generation_s, "s", "time")
+
+
+def _named(line: Mapping[str, str]) -> str:
+    size = int(line["size_bytes"])
+    data = f"{size} bytes" if size < 1_000_000 else f"{size / 1e6:g} MB"
+    return (
+        f"{line['collective']}, {line['topology']}, {data}, {line['chunks_of_each']} chunks, "
+        f"epochs of the {line['epoch']} link"
+    )
+
+
+def _ours(rows: Rows, table: str, line: Mapping[str, str]) -> Row | None:
+    """Return the row of the least time for what a line asks."""
+    size, chunks = int(line["size_bytes"]), int(line["chunks_of_each"])
+    key = line["topology"], line["collective"], line["epoch"], size, chunks
+    name = table if line["collective"] == "allgather" else f"{table}-{line['collective']}"
+    its = [row for row in rows.get(name, ()) if row.status is Status.OK and _key(row) == key]
+    return min(its, key=lambda row: (row.incumbent, row.generation_s), default=None)
+
+
+def _key(row: Row) -> _Key | None:
+    given = row.parameters
+    if row.method != "teccl" or row.incumbent is None:
+        return None
+    size, chunks = int(given["size_bytes"]), int(given.get("chunks", 1))
+    return row.topology, row.collective, str(given["epoch"]), size, chunks
