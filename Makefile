@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo` sets up and runs the main job, `make test` sets up and
 # passes the tests. Both need python3 (3.11 or later), g++ and make only.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types arrows cpp python bench fuzz format stub clean
+.PHONY: help setup demo test lint types arrows cpp python bench fuzz figures-quick figures format stub clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,6 +17,8 @@ help:
 	@echo "make bench   set up, then measure the core and the paper's algorithms beside it (minutes)"
 	@echo "make fuzz    set up, then try random networks for MINUTES=10, beginning at SEED=1, and let"
 	@echo "             every method try to beat what is called optimal on CONTESTS=2000 more"
+	@echo "make figures-quick  set up, then draw every figure again from the rows in results/"
+	@echo "make figures set up, then compute what fits HOURS=2 again, into recomputed/, and draw it"
 	@echo "make format  format all sources"
 	@echo "make stub    write the types of the native module anew"
 	@echo "make clean   remove what make made"
@@ -97,6 +99,13 @@ CONTESTS ?= 2000
 fuzz: setup
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 	$(BIN)/python -m tests.fuzz --contest --networks $(CONTESTS) --seed $(SEED)
+
+figures-quick: setup
+	$(BIN)/forestcoll reproduction draw
+
+HOURS ?= 2
+figures: setup
+	$(BIN)/forestcoll reproduction recompute --hours $(HOURS)
 
 # The types of the binding, after a change of forestcoll/native/src/binding/.
 stub: setup

@@ -32,6 +32,7 @@ __all__ = [
     "DRAWN",
     "EXACT",
     "MEASURES",
+    "SHARES",
     "SIMULATED",
     "SIZED",
     "Measures",
@@ -254,6 +255,9 @@ EXACT: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one.exa
 
 COMPARED: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one.compared)
 """Columns in which a difference between two sets of results is a change."""
+
+SHARES: tuple[str, ...] = ("ratio", "gap")
+"""Those that are shares of something, which people read in percent."""
 
 SIZED: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one.sized)
 """Those that have a value for each size of the data."""

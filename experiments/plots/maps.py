@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from experiments.config.document import nearest
 from experiments.config.kinds import SIDES
 from experiments.config.points import Value
-from experiments.measures.declared import DRAWN
+from experiments.measures.declared import DRAWN, SHARES
 from experiments.plots.drawing import label_left, panels
 from experiments.plots.losses import INK, lost_places
 from experiments.plots.panels import cluster_title
@@ -27,11 +27,16 @@ __all__ = ["heat_map"]
 COLOURS = "cividis"
 """Even steps of lightness, the same to colour-blind eyes."""
 
+_SHORT = 6
+"""Letters of a name that has room below a cell; longer ones stand upright."""
+
 Cells = dict[tuple[Value, Value], list[Row]]
 
 
 def heat_map(rows: Sequence[Row], x: str, y: str, value: str) -> Figure:
     """Draw a column over two parameters, a panel for each cluster (and method, if not a side).
+
+    Where a side is the topology, all clusters are in one panel.
 
     Raises
     ------
@@ -40,7 +45,7 @@ def heat_map(rows: Sequence[Row], x: str, y: str, value: str) -> Figure:
     """
     for name in (x, y):
         _check(rows, name)
-    groups = _groups(rows, by_method="method" not in (x, y))
+    groups = _groups(rows, by_cluster="topology" not in (x, y), by_method="method" not in (x, y))
     across, up = _values(rows, x), _values(rows, y)
     size = (1.0 + 0.45 * len(across), 0.7 + 0.32 * len(up))
     figure, grid = panels(list(groups), size=(max(2.4, size[0]), size[1]))
@@ -50,7 +55,8 @@ def heat_map(rows: Sequence[Row], x: str, y: str, value: str) -> Figure:
         axes.set_xlabel(SIDES.get(x, x), parse_math=False)
     label_left(grid, SIDES.get(y, y))
     if scale is not None:
-        bar = figure.colorbar(scale, ax=grid, label=DRAWN[value].axis, pad=0.02)
+        of = f"{DRAWN[value].label} (cells: %)" if value in SHARES else DRAWN[value].axis
+        bar = figure.colorbar(scale, ax=grid, label=of, pad=0.02)
         bar.outline.set_visible(False)
     return figure
 
@@ -60,11 +66,11 @@ def _check(rows: Sequence[Row], name: str) -> None:
         raise InvalidExperimentError(f"heat-map: no row has {name!r}; {nearest(name, sides(rows))}")
 
 
-def _groups(rows: Sequence[Row], *, by_method: bool) -> dict[str, list[Row]]:
+def _groups(rows: Sequence[Row], *, by_cluster: bool, by_method: bool) -> dict[str, list[Row]]:
     groups: dict[str, list[Row]] = {}
     for row in rows:
-        name = cluster_title(row.cluster)
-        groups.setdefault(f"{name}: {row.method}" if by_method else name, []).append(row)
+        names = [cluster_title(row.cluster)] * by_cluster + [row.method] * by_method
+        groups.setdefault(": ".join(names), []).append(row)
     return groups
 
 
@@ -123,12 +129,15 @@ def _fill(
             rows = cells.get((x, y), [])
             number = _number(rows, value)
             if number is not None and scale is not None:
-                _cell(axes, i, j, number, scale)
+                _cell(axes, i, j, number, scale, percent=value in SHARES)
             elif rows:
                 axes.bar(i, 1, width=1, bottom=j - 0.5, color="#f2f2f2", edgecolor="white")
                 lost_places(axes, i, j, [(rows[0].status, INK)])
     axes.grid(visible=False)
-    axes.set_xticks(range(len(across)), [str(x) for x in across], parse_math=False)
+    names = [str(x) for x in across]
+    axes.set_xticks(range(len(across)), names, parse_math=False)
+    if max(map(len, names), default=0) > _SHORT:
+        axes.tick_params(axis="x", rotation=90)
     axes.set_yticks(range(len(up)), [str(y) for y in up], parse_math=False)
     axes.set_xlim(-0.5, max(1, len(across)) - 0.5)
     words = any(isinstance(y, str) for y in up)  # read from the top, numbers from the bottom
@@ -137,8 +146,11 @@ def _fill(
     axes.tick_params(length=0)
 
 
-def _cell(axes: Axes, i: int, j: int, number: float, scale: ScalarMappable) -> None:
+def _cell(
+    axes: Axes, i: int, j: int, number: float, scale: ScalarMappable, *, percent: bool
+) -> None:
     red, green, blue, _alpha = (float(part) for part in scale.to_rgba(np.array([number]))[0])
     ink = "white" if 0.3 * red + 0.6 * green + 0.1 * blue < 0.5 else "black"
     axes.bar(i, 1, width=1, bottom=j - 0.5, color=(red, green, blue), edgecolor="white")
-    axes.text(i, j, f"{number:.3g}", ha="center", va="center", fontsize=7, color=ink)
+    text = f"{100 * number:.3g}" if percent else f"{number:.3g}"
+    axes.text(i, j, text, ha="center", va="center", fontsize=7, color=ink)
