@@ -71,7 +71,7 @@ def border_bound(
     rates = [
         Fraction(sum(parts)) * _bandwidth(topology, nodes, reduction=reduction) / outside
         for nodes in dict.fromkeys(sets)
-        if (outside := _outside(topology, nodes, parts)) and outside < sum(parts)
+        if _has_gpus(topology, nodes) and (outside := _outside(topology, nodes, parts))
     ]
     return min(rates, default=None)
 
@@ -92,8 +92,8 @@ def box_traffic(topology: Topology, loads: Sequence[int], whole: int) -> Fractio
         None without two boxes that have GPUs.
     """
     parts = [1] * topology.num_compute
-    outside = [_outside(topology, nodes, parts) for nodes in boxes(topology)]
-    needed = sum(parts_of for parts_of in outside if parts_of < len(parts))
+    machines = [nodes for nodes in boxes(topology) if _has_gpus(topology, nodes)]
+    needed = sum(_outside(topology, nodes, parts) for nodes in machines)
     sent = sum(
         load
         for link, load in zip(topology.links, loads, strict=True)
@@ -101,6 +101,10 @@ def box_traffic(topology: Topology, loads: Sequence[int], whole: int) -> Fractio
         and topology.nodes[link.tail].box != box
     )
     return Fraction(sent * len(parts), whole * needed) if needed else None
+
+
+def _has_gpus(topology: Topology, nodes: Collection[int]) -> bool:
+    return any(not topology.nodes[node].is_switch for node in nodes)
 
 
 def _outside(topology: Topology, nodes: Collection[int], parts: Sequence[int]) -> int:

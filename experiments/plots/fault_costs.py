@@ -1,6 +1,7 @@
 """What faults cost: the time as a multiple of the optimum of the same network without them.
 
-There is a panel for each way in which networks are changed. Its band is the optimum of the damaged
+There is a panel for each way in which networks are changed; a network that is not there without
+changes has no lines. Its band is the optimum of the damaged
 network over that of the whole one: no schedule is below it.
 """
 
@@ -18,7 +19,6 @@ from experiments.plots.losses import INK, lost_in_words, never_done, notes, part
 from experiments.plots.panels import cluster_panels, palette_of
 from experiments.results.columns import medians
 from experiments.results.rows import Row
-from forestcoll.errors import InvalidExperimentError
 
 __all__ = ["fault_costs"]
 
@@ -32,24 +32,14 @@ def fault_costs(rows: Sequence[Row], y: str) -> Figure:
         Of changed networks, and of the same without changes.
     y : str
         The rate: any algbw.
-
-    Raises
-    ------
-    InvalidExperimentError
-        If no network is changed, or none of them is there without changes.
     """
     whole = {row.topology: row.optimum_gb_s for row in rows if " " not in row.topology}
-    damaged = [row for row in rows if whole.get(row.topology.partition(" ")[0])]
-    damaged = [row for row in damaged if row.topology not in whole]
-    if not damaged:
-        raise InvalidExperimentError(
-            "slowdowns: there is no network beside the same one with parts without, scaled or added"
-        )
+    damaged = [row for row in rows if row.topology not in whole] or rows
     palette = palette_of(damaged)
     figure, panel_of = cluster_panels([replace(row, optimum_gb_s=None) for row in damaged], y)
     for cluster, axes in panel_of.items():
         here = [row for row in damaged if row.cluster == cluster]
-        base = {row.gpus: whole[row.topology.partition(" ")[0]] for row in here if row.gpus}
+        base = {row.gpus: whole.get(row.topology.partition(" ")[0]) for row in here if row.gpus}
         _line(axes, base, medians(here, "optimum_gb_s"), color=INK, lw=4, alpha=0.25,
               label="optimum, damaged")  # fmt: skip
         for series, its_look in palette.items():

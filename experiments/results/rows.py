@@ -40,9 +40,13 @@ RARE = (
     "unsimulated",
     "log",
     "stderr",
+    "border_of_gpu_gb_s",
+    "border_of_pair_gb_s",
+    "border_of_box_gb_s",
+    "box_traffic",
     *SIZED,
 )
-"""Columns that are there only where some experiment has asked for them."""
+"""Columns that are there only where they have a value: most experiments do not ask for them."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from experiments.measures.bounds import UpperBound
 from experiments.measures.made import Made
 from experiments.measures.measured import measured
 from forestcoll import generate
-from forestcoll.errors import VerificationError
+from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.topology import load_topology
 from tests.lp.networks import one_way_detour
 
@@ -91,3 +91,30 @@ def test_a_clock_says_nothing_of_other_sizes_where_latencies_count(
     finish = Made(schedule, topology, "allgather").finish_s_per_gb
     assert finish is not None
     assert found[str(2**20)]["time_at_finish_s"] == float(finish * 2**20 / 10**9)
+
+
+def test_trees_that_are_not_written_out_have_no_height_and_no_steps() -> None:
+    """All else is that of the same forest written out, and it passes the check."""
+    topology = load_topology("dgx_a100:boxes=2")
+    both = [
+        run_method("forestcoll", topology, "allgather", {"factored": f}, 60.0, lambda _: None)[0]
+        for f in (False, True)
+    ]
+    explicit, factored = (measured(Made(made, topology, "allgather")) for made in both)
+    assert factored == {name: explicit[name] for name in factored}
+    assert explicit.keys() - factored.keys() == {
+        "height", "num_batches", "algbw_in_steps", "algbw_in_steps_gb_s", "bandwidth_runtime",
+    }  # fmt: skip
+    asked = {"factored": True, "multicast": True}
+    with pytest.raises(UnsupportedError, match="leave factored out"):
+        run_method("forestcoll", topology, "allgather", asked, 60.0, lambda _: None)
+
+
+def test_borders_are_of_gatherings_and_scatterings_alone() -> None:
+    found = measured(made("ring", "dgx_a100:boxes=2"))
+    assert found["box_traffic"] == 15 / 8
+    assert found["border_of_gpu_gb_s"] == pytest.approx(16 * 325 / 15)
+    scattering = measured(made("ring", "dgx_a100:boxes=2", "reduce-scatter"))
+    assert scattering["border_of_box_gb_s"] == 400
+    assert "box_traffic" not in scattering
+    assert "border_of_gpu_gb_s" not in measured(made("ring", "dgx_a100:boxes=2", "allreduce"))

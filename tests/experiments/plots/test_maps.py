@@ -14,10 +14,10 @@ def test_a_heat_map_has_a_cell_a_point() -> None:
     """Two methods and three sizes are six cells, five with a number, one with a T."""
     with style():
         axes, bar = heat_map(some_rows(), "gpus", "method", "ratio").axes
-    assert sorted(text.get_text() for text in axes.texts) == ["0.6", "0.6", "1", "1", "1"]
+    assert sorted(text.get_text() for text in axes.texts) == ["100", "100", "100", "60", "60"]
     assert list(letters(axes)) == ["T"]
     assert [text.get_text() for text in axes.get_xticklabels()] == ["16", "32", "64"]
-    assert bar.get_ylabel() == "share of the optimum, flowing"
+    assert bar.get_ylabel() == "share of the optimum, flowing (cells: %)"
 
 
 def test_decimals_along_a_side_of_a_heat_map_stand_by_size() -> None:
@@ -26,3 +26,17 @@ def test_decimals_along_a_side_of_a_heat_map_stand_by_size() -> None:
     rows = [replace(row, parameters={"unit": unit}) for unit in (10, "2.5", "0.50")]
     (axes, *_) = heat_map(rows, "gpus", "unit", "k").axes
     assert [text.get_text() for text in axes.get_yticklabels()] == ["0.5", "2.5", "10"]
+
+
+def test_all_topologies_are_in_one_panel_and_shares_are_in_percent() -> None:
+    """Where the topology is a side; long names stand upright below it."""
+    rows = some_rows()
+    rows[1] = replace(rows[1], topology="mi250:boxes=2", cluster="mi250", ratio=0.9961)
+    with style():
+        axes, bar = heat_map(rows[:2], "topology", "method", "ratio").axes
+    assert sorted(text.get_text() for text in axes.texts) == ["100", "99.6"]
+    assert [text.get_text() for text in axes.get_xticklabels()] == [
+        "dgx_a100:boxes=2", "mi250:boxes=2",
+    ]  # fmt: skip
+    assert {text.get_rotation() for text in axes.get_xticklabels()} == {90}
+    assert bar.get_ylabel() == "share of the optimum, flowing (cells: %)"

@@ -1,0 +1,28 @@
+"""What methods can do, by their rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from experiments.reproduction.capabilities import capabilities
+from experiments.results.rows import Status
+from tests.experiments.samples import clusters_of_rows
+
+
+def test_rows_tell_what_a_method_can_do() -> None:
+    """Three sizes at the optimum; of another method the best of two choices, lost at 64 GPUs."""
+    ours, theirs = clusters_of_rows()[:3], clusters_of_rows()[3:]
+    tacos = [replace(row, method="tacos") for row in theirs]
+    better = replace(tacos[0], parameters={"chunks": 2}, ratio=0.8)
+    sccl = replace(theirs[0], method="sccl", status=Status.UNSUPPORTED, ratio=None)
+    found = {one.method: one for one in capabilities([*ours, *tacos, better, sccl])}
+    assert len(found) == 10
+    best = found["ForestColl"]
+    assert (best.switches, best.networks, best.optimal, best.worst) == (True, 3, 3, 1.0)
+    assert (best.largest, best.beyond) == (64, None)
+    greedy = found["TACOS"]
+    assert (greedy.networks, greedy.optimal, greedy.worst) == (2, 0, 0.6)
+    assert (greedy.largest, greedy.beyond) == (32, 64)
+    assert (found["SCCL"].switches, found["SCCL"].networks) == (False, 0)
+    assert found["BFB"].switches is None
+    assert found["SCCL"].slides == "no, yes, no"

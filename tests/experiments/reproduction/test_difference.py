@@ -1,0 +1,25 @@
+"""Printed numbers: equal if ours rounds to them."""
+
+from __future__ import annotations
+
+import pytest
+
+from experiments.reproduction.difference import Difference, printed_number
+
+
+@pytest.mark.parametrize(
+    ("printed", "ours", "equal"),
+    [
+        ("348", 347.826, True), ("348", 347.4, False), ("1.332", 1.33249, True),
+        ("1.332", 1.3326, False), ("8/5", 1.6, True), ("8/5", 1.60001, False), ("5", 5.0, True),
+    ],
+)  # fmt: skip
+def test_ours_is_equal_if_it_rounds_to_what_is_printed(
+    printed: str, ours: float, equal: bool
+) -> None:
+    assert Difference("EF5", "x", printed, ours).equal is equal
+
+
+def test_the_share_is_of_what_is_printed() -> None:
+    assert Difference("EF5", "x", "200", 220.0).share == pytest.approx(0.1)
+    assert printed_number("<0.01")[0] == 0.01

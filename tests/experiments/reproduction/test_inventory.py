@@ -1,0 +1,22 @@
+"""The inventory of what the papers evaluate."""
+
+from __future__ import annotations
+
+from experiments.reproduction.inventory import PAPERS, read_items
+
+
+def test_every_item_is_there_once_and_says_what_it_lacks() -> None:
+    """79 of them; whatever is not simply done has a reason."""
+    items = read_items()
+    assert len(items) == len({item.item for item in items}) == 79
+    assert {item.paper for item in items} == set(PAPERS.values())
+    for item in items:
+        assert item.why or item.status == "done", item.item
+        assert item.rows or item.tests or item.others or not item.reproduced, item.item
+
+
+def test_an_item_is_of_theory_or_of_software_or_of_neither() -> None:
+    for item in read_items():
+        assert not (item.by_theory and item.by_software)
+        if not (item.by_theory or item.by_software):
+            assert item.can == ("H",) or item.status == "none", item.item
