@@ -1,0 +1,98 @@
+"""What counts as reproduced, and that what is said to be is there."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from experiments.reproduction import coverage as module
+from experiments.reproduction.coverage import Coverage
+from experiments.reproduction.inventory import Item
+from experiments.results.rows import RowFile, Status
+from forestcoll.errors import InvalidExperimentError
+from tests.experiments.samples import clusters_of_rows
+
+TOY = """
+name: toy
+topologies: [{family: ring, parameters: {nodes: [3, 4]}}]
+methods: [{name: forestcoll}]
+"""
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A clone with one experiment of two points, without rows, and one test."""
+    for folder in ("experiments/toys", "results/toy", "tests"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "experiments/toys/toy.yaml").write_text(TOY)
+    (tmp_path / "tests/test_toy.py").write_text("def test_it() -> None:\n    pass\n")
+    return tmp_path
+
+
+def faults(
+    clone: Path, monkeypatch: pytest.MonkeyPatch, *, rows: tuple[str, ...] = (), **of: object
+) -> tuple[str, ...]:
+    item = Item("EF5", "table 1", "x", ("T",), "done", rows, **of)  # type: ignore[arg-type]
+    monkeypatch.setattr(module, "read_items", lambda: [item])
+    (one,) = Coverage(clone).shown
+    assert one.counts is not bool(one.faults)
+    return one.faults
+
+
+def keep(clone: Path, count: int, status: Status = Status.OK) -> None:
+    """Keep rows for the first points of the toy."""
+    points = Coverage(clone).parsed("toy").points[:count]
+    with RowFile(clone / "results/toy/rows.jsonl", fresh=True) as file:
+        for point in points:
+            row = clusters_of_rows()[0]
+            changes = {"point": point.identity, "status": status, "wall_s": 1.5}
+            file.append(type(row)(**{**row.as_dict(), **changes}))
+
+
+def test_an_item_counts_only_with_a_row_for_every_point(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for count, said in ((0, "2 of 2"), (1, "1 of 2")):
+        keep(clone, count)
+        assert faults(clone, monkeypatch, rows=("toy",)) == (f"{said} points of toy have no row",)
+    keep(clone, 2)
+    assert faults(clone, monkeypatch, rows=("toy",)) == ()
+    assert Coverage(clone).shown[0].seconds == 3.0
+    keep(clone, 2, Status.TIMEOUT)  # a result
+    assert faults(clone, monkeypatch, rows=("toy",)) == ()
+    keep(clone, 2, Status.FAILED)
+    (fault,) = faults(clone, monkeypatch, rows=("toy",))
+    assert fault.endswith("failed in toy")
+
+
+def test_an_item_counts_only_with_its_tests_and_files(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert faults(clone, monkeypatch, tests=("tests/test_toy.py::test_it",)) == ()
+    lost = "tests/test_toy.py::test_i"
+    assert faults(clone, monkeypatch, tests=(lost,)) == (f"there is no test {lost}",)
+    assert faults(clone, monkeypatch, others=("results/x.csv",)) == ("there is no results/x.csv",)
+    assert faults(clone, monkeypatch) == ("nothing shows it",)
+    assert faults(clone, monkeypatch, rows=("none",)) == ("there is no experiment none",)
+    with pytest.raises(InvalidExperimentError, match="there is no experiment 'none'"):
+        Coverage(clone).parsed("none")
+
+
+def test_a_clone_without_results_has_none(clone: Path) -> None:
+    shutil.rmtree(clone / "results")
+    assert Coverage(clone).rows == {}
+
+
+def test_all_that_theory_gives_and_most_of_what_software_gives_is_reproduced(
+    coverage: Coverage,
+) -> None:
+    """Nothing that is said to be is missing; of theory only what waits for a topology finder is."""
+    assert {one.item.item: one.faults for one in coverage.shown if one.faults} == {}
+    rest = {one.item.item for one in coverage.shown if one.item.by_theory and not one.counts}
+    assert rest == {"EB10", "EB19"}
+    done, of = coverage.share(by_theory=False)
+    assert done >= 0.7 * of
+    shares = [coverage.share(by_theory=theory) for theory in (True, False)]
+    assert shares == [(40, 42), (19, 26)]

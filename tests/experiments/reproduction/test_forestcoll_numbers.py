@@ -1,0 +1,35 @@
+"""ForestColl's tables and derived optima come out to the printed digits."""
+
+from __future__ import annotations
+
+from experiments.published import printed
+from experiments.reproduction.coverage import Coverage
+from experiments.reproduction.forestcoll_numbers import differences
+
+
+def test_all_that_follows_from_theory_comes_out(coverage: Coverage) -> None:
+    """What rings send twice, table 1, and the optima of all clusters that rows are of."""
+    found = [d for d in differences(coverage.rows) if d.kind == "theory"]
+    assert [d for d in found if not d.equal] == []
+    assert sum(d.item == "EF5" for d in found) == len(printed("forestcoll_fixed_k.csv")) + 1
+    assert sum(d.item == "EF3" for d in found) == 1
+    optima = [d for d in found if d.what.startswith("optimal")]
+    missing = {line["cluster"] + line["gpus"] for line in printed("forestcoll_optima.csv")} - {
+        d.what.split(", ")[1] + d.what.split(", ")[2].split()[0] for d in optima
+    }
+    assert missing <= {"mi25080"}  # five boxes, of which there is no row
+
+
+def test_what_was_measured_is_held_against_simulations(coverage: Coverage) -> None:
+    """Ratios with their item, and the slides' 32 values on two A100."""
+    found = [d for d in differences(coverage.rows) if d.kind == "simulated"]
+    assert sum(d.item == "ES6" for d in found) == 32
+    items = {d.item for d in found}
+    assert items == {"EF7", "EF8", "EF9", "EF10", "EB16", "EB17", "ES6"}
+
+
+def test_generation_times_are_those_of_1024_gpus(coverage: Coverage) -> None:
+    """The paper's half-hours beside ours, which take less than a second."""
+    found = [d for d in differences(coverage.rows) if d.item == "EF16"]
+    assert [d.printed for d in found] == ["2190", "2262"]
+    assert all(d.ours < 60 for d in found)

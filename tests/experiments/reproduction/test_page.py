@@ -1,0 +1,26 @@
+"""docs/reproduction.md says what the rows say."""
+
+from __future__ import annotations
+
+from experiments.reproduction.coverage import Coverage
+from experiments.reproduction.page import page_tables, updated
+from tests.experiments.reproduction.conftest import CLONE
+
+
+def test_the_page_is_that_of_the_rows(coverage: Coverage) -> None:
+    """`forestcoll reproduction page` writes it."""
+    page = (CLONE / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    tables = page_tables(coverage)
+    assert updated(page, tables) == page
+    for lines in tables.values():
+        assert "\n".join(lines) in page
+
+
+def test_every_item_has_a_line_and_a_verdict(coverage: Coverage) -> None:
+    lines = page_tables(coverage)["items"]
+    for one in coverage.shown:
+        (line,) = (line for line in lines if line.startswith(f"| {one.item.item} |"))
+        assert line.split(" | ")[-1].rstrip(" |") in {
+            "reproduced", "in part", "waiting", "hardware", "not public", "-",
+        }  # fmt: skip
+        assert all(f"`pytest {test}`" in line for test in one.item.tests)

@@ -1,0 +1,48 @@
+"""All figures again, and experiments that fit some hours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from experiments.reproduction.coverage import Coverage
+from experiments.reproduction.redraw import chosen, recompute, redraw
+from forestcoll.errors import InvalidExperimentError
+from tests.experiments.reproduction.test_coverage import TOY, clone, keep
+
+__all__ = ["clone"]
+
+
+def test_figures_are_drawn_from_the_rows_alone(clone: Path) -> None:
+    """A summary and a figure as PNG and PDF; no row is made or lost."""
+    toy = clone / "experiments/toys/toy.yaml"
+    toy.write_text(f"{TOY}figures: [theoretical-algbw]\n")
+    keep(clone, 2)
+    before = (clone / "results/toy/rows.jsonl").read_bytes()
+    told: list[tuple[str, int]] = []
+    assert redraw(Coverage(clone), 1, lambda name, files: told.append((name, files))) == 3
+    assert told == [("toy", 3)]
+    names = {file.name for file in (clone / "results/toy").iterdir()}
+    assert names == {"rows.jsonl", "summary.csv", "theoretical-algbw.png", "theoretical-algbw.pdf"}
+    assert (clone / "results/toy/rows.jsonl").read_bytes() == before
+
+
+def test_the_quickest_experiments_fit_and_the_others_are_named(clone: Path) -> None:
+    """Two of 3 s each fit 5 s once; one without rows takes nobody knows how long."""
+    (clone / "experiments/toys/new.yaml").write_text(TOY.replace("toy", "new"))
+    keep(clone, 2)
+    fits, others = chosen(Coverage(clone), 5.0)
+    assert [choice.name for choice in fits] == ["toy"]
+    assert [choice.name for choice in others] == ["new"]
+    assert chosen(Coverage(clone), 2.0)[0] == []
+
+
+def test_rows_that_are_kept_are_not_run_over(clone: Path, tmp_path: Path) -> None:
+    keep(clone, 2)
+    fits, _ = chosen(Coverage(clone), 5.0)
+    with pytest.raises(InvalidExperimentError, match="choose another folder"):
+        list(recompute(fits, clone / "results"))
+    ((choice, code),) = recompute(fits, tmp_path / "again")
+    assert (choice.name, code) == ("toy", 0)
+    assert len((tmp_path / "again/toy/rows.jsonl").read_text().splitlines()) == 2
