@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from experiments.config.points import series as series_name
 from experiments.measures.declared import BOUNDED, DRAWN
 from experiments.plots.losses import GLYPHS
 from experiments.plots.panels import Palette
@@ -60,10 +61,11 @@ def _panel(title: str, here: Sequence[Row], y: str, palette: Palette) -> Panel |
     axis = _abscissa(list(values.values()), here, y)
     lost = {series for series, its in methods.items() if not any(map(_ended_well, its))}
     shown = [series for series in methods if series in values or series in lost]
+    names = _names([methods[series][0] for series in shown])
     parts, notes = [*_optimum(here, y, len(shown))], []
     for place, series in enumerate(shown):
         its = methods[series]
-        notes.append(_name(series, place))
+        notes.append(_name(names[series], place))
         if series in values:
             parts.append(_bar(its, place, values[series], axis, palette))
         else:
@@ -141,6 +143,20 @@ def _word(row: Row, place: int, axis: Mapping[str, Any], palette: Palette) -> Pa
         "hoverinfo": "none",
     }
     return Part(sign_of(row.series, palette), trace)
+
+
+def _names(rows: Sequence[Row]) -> dict[str, str]:
+    """Name methods without the parameters that are the same in all choices of a method's."""
+    names = {}
+    for row in rows:
+        others = [other.parameters for other in rows if other.method == row.method]
+        telling = {
+            name: value
+            for name, value in row.parameters.items()
+            if any(other.get(name) != value for other in others)
+        }
+        names[row.series] = series_name(row.method, telling if len(others) > 1 else row.parameters)
+    return names
 
 
 def _name(series: str, place: int) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from experiments.measures.declared import DRAWN
 from experiments.plots.panels import Palette
 from experiments.report.bar_panels import bars
+from experiments.report.growing import grown
 from experiments.report.line_panels import by_gpus, by_size, grouped
 from experiments.report.scatter_panels import scatter
 from experiments.report.traces import Panel
@@ -51,6 +52,7 @@ class Chart:
 
 def charts_of(rows: Sequence[Row], palette: Palette) -> list[Chart]:
     """Return the figures of the rows of an experiment; none where no row has a result."""
+    rows = grown(rows)
     sizes = {int(size) for row in rows for size in row.sizes}
     charts = list(_of_networks(rows, _BY_GPUS, palette))
     if any(len(_places(its)) > 1 for its in grouped(rows, "cluster").values()):

@@ -44,3 +44,13 @@ def test_collectives_are_apart_and_what_has_no_value_is_left_out() -> None:
     assert bars(RINGS, "algbw_in_steps_gb_s", palette) == []
     lost = [replace(row, status=Status.FAILED) for row in RINGS]
     assert bars(lost, "algbw_gb_s", palette) == []
+
+
+def test_names_tell_choices_of_parameters_apart() -> None:
+    """What all choices of a method have alike is left out; of one alone, nothing."""
+    ring = RINGS[0]
+    chosen = [replace(ring, parameters={"way": "a", "chunks": n}) for n in (1, 2)]
+    rows = [*chosen, replace(ring, method="other", parameters={"way": "a"})]
+    (panel,) = bars(rows, "algbw_gb_s", palette_of(rows))
+    names = [note["text"] for note in panel.layout["annotations"]]
+    assert names == ["ring (chunks=1)", "ring (chunks=2)", "other (way=a)"]
