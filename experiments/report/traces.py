@@ -128,11 +128,12 @@ def _scatter(mode: str, points: Points) -> Json:
 def count_axis(places: Iterable[float], label: str, *, sizes: bool = False) -> Json:
     """Return an abscissa of numbers that double, with a tick at each that has room."""
     known = sorted(set(places))
-    ticks = with_room(known, most=6 if sizes else 8)
+    ticks = with_room(known, most=6)
     pad = max(0.04 * (math.log10(known[-1]) - math.log10(known[0])), 0.03)
     return {
         "type": "log",
         "title": {"text": label},
+        "tickangle": 0,
         "tickvals": ticks,
         "ticktext": [size_text(round(tick)) if sizes else f"{tick:g}" for tick in ticks],
         "range": [math.log10(known[0]) - pad, math.log10(known[-1]) + pad],
