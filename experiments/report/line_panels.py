@@ -66,20 +66,12 @@ def by_size(rows: Sequence[Row], y: str, palette: Palette) -> list[Panel]:
     groups = grouped([row for row in rows if row.size_bytes], "topology")
     drawn = [list(_by_size(here, y, palette)) for here in groups.values()]
     axes = ordinates(drawn, y)
-    return [
-        Panel(
-            topology,
-            tuple(parts),
-            {
-                "xaxis": count_axis(
-                    [row.size_bytes for row in here if row.size_bytes], AXES["size_bytes"],
-                    sizes=True,
-                ),
-                "yaxis": axis,
-            },
-        )
-        for (topology, here), parts, axis in zip(groups.items(), drawn, axes, strict=True)
-    ]  # fmt: skip
+    panels = []
+    for (topology, here), parts, axis in zip(groups.items(), drawn, axes, strict=True):
+        sizes = [row.size_bytes for row in here if row.size_bytes]
+        across = count_axis(sizes, AXES["size_bytes"], sizes=True)
+        panels.append(Panel(topology, tuple(parts), {"xaxis": across, "yaxis": axis}))
+    return panels
 
 
 def grouped(rows: Sequence[Row], column: str) -> dict[str, list[Row]]:
@@ -99,14 +91,9 @@ def _by_gpus(
     lost = {key: row for key, row in failed_places(here).items() if key[1] is not None}
     yield from _at_limits(lost, sizes, y, palette)
     yield from _lines(here, y, palette, "gpus")
-    yield from _above(
-        {
-            key: row
-            for key, row in lost.items()
-            if key[0] in told and not (DRAWN[y].limit and row.status is Status.TIMEOUT)
-        },
-        palette,
-    )
+    timed = bool(DRAWN[y].limit)
+    above = {k: row for k, row in lost.items() if not (timed and row.status is Status.TIMEOUT)}
+    yield from _above({key: row for key, row in above.items() if key[0] in told}, palette)
     values = published.marks(y, {row.collective for row in here})
     for position, (name, its) in enumerate(found_by_gpus(cluster, sizes, values).items()):
         if its:

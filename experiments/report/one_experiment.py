@@ -110,7 +110,7 @@ class OneExperiment:
         """List what has no result, and what the tables' notes say."""
         rows = self.source.rows
         place = Path(self.source.place)
-        lost = losses(rows, place if place.suffix == "" else place.parent)
+        lost = losses(rows, place.parent if place.suffix in (".jsonl", ".parquet") else place)
         for what, texts in (("point", lost), ("note", notes(rows))):
             if texts:
                 more = " without a result" if what == "point" else ""
@@ -150,13 +150,13 @@ def facts(rows: Sequence[Row]) -> Html:
     counts = Counter(row.status for row in rows)
     ended = ", ".join(f"{counts[status]} {status}" for status in Status if counts[status])
     days = sorted({row.time[:10] for row in rows})
-    facts = {
+    said = {
         "Rows": f"{len(rows)}: {ended}",
         "Machines": "; ".join(dict.fromkeys(_machine(row) for row in rows)),
         "Commits": ", ".join(dict.fromkeys(row.commit or "unknown" for row in rows)),
         "Run": days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}",
     }
-    return tag("dl", *(tag(name, text) for pair in facts.items() for name, text in
+    return tag("dl", *(tag(name, text) for pair in said.items() for name, text in
                       zip(("dt", "dd"), pair, strict=True)), class_="facts")  # fmt: skip
 
 

@@ -71,7 +71,7 @@ def _plotly() -> str:
         from plotly.offline import get_plotlyjs
     except ModuleNotFoundError as error:
         raise ForestCollError(
-            f"results html needs the package {error.name!r}; "
-            f"install it with: pip install 'forestcoll[report]'"
+            "results html needs the package 'plotly'; "
+            "install it with: pip install 'forestcoll[report]'"
         ) from error
     return str(get_plotlyjs())

@@ -34,7 +34,7 @@ class Source:
     rows: tuple[Row, ...]
 
 
-def read_sources(places: Iterable[Path]) -> tuple[list[Source], list[str]]:
+def read_sources(places: Sequence[Path]) -> tuple[list[Source], list[str]]:
     """Return every experiment in some folders or files, and what was passed over, in words.
 
     A folder without rows of its own stands for those inside it; of these, one that has no rows yet
@@ -49,7 +49,7 @@ def read_sources(places: Iterable[Path]) -> tuple[list[Source], list[str]]:
     for place in dict.fromkeys(places):
         inside = _inside(place)
         for folder in inside or [place]:
-            if inside and not (folder / ROWS).stat().st_size:
+            if inside and not _begun(folder / ROWS):
                 passed.append(f"{folder}: there are no rows in it yet")
                 continue
             sources += _by_experiment(folder, load_results(folder))
@@ -64,6 +64,14 @@ def _inside(place: Path) -> list[Path]:
     if not place.is_dir() or (place / ROWS).is_file():
         return []
     return sorted(path.parent for path in place.glob(f"*/{ROWS}"))
+
+
+def _begun(file: Path) -> bool:
+    """Say whether a file has a whole line; one that cannot be read is left to who reads it."""
+    try:
+        return b"\n" in file.read_bytes()
+    except OSError:
+        return True
 
 
 def _by_experiment(place: Path, rows: Iterable[Row]) -> list[Source]:

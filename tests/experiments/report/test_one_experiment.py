@@ -72,3 +72,11 @@ def test_facts_are_how_points_ended_where_when_and_by_which_code() -> None:
 def test_a_section_that_is_alone_does_not_repeat_the_page() -> None:
     assert "<h2>Toys</h2>" in section(ROWS).html(alone=False)
     assert "Toys" not in section(ROWS).html(alone=True)
+
+
+def test_logs_are_found_from_the_page() -> None:
+    """They are in the folder of the rows, whose name may have a dot."""
+    row = replace(ROWS[0], status=Status.FAILED, reason="crash", log="logs/p.log")
+    for place, log in (("results/v1.2", "results/v1.2"), ("results/toy/rows.jsonl", "results/toy")):
+        one = OneExperiment(1, Source(place, "toy", "Toys", (row,)))
+        assert f"crash; see {log}/logs/p.log" in one.html(alone=False)

@@ -27,6 +27,7 @@ def parent(tmp_path: Path) -> Path:
     rows = rings_of_rows(experiment="quickstart")
     write(tmp_path / "a", [row for row in rows if row.experiment == "quickstart"])
     write(tmp_path / "empty", [])
+    (tmp_path / "empty" / "rows.jsonl").write_text('{"half": ')
     return tmp_path
 
 
@@ -57,6 +58,14 @@ def test_no_rows_and_no_folder_are_mistakes(tmp_path: Path) -> None:
     write(tmp_path / "a", [])
     with pytest.raises(InvalidExperimentError, match="there are no rows in it yet"):
         read_sources([tmp_path])
+
+
+def test_rows_that_cannot_be_read_are_a_mistake(parent: Path) -> None:
+    """Also in a folder of folders: nothing is left out unsaid."""
+    (parent / "c").mkdir()
+    (parent / "c" / "rows.jsonl").mkdir()
+    with pytest.raises(InvalidExperimentError, match=r"there is no rows\.jsonl in this folder"):
+        read_sources([parent])
 
 
 def test_filters_hold_for_all_sources_together(parent: Path) -> None:
