@@ -29,6 +29,7 @@ Points = Sequence[tuple[float, float, str]]
 _APART = 10.0
 """What is that many times lower than in another panel has an ordinate of its own."""
 
+_ALONE = "middle center"
 _AROUND = (
     "middle left", "middle right", "top center", "bottom center",
     "top left", "bottom right", "top right", "bottom left",
@@ -104,13 +105,19 @@ def letters(
     trace = _scatter("text", points)
     trace["text"] = [f"<b>{GLYPHS[status][0]}</b>" for status in statuses]
     trace["cliponaxis"] = False
-    where = {"textposition": list(sides)} if sides else {"yaxis": "y2"}
-    return Part(sign, {**trace, **where})
+    if not sides:
+        return Part(sign, {**trace, "yaxis": "y2"})
+    trace["textposition"] = beside = list(sides)
+    trace["text"] = [
+        text if place == _ALONE else f"\u2006{text}\u2006"  # or two touch
+        for text, place in zip(trace["text"], beside, strict=True)
+    ]
+    return Part(sign, trace)
 
 
 def side(turn: int, letters: int) -> str:
     """Return where a letter stands at a place that has several."""
-    return "middle center" if letters == 1 else _AROUND[turn % len(_AROUND)]
+    return _ALONE if letters == 1 else _AROUND[turn % len(_AROUND)]
 
 
 def _scatter(mode: str, points: Points) -> Json:
