@@ -1,7 +1,8 @@
 # Two commands do everything: `make demo` sets up and runs the main job, `make test` sets up and
 # passes the tests. Both need python3 (3.11 or later), g++ and make only.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types arrows cpp python bench fuzz figures-quick figures format stub clean
+.PHONY: help setup demo test test-web lint types arrows cpp python bench fuzz figures-quick figures \
+  format stub clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -14,6 +15,7 @@ BUILD := CMakeLists.txt pyproject.toml $(NATIVE)
 help:
 	@echo "make demo    set up, then generate schedules for A100, H100 and MI250 clusters and draw them"
 	@echo "make test    set up, then lint, type-check and test everything"
+	@echo "make test-web  set up, get a browser, then test the page of results in it"
 	@echo "make bench   set up, then measure the core and the paper's algorithms beside it (minutes)"
 	@echo "make fuzz    set up, then try random networks for MINUTES=10, beginning at SEED=1, and let"
 	@echo "             every method try to beat what is called optimal on CONTESTS=2000 more"
@@ -59,6 +61,22 @@ demo: setup
 test: setup
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target cpp lint types arrows
 	@$(MAKE) --no-print-directory python
+
+# The page of results in Chromium: one that is there, else Playwright's own, else Debian's.
+WEB := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+  print(*project["optional-dependencies"]["web"], sep="\n")
+
+$(VENV)/web: pyproject.toml | $(VENV)/tools
+	@$(BIN)/python -c '$(WEB)' > $@.txt
+	@$(PIP) --requirement $@.txt
+	@touch $@
+
+test-web: setup $(VENV)/web
+	@command -v chromium chromium-browser google-chrome >/dev/null || \
+	  $(BIN)/playwright install chromium || \
+	  { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } || \
+	  { echo "error: no browser to be had; install Chromium, so that it is on PATH"; exit 1; }
+	FORESTCOLL_WEB=1 $(BIN)/python -m pytest -q tests/experiments/report/test_in_browser.py
 
 lint: setup
 	$(BIN)/ruff check .

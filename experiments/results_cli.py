@@ -1,4 +1,4 @@
-"""The commands ``forestcoll results show``, ``compare`` and ``plot``."""
+"""The commands ``forestcoll results show``, ``compare``, ``plot`` and ``html``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from experiments.results.selection import load_results, select
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="Show, compare and plot results.",
+    help="Show, compare and plot results, or make a page of them.",
     epilog="RESULTS is a folder that `forestcoll run` wrote, or a rows file (.jsonl, .parquet).",
     no_args_is_help=True,
 )
@@ -131,6 +131,43 @@ def plot(
         _print_json({"kind": kind, "points": len(rows), "file": file})
     else:
         typer.echo(f"wrote {file}")
+
+
+@app.command()
+def html(
+    results: Annotated[
+        list[Path],
+        typer.Argument(metavar="RESULTS...", help="Folders, of one experiment or of several."),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Where to: .html.")
+    ],
+    method: Methods = None,
+    topology: Topologies = None,
+    status: Statuses = None,
+    title: Annotated[
+        str | None, typer.Option(help="Of the page; if not given, the experiment's.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write results as one page to search and to point at: a table, interactive figures.
+
+    It is a single file that loads nothing from anywhere.
+    """
+    from experiments.report.report import check_ending, write_report
+    from experiments.report.sources import narrowed, read_sources
+
+    check_ending(output)
+    sources, passed = read_sources(results)
+    sources = narrowed(sources, method or (), topology or (), status or ())
+    file = write_report(sources, output, title or "", [f"Left out: {text}." for text in passed])
+    rows = sum(len(source.rows) for source in sources)
+    if as_json:
+        _print_json({"experiments": len(sources), "rows": rows, "file": file})
+        return
+    for text in passed:
+        typer.echo(f"left out: {text}", err=True)
+    typer.echo(f"wrote {file}")
 
 
 def _print_json(document: dict[str, Any]) -> None:

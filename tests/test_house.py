@@ -43,6 +43,7 @@ ACROSS = {
     "test_cli": "the command as a whole",
     "test_static_steps": "what all methods that go in steps have in common",
     "test_published": "the package published",
+    "test_in_browser": "the page that experiments/report makes, in Chromium",
     "test_sized_experiments": "sizes from the file to the figure",
     "test_measures": "an experiment that is kept",
     "test_durability": "whatever ends a run",

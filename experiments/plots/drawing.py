@@ -27,7 +27,7 @@ from forestcoll.problem.sizes import size_text
 
 __all__ = [
     "count_axis", "finish", "from_zero", "gpu_axis", "label_left", "panels", "save", "size_axis",
-    "style",
+    "style", "with_room",
 ]  # fmt: skip
 
 _MOST_COLUMNS = 4
@@ -115,7 +115,7 @@ def gpu_axis(axes: Axes, sizes: Iterable[int]) -> None:
 def count_axis(axes: Axes, counts: Iterable[float], label: str) -> None:
     """Make the abscissa one of numbers above 0 that double, with a tick at each that has room."""
     axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_locator(FixedLocator(_with_room(sorted(set(counts)))))
+    axes.xaxis.set_major_locator(FixedLocator(with_room(sorted(set(counts)))))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(ScalarFormatter())
     axes.set_xlabel(label, parse_math=False)
@@ -124,7 +124,7 @@ def count_axis(axes: Axes, counts: Iterable[float], label: str) -> None:
 def size_axis(axes: Axes, sizes: Iterable[int], label: str) -> None:
     """Make the abscissa one of sizes of the data, doubling at even steps."""
     axes.set_xscale("log", base=2)
-    ticks = [round(size) for size in _with_room(sorted(set(sizes)), most=7)]
+    ticks = [round(size) for size in with_room(sorted(set(sizes)), most=7)]
     axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_minor_locator(NullLocator())
     text = size_text if all(len(size_text(size)) < 6 for size in ticks) else _plain
@@ -137,7 +137,7 @@ def _plain(size: int) -> str:
     return str(size) if size < 10_000 else f"{size:.3g}".replace("e+0", "e")
 
 
-def _with_room(sizes: Sequence[float], most: int = 10) -> list[float]:
+def with_room(sizes: Sequence[float], most: int = 10) -> list[float]:
     """Leave out sizes that are too close to others, but not the greatest and the least."""
     if not sizes:
         return []

@@ -28,14 +28,18 @@ from experiments.plots.losses import (
 )
 from experiments.plots.marks import marks_by_gpus, marks_by_size
 from experiments.plots.panels import Palette, cluster_panels, palette_of, topology_panels
-from experiments.results.columns import failed_places, medians, medians_along, swept
+from experiments.results.columns import (
+    BEYOND,
+    failed_places,
+    medians,
+    medians_along,
+    simulated_bounds,
+    swept,
+)
 from experiments.results.rows import Row, Status
 from forestcoll.errors import InvalidExperimentError
 
 __all__ = ["lines", "lines_by_parameter", "lines_by_size"]
-
-_BEYOND = {"algbw_simulated_gb_s": 1, "time_simulated_s": -1}
-"""What simulations are bounded in, and the power of their distance that leads to the bound."""
 
 _SPREAD = 8
 """From so many times the least number on, an axis of numbers goes by doublings."""
@@ -184,15 +188,10 @@ def _optimum(axes: Axes, rows: Iterable[tuple[Row, float | None]]) -> None:
 
 def _bound(axes: Axes, rows: Iterable[Row], y: str) -> None:
     """Draw what no simulation is beyond, where simulated times or rates are drawn."""
-    if y not in _BEYOND:
+    if y not in BEYOND:
         return
-    best = {
-        row.size_bytes: getattr(row, y) * row.simulated_over_bound ** _BEYOND[y]
-        for row in rows
-        if row.size_bytes and row.simulated_over_bound
-    }
-    sizes = sorted(best)
-    axes.plot(sizes, [best[n] for n in sizes], color=INK, lw=4, alpha=0.25, label="bound")
+    best = simulated_bounds(rows, y)
+    axes.plot(list(best), list(best.values()), color=INK, lw=4, alpha=0.25, label="bound")
 
 
 def _losses(axes: Axes, lost_rows: Iterable[tuple[float, Row]], palette: Palette, y: str) -> bool:

@@ -14,14 +14,19 @@ from experiments.results.rows import Row, Status
 from forestcoll.topology import FAMILIES
 
 __all__ = [
+    "BEYOND",
     "failed_places",
     "medians",
     "medians_along",
     "quantity",
     "series_of",
     "sides",
+    "simulated_bounds",
     "swept",
 ]
+
+BEYOND = {"algbw_simulated_gb_s": 1, "time_simulated_s": -1}
+"""What simulations are bounded in, and the power of their distance that leads to the bound."""
 
 
 Place = TypeVar("Place", int, float)
@@ -114,6 +119,16 @@ def medians_along(rows: Iterable[tuple[Row, Place | None]], column: str) -> dict
         if row.status is Status.OK and place is not None and number is not None:
             found.setdefault(place, []).append(number)
     return {place: statistics.median(found[place]) for place in sorted(found)}
+
+
+def simulated_bounds(rows: Iterable[Row], y: str) -> dict[int, float]:
+    """Return what no simulation is beyond, by size of the data, for a column of :data:`BEYOND`."""
+    best = {
+        row.size_bytes: getattr(row, y) * row.simulated_over_bound ** BEYOND[y]
+        for row in rows
+        if row.size_bytes and row.simulated_over_bound
+    }
+    return {size: best[size] for size in sorted(best)}
 
 
 def failed_places(rows: Sequence[Row]) -> dict[tuple[str, int | None], Row]:

@@ -10,9 +10,10 @@ from experiments.config.document import nearest
 from experiments.results.rows import Row, Status, latest, read_rows
 from forestcoll.errors import InvalidExperimentError
 
-__all__ = ["grouped", "load_results", "select"]
+__all__ = ["ROWS", "grouped", "load_results", "select"]
 
 ROWS = "rows.jsonl"
+"""The file in a results folder."""
 
 
 def load_results(place: Path) -> list[Row]:

@@ -108,6 +108,23 @@ def test_a_plot_has_the_title_of_its_experiment_unless_told(folder, tmp_path: Pa
     assert "Allgather on A100" not in file.read_text()
 
 
+def test_html_writes_one_page_of_several_results(folder, tmp_path: Path) -> None:
+    """Of the rows that are asked for; a folder that has none yet is left out, and named."""
+    folder("results/a", some_rows())
+    folder("results/b", [replace(row, experiment="other") for row in some_rows()])
+    folder("results/empty", [])
+    file = tmp_path / "a.html"
+    arguments = ["html", tmp_path / "results", "-o", file]
+    done = invoke(*arguments, "--status", "ok", "--title", "Mine <i>")
+    assert f"left out: {tmp_path / 'results' / 'empty'}: there are no rows" in done.output
+    assert done.output.endswith(f"wrote {file}\n")
+    text = file.read_text()
+    assert "<title>Mine &lt;i&gt;</title>" in text
+    assert "4 of 4 rows" in text
+    answer = json.loads(invoke(*arguments, "--method", "ring", "--json").stdout)
+    assert answer == {"experiments": 2, "rows": 4, "file": str(file)}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -118,6 +135,11 @@ def test_a_plot_has_the_title_of_its_experiment_unless_told(folder, tmp_path: Pa
         (["show", "later.jsonl"], "later.jsonl, line 1: not a row of results: status is 'paused'"),
         (["plot", "a", "--kind", "xyz", "-o", "a.png"], "unknown kind of figure 'xyz'; known: "),
         (["plot", "a", "--kind", "pareto", "-o", "a.gif"], "unknown ending; use one of .pdf"),
+        (["html", "none", "-o", "a.html"], "there is no such folder or file"),
+        (["html", "empty.jsonl", "-o", "a.html"], "there are no rows in it yet"),
+        (["html", "a", "-o", "a.htmx"], "unknown ending; use .html"),
+        (["html", "a", "-o", "none/a.html"], "there is no directory none; create it first"),
+        (["html", "a", "--status", "failed", "-o", "a.html"], "none of the 4 rows is left"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -1,0 +1,114 @@
+"""Which figures some rows give, and what each of them says below it.
+
+Rows alone tell: where clusters have several sizes, lines against the number of GPUs; where they
+have one, bars; lines against the size of the data where it varies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from experiments.measures.declared import DRAWN
+from experiments.plots.panels import Palette
+from experiments.report.bar_panels import bars
+from experiments.report.growing import grown
+from experiments.report.line_panels import by_gpus, by_size, grouped
+from experiments.report.scatter_panels import scatter
+from experiments.report.traces import Panel
+from experiments.results.columns import medians
+from experiments.results.rows import Row, Status
+from forestcoll.problem.sizes import size_text
+
+__all__ = ["Chart", "charts_of"]
+
+_BY_GPUS = (
+    "generation_s",
+    "algbw_gb_s",
+    "algbw_in_steps_gb_s",
+    "algbw_at_finish_gb_s",
+    "bandwidth_runtime",
+)
+_BY_SIZE = ("algbw_simulated_gb_s", "time_simulated_s")
+_ASIDE = ("algbw_gb_s", "generation_s")
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A figure with its panels.
+
+    Parameters
+    ----------
+    title : str
+    says : str
+        Below it: what is shown, and what simulations assume.
+    panels : tuple of Panel
+    """
+
+    title: str
+    says: str
+    panels: tuple[Panel, ...]
+
+
+def charts_of(rows: Sequence[Row], palette: Palette) -> list[Chart]:
+    """Return the figures of the rows of an experiment; none where no row has a result."""
+    rows = grown(rows)
+    sizes = {int(size) for row in rows for size in row.sizes}
+    charts = list(_of_networks(rows, _BY_GPUS, palette))
+    if any(len(_places(its)) > 1 for its in grouped(rows, "cluster").values()):
+        title = f"{_label(_ASIDE[1])} against {DRAWN[_ASIDE[0]].label}"
+        charts += _chart(title, rows, _ASIDE, scatter(rows, *_ASIDE, palette))
+    sized = [one for row in rows for one in row.by_size() if one.size_bytes]
+    if len(sizes) == 1:
+        charts += _of_networks(sized, _BY_SIZE[:1], palette)
+    for y in _BY_SIZE if len(sizes) > 1 else ():
+        if _any(sized, y):
+            title = f"{_label(y)} against the size of the data"
+            charts += _chart(title, sized, [y], by_size(sized, y, palette))
+    return charts
+
+
+def _of_networks(rows: Sequence[Row], columns: Iterable[str], palette: Palette) -> Iterator[Chart]:
+    """Yield a figure of each column against GPUs, and one of bars for clusters of one size."""
+    clusters = grouped(rows, "cluster").values()
+    growing = [row for its in clusters if len(_places(its)) > 1 for row in its]
+    single = [row for its in clusters if len(_places(its)) <= 1 for row in its]
+    for y in columns:
+        if _any(growing, y):
+            title = f"{_label(y)} against GPUs"
+            yield from _chart(title, growing, [y], by_gpus(growing, y, palette))
+        if _any(single, y):
+            yield from _chart(_label(y), single, [y], bars(single, y, palette))
+
+
+def _chart(
+    title: str, rows: Sequence[Row], columns: Sequence[str], panels: Sequence[Panel]
+) -> Iterator[Chart]:
+    if panels:
+        says = dict.fromkeys(_says(rows, column) for column in columns)
+        yield Chart(title, " ".join(says), tuple(panels))
+
+
+def _label(y: str) -> str:
+    label = DRAWN[y].label
+    return label[0].upper() + label[1:]
+
+
+def _says(rows: Sequence[Row], y: str) -> str:
+    if DRAWN[y].simulated:
+        how = dict.fromkeys(row.simulated for row in rows if row.simulated)
+        sizes = {row.size_bytes for row in rows if row.size_bytes}
+        size = f" Size of the data: {size_text(sizes.pop())}." if len(sizes) == 1 else ""
+        return f"Simulated, not measured. Assumed: {' | '.join(how) or 'not said'}.{size}"
+    if y == "generation_s":
+        repeated = ", the median of the repetitions" if any(row.repetition for row in rows) else ""
+        return f"Measured: wall time of the method alone{repeated}, on the machines named above."
+    return "Theoretical: computed from each verified schedule, without latencies, not measured."
+
+
+def _places(rows: Iterable[Row]) -> set[int]:
+    return {row.gpus for row in rows if row.gpus}
+
+
+def _any(rows: Sequence[Row], y: str) -> bool:
+    return any(row.status is Status.OK for row in rows) and bool(medians(rows, y))

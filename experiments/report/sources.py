@@ -1,0 +1,110 @@
+"""Where results come from: folders and files, and the experiments whose rows are in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from experiments.config.titles import title_of
+from experiments.results.rows import Row, Status
+from experiments.results.selection import ROWS, load_results, select
+from forestcoll.errors import InvalidExperimentError
+
+__all__ = ["Source", "narrowed", "read_sources"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The rows of one experiment in one place.
+
+    Parameters
+    ----------
+    place : str
+        The folder or file.
+    experiment : str
+    title : str
+        As its file says, if it is the toolkit's; else the experiment's name.
+    rows : tuple of Row
+    """
+
+    place: str
+    experiment: str
+    title: str
+    rows: tuple[Row, ...]
+
+
+def read_sources(places: Sequence[Path]) -> tuple[list[Source], list[str]]:
+    """Return every experiment in some folders or files, and what was passed over, in words.
+
+    A folder without rows of its own stands for those inside it; of these, one that has no rows yet
+    is passed over.
+
+    Raises
+    ------
+    InvalidExperimentError
+        If there are no rows at all, or some cannot be read.
+    """
+    sources, passed = [], []
+    for place in dict.fromkeys(places):
+        inside = _inside(place)
+        for folder in inside or [place]:
+            if inside and not _begun(folder / ROWS):
+                passed.append(f"{folder}: there are no rows in it yet")
+                continue
+            sources += _by_experiment(folder, load_results(folder))
+    if not sources:
+        raise InvalidExperimentError(
+            f"{', '.join(map(str, places))}: there are no rows in it yet; run an experiment first"
+        )
+    return sources, passed
+
+
+def _inside(place: Path) -> list[Path]:
+    if not place.is_dir() or (place / ROWS).is_file():
+        return []
+    return sorted(path.parent for path in place.glob(f"*/{ROWS}"))
+
+
+def _begun(file: Path) -> bool:
+    """Say whether a file has a whole line; one that cannot be read is left to who reads it."""
+    try:
+        return b"\n" in file.read_bytes()
+    except OSError:
+        return True
+
+
+def _by_experiment(place: Path, rows: Iterable[Row]) -> list[Source]:
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row.experiment, []).append(row)
+    return [
+        Source(str(place), name, title_of(name) or name, tuple(its)) for name, its in groups.items()
+    ]
+
+
+def narrowed(
+    sources: Sequence[Source],
+    methods: Sequence[str] = (),
+    topologies: Sequence[str] = (),
+    statuses: Sequence[Status] = (),
+) -> list[Source]:
+    """Return the sources with the rows asked for, as :func:`experiments.results.selection.select`.
+
+    Raises
+    ------
+    InvalidExperimentError
+        If a word matches no row of any, or nothing is left.
+    """
+    every = [row for source in sources for row in source.rows]
+    kept = {id(row) for row in select(every, methods, topologies, statuses)}
+    left = [
+        replace(source, rows=tuple(row for row in source.rows if id(row) in kept))
+        for source in sources
+    ]
+    left = [source for source in left if source.rows]
+    if not left:
+        raise InvalidExperimentError(
+            f"none of the {len(every)} rows is left; leave out --status, --method or --topology"
+        )
+    return left

@@ -1,0 +1,69 @@
+"""The rows tell which figures there are, and these are what plotly.js takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from experiments.plots.panels import palette_of
+from experiments.report.charts import Chart, charts_of
+from experiments.results.rows import Row, Status
+from tests.experiments.samples import clusters_of_rows, rings_of_rows
+
+CLUSTERS = clusters_of_rows()
+
+
+def charts(rows: list[Row]) -> dict[str, Chart]:
+    return {chart.title: chart for chart in charts_of(rows, palette_of(rows))}
+
+
+def simulated(*sizes: int) -> list[Row]:
+    measured = {"algbw_simulated_gb_s": 3.0, "time_simulated_s": 0.5, "simulated_over_bound": 1.5}
+    by_size = {str(size): measured for size in sizes}
+    assumed = {"sizes": by_size, "simulated": "alpha 10 us"}
+    return [replace(row, **assumed) for row in CLUSTERS[:3]]  # type: ignore[arg-type]
+
+
+def test_clusters_of_several_sizes_give_lines() -> None:
+    assert list(charts(CLUSTERS)) == [
+        "Generation time against GPUs",
+        "Theoretical algbw, flowing against GPUs",
+        "Generation time against theoretical algbw, flowing",
+    ]
+
+
+def test_clusters_of_one_size_give_bars() -> None:
+    """Beside the lines of others."""
+    single = [replace(row, cluster="one") for row in rings_of_rows()[:2]]
+    found = charts([*CLUSTERS, *single])
+    assert [panel.title for panel in found["Generation time"].panels] == ["ring:nodes=3"]
+    assert len(found["Generation time against GPUs"].panels) == 1
+
+
+def test_simulations_say_so_and_what_they_assume() -> None:
+    """Against the size where there are several, else against GPUs, with the size."""
+    chart = charts(simulated(1024, 2048))["Simulated algbw against the size of the data"]
+    assert chart.says == "Simulated, not measured. Assumed: alpha 10 us."
+    assert len(chart.panels) == 3
+    chart = charts(simulated(1024))["Simulated algbw against GPUs"]
+    assert chart.says.endswith("alpha 10 us. Size of the data: 1KB.")
+
+
+def test_figures_say_what_is_measured_and_what_is_theory() -> None:
+    said = {title: chart.says for title, chart in charts(CLUSTERS).items()}
+    assert said["Generation time against GPUs"].startswith("Measured: ")
+    assert said["Theoretical algbw, flowing against GPUs"].endswith("not measured.")
+
+
+def test_without_any_result_there_is_no_figure() -> None:
+    assert charts([replace(row, status=Status.FAILED) for row in CLUSTERS]) == {}
+
+
+@pytest.mark.parametrize("rows", [CLUSTERS, rings_of_rows()[:2], simulated(1024, 2048)])
+def test_plotly_takes_every_panel(rows: list[Row]) -> None:
+    """Its own classes refuse keys and values that plotly.js would pass over."""
+    figure = pytest.importorskip("plotly.graph_objects").Figure
+    for chart in charts(rows).values():
+        for panel in chart.panels:
+            figure(data=[part.trace for part in panel.parts], layout=panel.layout)
