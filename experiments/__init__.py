@@ -2,11 +2,9 @@
 
 Read ``measures`` (what is measured of a point), ``config`` (a file is read, its points listed),
 ``results`` (rows: kept, shown, compared), ``run`` (points become rows, each in a process of its own
-within limits, here or on a cluster) and ``plots`` (figures of rows). Each imports only those before
-it, and ``run`` and ``plots`` not each other; ``cli`` and ``results_cli`` are the commands.
-``fit_alpha`` and ``speedups`` hold simulations against ``published`` values, ``reproduction`` all
-that the papers evaluate. ``expected`` (what a number should be) and ``tuning`` (the best at each
-size) need no YAML file.
-
-Nothing is imported here: the watchdog of a point starts from this package, in milliseconds.
+within limits), ``plots`` and ``report`` (figures of rows). Each imports only those before it, and
+``run`` and ``plots`` not each other; ``cli`` and ``results_cli`` are the commands. ``fit_alpha``,
+``speedups`` and ``reproduction`` hold rows against ``published`` values. ``expected`` (what a
+number should be) and ``tuning`` (the best at each size) need no YAML file. Nothing is imported
+here: the watchdog of a point starts from this package, in milliseconds.
 """

@@ -1,8 +1,9 @@
 """Lines: a column against the number of GPUs or the size of the data, from rows alone.
 
-There is a panel for each cluster (or topology) and a colour for each method. Repetitions are shown
-by their median. A point that gave no result is a letter, not a gap: at its limit where time is
-drawn, above the panel elsewhere, in a note where a panel has no place for it.
+There is a panel for each cluster (or topology) and a colour for each method; a cluster that has
+several networks of a size is taken apart. Repetitions are shown by their median. A point that gave
+no result is a letter, not a gap: at its limit where time is drawn, above the panel elsewhere, in a
+note where a panel has no place for it.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from experiments.results.columns import (
     simulated_bounds,
     swept,
 )
+from experiments.results.growing import grown
 from experiments.results.rows import Row, Status
 from forestcoll.errors import InvalidExperimentError
 
@@ -47,6 +49,7 @@ _SPREAD = 8
 
 def lines(rows: Sequence[Row], y: str) -> Figure:
     """Draw a column against the number of GPUs; any algbw under the optimum."""
+    rows = grown(rows)
     palette = palette_of(rows)
     figure, panel_of = cluster_panels(rows, y)
     raised = False

@@ -19,6 +19,7 @@ from experiments.plots.looks import Look, looks_of
 from experiments.plots.losses import INK, lost_in_words, never_done, notes, partly_done
 from experiments.plots.panels import cluster_panels, palette_of, topology_panels
 from experiments.results.columns import medians, series_of
+from experiments.results.growing import grown
 from experiments.results.rows import Row
 
 __all__ = ["front", "pareto", "scatter"]
@@ -28,6 +29,7 @@ Place = tuple[float, float]
 
 def scatter(rows: Sequence[Row], x: str, y: str) -> Figure:
     """Draw a column against another: a mark for each method and size, sizes joined in order."""
+    rows = grown(rows)
     palette = palette_of(rows)
     figure, panel_of = cluster_panels(rows, y)
     for cluster, axes in panel_of.items():

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from experiments.measures.declared import DRAWN
 from experiments.plots.panels import Palette
 from experiments.report.bar_panels import bars
-from experiments.report.growing import grown
 from experiments.report.line_panels import by_gpus, by_size, grouped
 from experiments.report.scatter_panels import scatter
 from experiments.report.traces import Panel
 from experiments.results.columns import medians
+from experiments.results.growing import grown
 from experiments.results.rows import Row, Status
 from forestcoll.problem.sizes import size_text
 

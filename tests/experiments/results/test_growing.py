@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from experiments.report.growing import grown
+from experiments.results.growing import grown
 from tests.experiments.samples import clusters_of_rows, rings_of_rows
 
 
