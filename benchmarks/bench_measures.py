@@ -1,6 +1,6 @@
 """Tables of what every method reaches, by each measure, from the rows of experiments.
 
-    forestcoll run experiments/forestcoll/measures-allgather.yaml
+    forestcoll run experiments/own/measures-allgather.yaml
     python -m benchmarks.bench_measures results/measures-allgather
 
 Markdown, in GB/s: flowing / in steps, then at the finish of a clock if there is one. Each choice of

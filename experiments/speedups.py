@@ -8,7 +8,7 @@ Source:  ForestColl section 6, BFB section 8 and A.1. Of several choices of para
          several methods of one library, the best counts at each size; an average is the mean of the
          ratios at the sizes that there are.
 
-``python -m experiments.speedups`` writes it into docs/simulated-figures.md, from the rows below
+``python -m experiments.speedups`` writes it into docs/papers/simulated-figures.md, from the rows below
 results/.
 """
 
@@ -27,7 +27,7 @@ from forestcoll.problem.sizes import size_text
 
 __all__ = ["Speedup", "page_tables", "speedups", "updated"]
 
-PAGE = Path(__file__).parents[1] / "docs" / "simulated-figures.md"
+PAGE = Path(__file__).parents[1] / "docs" / "papers" / "simulated-figures.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ def updated(page: str, tables: Mapping[str, Sequence[str]]) -> str:
 def main() -> None:
     """Write the tables into the page."""
     page = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(updated(page, page_tables(PAGE.parents[1] / "results")), encoding="utf-8")
+    PAGE.write_text(updated(page, page_tables(PAGE.parents[2] / "results")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -39,6 +39,7 @@ ACROSS = {
     "test_random_topologies": "tests/random_topologies.py",
     "test_readme": "the examples of the docs",
     "test_how_to": "the commands of docs/how-to",
+    "test_worked_examples": "what papers work out by hand",
     "test_three_users": "what new users do, from end to end",
     "test_cli": "the command as a whole",
     "test_static_steps": "what all methods that go in steps have in common",

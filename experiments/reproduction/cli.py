@@ -44,7 +44,7 @@ def coverage(clone: Clone = Path()) -> None:
     The exit code is 1 if something of theory is missing that does not wait for a part of the
     toolkit, or less than 70 % of what software gives.
     """
-    from experiments.reproduction.page import page_tables, verdict
+    from experiments.reproduction.reproduction_page import page_tables, verdict
 
     found = _coverage(clone)
     tables = page_tables(found)
@@ -82,12 +82,12 @@ def _beside(one: Difference) -> str:
 
 @app.command()
 def show(
-    item: Annotated[str, typer.Argument(help="Such as EF5; see docs/reproduction.md.")],
+    item: Annotated[str, typer.Argument(help="Such as EF5; see docs/papers/reproduction.md.")],
     clone: Clone = Path(),
 ) -> None:
     """Say how to reproduce an item, and what comes out."""
     from experiments.config.document import nearest
-    from experiments.reproduction.page import verdict
+    from experiments.reproduction.reproduction_page import verdict
 
     found = {one.item.item: one for one in _coverage(clone).shown}
     one = found.get(item.upper())
@@ -110,11 +110,11 @@ def show(
 
 @app.command()
 def page(clone: Clone = Path()) -> None:
-    """Write the tables of docs/reproduction.md anew."""
-    from experiments.reproduction.page import page_tables, updated
+    """Write the tables of docs/papers/reproduction.md anew."""
+    from experiments.reproduction.reproduction_page import page_tables, updated
 
     found = _coverage(clone)
-    file = found.root / "docs" / "reproduction.md"
+    file = found.root / "docs" / "papers" / "reproduction.md"
     try:
         text = file.read_text(encoding="utf-8")
         file.write_text(updated(text, page_tables(found)), encoding="utf-8")

@@ -51,7 +51,7 @@ def test_without_rows_there_is_no_ratio() -> None:
 
 def test_bfb_s_leads_over_the_torus_are_the_printed_ones_at_large_sizes() -> None:
     """From 128 MB on: 1.29, 1 and 1.42 printed, in the rows that are kept; within 7 %."""
-    rows = read_rows(PAGE.parents[1] / "results" / "bfb-figure11" / "rows.jsonl")
+    rows = read_rows(PAGE.parents[2] / "results" / "bfb-figure11" / "rows.jsonl")
     found = [
         one
         for one in speedups({"bfb-figure11": rows})
@@ -65,7 +65,7 @@ def test_bfb_s_leads_over_the_torus_are_the_printed_ones_at_large_sizes() -> Non
 def test_no_simulation_that_is_kept_is_beyond_its_bound() -> None:
     files = [
         file
-        for file in (PAGE.parents[1] / "results").glob("*-figure1*/rows.jsonl")
+        for file in (PAGE.parents[2] / "results").glob("*-figure1*/rows.jsonl")
         if '"simulated"' in file.read_text(encoding="utf-8")
     ]
     assert len(files) == 12
@@ -84,7 +84,7 @@ def test_tables_stand_between_their_marks() -> None:
 def test_the_page_says_what_the_rows_say() -> None:
     """As ``python -m experiments.speedups`` writes it."""
     page = PAGE.read_text(encoding="utf-8")
-    tables = page_tables(PAGE.parents[1] / "results", ALPHA_US)
+    tables = page_tables(PAGE.parents[2] / "results", ALPHA_US)
     assert tables["speedups"][2:]
     assert updated(page, tables) == page, "python -m experiments.speedups brings it up to date"
 

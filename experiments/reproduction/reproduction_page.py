@@ -1,4 +1,4 @@
-"""docs/reproduction.md: its tables, written from the rows that are kept.
+"""docs/papers/reproduction.md: its tables, written from the rows that are kept.
 
 Problem: a page that says item by item what comes out must not lag behind the results.
 Input:   the coverage of a clone.
@@ -86,7 +86,7 @@ def _line(one: Shown) -> list[str]:
 
 
 def _other(other: str) -> str:
-    return f"[{other}](../{other})" if other.startswith("results/") else other
+    return f"[{other}](../../{other})" if other.startswith("results/") else other
 
 
 def _numbers(one: Shown) -> str:

@@ -1,15 +1,15 @@
-"""docs/reproduction.md says what the rows say."""
+"""docs/papers/reproduction.md says what the rows say."""
 
 from __future__ import annotations
 
 from experiments.reproduction.coverage import Coverage
-from experiments.reproduction.page import page_tables, updated
+from experiments.reproduction.reproduction_page import page_tables, updated
 from tests.experiments.reproduction.conftest import CLONE
 
 
 def test_the_page_is_that_of_the_rows(coverage: Coverage) -> None:
     """`forestcoll reproduction page` writes it."""
-    page = (CLONE / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    page = (CLONE / "docs" / "papers" / "reproduction.md").read_text(encoding="utf-8")
     tables = page_tables(coverage)
     assert updated(page, tables) == page
     for lines in tables.values():
