@@ -8,8 +8,8 @@ Source:  ForestColl section 6, BFB section 8 and A.1. Of several choices of para
          several methods of one library, the best counts at each size; an average is the mean of the
          ratios at the sizes that there are.
 
-``python -m experiments.speedups`` writes it into docs/papers/simulated-figures.md, from the rows below
-results/.
+``python -m experiments.speedups`` writes it into docs/papers/simulated-figures.md, from the rows
+below results/.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""TE-CCL's tables come out as printed, but for what is named here and in docs/papers/reproduction.md."""
+"""TE-CCL's tables come out as printed, but for what is named here and in docs/papers."""
 
 from __future__ import annotations
 
