@@ -15,6 +15,7 @@ from experiments.reproduction.capabilities import Capability, capabilities
 from experiments.reproduction.coverage import Coverage, Shown
 from experiments.reproduction.difference import Difference
 from experiments.reproduction.inventory import PAPERS
+from experiments.reproduction.training import Saving, savings
 
 __all__ = ["page_tables", "updated", "verdict"]
 
@@ -41,6 +42,7 @@ def page_tables(coverage: Coverage) -> dict[str, list[str]]:
         "items": _items(coverage),
         "theory": _differences([one for one in found if one.kind == "theory" and not one.equal]),
         "simulated": _differences([one for one in found if one.kind == "simulated"]),
+        "training": _training(savings(coverage.rows)),
         "times": _times([one for one in found if one.kind == "time"]),
         "methods": _methods(capabilities(rows)),
     }
@@ -114,6 +116,21 @@ def _differences(found: Sequence[Difference]) -> list[str]:
             for one in sorted(found, key=lambda one: -abs(one.share))
         ),
     )
+
+
+def _training(found: Sequence[Saving]) -> list[str]:
+    return _table(
+        ["model", "a layer", "computation, printed", "collectives take", "saved here", "printed"],
+        (
+            [
+                one.model, f"{one.layer_bytes / 1e9:.2f} GB",
+                f"{'at least ' * (one.printed_is != 'exactly')}{one.compute_share:.0%}",
+                f"{one.ratio:.2f}", f"{one.least:.1%} to {one.most:.1%}",
+                f"{'at most ' * (one.printed_is != 'exactly')}{float(one.printed):.0%}",
+            ]
+            for one in found
+        ),
+    )  # fmt: skip
 
 
 def _times(found: Sequence[Difference]) -> list[str]:

@@ -14,7 +14,7 @@ from tests.experiments.reproduction.conftest import CLONE
 def test_coverage_names_what_is_missing_and_what_differs() -> None:
     done = CliRunner().invoke(app, ["coverage", "--clone", str(CLONE)])
     assert done.exit_code == 0, done.output
-    assert "EF12  waiting" in done.output
+    assert "EB13  waiting" in done.output
     assert "30 printed, 22 here" in done.output
 
 
