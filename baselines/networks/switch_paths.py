@@ -182,7 +182,7 @@ def build_forest(
     root: npt.NDArray[np.int32],
     multiplicity: npt.NDArray[np.int64],
     parent: npt.NDArray[np.int32],
-    paths: LogicalPaths,
+    paths: LogicalPaths | Routes,
     weights: tuple[int, ...] = (),
 ) -> Forest:
     """Put trees and paths together; congestion is what the paths' loads make it."""
@@ -194,7 +194,7 @@ def build_forest(
         root=root,
         multiplicity=multiplicity,
         parent=parent,
-        routes=Routes.from_paths(paths),
+        routes=paths if isinstance(paths, Routes) else Routes.from_paths(paths),
         weights=weights,
     )
     return replace(forest, congestion=cost(forest).time_s_per_gb * forest.num_trees)

@@ -34,7 +34,7 @@ SIZES = {
 }
 """Boxes of each family, up to 1024 GPUs."""
 
-BUDGET_S = 60.0
+BUDGET_S = 5.0
 """For a schedule of 1024 GPUs."""
 
 

@@ -104,3 +104,8 @@ def low_trees(num_nodes: int, tail: Annotated[NDArray[numpy.int32], dict(shape=(
     """
     Search for trees of a bounded height and little congestion, from given parents (ranks; empty: they are grown), until a bound or so many looks at links. Return their parents, and the paths of their links: tail, head, first path, trees, first hop, hops.
     """
+
+def grow(num_nodes: int, tail: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], head: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], narrowness: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], gpu: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], per_hop: int, per_width: int, onward: bool, progress: Callable[[int, int], None] | None = None) -> tuple[int, Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]:
+    """
+    Grow MultiTree's trees over arcs of so many units a step, the GPUs in the order of preference. Return the number of steps, the parents (ranks; -1 also where a tree cannot grow any more), and the paths: tail, head, first path, trees, first hop, hops.
+    """

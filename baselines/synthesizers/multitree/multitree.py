@@ -3,7 +3,7 @@
 Problem: out-trees, one rooted at every GPU, that share the links well.
 Input:   a topology; the bandwidth of one link unit.
 Output:  N trees, and the number of time steps in which they were grown.
-Cost:    one look at each port of each tree in each step (see ``grove``) a reading; by
+Cost:    N (N - 1) turns (see ``grove``) a reading; by
          default two readings are grown where one cannot be known to be best.
 Source:  Huang et al., "Communication Algorithm-Architecture Co-Design for Distributed Deep
          Learning" (ISCA 2021), as ForestColl section 6.5 uses it. Reimplemented from the papers.
@@ -25,50 +25,27 @@ scheduling. All readings, what they reach and what is published: docs/baselines/
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from baselines.building.phases import collect
 from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice, exact_parameter
 from baselines.interface.supported import GATHERING
-from baselines.networks.switch_paths import LogicalPaths, build_forest, check_size
-from baselines.synthesizers.multitree.grove import CHILDREN, PORTS, Grove
+from baselines.networks.switch_paths import build_forest, check_size
+from baselines.synthesizers.multitree.grove import CHILDREN, PORTS, Growth, grow_trees
 from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import Exact
 
-__all__ = ["BEST_OF", "METHODS", "Growth", "generate", "grow"]
+__all__ = ["BEST_OF", "METHODS", "generate", "grow"]
 
 BEST_OF = ("nearest", "joined")
 """The orders of ports of which "best" keeps the faster forest, at a tie that of the first."""
-
-
-@dataclass(frozen=True)
-class Growth:
-    """The trees that MultiTree grows.
-
-    Parameters
-    ----------
-    parent : int32 array of shape (N, N)
-        Row r is the tree of rank r: each rank's parent, -1 at the root.
-    paths : mapping
-        The physical paths of the logical links in use.
-    steps : int
-        Time steps taken; MultiTree's own schedule moves a shard over one unit in each.
-    unit_gb_s : Fraction
-    """
-
-    parent: npt.NDArray[np.int32]
-    paths: LogicalPaths
-    steps: int
-    unit_gb_s: Fraction
 
 
 def generate(
@@ -137,7 +114,7 @@ def _ingress_bound(topology: Topology) -> Fraction:
 def _forest(topology: Topology, growth: Growth) -> Forest:
     ranks = np.arange(topology.num_compute, dtype=np.int32)
     once = np.ones(topology.num_compute, dtype=np.int64)
-    return build_forest(topology, "multitree", ranks, once, growth.parent, growth.paths)
+    return build_forest(topology, "multitree", ranks, once, growth.parent, growth.routes)
 
 
 def grow(
@@ -157,12 +134,7 @@ def grow(
         size = exact_parameter("unit", unit)
     if size <= 0:
         raise InvalidParameterError(f"unit is {size} GB/s; it must be positive")
-    grove = Grove(topology, size, child, ports)
-    steps = 0
-    while any(grove.missing):
-        grove.step()
-        steps += 1
-    return Growth(grove.parents(), grove.paths(), steps, size)
+    return grow_trees(topology, size, child, ports)
 
 
 METHODS = (

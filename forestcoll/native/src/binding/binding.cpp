@@ -47,4 +47,5 @@ NB_MODULE(_core, m) {
   bind_breadth_first(m);
   bind_simulation(m);
   bind_low_trees(m);
+  bind_grove(m);
 }
