@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from experiments.config.document import nearest
 from experiments.config.kinds import AXES, KINDS, SIDES, Option
-from experiments.measures.declared import DRAWN, SIMULATED
+from experiments.measures.declared import DRAWN, SIMULATED, TIMED
 from forestcoll.errors import InvalidExperimentError
 
 __all__ = ["Figure", "check_figure", "check_one_size", "parse_figure"]
@@ -46,6 +46,11 @@ class Figure:
     def _by_size(self) -> str:
         columns = (w for w in self.options.values() if w in DRAWN and DRAWN[w].sized)
         return next(columns, "")
+
+    @property
+    def timed(self) -> bool:
+        """Whether it shows what depends on the machine that ran the methods."""
+        return self.kind == "breakdowns" or any(word in TIMED for word in self.options.values())
 
     @property
     def simulated(self) -> bool:

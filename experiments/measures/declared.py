@@ -35,6 +35,7 @@ __all__ = [
     "SHARES",
     "SIMULATED",
     "SIZED",
+    "TIMED",
     "Measures",
     "reading_order",
 ]
@@ -258,6 +259,9 @@ COMPARED: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one.
 
 SHARES: tuple[str, ...] = ("ratio", "gap")
 """Those that are shares of something, which people read in percent."""
+
+TIMED: tuple[str, ...] = ("generation_s", "peak_memory_mb")
+"""Those that depend on the machine."""
 
 SIZED: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one.sized)
 """Those that have a value for each size of the data."""

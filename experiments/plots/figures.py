@@ -77,11 +77,18 @@ def plot(kind: str, rows: Sequence[Row], files: Sequence[Path], title: str = "")
 
 
 def _titled(title: str, figure: Figure, rows: Sequence[Row]) -> str:
-    """Add to a title the one size that is drawn, and what simulations assume."""
+    """Add to a title the one size, the machines of times, and what simulations assume."""
     parts = [title]
     if figure.of_one_size:
         parts += {f"Size: {size_text(row.size_bytes)}": None for row in rows if row.size_bytes}
+    if figure.timed:
+        parts += {f"Ours on {_machine(row)}": None for row in rows if row.host}
     if figure.simulated:
         every = dict.fromkeys(row.simulated for row in rows if row.simulated)
         parts.append(f"Simulated: {' | '.join(every)}")
     return ". ".join(filter(None, parts))
+
+
+def _machine(row: Row) -> str:
+    processors = row.host.get("processors", "an unknown number of")
+    return f"{processors} processors, {row.host.get('machine', 'of an unknown kind')}"
