@@ -158,7 +158,7 @@ register(Kind(
 ))  # fmt: skip
 register(Kind(
     name="heat-map",
-    summary="a column over two parameters",
+    summary="a column over two parameters; shares in percent",
     draws="experiments.plots.maps:heat_map",
     options={"x": Option("gpus", "side"), "y": Option("method", "side"), "value": Option("ratio")},
 ))  # fmt: skip

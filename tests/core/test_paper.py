@@ -243,5 +243,12 @@ def test_experiments_can_name_it():
     forest, seconds = run_method("forestcoll-paper", topology, "allgather", {}, 60.0, stages.append)
     assert forest.method == "forestcoll-paper" in method_names()
     assert parameters_of("forestcoll-paper") == ("threads",)
-    assert parameters_of("forestcoll") == ("k", "max_height", "threads", "program_s", "multicast")
+    assert parameters_of("forestcoll") == (
+        "k",
+        "max_height",
+        "threads",
+        "program_s",
+        "multicast",
+        "factored",
+    )
     assert tuple(stages) == tuple(seconds) == PAPER_STAGES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import networkx as nx
 import pytest
+from scipy.sparse.csgraph import shortest_path
 
 from forestcoll.topology.families.geometries import (
     Geometry,
@@ -43,5 +44,11 @@ def test_generalized_polygons_have_the_diameter_of_their_sides_and_twice_the_gir
     """What defines an n-gon; of order (q, q) it has 1 + q + ... + q^(n-1) points and lines."""
     graph = incidence(geometry)
     assert len(geometry.points) == len(geometry.lines) == size
-    assert (nx.diameter(graph), nx.girth(graph)) == (sides, 2 * sides)
-    assert {degree for _, degree in graph.degree()} == {len(geometry.lines[0])}
+    degree = len(geometry.lines[0])
+    assert {d for _, d in graph.degree()} == {degree}
+    hops = shortest_path(nx.to_scipy_sparse_array(graph), unweighted=True)
+    assert hops.max() == sides
+    # Without a cycle of fewer than 2 n edges every node is the root of a tree n - 1 hops deep.
+    for far in range(1, sides):
+        assert set((hops == far).sum(axis=1)) == {degree * (degree - 1) ** (far - 1)}
+    assert (hops == sides).sum(axis=1).max() < degree * (degree - 1) ** (sides - 1)

@@ -20,7 +20,7 @@ COLLECTIVES = ("allgather", "allreduce")
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_every_method_is_measured_on_every_cluster(collective: str) -> None:
     """ForestColl and all baselines, those too that say no; 1, 2, 4 and 8 boxes of each kind."""
-    parsed = read_experiment(FOLDER / "experiments" / "forestcoll" / f"measures-{collective}.yaml")
+    parsed = read_experiment(FOLDER / "experiments" / "own" / f"measures-{collective}.yaml")
     assert parsed.experiment.collective == collective
     assert {point.method for point in parsed.points} == {"forestcoll", *METHODS}
     assert {point.topology for point in parsed.points} == {
