@@ -66,7 +66,7 @@ class HeightPoint:
 def schedule_within(
     request: Request, form: Form[F], clock: Stopwatch, *, routed: bool = False
 ) -> F | Allreduce[F]:
-    """Make a schedule, within the height that is asked for if one is.
+    """Make a schedule, within the height that is asked for if one is; then the fastest found.
 
     Parameters and errors are those of :func:`forestcoll.core.pipeline.schedule_of`.
 
@@ -82,15 +82,32 @@ def schedule_within(
         return schedule_of(request, form, clock, routed=routed)
     _check(request)
     made: F | Allreduce[F] = schedule_of(request, form, clock, routed=routed)
-    if _height(made) <= most:
+    low = _height(made) <= most
+    if isinstance(made, Allreduce):
+        # Where nothing proves it, a pair that low trees make may be faster.
+        return (
+            made if low and made.optimal else _fastest(made if low else None, request, form, clock)
+        )
+    if low:
         return made
     forests = [point.schedule for point in _found(request, clock, most)]
     fastest = min(forests, key=lambda schedule: schedule.time_s_per_gb)
-    if isinstance(fastest, Allreduce):
-        return Allreduce(
-            form.hold(fastest.reduce), form.hold(fastest.gather), remark=fastest.remark
-        )
+    assert isinstance(fastest, Forest)
     return form.hold(fastest)
+
+
+def _fastest(
+    made: Allreduce[F] | None, request: Request, form: Form[F], clock: Stopwatch
+) -> Allreduce[F]:
+    """Return the fastest of an allreduce, if one is made as low, and of pairs of low trees."""
+    pairs = _pairs(request, clock, request.max_height)
+    if not (pairs or made):
+        raise _too_large(request)
+    fastest = min(pairs, key=lambda pair: pair.time_s_per_gb, default=None)
+    if made and (fastest is None or made.time_s_per_gb <= fastest.time_s_per_gb):
+        return made
+    assert fastest is not None
+    return Allreduce(form.hold(fastest.reduce), form.hold(fastest.gather), remark=fastest.remark)
 
 
 def points_of(request: Request, clock: Stopwatch) -> tuple[HeightPoint, ...]:
@@ -147,11 +164,15 @@ def _found(request: Request, clock: Stopwatch, most: int | None) -> list[HeightP
             both.append(schedule)
         points = _not_dominated(_point(one, None) for one in both)
     if not points:
-        raise CapacityOverflowError(
-            f"{request.topology.name}: trees or bandwidths are too large numbers for the search "
-            f"for low trees; take fewer trees, or round weights and bandwidths to fewer digits"
-        )
+        raise _too_large(request)
     return points
+
+
+def _too_large(request: Request) -> CapacityOverflowError:
+    return CapacityOverflowError(
+        f"{request.topology.name}: trees or bandwidths are too large numbers for the search "
+        f"for low trees; take fewer trees, or round weights and bandwidths to fewer digits"
+    )
 
 
 def _pairs(request: Request, clock: Stopwatch, most: int | None) -> list[Allreduce[Forest]]:
