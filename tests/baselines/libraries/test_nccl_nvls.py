@@ -184,7 +184,7 @@ def test_several_switches_side_by_side_are_told_as_such(method: Any) -> None:
 
 def test_a_tree_sends_nobody_to_what_refuses_too() -> None:
     """In a box whose switch does not copy there is no NVLS of any kind."""
-    with pytest.raises(UnsupportedError, match="none joins those from b0.gpu0 to b0.gpu7"):
+    with pytest.raises(UnsupportedError, match=r"none joins those from b0\.gpu0 to b0\.gpu7"):
         generate_tree(load_topology("dgx_a100:boxes=1"))
 
 
