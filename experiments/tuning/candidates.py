@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baselines.interface.method import Schedule
+from baselines.interface.supported import check_supported
 from experiments.config.methods import run_method
 from experiments.tuning.low_forests import LowForests
 from experiments.tuning.recipes import FORESTS, Recipe
@@ -29,6 +30,7 @@ from forestcoll.schedule import verify
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import Simulator
 from forestcoll.topology.model import Topology
+from forestcoll.topology.validate import COLLECTIVES
 
 __all__ = ["Candidate", "Made", "made", "program_seconds"]
 
@@ -156,6 +158,7 @@ def _schedule(
     if low is not None and recipe.height is not None:
         return low.within(recipe.height, seconds)
     if recipe.method == FORESTS:
+        check_supported(FORESTS, collective, COLLECTIVES)
         options["program_s"] = program_seconds(seconds)
     return run_method(
         recipe.method, topology, collective, options, seconds, lambda stage: None, root
