@@ -107,9 +107,10 @@ def generate(
         was found for such trees (:func:`forestcoll.core.fixed_k.fixed_k`).
     max_height : int, optional
         Hops from GPU to GPU that no tree may exceed, as :func:`forestcoll.latency` counts them; of
-        an allreduce the sum over both phases. Where the optimum's trees are taller, the fastest
-        that is found within it (:func:`forestcoll.rate_by_height` says how near that is to what
-        no trees as low exceed); with ``optimum`` set only if it is as fast as any.
+        an allreduce the sum over both phases. Where the optimum's trees are taller, or an allreduce
+        does not attain its bound, the fastest that is found within it
+        (:func:`forestcoll.rate_by_height` says how near that is to what no trees as low exceed);
+        with ``optimum`` set only if it is as fast as any.
     method : str
         "forestcoll", the core; or "paper", the ForestColl paper's own algorithms
         (:mod:`forestcoll.core.paper`), to compare with: as optimal, far slower, taller trees; for

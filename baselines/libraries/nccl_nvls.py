@@ -119,7 +119,9 @@ def generate_tree(
     """
     check_supported("nccl-nvls-tree", collective, ("allreduce",))
     check_size(topology)
-    if len(gpus_by_box(topology)) == 1:
+    boxes = gpus_by_box(topology)
+    if len(boxes) == 1:
+        _copying(topology, boxes, sharp=False)  # refused where nccl-nvls is no way out either
         raise UnsupportedError(
             f"unsupported: {topology.name} is a single box, which has no tree; use nccl-nvls"
         )
@@ -177,16 +179,29 @@ def _copying(topology: Topology, boxes: list[list[int]], *, sharp: bool) -> Topo
         joining = _joining(router, gpus)
         used |= joining
         if not joining:
-            names = [topology.nodes[gpu].name for gpu in (gpus[0], gpus[-1])]
-            raise UnsupportedError(
-                f"unsupported: NVLS needs a switch marked multicast that joins all GPUs of a box; "
-                f"none joins those from {names[0]} to {names[1]}"
-            )
+            raise UnsupportedError(f"unsupported: {_no_switch(router, gpus)}")
     nodes = tuple(
         replace(node, multicast=node.multicast and position in used)
         for position, node in enumerate(topology.nodes)
     )
     return replace(topology, nodes=nodes)
+
+
+def _no_switch(router: Router, gpus: Sequence[int]) -> str:
+    """Say why no switch of a box can take the trees: none joins its GPUs, or several do."""
+    nodes = router.topology.nodes
+    those = f"those from {nodes[gpus[0]].name} to {nodes[gpus[-1]].name}"
+    beside = [
+        nodes[v].name
+        for v in sorted(set.intersection(*_on_ways(router, gpus)))
+        if nodes[v].multicast
+    ]
+    if beside:
+        return (
+            f"NVLS is laid over one switch of a box here; {len(beside)} marked multicast, "
+            f"{beside[0]} to {beside[-1]}, join {those} side by side (describe them as one)"
+        )
+    return f"NVLS needs a switch marked multicast that joins all GPUs of a box; none joins {those}"
 
 
 def _on(
@@ -201,15 +216,19 @@ def _on(
 
 def _joining(router: Router, gpus: Iterable[int]) -> set[int]:
     """The marked switches on all shortest ways between some GPUs and the first of them."""
-    first, *others = gpus
     nodes = router.topology.nodes
-    ways = [
-        set(way)
-        for gpu in others
-        for ends in ((first, gpu), (gpu, first))
-        for way in router.paths(*ends)
-    ]
+    ways = [set(way) for ends in _pairs(gpus) for way in router.paths(*ends)]
     return {v for v in set.intersection(*ways) if nodes[v].multicast}
+
+
+def _on_ways(router: Router, gpus: Iterable[int]) -> list[set[int]]:
+    """What is on any shortest way, of each pair of the first GPU and another."""
+    return [set().union(*router.paths(*ends)) for ends in _pairs(gpus)]
+
+
+def _pairs(gpus: Iterable[int]) -> list[tuple[int, int]]:
+    first, *others = gpus
+    return [ends for gpu in others for ends in ((first, gpu), (gpu, first))]
 
 
 def _shards(router: Router, boxes: list[list[int]], starts: Starts, between: str | None) -> Copies:

@@ -1,8 +1,9 @@
 """The best schedule at each size of the data, in simulation: of forests and peers alike.
 
-To read: ``recipes`` (what is tried), ``candidates`` (made, verified, lowered, or why not), ``race``
-(who is best at one size), ``switching`` (between which sizes the best one changes), ``tuning`` (all
-of it), ``records`` (the same as a document, and as files in a folder), ``cli`` (the command).
+To read: ``recipes`` (what is tried), ``low_forests`` (within heights), ``candidates`` (made,
+verified, lowered, or why not), ``race`` (who is best at one size), ``switching`` (between which
+sizes the best one changes), ``tuning`` (all of it), ``records`` (the same as a document, and as
+files in a folder), ``cli`` (the command).
 """
 
 from experiments.tuning.candidates import Candidate

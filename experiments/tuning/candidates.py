@@ -20,16 +20,19 @@ import numpy as np
 import numpy.typing as npt
 
 from baselines.interface.method import Schedule
+from baselines.interface.supported import check_supported
 from experiments.config.methods import run_method
+from experiments.tuning.low_forests import LowForests
 from experiments.tuning.recipes import FORESTS, Recipe
-from forestcoll.errors import ForestCollError, VerificationError
+from forestcoll.errors import ForestCollError, TimeLimitError, VerificationError
 from forestcoll.lowering import lower
 from forestcoll.schedule import verify
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import Simulator
 from forestcoll.topology.model import Topology
+from forestcoll.topology.validate import COLLECTIVES
 
-__all__ = ["Candidate", "Made", "made"]
+__all__ = ["Candidate", "Made", "made", "program_seconds"]
 
 _PROGRAM_S = 20.0  # of the best allreduce of forests, where no cut proves it
 
@@ -66,10 +69,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A candidate, with its simulator if it is to be tried."""
+    """A candidate, with its simulator if it is to be tried; or whether only time was lacking."""
 
     candidate: Candidate
     simulator: Simulator | None
+    late: bool = False
 
 
 def made(
@@ -79,6 +83,7 @@ def made(
     root: str | int | None,
     seconds: float,
     others: Iterable[Made] = (),
+    low: LowForests | None = None,
 ) -> Made:
     """Make a schedule by a recipe, prove it and lower it.
 
@@ -92,6 +97,8 @@ def made(
         If it takes longer, it is not tried; a method that searches is told to return before.
     others : iterable of Made
         It is not tried if it makes the same schedule as one of these.
+    low : LowForests, optional
+        Of this topology, collective and root: of forests within a height those that it finds.
 
     Raises
     ------
@@ -100,29 +107,23 @@ def made(
     """
     began = time.perf_counter()
 
-    def refused(note: str) -> Made:
+    def refused(note: str, *, late: bool = False) -> Made:
         spent = time.perf_counter() - began
         options = recipe.parameters
-        return Made(
-            Candidate(recipe.name, recipe.method, options, None, making_s=spent, note=note), None
-        )
+        one = Candidate(recipe.name, recipe.method, options, None, making_s=spent, note=note)
+        return Made(one, None, late)
 
-    options = dict(recipe.parameters)
-    if recipe.method == FORESTS:
-        options["program_s"] = min(_PROGRAM_S, seconds)
     try:
-        schedule, _ = run_method(
-            recipe.method, topology, collective, options, seconds, lambda stage: None, root
-        )
+        schedule = _schedule(recipe, topology, collective, root, seconds, low)
         verify(schedule)
         program = lower(schedule)
     except VerificationError:
         raise
     except ForestCollError as error:
-        return refused(" ".join(str(error).split()))
+        return refused(" ".join(str(error).split()), late=isinstance(error, TimeLimitError))
     spent = time.perf_counter() - began
     if spent > seconds:
-        return refused(f"took longer than {seconds:g} s to make")
+        return refused(f"took longer than {seconds:g} s to make", late=True)
     for other in others:
         if other.simulator is not None and _alike(program, other.simulator.program):
             return refused(f"the same as {other.candidate.name}")
@@ -138,6 +139,30 @@ def made(
         ),
         Simulator(program),
     )
+
+
+def program_seconds(seconds: float) -> float:
+    """Return how long the allreduce program may take, of what a method may."""
+    return min(_PROGRAM_S, seconds)
+
+
+def _schedule(
+    recipe: Recipe,
+    topology: Topology,
+    collective: str,
+    root: str | int | None,
+    seconds: float,
+    low: LowForests | None,
+) -> Schedule:
+    options = dict(recipe.parameters)
+    if low is not None and recipe.height is not None:
+        return low.within(recipe.height, seconds)
+    if recipe.method == FORESTS:
+        check_supported(FORESTS, collective, COLLECTIVES)
+        options["program_s"] = program_seconds(seconds)
+    return run_method(
+        recipe.method, topology, collective, options, seconds, lambda stage: None, root
+    )[0]
 
 
 def _alike(one: Program, other: Program) -> bool:

@@ -59,7 +59,11 @@ def tune_sizes(
         ),
     ] = None,
     seconds: Annotated[
-        float, typer.Option(help="For each method, to make its schedule and to simulate it.")
+        float,
+        typer.Option(
+            help="For each method, to make its schedule, and again to simulate it; what takes "
+            "longer is left out, but not interrupted while it makes one."
+        ),
     ] = 30.0,
     within: Annotated[
         float,
@@ -68,18 +72,19 @@ def tune_sizes(
         ),
     ] = 0.0,
     output: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--output", "-o", metavar="FOLDER", help="Where to write schedules and index.json."
         ),
     ] = None,
     ending: Annotated[
-        str, typer.Option("--format", help="Of the schedule files: npz or json.")
-    ] = "npz",
+        str | None,
+        typer.Option("--format", help="Of the schedule files in --output: npz (if none) or json."),
+    ] = None,
     json_: Json = False,
 ) -> None:
     """Find the best schedule at each size, in simulation, and the sizes where it changes."""
-    from experiments.tuning.records import Folder, document
+    from experiments.tuning.records import document
     from experiments.tuning.tuning import tune
     from forestcoll.cli.facts import as_json
     from forestcoll.cli.output import progress_bars
@@ -89,7 +94,7 @@ def tune_sizes(
     network = changed_network(spec, without, scale, links, collective=collective)
     topology = in_group(network, members)
     at = root_of(topology, root)
-    folder = None if output is None else Folder(output, f".{ending}")
+    folder = _folder(output, ending)
     with _kept(folder) as keep, progress_bars() as progress:
         found = tune(
             topology,
@@ -116,6 +121,20 @@ def _model(alpha: str, gamma: str, sharing: str) -> AlphaBeta:
         known = " or ".join(Sharing)
         raise InvalidParameterError(f"--sharing is {sharing!r}; it must be {known}")
     return AlphaBeta(alpha_us=alpha, gamma_s_per_gb=gamma, sharing=Sharing(sharing))
+
+
+def _folder(output: str | None, ending: str | None) -> Folder | None:
+    """Refuse a folder that cannot be before the work."""
+    from experiments.tuning.records import Folder
+    from forestcoll.errors import InvalidParameterError
+
+    if output is None:
+        if ending is not None:
+            raise InvalidParameterError("--format is of the files in --output; name a folder, too")
+        return None
+    if not output:
+        raise InvalidParameterError("--output is empty; name a folder")
+    return Folder(Path(output), f".{ending or 'npz'}")
 
 
 @contextmanager

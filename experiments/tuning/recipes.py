@@ -48,7 +48,9 @@ PEERS = (
 """Of the registry those that are tried if none are named: quick ones, and the same at every run."""
 
 _FEW_TREES = (1, 2, 3, 4)
-_TALLER = (0, 1, 2)  # hops above the least height, in each phase
+_TALLER = (0, 1, 2, 3, 5)  # hops above the least height
+_ROOTED_TALLER = (*_TALLER, 8)  # trees of one root are few, and soon found
+_BOTH_TALLER = (0, 2, 4, 6)  # of an allreduce: both phases together
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,11 @@ class Recipe:
     method: str
     parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), hash=False)
 
+    @property
+    def height(self) -> int | None:
+        """Hops that no tree may exceed, if there is such a limit."""
+        return self.parameters.get("max_height")
+
 
 def forests(
     topology: Topology, collective: str = "allgather", root: str | int | None = None
@@ -88,8 +95,7 @@ def forests(
     found = [Recipe(f"forest, {text}", FORESTS, options) for text, options in numbers]
     if collective in COLLECTIVES:
         least = least_height(Request.of(topology, collective, {"root": root}))
-        phases = 2 if collective == "allreduce" else 1
-        heights = [least + phases * more for more in _TALLER]
+        heights = [least + more for more in _taller(collective)]
         found += [Recipe(f"forest, height {h}", FORESTS, {"max_height": h}) for h in heights]
     if any(node.multicast for node in topology.nodes):
         found += [
@@ -97,6 +103,12 @@ def forests(
             for text, options in numbers
         ]
     return tuple(found)
+
+
+def _taller(collective: str) -> tuple[int, ...]:
+    if collective == "allreduce":
+        return _BOTH_TALLER
+    return _ROOTED_TALLER if collective in ("broadcast", "reduce") else _TALLER
 
 
 def recipes(

@@ -9,10 +9,12 @@ Source:  ours. Files appear whole or not at all, the index after the schedules t
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
+from baselines.registry import METHODS
 from experiments.tuning.race import AtSize, Trial
 from experiments.tuning.tuning import Tuning
 from forestcoll.atomic_write import reason, write_whole
@@ -26,7 +28,8 @@ __all__ = ["INDEX", "Folder", "document"]
 INDEX = "index.json"
 """The file that says which file is for which sizes."""
 
-_VERSION = 1
+_FORMAT, _VERSION = "forestcoll-tuning", 1
+_FORESTS = re.compile(r"forest-(k[0-9]+|optimal-k|height-[0-9]+)(-switches-copy)?")
 
 
 class Folder:
@@ -35,14 +38,14 @@ class Folder:
     Parameters
     ----------
     path : Path
-        Made if it is not there; an index and schedules in it are replaced.
+        Made if it is not there; an index of ours and the schedules that it names are replaced.
     ending : str
         Of the schedule files: ".npz" or ".json".
 
     Raises
     ------
     ExportError
-        If it cannot be made or written to.
+        If it cannot be made or written to, or has files of these names that are not ours.
     InvalidParameterError
         If schedules cannot be written with this ending.
     """
@@ -54,6 +57,7 @@ class Folder:
         if path.exists() and not path.is_dir():
             raise ExportError(f"{path}: is a file; name a folder")
         expect_writable(path / INDEX if path.is_dir() else path)
+        self._old = _old_files(path)
         self.path = path
         self.files: dict[str, str] = {}
         self._ending = ending
@@ -69,7 +73,7 @@ class Folder:
         for name in sorted(used - self.files.keys()):
             schedule = found.candidate(name).schedule
             assert schedule is not None  # it was simulated
-            file = re.sub(r"[^a-z0-9]+", "-", name.replace("=", "").lower()) + self._ending
+            file = _stem(name) + self._ending
             write_schedule(schedule, self.path / file)
             self.files[name] = file
         idle = set() if not found.complete else self.files.keys() - used
@@ -80,15 +84,62 @@ class Folder:
             path.unlink(missing_ok=True)
 
     def _begin(self) -> None:
-        """Make the folder; take an old index away before files that it names change."""
+        """Make the folder; take an old index away, and the files that it names."""
         if self._begun:
             return
         try:
             self.path.mkdir(exist_ok=True)
-            (self.path / INDEX).unlink(missing_ok=True)
+            for file in (self.path / INDEX, *self._old):
+                file.unlink(missing_ok=True)
         except OSError as error:
             raise ExportError(f"{self.path}: cannot be written: {reason(error)}") from None
         self._begun = True
+
+
+def _stem(name: str) -> str:
+    """Return what the file of a candidate is called, but for its ending."""
+    return re.sub(r"[^a-z0-9]+", "-", name.replace("=", "").lower())
+
+
+def _is_ours(stem: str) -> bool:
+    return bool(_FORESTS.fullmatch(stem)) or stem in map(_stem, METHODS)
+
+
+def _old_files(path: Path) -> list[Path]:
+    """Return the schedules that an index of ours names; refuse a folder with others so called."""
+    named = _named(path / INDEX)
+    files = sorted(path.iterdir()) if path.is_dir() else []
+    found = [one for one in files if one.suffix in SCHEDULES and _is_ours(one.stem)]
+    for file in found:
+        if file.is_dir():
+            raise ExportError(
+                f"{file}: is a directory where a schedule may go; name another folder"
+            )
+        if file.name not in named:
+            raise ExportError(
+                f"{file}: no {INDEX} here names this file, which may be replaced; move it away or "
+                f"name another folder"
+            )
+    return found
+
+
+def _named(index: Path) -> set[str]:
+    """Return the schedule files that an index of ours names; none where there is no index."""
+    if not index.exists():
+        return set()
+    try:
+        found = json.loads(index.read_text(encoding="utf-8"))
+        if found["format"] != _FORMAT:
+            raise ValueError(found["format"])
+        parts = ("ranges", "sizes", "candidates")
+        return {one.get("file") for part in parts for one in found[part]} - {None}
+    except OSError as error:
+        raise ExportError(f"{index}: cannot be read: {reason(error)}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ExportError(
+            f"{index}: is not an index of forestcoll tune, which would replace it; move it away or "
+            f"name another folder"
+        ) from None
 
 
 def _write(path: Path, text: str) -> None:
@@ -111,7 +162,7 @@ def document(
     files = files or {}
     model, rate = found.model, found.bounds.rate
     return {
-        "format": "forestcoll-tuning",
+        "format": _FORMAT,
         "version": _VERSION,
         "complete": found.complete,
         "simulated": True,
@@ -147,6 +198,7 @@ def document(
         "candidates": [
             {
                 "name": one.name,
+                "file": files.get(one.name),
                 "method": one.method,
                 "parameters": dict(one.parameters),
                 "tried": one.schedule is not None,

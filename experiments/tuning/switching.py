@@ -56,14 +56,17 @@ class Range:
 def middle(low: int, high: int) -> int:
     """Return a size in the geometric middle of two, of few digits in binary.
 
+    It is between them if some whole size is.
+
     Examples
     --------
-    >>> middle(1024, 2048), middle(2**20, 2**21)
-    (1440, 1474560)
+    >>> middle(1024, 2048), middle(2**20, 2**21), middle(7, 9)
+    (1440, 1474560, 8)
     """
     exact = math.isqrt(low * high)
     shift = max(0, exact.bit_length() - _BITS)
-    return (exact + (1 << shift >> 1)) >> shift << shift
+    short = (exact + (1 << shift >> 1)) >> shift << shift
+    return short if short > low else low + 1
 
 
 def refined(

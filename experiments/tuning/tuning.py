@@ -17,11 +17,17 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from experiments.measures.bounds import UpperBound, upper_bound
-from experiments.tuning.candidates import Candidate, Made, made
+from experiments.tuning.candidates import Candidate, Made, made, program_seconds
+from experiments.tuning.low_forests import LowForests
 from experiments.tuning.race import AtSize, Entrant, race
 from experiments.tuning.recipes import Recipe, recipes
 from experiments.tuning.switching import Range, ranges, refined
-from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.errors import (
+    ForestCollError,
+    InvalidParameterError,
+    TimeLimitError,
+    UnsupportedError,
+)
 from forestcoll.problem.limits import check_seconds
 from forestcoll.problem.sizes import read_sizes
 from forestcoll.problem.weights import rank_of_root
@@ -176,7 +182,7 @@ def tune(
     InvalidParameterError
         If the sizes, the root, the seconds or the model are not of this kind.
     TimeLimitError
-        If no method has time left for a size.
+        If no method makes a schedule in its time, or has time left for a size.
     VerificationError
         If a schedule is wrong, or faster than the bound: a bug.
 
@@ -301,17 +307,31 @@ def _all_made(
     tell: Progress,
 ) -> list[Made]:
     found: list[Made] = []
+    low = None
+    if collective in COLLECTIVES:
+        low = LowForests(topology, collective, rank, program_seconds(seconds))
     for place, recipe in enumerate(tried):
         tell("methods", place, len(tried))
-        found.append(made(recipe, topology, collective, rank, seconds, found))
+        # Limits that the optimal forests keep anyway would make these again.
+        if low is None or recipe.height is None or not low.is_settled(recipe.height):
+            found.append(made(recipe, topology, collective, rank, seconds, found, low))
     tell("methods", len(tried), len(tried))
     if not any(one.simulator for one in found):
-        first = found[0].candidate
-        raise UnsupportedError(
-            f"no method makes a schedule of {collective} on {topology.name}; "
-            f"{first.name}: {first.note}"
-        )
+        raise _none_made(found, topology, collective)
     return found
+
+
+def _none_made(found: Sequence[Made], topology: Topology, collective: str) -> ForestCollError:
+    late = [one.candidate for one in found if one.late]
+    if late:
+        return TimeLimitError(
+            f"no method made a schedule of {collective} on {topology.name} in its time; "
+            f"{late[0].name}: {late[0].note}; give each more seconds"
+        )
+    first = found[0].candidate
+    return UnsupportedError(
+        f"no method makes a schedule of {collective} on {topology.name}; {first.name}: {first.note}"
+    )
 
 
 def _rate(

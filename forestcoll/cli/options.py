@@ -45,7 +45,8 @@ MaxHeight = Annotated[
     typer.Option(
         "--max-height",
         metavar="HOPS",
-        help="No taller trees, in hops from GPU to GPU; the fastest found.",
+        help="No taller trees, in hops from GPU to GPU, of an allreduce both phases in sum; the "
+        "fastest found.",
     ),
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write.")]

@@ -30,7 +30,7 @@ from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.transform.reverse import turned
 from forestcoll.topology.model import Topology
 
-__all__ = ["LOW_STAGE", "Climb", "tallest"]
+__all__ = ["LOW_STAGE", "Climb", "Ladder", "tallest"]
 
 LOW_STAGE = "low trees"
 """Of the time of a schedule within a height."""
@@ -88,70 +88,98 @@ class Climb:
         """Return the algorithmic bandwidth that no trees up to a height exceed, in GB/s."""
         return sum(self.request.weights) / self.inverse_rate(height)
 
-    def rungs(self, most: int) -> Iterator[int]:
-        """Yield the heights to try, the most among them."""
-        height = self.least
+    def rungs(self, most: int, first: int | None = None) -> Iterator[int]:
+        """Yield the heights to try, from the first, or else the least, up; the most among them."""
+        height = self.least if first is None else first
         while height < most:
             yield height
             height += 1 if height < self.least + _ONE_BY_ONE else 1 + height // 5
-        yield most
+        if first is None or first <= most:
+            yield most
 
-    def forests(self, tall: Forest, most: int, clock: Stopwatch) -> list[Forest]:
+
+class Ladder:
+    """The forests of a climb; asked for taller ones it goes on from where it is.
+
+    Parameters
+    ----------
+    climb : Climb
+    tall : Forest
+        The fastest there is for its request, which may be among them.
+    clock : Stopwatch
+    """
+
+    def __init__(self, climb: Climb, tall: Forest, clock: Stopwatch) -> None:
+        self.climb = climb
+        self._tall, self._clock = tall, clock
+        self._made: dict[int, Forest] = {}
+        self._before: dict[int, Forest] = {}
+        self._kept: list[Forest] = []
+        self._next = climb.least
+
+    @classmethod
+    def of(cls, request: Request, clock: Stopwatch) -> Ladder:
+        """Make the fastest forest, with which it begins."""
+        forest = schedule_of(request, EXPLICIT, clock)
+        assert isinstance(forest, Forest)
+        return cls(Climb.of(request), forest, clock)
+
+    def up_to(self, most: int | None) -> list[Forest]:
         """Return forests of trees up to a height, each taller and faster than the one before.
 
         Parameters
         ----------
-        tall : Forest
-            The fastest there is for this request, which may be among them.
-        most : int
-            At least ``least``.
-        clock : Stopwatch
+        most : int, optional
+            At least ``climb.least``, and no less than before; the height of ``tall`` if not given.
         """
-        made = self._by_the_core(tall, clock)
-        before: dict[int, Forest] = {}
-        kept: list[Forest] = []
-        for height in self.rungs(min(most, tallest(tall))):
-            bound = self.inverse_rate(height)
-            for forest in made.values():
-                if tallest(forest) <= height:
-                    _keep(kept, forest)
-            for k, begin in self._begins(made, before, height):
-                if kept and _inverse_rate(kept[-1]) == bound:
-                    break
-                found = self._search(begin, height, bound, clock)
-                if k not in before or _inverse_rate(found) < _inverse_rate(before[k]):
-                    before[k] = found
-                _keep(kept, self._finished(found))
-            if kept and _inverse_rate(kept[-1]) == _inverse_rate(tall):
+        self._made = self._made or self._by_the_core()
+        high = tallest(self._tall)
+        for height in self.climb.rungs(high if most is None else min(most, high), self._next):
+            if self._kept and _inverse_rate(self._kept[-1]) == _inverse_rate(self._tall):
                 break
-        return kept
+            self._try(height)
+            self._next = height + 1
+        return list(self._kept)
 
-    def _by_the_core(self, tall: Forest, clock: Stopwatch) -> dict[int, Forest]:
+    def _try(self, height: int) -> None:
+        """Keep what is found within a height."""
+        kept, before = self._kept, self._before
+        bound = self.climb.inverse_rate(height)
+        for forest in self._made.values():
+            if tallest(forest) <= height:
+                _keep(kept, forest)
+        for k, begin in self._begins(height):
+            if kept and _inverse_rate(kept[-1]) == bound:
+                break
+            found = self._search(begin, height, bound)
+            if k not in before or _inverse_rate(found) < _inverse_rate(before[k]):
+                before[k] = found
+            _keep(kept, self._finished(found))
+
+    def _by_the_core(self) -> dict[int, Forest]:
         """Return what the core makes, by k; other numbers of trees unless one was asked for."""
-        made = {tall.k: tall}
-        if self.request.k is None:
+        made = {self._tall.k: self._tall}
+        if self.climb.request.k is None:
             for k in _FEW:
-                trees = k * sum(self.request.weights)
+                trees = k * sum(self.climb.request.weights)
                 if (
                     k not in made
-                    and trees <= 2 * self.network.num_compute
+                    and trees <= 2 * self.climb.network.num_compute
                     and self._is_small(trees)
                 ):
-                    forest = schedule_of(replace(self.request, k=k), EXPLICIT, clock)
+                    forest = schedule_of(replace(self.climb.request, k=k), EXPLICIT, self._clock)
                     assert not isinstance(forest, Allreduce)
                     made[k] = forest
         return dict(sorted(made.items()))
 
     def _is_small(self, batches: int) -> bool:
-        return batches * self.network.num_compute <= _ENTRIES
+        return batches * self.climb.network.num_compute <= _ENTRIES
 
-    def _begins(
-        self, made: dict[int, Forest], before: dict[int, Forest], height: int
-    ) -> Iterator[tuple[int, Seeds]]:
+    def _begins(self, height: int) -> Iterator[tuple[int, Seeds]]:
         """Yield what to begin the search with, by k."""
-        weights = self.request.weights
+        weights, made, before = self.climb.request.weights, self._made, self._before
         for k, forest in made.items():
-            if not fits(self.network, weights, k):
+            if not fits(self.climb.network, weights, k):
                 continue
             roots = seeds(weights, k)
             first = k == min(made)
@@ -162,24 +190,24 @@ class Climb:
             if k in before:
                 yield k, Seeds.of(before[k])
 
-    def _search(self, begin: Seeds, height: int, bound: Fraction, clock: Stopwatch) -> Forest:
-        return clock.run(
+    def _search(self, begin: Seeds, height: int, bound: Fraction) -> Forest:
+        return self._clock.run(
             LOW_STAGE,
             lambda report: low_trees(
-                self.network,
-                self.request.weights,
+                self.climb.network,
+                self.climb.request.weights,
                 begin,
                 height,
                 bound,
-                optimum=self.best,
+                optimum=self.climb.best,
                 looks=_LOOKS,
                 progress=report,
             ),
         )
 
     def _finished(self, forest: Forest) -> Forest:
-        (reduction,) = self.request.reductions
-        return turned(forest, self.request.topology) if reduction else forest
+        (reduction,) = self.climb.request.reductions
+        return turned(forest, self.climb.request.topology) if reduction else forest
 
 
 def _inverse_rate(forest: Forest) -> Fraction:

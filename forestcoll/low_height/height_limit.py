@@ -12,16 +12,17 @@ Of an allreduce the height is the sum of both phases.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TypeVar
+from itertools import product
+from typing import Generic, TypeVar
 
 from forestcoll.core.assembly import heights
 from forestcoll.core.pipeline import EXPLICIT, Form, schedule_of
 from forestcoll.core.stopwatch import Stopwatch
 from forestcoll.errors import CapacityOverflowError, InfeasibleError, UnsupportedError
-from forestcoll.low_height.height_ladder import Climb, tallest
+from forestcoll.low_height.height_ladder import Climb, Ladder, tallest
 from forestcoll.problem.request import Request
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
@@ -29,7 +30,7 @@ from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.transform.reverse import turned
 from forestcoll.topology.describe import counted
 
-__all__ = ["HeightPoint", "least_height", "points_of", "schedule_within"]
+__all__ = ["HeightPoint", "LowSchedules", "least_height", "points_of", "schedule_within"]
 
 F = TypeVar("F", Forest, FactoredForest)
 
@@ -66,7 +67,7 @@ class HeightPoint:
 def schedule_within(
     request: Request, form: Form[F], clock: Stopwatch, *, routed: bool = False
 ) -> F | Allreduce[F]:
-    """Make a schedule, within the height that is asked for if one is.
+    """Make a schedule, within the height that is asked for if one is; then the fastest found.
 
     Parameters and errors are those of :func:`forestcoll.core.pipeline.schedule_of`.
 
@@ -81,16 +82,55 @@ def schedule_within(
     if most is None or request.topology.num_compute == 1:
         return schedule_of(request, form, clock, routed=routed)
     _check(request)
-    made: F | Allreduce[F] = schedule_of(request, form, clock, routed=routed)
-    if _height(made) <= most:
-        return made
-    forests = [point.schedule for point in _found(request, clock, most)]
-    fastest = min(forests, key=lambda schedule: schedule.time_s_per_gb)
-    if isinstance(fastest, Allreduce):
-        return Allreduce(
-            form.hold(fastest.reduce), form.hold(fastest.gather), remark=fastest.remark
-        )
-    return form.hold(fastest)
+    return LowSchedules(request, form, clock, routed=routed).within(most)
+
+
+class LowSchedules(Generic[F]):
+    """The fastest schedules found within one limit after the other, in one search that goes on.
+
+    Parameters and errors are those of :func:`forestcoll.core.pipeline.schedule_of`; the height of
+    the request is not looked at.
+    """
+
+    def __init__(
+        self, request: Request, form: Form[F], clock: Stopwatch, *, routed: bool = False
+    ) -> None:
+        self._request, self._clock = request, clock
+        self._form: Form[F] = form
+        self._made: F | Allreduce[F] = schedule_of(request, form, clock, routed=routed)
+        self._ladders: _Ladders | None = None
+
+    def is_settled(self, most: int) -> bool:
+        """Whether a limit is none: the schedule without any is as low, and nothing is faster."""
+        # Where nothing proves an allreduce, a pair that low trees make may be faster.
+        proved = not isinstance(self._made, Allreduce) or self._made.optimal
+        return proved and _height(self._made) <= most
+
+    def within(self, most: int) -> F | Allreduce[F]:
+        """Return the fastest within a limit, which is not below those of earlier calls.
+
+        Raises
+        ------
+        InfeasibleError, CapacityOverflowError
+            As of :func:`schedule_within`.
+        """
+        _check(replace(self._request, max_height=most))
+        if self.is_settled(most):
+            return self._made
+        if self._ladders is None:
+            self._ladders = _Ladders(self._request, self._clock)
+        found, hold = self._ladders.up_to(most), self._form.hold
+        fastest = min(found, key=lambda one: one.time_s_per_gb, default=None)
+        if _height(self._made) <= most and (
+            fastest is None or self._made.time_s_per_gb <= fastest.time_s_per_gb
+        ):
+            return self._made
+        if fastest is None:
+            raise _too_large(self._request)
+        if isinstance(fastest, Allreduce):
+            reduce, gather = fastest.phases
+            return Allreduce(hold(reduce), hold(gather), remark=fastest.remark)
+        return hold(fastest)
 
 
 def points_of(request: Request, clock: Stopwatch) -> tuple[HeightPoint, ...]:
@@ -136,52 +176,68 @@ def _phases(request: Request) -> list[Request]:
 
 
 def _found(request: Request, clock: Stopwatch, most: int | None) -> list[HeightPoint]:
-    schedule = schedule_of(request, EXPLICIT, clock)
-    if isinstance(schedule, Forest):
-        climb = Climb.of(request)
-        forests = climb.forests(schedule, tallest(schedule) if most is None else most, clock)
-        points = [_point(forest, climb) for forest in forests]
-    else:
-        both = _pairs(request, clock, most)
-        if most is None or _height(schedule) <= most:
-            both.append(schedule)
+    if request.collective == "allreduce":
+        schedule = schedule_of(request, EXPLICIT, clock)
+        low = [schedule] if most is None or _height(schedule) <= most else []
+        both = [*_Ladders(request, clock).up_to(most), *low]
         points = _not_dominated(_point(one, None) for one in both)
+    else:
+        ladder = Ladder.of(request, clock)
+        points = [_point(forest, ladder.climb) for forest in ladder.up_to(most)]
     if not points:
-        raise CapacityOverflowError(
-            f"{request.topology.name}: trees or bandwidths are too large numbers for the search "
-            f"for low trees; take fewer trees, or round weights and bandwidths to fewer digits"
-        )
+        raise _too_large(request)
     return points
 
 
-def _pairs(request: Request, clock: Stopwatch, most: int | None) -> list[Allreduce[Forest]]:
-    """Put forests of both phases together: of equal heights in sum those of the least time."""
-    phases = [_ladder(one, clock, most) for one in _phases(request)[1:]]
-    network = request.topology
-    if network.reversed().links == network.links:
-        reducing = [turned(forest, network) for forest in phases[0]]
-    else:
-        reducing = _ladder(_phases(request)[0], clock, most)
+def _too_large(request: Request) -> CapacityOverflowError:
+    return CapacityOverflowError(
+        f"{request.topology.name}: trees or bandwidths are too large numbers for the search "
+        f"for low trees; take fewer trees, or round weights and bandwidths to fewer digits"
+    )
+
+
+class _Ladders:
+    """The ladder of a collective of one phase, or those of both phases of an allreduce."""
+
+    def __init__(self, request: Request, clock: Stopwatch) -> None:
+        *reducing, gathering = _phases(request)
+        self._network = request.topology
+        self._gather = Ladder.of(gathering, clock)
+        self._is_pair = bool(reducing)
+        self._reduce = None  # the gathering turned round, where links come in pairs
+        if reducing and self._network.reversed().links != self._network.links:
+            self._reduce = Ladder.of(reducing[0], clock)
+
+    def up_to(self, most: int | None) -> Sequence[Forest | Allreduce[Forest]]:
+        """Return forests, or pairs of them: of equal heights in sum those of the least time."""
+        if not self._is_pair:
+            return self._gather.up_to(most)
+        reduce = self._reduce or self._gather
+        # The other phase takes its least height at least.
+        gathering = self._gather.up_to(None if most is None else most - reduce.climb.least)
+        reducing = (
+            [turned(forest, self._network) for forest in gathering]
+            if self._reduce is None
+            else reduce.up_to(None if most is None else most - self._gather.climb.least)
+        )
+        return _paired(reducing, gathering, most)
+
+
+def _paired(
+    reducing: Sequence[Forest], gathering: Sequence[Forest], most: int | None
+) -> list[Allreduce[Forest]]:
     best: dict[int, tuple[Forest, Forest]] = {}
-    for reduce in reducing:
-        for gather in phases[0]:
-            height = tallest(reduce) + tallest(gather)
-            slow = reduce.time_s_per_gb + gather.time_s_per_gb
-            if (most is None or height <= most) and (
-                height not in best or slow < sum(one.time_s_per_gb for one in best[height])
-            ):
-                best[height] = reduce, gather
+    for reduce, gather in product(reducing, gathering):
+        height = tallest(reduce) + tallest(gather)
+        slow = reduce.time_s_per_gb + gather.time_s_per_gb
+        if (most is None or height <= most) and (
+            height not in best or slow < sum(one.time_s_per_gb for one in best[height])
+        ):
+            best[height] = reduce, gather
     return [
         Allreduce(*both, remark=f"reduction + gathering within {counted(height, 'hop')}")
         for height, both in best.items()
     ]
-
-
-def _ladder(request: Request, clock: Stopwatch, most: int | None) -> list[Forest]:
-    climb = Climb.of(request)
-    forest = schedule_of(request, EXPLICIT, clock)
-    assert isinstance(forest, Forest)
-    return climb.forests(forest, tallest(forest) if most is None else most, clock)
 
 
 def _point(schedule: Forest | Allreduce[Forest], climb: Climb | None) -> HeightPoint:

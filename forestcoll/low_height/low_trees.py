@@ -28,6 +28,7 @@ __all__ = ["Seeds", "fits", "low_trees", "seeds"]
 _MOST_TREES = 2**26
 _MOST_CAPACITY = 2**40
 _PARTS = 8  # into which the trees of a root are cut at most
+_ALL_PARTS = 32  # trees of few roots: into so many in all
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +56,10 @@ class Seeds:
 
 def seeds(weights: Sequence[int], k: int) -> Seeds:
     """Return the roots alone: k w(r) trees of each, in some batches."""
-    parts = [(rank, part) for rank, weight in enumerate(weights) for part in _parts(k, weight)]
+    most = max(_PARTS, _ALL_PARTS // max(1, sum(weight > 0 for weight in weights)))
+    parts = [
+        (rank, part) for rank, weight in enumerate(weights) for part in _parts(k * weight, most)
+    ]
     return Seeds(
         k=k,
         root=np.array([rank for rank, _ in parts], dtype=np.int32),
@@ -64,9 +68,9 @@ def seeds(weights: Sequence[int], k: int) -> Seeds:
     )
 
 
-def _parts(k: int, weight: int) -> list[int]:
-    number = min(k * weight, _PARTS)
-    return [(k * weight + place) // number for place in range(number)] if number else []
+def _parts(trees: int, most: int) -> list[int]:
+    number = min(trees, most)
+    return [(trees + place) // number for place in range(number)]
 
 
 def fits(network: Topology, weights: Sequence[int], k: int) -> bool:

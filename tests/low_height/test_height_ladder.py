@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forestcoll import generate
 from forestcoll.core.stopwatch import Stopwatch
-from forestcoll.low_height.height_ladder import LOW_STAGE, Climb, tallest
+from forestcoll.low_height.height_ladder import LOW_STAGE, Climb, Ladder, tallest
 from forestcoll.problem.request import Request
 
 
@@ -23,7 +23,7 @@ def test_each_is_taller_and_faster_than_the_one_before() -> None:
     request = Request.of("mi250:boxes=2", "allgather", {"k": 1})
     clock = Stopwatch()
     tall = generate("mi250:boxes=2", k=1)
-    found = Climb.of(request).forests(tall, 7, clock)
+    found = Ladder(Climb.of(request), tall, clock).up_to(7)
     heights = [tallest(forest) for forest in found]
     rates = [forest.algbw_gb_s for forest in found]
     assert heights == sorted(set(heights))
@@ -34,5 +34,5 @@ def test_each_is_taller_and_faster_than_the_one_before() -> None:
 
 def test_below_a_height_nothing_taller_is_kept() -> None:
     request = Request.of("mi250:boxes=2", "allgather", {"k": 1})
-    found = Climb.of(request).forests(generate("mi250:boxes=2", k=1), 3, Stopwatch())
+    found = Ladder(Climb.of(request), generate("mi250:boxes=2", k=1), Stopwatch()).up_to(3)
     assert max(map(tallest, found)) <= 3

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +18,7 @@ from forestcoll import (
     generate_multicast,
     latency,
     load_topology,
+    rate_by_height,
     verify,
 )
 from forestcoll.errors import (
@@ -28,6 +31,8 @@ from forestcoll.low_height.height_limit import least_height
 from forestcoll.problem.request import Request
 from forestcoll.schedule import FactoredForest
 from tests.strategies import topologies
+
+BOXES = "dgx_a100:boxes=2"
 
 
 @settings(max_examples=10, deadline=None)
@@ -61,6 +66,28 @@ def test_a_rooted_allreduce_is_within_both_phases() -> None:
     least = generate("dgx_a100:boxes=1", max_height=2, **options)
     assert [phase.collective for phase in least.phases] == ["reduce", "broadcast"]
     assert latency(least).height == 2
+
+
+def test_an_allreduce_is_no_slower_for_a_higher_limit() -> None:
+    """What the core makes for a root is 8 hops tall, and slower than a pair of low trees."""
+    options: Any = {"collective": "allreduce", "root": 0, "program_s": 0.0}
+    within = [generate(BOXES, max_height=most, **options).algbw_gb_s for most in range(4, 10)]
+    assert within == [40, 40, *[Fraction(2400, 17)] * 4]
+    few = [generate(BOXES, max_height=most, k=1, **options).algbw_gb_s for most in range(4, 10)]
+    assert few == sorted(few)
+
+
+@settings(max_examples=6, deadline=None)
+@given(topologies(["bidirectional"]), st.sampled_from([None, 0]), st.sampled_from([None, 1]))
+def test_an_allreduce_within_a_limit_is_the_fastest_found_as_low(
+    topology: Topology, root: int | None, k: int | None
+) -> None:
+    options: Any = {"collective": "allreduce", "root": root, "k": k, "program_s": 0.0}
+    points = rate_by_height(topology, **options)
+    for most in range(points[0].height, points[-1].height + 2):
+        found = generate(topology, max_height=most, **options)
+        assert latency(found).height <= most
+        assert found.algbw_gb_s == max(point.algbw_gb_s for point in points if point.height <= most)
 
 
 @pytest.mark.parametrize(

@@ -46,16 +46,24 @@ def test_what_attains_the_optimum_claims_it() -> None:
 
 def test_roots_have_as_many_trees_as_their_weight() -> None:
     """Nine trees in eight batches, none of the root without weight."""
-    begin = seeds([3, 0, 1], 3)
-    assert begin.multiplicity.sum() == 12
-    assert begin.root.tolist() == [0] * 8 + [2] * 3
-    assert begin.multiplicity.tolist() == [1] * 7 + [2] + [1] * 3
+    begin = seeds([3, 0, 1, 1, 1], 3)
+    assert begin.multiplicity.sum() == 18
+    assert begin.root.tolist() == [0] * 8 + [2] * 3 + [3] * 3 + [4] * 3
+    assert begin.multiplicity.tolist() == [1] * 7 + [2] + [1] * 9
 
 
 def test_lower_than_a_gpu_is_far_there_is_nothing() -> None:
     ring = load_topology("ring:nodes=6")
     with pytest.raises(InfeasibleError, match="height 2"):
         low_trees(ring, [1] * 6, seeds([1] * 6, 1), 2, ZERO, looks=100)
+
+
+def test_trees_of_few_roots_begin_in_more_parts() -> None:
+    """One root: 32 parts of 100 trees; sixteen: 8 each, as of any number of roots."""
+    assert len(seeds([0, 1, 0], 100).root) == 32
+    assert sum(seeds([0, 1, 0], 100).multiplicity.tolist()) == 100
+    assert len(seeds([1] * 16, 100).root) == 16 * 8
+    assert len(seeds([0, 3, 0], 1).root) == 3
 
 
 def test_large_numbers_do_not_fit() -> None:

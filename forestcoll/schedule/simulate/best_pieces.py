@@ -10,6 +10,7 @@ Source:  ours. Over h hops, c pieces take (h + c - 1) (alpha + T / c) in the sim
 Tried are powers of two and the numbers half way between: all those up to that start, which together
 cost about three times what the start does, and those above it for as long as it gets better. The
 time need not have a single valley: the start is far too high where steps do not wait for others.
+No piece of any transfer is smaller than a byte, unless there is one piece only.
 """
 
 from __future__ import annotations
@@ -47,8 +48,9 @@ def best_pieces(
     model : AlphaBeta, optional
         With its defaults if not given. One that keeps to a clock allows one piece only.
     most : int
-        No more pieces are tried; and, where there is no closed form, no more than make a
-        simulation of some seconds (by what events look at, not by a clock).
+        No more pieces are tried, nor more than the smallest transfer has bytes; and, where there
+        is no closed form, no more than make a simulation of some seconds (by what events look at,
+        not by a clock).
     progress : callable, optional
         As of :meth:`Simulator.run`, of each simulation.
 
@@ -63,7 +65,7 @@ def best_pieces(
     first = simulator.run(size_bytes, model, 1, progress=progress)
     if model.keep_clock or not first.time_s:
         return first
-    grid = _grid(most)
+    grid = _grid(min(most, _bytes_of_smallest(simulator, size_bytes)))
     start = min(len(grid) - 1, _guess(simulator, size_bytes, model, grid))
     least, last, worse = first, first, 0
     for place, pieces in enumerate(grid[1:], 1):
@@ -75,6 +77,15 @@ def best_pieces(
         if place > start and worse >= _PATIENCE:
             break
     return least
+
+
+def _bytes_of_smallest(simulator: Simulator, size_bytes: int) -> int:
+    """Return the whole bytes of the smallest transfer, or 1."""
+    program = simulator.program
+    moving = program.amount[program.amount > 0]
+    return max(
+        1, size_bytes * int(moving.min(initial=program.chunks.whole)) // program.chunks.whole
+    )
 
 
 def _grid(most: int) -> list[int]:

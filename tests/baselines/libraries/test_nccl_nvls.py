@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -167,6 +168,24 @@ def test_what_is_unsupported_says_why(spec: str, parameters: dict[str, str], mes
 def test_a_tree_takes_two_boxes() -> None:
     with pytest.raises(UnsupportedError, match=r"^unsupported: dgx_h100:boxes=1 is a single box"):
         generate_tree(load_topology("dgx_h100:boxes=1"))
+
+
+@pytest.mark.parametrize("method", [generate, generate_tree])
+def test_several_switches_side_by_side_are_told_as_such(method: Any) -> None:
+    """All three chips join all four GPUs; described as one switch they are supported."""
+    message = (
+        r"^unsupported: NVLS is laid over one switch of a box here; 3 marked multicast, "
+        r"b0.nvswitch0 to b0.nvswitch2, join those from b0.gpu0 to b0.gpu3 side by side"
+    )
+    with pytest.raises(UnsupportedError, match=message):
+        method(load_topology("nvl72:gpus_per_rack=4,planes=3"), "allreduce")
+    assert rate(generate(load_topology("nvl72:gpus_per_rack=4,planes=1"))) == 50
+
+
+def test_a_tree_sends_nobody_to_what_refuses_too() -> None:
+    """In a box whose switch does not copy there is no NVLS of any kind."""
+    with pytest.raises(UnsupportedError, match=r"none joins those from b0\.gpu0 to b0\.gpu7"):
+        generate_tree(load_topology("dgx_a100:boxes=1"))
 
 
 def test_one_box_that_cannot_copy_is_enough_to_refuse() -> None:

@@ -41,7 +41,7 @@ def test_a_candidate_is_verified_and_lowered() -> None:
     [
         ("nccl-tree", "ring:nodes=4", "allgather", "unsupported: nccl-tree has no allgather"),
         ("bfb", "dgx_a100:boxes=1", "allgather", "has switches"),
-        ("forestcoll", "ring:nodes=4", "all-to-all", "all-to-all"),
+        ("forestcoll", "ring:nodes=4", "all-to-all", "unsupported: forestcoll has no all-to-all"),
         ("syccl", "ring:nodes=4", "allgather", "not reimplemented"),
     ],
 )
@@ -69,7 +69,7 @@ def test_the_same_schedule_is_tried_once() -> None:
     found: list[candidates.Made] = []
     for recipe in forests(box):
         found.append(made(recipe, box, "allgather", None, 30, found))
-    assert [one.candidate.note for one in found] == ["", *["the same as forest, k=1"] * 7]
+    assert [one.candidate.note for one in found] == ["", *["the same as forest, k=1"] * 9]
     ring = made(Recipe("ring", "ring"), box, "allgather", None, 30, found)
     assert ring.simulator is not None
 

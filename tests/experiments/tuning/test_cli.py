@@ -89,8 +89,8 @@ def test_files_are_written_for_each_range(tmp_path: Path) -> None:
 
 def test_methods_out_of_time_are_told() -> None:
     shown = invoke("tune", "ring:nodes=6", "--sizes", "1KB", "--seconds", "0")
-    assert shown.exit_code == 2
-    assert "took longer than 0 s to make" in shown.stderr
+    assert shown.exit_code == 3
+    assert "forest, k=1: took longer than 0 s to make; give each more seconds" in shown.stderr
 
 
 @pytest.mark.parametrize(
@@ -107,6 +107,8 @@ def test_methods_out_of_time_are_told() -> None:
         (["--root", "gpu1"], "allgather takes no root"),
         (["--group", "gpu1"], "has a single GPU: there is nothing to send"),
         (["--format", "xml", "-o", "."], "written as .json or .npz, not as .xml"),
+        (["--format", "npz"], "--format is of the files in --output; name a folder, too"),
+        (["-o", ""], "--output is empty; name a folder"),
         (["-o", "no/such/folder"], "there is no directory no/such"),
         (["-o", "README.md"], "README.md: is a file; name a folder"),
     ],

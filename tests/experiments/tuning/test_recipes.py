@@ -15,7 +15,7 @@ RING = load_topology("ring:nodes=4")
 def test_forests_of_few_trees_the_optimal_number_and_low_ones_are_tried() -> None:
     """In a ring of four the farthest is two hops away."""
     found = [dict(one.parameters) for one in forests(RING)]
-    heights: list[dict[str, int]] = [{"max_height": h} for h in (2, 3, 4)]
+    heights: list[dict[str, int]] = [{"max_height": h} for h in (2, 3, 4, 5, 7)]
     assert found == [{"k": 1}, {"k": 2}, {"k": 3}, {"k": 4}, {}, *heights]
     assert all(one.method == "forestcoll" for one in forests(RING))
 
@@ -26,14 +26,14 @@ def test_heights_are_of_both_phases_and_of_the_root() -> None:
         found = (one.parameters.get("max_height") for one in forests(line, *asked))
         return [height for height in found if height is not None]
 
-    assert heights("allreduce") == [8, 10, 12]
-    assert heights("broadcast", "gpu2") == [2, 3, 4]
+    assert heights("allreduce") == [8, 10, 12, 14]
+    assert heights("broadcast", "gpu2") == [2, 3, 4, 5, 7, 10]
     assert heights("all-to-all") == []
 
 
 def test_where_switches_copy_forests_are_tried_with_and_without() -> None:
     found = forests(load_topology("dgx_h100:boxes=1"))
-    assert [one.parameters.get("multicast", False) for one in found] == [False] * 8 + [True] * 5
+    assert [one.parameters.get("multicast", False) for one in found] == [False] * 10 + [True] * 5
 
 
 def test_peers_are_of_the_registry_and_names_differ() -> None:
@@ -41,7 +41,7 @@ def test_peers_are_of_the_registry_and_names_differ() -> None:
     assert set(PEERS) <= set(METHODS)
     assert not {"sccl", "teccl", "taccl", "tacos"} & set(PEERS)
     found = recipes(load_topology("dgx_h100:boxes=1"))
-    assert len({one.name for one in found}) == len(found) == 13 + len(PEERS)
+    assert len({one.name for one in found}) == len(found) == 15 + len(PEERS)
 
 
 def test_those_named_are_tried_once_each_in_their_order() -> None:

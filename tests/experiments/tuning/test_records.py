@@ -93,11 +93,47 @@ def test_files_that_no_range_uses_in_the_end_are_taken_away(tmp_path: Path) -> N
 
 
 def test_an_old_index_is_replaced_once_there_is_something_new(tmp_path: Path) -> None:
-    (tmp_path / INDEX).write_text("old")
-    folder = Folder(tmp_path)
-    assert (tmp_path / INDEX).read_text() == "old"
-    tune("ring:nodes=4", sizes=["1KB"], keep=folder.keep)
-    assert json.loads((tmp_path / INDEX).read_text())["topology"] == "ring:nodes=4"
+    before: set[str] = set()
+    for spec, method in (
+        ("ring:nodes=5", "ring"),
+        ("ring:nodes=4", "direct"),
+        ("ring:nodes=5", "bfb"),
+    ):
+        folder = Folder(tmp_path)
+        assert {path.name for path in tmp_path.iterdir()} == before
+        tune(spec, sizes=["1KB"], methods=[method], keep=folder.keep)
+        assert json.loads((tmp_path / INDEX).read_text())["topology"] == spec
+        before = {f"{method}.npz", INDEX}
+    assert {path.name for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("text", ["old", "[]", "{}", '{"format": "other"}', '"x"', "\xff"])
+def test_an_index_that_is_not_ours_is_left_alone(tmp_path: Path, text: str) -> None:
+    (tmp_path / INDEX).write_bytes(text.encode("latin-1"))
+    with pytest.raises(ExportError, match=r"index\.json: is not an index of forestcoll tune"):
+        Folder(tmp_path)
+    assert (tmp_path / INDEX).read_bytes() == text.encode("latin-1")
+
+
+def test_schedules_that_no_index_names_are_left_alone(tmp_path: Path) -> None:
+    """Others than those that it writes are no concern of it."""
+    for name in ("mine.npz", "forest-mine.npz", "ring.txt"):
+        (tmp_path / name).touch()
+    Folder(tmp_path)
+    for name in ("forest-k1.npz", "forest-height-3.json", "nccl-ring.npz", "ring.npz"):
+        (tmp_path / name).touch()
+        if name == "nccl-ring.npz":
+            Folder(tmp_path)
+        else:
+            with pytest.raises(ExportError, match=rf"{name}: no index\.json here names this file"):
+                Folder(tmp_path)
+        (tmp_path / name).unlink()
+
+
+def test_a_directory_in_a_schedules_place_is_refused_before_the_work(tmp_path: Path) -> None:
+    (tmp_path / "forest-optimal-k.npz").mkdir()
+    with pytest.raises(ExportError, match=r"optimal-k\.npz: is a directory where a schedule may"):
+        Folder(tmp_path)
 
 
 def test_folders_that_cannot_be_are_refused_before_the_work(tmp_path: Path) -> None:

@@ -69,6 +69,17 @@ def test_sizes_in_between_are_inside_and_short_in_binary() -> None:
         assert not low < middle(low, high) < high
 
 
+def test_between_small_sizes_whole_ones_are_tried_to_the_last() -> None:
+    """Of 7 and 9 the middle rounds down to 7; they are farther apart than a tenth."""
+    assert middle(7, 9) == 8
+    times: Times = {"low": lambda size: size, "high": lambda size: 16.1 - size}
+    low, high = ranges(refined([at(7, times), at(9, times)], lambda size: at(size, times)))
+    assert (low.last_bytes, high.first_bytes) == (8, 9)
+    for small in range(1, 70):
+        for large in range(small + 2, 80):
+            assert small < middle(small, large) < large
+
+
 def test_ranges_within_a_share_are_fewer_and_lose_no_more() -> None:
     """At 950 bytes hop takes 105, ring 109.5: 4.3 % more; at 1100 120 to 111: 8 %."""
     tried = [at(size) for size in (100, 900, 950, 1000, 1100, 5000)]

@@ -72,6 +72,12 @@ def test_without_latencies_as_many_as_allowed_are_best() -> None:
     assert best_pieces(chain(3), GB, AlphaBeta(alpha_us=0), most=1).pieces == 1
 
 
+@pytest.mark.parametrize(("size", "pieces"), [(1, 1), (5, 4), (100, 96)])
+def test_no_piece_is_smaller_than_a_byte(size: int, pieces: int) -> None:
+    """Without latencies more pieces are always better; over a chain each transfer is of all."""
+    assert best_pieces(chain(9), size, AlphaBeta(alpha_us=0)).pieces == pieces
+
+
 def test_one_piece_where_nothing_else_can_be() -> None:
     """A clock is for one; of nothing there are no two."""
     made: Any = LITERALS["TACCL, contiguous"].make()

@@ -1,0 +1,75 @@
+"""Forests of little height, one limit after the other.
+
+Problem: several heights are tried; to search from the least one up for each takes too long.
+Input:   a topology, a collective with its root; heights from low to high; seconds for each.
+Output:  the fastest schedule found within each; or whether the limit is none.
+Cost:    that of the highest one, all in all (:mod:`forestcoll.low_height.height_ladder`).
+Source:  ours.
+"""
+
+from __future__ import annotations
+
+import time
+
+from forestcoll.core.pipeline import EXPLICIT
+from forestcoll.core.stopwatch import Stopwatch
+from forestcoll.errors import TimeLimitError
+from forestcoll.low_height.height_limit import LowSchedules
+from forestcoll.problem.request import Request
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.forest import Forest
+from forestcoll.topology.model import Topology
+
+__all__ = ["LowForests"]
+
+
+class LowForests:
+    """What is found within heights, from low to high.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+        One of :data:`forestcoll.topology.validate.COLLECTIVES`.
+    root : str or int, optional
+    program_s : float
+        For the allreduce program.
+    """
+
+    def __init__(
+        self, topology: Topology, collective: str, root: str | int | None, program_s: float
+    ) -> None:
+        self._request = Request.of(topology, collective, {"root": root, "program_s": program_s})
+        self._clock = Stopwatch(self._tick)
+        self._began = self._seconds = 0.0
+        self._stopped = False
+        self._found: LowSchedules[Forest] | None = None
+
+    def within(self, height: int, seconds: float) -> Forest | Allreduce[Forest]:
+        """Return the fastest that is found within a height.
+
+        Raises
+        ------
+        TimeLimitError
+            If it takes longer, or a lower one did, which comes first.
+        ForestCollError
+            As of :func:`forestcoll.generate.generate`.
+        """
+        self._began, self._seconds = time.perf_counter(), seconds
+        if self._stopped:
+            raise self._late()
+        if self._found is None:
+            self._found = LowSchedules(self._request, EXPLICIT, self._clock)
+        return self._found.within(height)
+
+    def is_settled(self, height: int) -> bool:
+        """Whether a height is known to be no limit: the optimal forests are as low."""
+        return self._found is not None and self._found.is_settled(height)
+
+    def _tick(self, stage: str, done: int, total: int) -> None:
+        if time.perf_counter() - self._began > self._seconds:
+            self._stopped = True
+            raise self._late()
+
+    def _late(self) -> TimeLimitError:
+        return TimeLimitError(f"took longer than {self._seconds:g} s to make")
