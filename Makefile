@@ -57,26 +57,16 @@ setup:
 demo: setup
 	$(BIN)/forestcoll run experiments/quickstart.yaml --fresh
 
-# The short checks on one core, the C++ tests on the other; then the Python tests on both.
+# All side by side, so that no core waits for the C++ tests; of the Python tests one sees the progress.
 test: setup
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target cpp lint types arrows
-	@$(MAKE) --no-print-directory python
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target cpp checks suite
 
-# The page of results in Chromium: one that is there, else Playwright's own, else Debian's.
-WEB := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-  print(*project["optional-dependencies"]["web"], sep="\n")
+.PHONY: checks suite
+checks: setup
+	@$(MAKE) --no-print-directory --jobs 1 lint types arrows
 
-$(VENV)/web: pyproject.toml | $(VENV)/tools
-	@$(BIN)/python -c '$(WEB)' > $@.txt
-	@$(PIP) --requirement $@.txt
-	@touch $@
-
-test-web: setup $(VENV)/web
-	@command -v chromium chromium-browser google-chrome >/dev/null || \
-	  $(BIN)/playwright install chromium || \
-	  { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } || \
-	  { echo "error: no browser to be had; install Chromium, so that it is on PATH"; exit 1; }
-	FORESTCOLL_WEB=1 $(BIN)/python -m pytest -q tests/experiments/report/test_in_browser.py
+suite: setup
+	@$(MAKE) --no-print-directory --jobs 1 --output-sync=none python
 
 lint: setup
 	$(BIN)/ruff check .

@@ -88,7 +88,7 @@ def test_figures_are_true_and_bounded_on_random_networks(topology: Topology) -> 
     assert found.at_least.physical_hops >= max(links)
 
 
-@settings(deadline=None, max_examples=40)  # programs may run
+@settings(deadline=None, max_examples=20)  # programs may run
 @given(topology=topologies(("bidirectional",)))
 def test_bounds_hold_of_every_collective(topology: Topology) -> None:
     """A reduction is bounded on the network turned round; an allreduce adds up."""
@@ -121,7 +121,7 @@ def by_walks(forest: MulticastForest) -> tuple[int, Fraction, int]:
     return highest, Fraction(of_all, forest.num_trees), farthest
 
 
-@settings(deadline=None, max_examples=40)  # programs may run
+@settings(deadline=None, max_examples=20)  # programs may run
 @given(topology=topologies(("bidirectional",)))
 def test_trees_in_which_switches_copy_are_measured_and_bounded(topology: Topology) -> None:
     """Every switch copies; hops lead from one node that copies to the next."""
