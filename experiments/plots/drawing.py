@@ -115,7 +115,9 @@ def gpu_axis(axes: Axes, sizes: Iterable[int]) -> None:
 def count_axis(axes: Axes, counts: Iterable[float], label: str) -> None:
     """Make the abscissa one of numbers above 0 that double, with a tick at each that has room."""
     axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_locator(FixedLocator(with_room(sorted(set(counts)))))
+    places = sorted(set(counts))
+    most = 8 if places and places[-1] >= 1000 else 10  # long numbers take more room
+    axes.xaxis.set_major_locator(FixedLocator(with_room(places, most)))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(ScalarFormatter())
     axes.set_xlabel(label, parse_math=False)
