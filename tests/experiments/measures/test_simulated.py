@@ -84,9 +84,10 @@ def test_rounding_is_not_an_error() -> None:
     made = Made(generate(topology), topology, "allgather", assumptions=Assumptions.of({}))
     assert made.simulated is not None
     free = replace(made.simulated, assumptions=Assumptions.of({"alpha_us": 0}))
-    for size in (1, 999, 10**9):
+    for size in (99_991, 10**6, 10**9):
         over = free.over_bound(size)
         assert over == pytest.approx(1, abs=0.05)
+    assert (free.over_bound(1) or 0) > 1.05  # a byte is not cut into pieces
 
 
 def test_what_cannot_be_lowered_has_a_remark(monkeypatch: pytest.MonkeyPatch) -> None:
