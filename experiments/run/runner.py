@@ -40,6 +40,7 @@ def run_points(plan: Plan, file: RowFile, executor: Executor, observer: Observer
     """
     rows = dict(plan.done)
     points = {point.identity: point for point in plan.to_run}
+    order = {point.identity: place for place, point in enumerate(plan.points)}
 
     def keep(row: Row) -> None:
         file.append(row)
@@ -48,7 +49,8 @@ def run_points(plan: Plan, file: RowFile, executor: Executor, observer: Observer
 
     def worth_running() -> Iterator[Point]:
         for point in plan.to_run:
-            earlier = _limit_reached(point, rows.values()) if point.limits.once else None
+            before = (row for row in rows.values() if order[row.point] < order[point.identity])
+            earlier = _limit_reached(point, before) if point.limits.once else None
             if earlier is None:
                 yield point
             else:
@@ -61,10 +63,10 @@ def run_points(plan: Plan, file: RowFile, executor: Executor, observer: Observer
 
 
 def _limit_reached(point: Point, rows: Iterable[Row]) -> Row | None:
-    """Return the row of an earlier topology of the cluster on which the method hit a limit."""
+    """Return the row of another topology of the cluster on which the method hit a limit."""
     for row in rows:
         same = (row.series, row.cluster) == (point.series, point.cluster)
-        if same and row.status in _LIMITS and (row.position or 0) < (point.position or 0):
+        if same and row.topology != point.topology and row.status in _LIMITS:
             return row
     return None
 

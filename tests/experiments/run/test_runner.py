@@ -109,3 +109,19 @@ def test_a_method_that_hit_a_limit_is_spared_what_follows(
     with RowFile(tmp_path / "more.jsonl") as file:
         rows = run_points(make_plan(read_experiment(every).points, []), file, Slow(), log)
     assert [row.reason for row in rows if row.method == "ring"] == ["", *["over 1 s"] * 3]
+
+
+def test_a_smaller_network_that_is_added_later_runs(write_experiment, log, tmp_path: Path) -> None:
+    """What is earlier is so by the file as it is, not by that of the earlier run."""
+    limits = {"seconds": 1, "once": True}
+    found = []
+    with RowFile(tmp_path / "rows.jsonl") as file:
+        for nodes in ([3, 6], [3, 4, 5, 6]):
+            sizes = [{"family": "ring", "parameters": {"nodes": nodes}}]
+            path = write_experiment(topologies=sizes, methods=[{"name": "ring"}], limits=limits)
+            plan = make_plan(read_experiment(path).points, file.rows)
+            found.append([row.reason for row in run_points(plan, file, Slow(), log)])
+    assert found == [
+        ["", "over 1 s"],
+        ["", "over 1 s", "not run: over 1 s on ring:nodes=4", "over 1 s"],
+    ]
