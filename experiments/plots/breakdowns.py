@@ -64,7 +64,7 @@ def breakdowns(rows: Sequence[Row]) -> Figure:
         axes.set_ylim(len(its) - 0.5, -0.5)
         axes.set_xlim(0, 1.18)
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
-        axes.set_xlabel("share of the generation time, with the whole")
+        axes.set_xlabel("share of the stages' time, with their sum")
         axes.grid(visible=False, axis="y")
     return figure
 

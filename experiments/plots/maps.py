@@ -105,7 +105,7 @@ def _scale(rows: Sequence[Row], value: str) -> ScalarMappable | None:
     found = [n for row in rows if (n := _number([row], value)) is not None]
     if not found:
         return None
-    low, high = min(found), max(found)
+    low, high = (0.0, 1.0) if value in SHARES else (min(found), max(found))
     logarithmic = DRAWN[value].logarithmic and high > 10 * low > 0
     return ScalarMappable((LogNorm if logarithmic else Normalize)(low, high), COLOURS)
 

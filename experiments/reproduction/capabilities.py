@@ -8,16 +8,15 @@ Source:  ForestColl table 2; the slides' table of ticks.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from experiments.published import printed
 from experiments.results.rows import Row, Status
+from forestcoll.topology import load_topology
 
 __all__ = ["Capability", "capabilities"]
-
-_SWITCHED = ("dgx_a100", "dgx_h100", "mi250")
-"""Families with switches whose rows are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +32,14 @@ class Capability:
     slides : str
         The slides' ticks: switches, optimal, scalable; empty where they do not name it.
     switches : bool or None
-        Whether any of its allgathers here is on a network with switches; None without any row.
+        Whether any of its allgathers here is on a network with switches; None if it made none.
     networks, optimal : int
         On how many networks it made one, and on how many of these one that flows at the optimum.
     worst : float or None
         The least share of the optimum.
     largest, beyond : int or None
-        GPUs of the largest network on which it ended within the limits, and of the smallest
-        larger one on which it did not.
+        GPUs of the largest network on which it ended within the limits, and of the smallest on
+        which none of its choices did.
     """
 
     method: str
@@ -75,7 +74,8 @@ def _capability(line: dict[str, str], rows: Sequence[Row]) -> Capability:
             best[row.topology] = max(best.get(row.topology, 0.0), row.ratio)
     done = [row.gpus for row in rows if row.status is Status.OK and row.gpus]
     stopped = (Status.TIMEOUT, Status.OUT_OF_MEMORY)
-    lost = [row.gpus for row in rows if row.status in stopped and row.gpus]
+    made = {row.topology for row in rows if row.status is Status.OK}
+    lost = [row.gpus for row in rows if row.status in stopped and row.topology not in made]
     ticks = [line[f"slides_{name}"] for name in ("switches", "optimal", "scalable")]
     return Capability(
         method=line["method"],
@@ -88,10 +88,16 @@ def _capability(line: dict[str, str], rows: Sequence[Row]) -> Capability:
         optimal=sum(share == 1 for share in best.values()),
         worst=min(best.values(), default=None),
         largest=max(done, default=None),
-        beyond=min((size for size in lost if size > max(done, default=0)), default=None),
+        beyond=min((size for size in lost if size), default=None),
     )
 
 
 def _on_switches(rows: Iterable[Row]) -> bool | None:
-    switched = [row for row in rows if row.topology.partition(":")[0] in _SWITCHED]
-    return any(row.status is Status.OK for row in switched) if switched else None
+    made = {row.topology for row in rows if row.status is Status.OK}
+    return any(map(_has_switches, made)) if made else None
+
+
+@functools.cache
+def _has_switches(topology: str) -> bool:
+    specification, _, _changes = topology.partition(" ")
+    return bool(load_topology(specification).switches)

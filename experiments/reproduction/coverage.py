@@ -107,12 +107,16 @@ class Coverage:
         """Every printed number that rows can be held against."""
         return tuple(one for numbers in _NUMBERS for one in numbers.differences(self.rows))
 
-    def share(self, *, by_theory: bool) -> tuple[int, int]:
-        """Return how many items count, of those that theory or else software gives."""
+    def share(self, *, by_theory: bool, whole: bool = False) -> tuple[int, int]:
+        """Return how many items count, of those that theory or else software gives.
+
+        With ``whole`` only those that are not reproduced in part.
+        """
         of = [
             one for one in self.shown if (one.item.by_theory if by_theory else one.item.by_software)
         ]
-        return sum(one.counts for one in of), len(of)
+        counted = [one for one in of if one.counts and not (whole and one.item.status == "part")]
+        return len(counted), len(of)
 
     def parsed(self, name: str) -> ParsedExperiment:
         """Return an experiment.

@@ -25,7 +25,8 @@ class Difference:
     ours : float
     unit : str
     kind : str
-        "theory" if both follow from the model, "time" for wall-clock times on different machines,
+        "theory" if both follow from the model; "derived" if theirs is not printed but follows from
+        what is; "time" for wall-clock times on different machines,
         "simulated" if theirs was measured and ours is simulated.
     """
 

@@ -50,7 +50,8 @@ def _ok(rows: Sequence[Row], method: str) -> list[Row]:
 def _traffic(rows: Rows) -> Iterator[Difference]:
     for row in _ok(rows.get("forestcoll-figure2", ()), "ring"):
         if row.box_traffic is not None:
-            yield Difference("EF3", "ring, traffic into boxes", _RINGS_CROSS, row.box_traffic)
+            what = "ring, traffic into boxes"
+            yield Difference("EF3", what, _RINGS_CROSS, row.box_traffic, kind="derived")
 
 
 def _optima(rows: Rows) -> Iterator[Difference]:
@@ -65,7 +66,8 @@ def _optima(rows: Rows) -> Iterator[Difference]:
         found = ours.get((line["cluster"], int(line["gpus"])))
         if found is not None:
             what = f"optimal allgather, {line['cluster']}, {line['gpus']} GPUs"
-            yield Difference(line["item"], what, line["algbw_gb_s"], found, "GB/s")
+            kind = "derived" if line["derived"] == "yes" else "theory"
+            yield Difference(line["item"], what, line["algbw_gb_s"], found, "GB/s", kind)
 
 
 def _fixed_k(rows: Rows) -> Iterator[Difference]:

@@ -54,14 +54,18 @@ def verdict(one: Shown) -> str:
 
 
 def _summary(coverage: Coverage) -> list[str]:
-    theory, software = coverage.share(by_theory=True), coverage.share(by_theory=False)
+    said = []
+    for by_theory, words in ((True, "theory gives"), (False, "software gives")):
+        counted, of = coverage.share(by_theory=by_theory)
+        whole = coverage.share(by_theory=by_theory, whole=True)[0]
+        said.append(f"{words} {of}: {whole} are reproduced, {counted - whole} more in part")
     exact = [one for one in coverage.differences if one.kind == "theory"]
+    derived = [one for one in coverage.differences if one.kind == "derived"]
     equal = sum(one.equal for one in exact)
     return [
-        f"Of {len(coverage.shown)} items theory gives {theory[1]}, at least in part: {theory[0]} "
-        f"are reproduced. Software gives {software[1]} more: {software[0]} are reproduced "
-        f"({software[0] / software[1]:.0%}). Of {len(exact)} printed numbers that follow from "
-        f"theory {equal} come out to the last digit."
+        f"Of {len(coverage.shown)} items {said[0]}. Of the others {said[1]}. Of {len(exact)} "
+        f"printed numbers of theory {equal} come out to the last digit, and "
+        f"{sum(one.equal for one in derived)} of {len(derived)} that follow from what is printed."
     ]
 
 
@@ -95,8 +99,10 @@ def _numbers(one: Shown) -> str:
     """Say how many printed numbers come out, and how far off the farthest is."""
     if not one.differences:
         return ""
-    exact = [d for d in one.differences if d.kind == "theory"]
-    said = [f"{sum(d.equal for d in exact)} of {len(exact)} as printed"] if exact else []
+    said = []
+    for kind, words in (("theory", "as printed"), ("derived", "as derived")):
+        its = [d for d in one.differences if d.kind == kind]
+        said += [f"{sum(d.equal for d in its)} of {len(its)} {words}"] if its else []
     for kind in ("theory", "simulated", "time"):
         off = [d for d in one.differences if d.kind == kind and not d.equal]
         if off and kind == "time":

@@ -13,7 +13,10 @@ from experiments.config.variations import network_of
 from experiments.results.rows import Row, Status, latest
 from forestcoll.errors import ForestCollError, InvalidExperimentError
 
-__all__ = ["Plan", "estimate", "is_done", "make_plan", "select_points"]
+__all__ = ["NOT_RUN", "Plan", "estimate", "gpus_of", "is_done", "make_plan", "select_points"]
+
+NOT_RUN = "not run: "
+"""Begins the reason of a point that was spared because of a limit hit earlier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +68,12 @@ def make_plan(
 def is_done(point: Point, row: Row, retry_failed: bool = False) -> bool:
     """Whether a point need not run again.
 
-    It need if it ran into a limit that has been raised since, was killed by somebody else, or lacks
-    a size of the data or the simulations that are asked for.
+    It need if it ran into a limit that has been raised since, was spared by ``once`` that is not
+    asked for any more, was killed by somebody else, or lacks a size of the data or the simulations
+    that are asked for.
     """
+    if row.reason.startswith(NOT_RUN) and not point.limits.once:
+        return False
     if row.status is Status.OK:
         sized = {str(size) for size in point.sizes} <= row.sizes.keys()
         return sized and point.simulated in (None, row.simulated)
@@ -116,7 +122,7 @@ def estimate(points: Iterable[Point], rows: Sequence[Row]) -> list[float | None]
     times = []
     for point in points:
         if point.topology not in sizes:
-            sizes[point.topology] = _gpus(point)
+            sizes[point.topology] = gpus_of(point)
         times.append(_estimate(point, sizes[point.topology], rows))
     return times
 
@@ -130,7 +136,8 @@ def _estimate(point: Point, gpus: int | None, rows: Sequence[Row]) -> float | No
     return min(alike, key=distance).wall_s if alike else None
 
 
-def _gpus(point: Point) -> int | None:
+def gpus_of(point: Point) -> int | None:
+    """Return the number of GPUs of a point's network; None if it cannot be built."""
     try:
         network = network_of(point.source, point.collective, point.changes, point.group)
         return network.topology.num_compute

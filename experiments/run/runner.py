@@ -11,12 +11,11 @@ from experiments.config.points import Point, Status
 from experiments.results.logs import with_log
 from experiments.results.rows import Row, RowFile
 from experiments.run.executors import Executor
-from experiments.run.plan import Plan
+from experiments.run.plan import NOT_RUN, Plan, gpus_of
 from experiments.run.provenance import commit, host, versions
 
 __all__ = ["Observer", "run_points"]
 
-_NOT_RUN = "not run: "
 _LIMITS = (Status.TIMEOUT, Status.OUT_OF_MEMORY)
 
 
@@ -73,8 +72,9 @@ def _limit_reached(point: Point, rows: Iterable[Row]) -> Row | None:
 
 def _spared(point: Point, earlier: Row) -> Row:
     """Return the row of a point that is not run: it ends as that of the earlier topology did."""
-    spared = earlier.reason.startswith(_NOT_RUN)
-    reason = earlier.reason if spared else f"{_NOT_RUN}{earlier.reason} on {earlier.topology}"
+    spared = earlier.reason.startswith(NOT_RUN)
+    reason = earlier.reason if spared else f"{NOT_RUN}{earlier.reason} on {earlier.topology}"
     now = datetime.now(UTC).isoformat(timespec="seconds")
     known = {"versions": versions(), "host": host(), "commit": commit(), "time": now}
-    return Row.of(point, {"status": earlier.status, "reason": reason, **known})
+    ending = {"status": earlier.status, "reason": reason, "gpus": gpus_of(point)}
+    return Row.of(point, {**ending, **known})

@@ -23,6 +23,7 @@ def test_rows_tell_what_a_method_can_do() -> None:
     greedy = found["TACOS"]
     assert (greedy.networks, greedy.optimal, greedy.worst) == (2, 0, 0.6)
     assert (greedy.largest, greedy.beyond) == (32, 64)
-    assert (found["SCCL"].switches, found["SCCL"].networks) == (False, 0)
-    assert found["BFB"].switches is None
+    assert (found["SCCL"].switches, found["SCCL"].networks) == (None, 0)
+    flat = replace(theirs[0], method="bfb", topology="mi250:boxes=1", cluster="mi250")
+    assert capabilities([flat])[4].switches is False
     assert found["SCCL"].slides == "no, yes, no"

@@ -79,3 +79,11 @@ def test_estimates_come_from_the_most_alike_row() -> None:
     ]
     points = [a_point(nodes=8), a_point(nodes=6, unit=2), a_point("multitree"), a_point(nodes=4)]
     assert estimate(points, rows) == [5.0, 7.0, None, 1.0]
+
+
+def test_a_point_that_was_spared_runs_once_nothing_is_spared() -> None:
+    """Its row is final only as long as the experiment asks for ``once``."""
+    for once in (True, False):
+        point = replace(a_point(), limits=Limits(60.0, 4.0, once))
+        row = replace(a_row(point), status=Status.TIMEOUT, reason="not run: over 60 s on x")
+        assert is_done(point, row) is once
