@@ -14,13 +14,13 @@ below results/.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
 from experiments.fit_alpha import MEASURE, compared, fitted_alpha_us, fitted_on, mean_error, table
+from experiments.measures.page_marks import with_tables
 from experiments.published import printed
 from experiments.results.rows import Row, Status, read_rows
 from forestcoll.problem.sizes import size_text
@@ -163,22 +163,9 @@ def _number(value: float | None) -> str:
 
 
 def updated(page: str, tables: Mapping[str, Sequence[str]]) -> str:
-    """Return a page with tables between its marks, ``<!-- NAME -->`` and ``<!-- end -->``.
-
-    Examples
-    --------
-    >>> print(updated("<!-- other --> old <!-- end -->", {"fit": ["new"]}))
-    <!-- other --> old <!-- end -->
-    """
-    for name, lines in tables.items():
-        mark, text = f"<!-- {name}: python -m experiments.speedups -->", "\n".join(lines)
-        page = re.sub(
-            rf"{re.escape(mark)}.*?<!-- end -->",
-            lambda _, mark=mark, text=text: f"{mark}\n\n{text}\n\n<!-- end -->",  # type: ignore[misc]
-            page,
-            flags=re.DOTALL,
-        )
-    return page
+    """Return the page with these tables between its marks."""
+    texts = {name: "\n".join(lines) for name, lines in tables.items()}
+    return with_tables(page, texts, "python -m experiments.speedups")
 
 
 def main() -> None:

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from experiments.measures.declared import DRAWN, MEASURES
+from experiments.measures.page_marks import with_tables
 
 __all__ = ["columns", "drawn", "updated"]
 
@@ -35,22 +35,9 @@ def drawn() -> str:
 
 
 def updated(page: str) -> str:
-    """Return the page with these tables between its marks, ``<!-- NAME -->`` and ``<!-- end -->``.
-
-    Examples
-    --------
-    >>> print(updated("<!-- other --> old <!-- end -->"))
-    <!-- other --> old <!-- end -->
-    """
-    for name, text in (("columns", columns()), ("drawn", drawn())):
-        mark = f"<!-- {name}: python -m experiments.measures.docs -->"
-        page = re.sub(
-            rf"{re.escape(mark)}.*?<!-- end -->",
-            lambda _, mark=mark, text=text: f"{mark}\n\n{text}\n\n<!-- end -->",  # type: ignore[misc]
-            page,
-            flags=re.DOTALL,
-        )
-    return page
+    """Return the page with these tables between its marks."""
+    tables = {"columns": columns(), "drawn": drawn()}
+    return with_tables(page, tables, "python -m experiments.measures.docs")
 
 
 def main() -> None:

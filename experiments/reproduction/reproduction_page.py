@@ -7,10 +7,10 @@ Output:  tables in Markdown, put between the page's marks.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from experiments.measures.measure import duration
+from experiments.measures.page_marks import with_tables
 from experiments.reproduction.capabilities import Capability, capabilities
 from experiments.reproduction.coverage import Coverage, Shown
 from experiments.reproduction.difference import Difference
@@ -186,13 +186,6 @@ def _piped(cells: Iterable[str]) -> str:
 
 
 def updated(page: str, tables: Mapping[str, Sequence[str]]) -> str:
-    """Return a page with tables between its marks, ``<!-- NAME -->`` and ``<!-- end -->``."""
-    for name, lines in tables.items():
-        mark, text = f"<!-- {name}: forestcoll reproduction page -->", "\n".join(lines)
-        page = re.sub(
-            rf"{re.escape(mark)}.*?<!-- end -->",
-            lambda _, mark=mark, text=text: f"{mark}\n\n{text}\n\n<!-- end -->",  # type: ignore[misc]
-            page,
-            flags=re.DOTALL,
-        )
-    return page
+    """Return the page with these tables between its marks."""
+    texts = {name: "\n".join(lines) for name, lines in tables.items()}
+    return with_tables(page, texts, "forestcoll reproduction page")
