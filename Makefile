@@ -68,6 +68,22 @@ checks: setup
 suite: setup
 	@$(MAKE) --no-print-directory --jobs 1 --output-sync=none python
 
+# The page of results in Chromium: one that is there, else Playwright's own, else Debian's.
+WEB := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+  print(*project["optional-dependencies"]["web"], sep="\n")
+
+$(VENV)/web: pyproject.toml | $(VENV)/tools
+	@$(BIN)/python -c '$(WEB)' > $@.txt
+	@$(PIP) --requirement $@.txt
+	@touch $@
+
+test-web: setup $(VENV)/web
+	@command -v chromium chromium-browser google-chrome >/dev/null || \
+	  $(BIN)/playwright install chromium || \
+	  { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } || \
+	  { echo "error: no browser to be had; install Chromium, so that it is on PATH"; exit 1; }
+	FORESTCOLL_WEB=1 $(BIN)/python -m pytest -q tests/experiments/report/test_in_browser.py
+
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

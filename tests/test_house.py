@@ -39,6 +39,7 @@ ACROSS = {
     "test_random_topologies": "tests/random_topologies.py",
     "test_readme": "the examples of the docs",
     "test_how_to": "the commands of docs/how-to",
+    "test_faults_of_our_own": "what a page says of kept rows",
     "test_worked_examples": "what papers work out by hand",
     "test_three_users": "what new users do, from end to end",
     "test_cli": "the command as a whole",
@@ -141,3 +142,11 @@ def test_what_a_release_leaves_out_is_not_inside_a_package() -> None:
     assert set(build["wheel"]["packages"]) == set(PACKAGES)
     for pattern in (*build["sdist"]["exclude"], *build["wheel"]["exclude"]):
         assert pattern.startswith(("/", "forestcoll/native/", "**.")), pattern
+
+
+def test_every_target_of_the_makefile_that_is_told_of_has_a_rule() -> None:
+    """A phony target without one does nothing, and succeeds."""
+    text = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", "")
+    phony = {name for line in re.findall(r"^\.PHONY:(.*)$", text, re.M) for name in line.split()}
+    assert {"demo", "test", "test-web", "figures", "figures-quick"} <= phony
+    assert [name for name in phony if not re.search(rf"^{name}:[^\n]*\n\t", text, re.M)] == []
