@@ -41,6 +41,7 @@ ACROSS = {
     "test_how_to": "the commands of docs/how-to",
     "test_faults_of_our_own": "what a page says of kept rows",
     "test_worked_examples": "what papers work out by hand",
+    "test_base_networks": "table 9 of the BFB paper, of families and schedules",
     "test_three_users": "what new users do, from end to end",
     "test_cli": "the command as a whole",
     "test_static_steps": "what all methods that go in steps have in common",

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import pytest
 
 from experiments.published import printed
-from experiments.reproduction.bfb_bounds import BASELINES, halves_rate
 from experiments.reproduction.bfb_numbers import differences
 from experiments.reproduction.coverage import Coverage
-from forestcoll.topology.families.wiring import undirected
-from lp.alltoall.linear_optimum import all_to_all_rate
-from lp.solver.linear_program import Settings
 
 BEYOND_THE_BOUND = "line_graph:of=(circulant:nodes=16,offsets=3+4),times=3"
 """Whose all-to-all of tables 4 and 7 no schedule can take: docs/all-to-all.md."""
@@ -30,12 +24,10 @@ def test_steps_and_times_of_tables_4_5_7_and_8_are_those_printed(coverage: Cover
 
 
 def test_diameters_and_moore_bounds_are_those_printed(coverage: Coverage) -> None:
-    """Of tables 4, 7 and 8, and the theoretical bounds of tables 4 and 7."""
+    """Diameters of tables 4 and 7, bounds of table 8."""
     found = [d for d in differences(coverage.rows) if d.what.startswith(("diameter", "least"))]
     assert len(found) == printed_of("printed_diameter") + 2 * 15 == 26 + 30
-    bounds = [d for d in differences(coverage.rows) if d.what.startswith("bound")]
-    assert len(bounds) == 6 * 3 + 4
-    assert [d for d in found + bounds if not d.equal] == []
+    assert [d for d in found if not d.equal] == []
 
 
 def test_allreduces_of_table_4_take_the_printed_times(coverage: Coverage) -> None:
@@ -61,18 +53,6 @@ def test_all_to_alls_that_programs_solve_come_out_to_the_last_digit(coverage: Co
     """All others are sought within 1 %, but for L(DBJMod(4,2)), whose cycle is in a drawing."""
     found = [d for d in differences(coverage.rows) if d.what.startswith("all-to-all rate")]
     assert sum(d.equal for d in found) >= 14
-
-
-@pytest.mark.parametrize(
-    ("name", "nodes", "crossing"),
-    [("double binary tree", 8, 4), ("double binary tree", 16, 4), ("shifted ring", 1024, 8)],
-)
-def test_the_halves_of_a_baseline_bind_its_all_to_all(name: str, nodes: int, crossing: int) -> None:
-    """So many links cross, for N^2 / 4 pairs; this is not only a bound: the program attains it."""
-    pairs = BASELINES[name](nodes)
-    found = all_to_all_rate(undirected(nodes, pairs, 1).build(name), settings=Settings(seconds=60))
-    assert halves_rate(nodes, pairs) == Fraction(4 * crossing, nodes**2)
-    assert found.rate_gb_s == pytest.approx(4 * crossing / nodes**2)
 
 
 def test_generalized_kautz_graphs_take_twice_the_least_time_at_most(coverage: Coverage) -> None:
