@@ -195,7 +195,7 @@ class LimitsEntry(_Strict):
     )
     once: bool = Field(
         default=False,
-        description="Spare a method that ran into a limit later topologies of the same cluster.",
+        description="Spare a method that ran into a limit larger networks of the same cluster.",
     )
 
 

@@ -61,7 +61,7 @@ class Limits:
     memory_gb : float
         Resident memory of the worker and its children, in GB (1e9 bytes).
     once : bool
-        Whether a method that has run into a limit is spared later topologies of the same cluster.
+        Whether a method that has run into a limit is spared larger networks of the same cluster.
     """
 
     seconds: float

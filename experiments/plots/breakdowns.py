@@ -20,11 +20,19 @@ from experiments.results.rows import Row, Status
 
 __all__ = ["breakdowns"]
 
-_COLOURS = (
-    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999",
-)  # fmt: skip
-_HATCHES = ("", "///", "...", "xxx", "\\\\\\", "ooo", "++")
-"""So that the parts are told apart in grey."""
+_LOOKS = {
+    "optimality": ("#0072b2", ""),
+    "tight sets": ("#e69f00", "///"),
+    "switch removal": ("#009e73", "..."),
+    "tree packing": ("#cc79a7", "xxx"),
+    "routing": ("#56b4e9", "\\\\\\"),
+    "multicast": ("#d55e00", "ooo"),
+    "allreduce program": ("#f0e442", "++"),
+}
+"""Colour and hatch of a stage, the same in every figure; the hatches tell stages apart in grey."""
+
+_OTHER = ("#999999", "**")
+"""Of stages that are not of the core."""
 
 _HEIGHT = 0.26
 """Inches of a bar with its space."""
@@ -43,17 +51,16 @@ def breakdowns(rows: Sequence[Row]) -> Figure:
     """Draw the shares of the stages in the generation time, a panel for each cluster."""
     clusters = list(dict.fromkeys(row.cluster for row in rows))
     bars = {cluster: _bars(rows, cluster) for cluster in clusters}
-    names = list(dict.fromkeys(s for its in bars.values() for bar in its for s in bar.seconds))
     height = 0.5 + _HEIGHT * max(map(len, bars.values()))
     figure, grid = panels(list(map(cluster_title, clusters)), shared=False, size=(5.2, height))
     for axes, its in zip(grid, bars.values(), strict=True):
         for place, bar in enumerate(its):
             total, left = sum(bar.seconds.values()), 0.0
             for stage, seconds in bar.seconds.items():
-                look = names.index(stage) % len(_COLOURS)
+                colour, hatch = _LOOKS.get(stage, _OTHER)
                 axes.barh(
-                    place, seconds / total, left=left, height=0.75, color=_COLOURS[look],
-                    hatch=_HATCHES[look], edgecolor="white", linewidth=0, label=stage, zorder=2,
+                    place, seconds / total, left=left, height=0.75, color=colour,
+                    hatch=hatch, edgecolor="white", linewidth=0, label=stage, zorder=2,
                 )  # fmt: skip
                 left += seconds / total
             axes.annotate(
@@ -64,7 +71,7 @@ def breakdowns(rows: Sequence[Row]) -> Figure:
         axes.set_ylim(len(its) - 0.5, -0.5)
         axes.set_xlim(0, 1.18)
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
-        axes.set_xlabel("share of the stages' time, with their sum")
+        axes.set_xlabel("share of the sum of the stages, which stands beside each bar")
         axes.grid(visible=False, axis="y")
     return figure
 

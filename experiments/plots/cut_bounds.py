@@ -20,9 +20,9 @@ from experiments.plots.panels import cluster_panels
 from experiments.results.columns import medians
 from experiments.results.rows import Row
 
-__all__ = ["cut_bounds"]
+__all__ = ["BORDERS", "cut_bounds"]
 
-_BORDERS = {
+BORDERS = {
     "border_of_gpu_gb_s": ("one GPU", "#0072b2", "o", "-"),
     "border_of_pair_gb_s": ("two linked GPUs", "#e69f00", "^", "--"),
     "border_of_box_gb_s": ("one box", "#d55e00", "s", "-."),
@@ -54,7 +54,7 @@ def cut_bounds(rows: Sequence[Row], y: str) -> Figure:
 def _lines(axes: Axes, rows: Sequence[Row]) -> None:
     best = medians(rows, "optimum_gb_s")
     axes.plot(list(best), list(best.values()), color=INK, lw=4, alpha=0.25, label="optimum")
-    for column, (name, colour, marker, dash) in _BORDERS.items():
+    for column, (name, colour, marker, dash) in BORDERS.items():
         bounds = medians(rows, column)
         if bounds:
             axes.plot(

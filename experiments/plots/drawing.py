@@ -27,7 +27,7 @@ from forestcoll.problem.sizes import size_text
 
 __all__ = [
     "count_axis", "finish", "from_zero", "gpu_axis", "label_left", "panels", "save", "size_axis",
-    "style", "with_room",
+    "style", "with_room", "wrapped",
 ]  # fmt: skip
 
 _MOST_COLUMNS = 4
@@ -71,14 +71,14 @@ def panels(
     figure = Figure(figsize=(1.0 + size[0] * columns, 0.8 + size[1] * lines), layout="constrained")
     grid = list(figure.subplots(lines, columns, squeeze=False, sharey=shared).flat)
     for axes, title in zip(grid, titles, strict=False):
-        axes.set_title(_wrapped(title, size[0] * _LETTERS_AN_INCH), parse_math=False)
+        axes.set_title(wrapped(title, size[0] * _LETTERS_AN_INCH), parse_math=False)
     for axes in grid[len(titles) :]:
         axes.remove()
     return figure, grid[: len(titles)]
 
 
-def _wrapped(text: str, width: float) -> str:
-    """Break a long title behind spaces and commas, or anywhere in a long word."""
+def wrapped(text: str, width: float) -> str:
+    """Break a long name or title behind spaces and commas, or anywhere in a long word."""
     parts = [
         textwrap.wrap(part, max(8, int(width)), break_on_hyphens=False)
         for part in re.split(r"(?<=,)(?! )", text)
@@ -156,7 +156,7 @@ def finish(figure: Figure, title: str) -> None:
     """Add what belongs to the whole figure, lay it out for good, and move labels apart."""
     if title:
         width = figure.get_figwidth() * _LETTERS_AN_INCH
-        words = _wrapped(title, 0.9 * width)
+        words = wrapped(title, 0.9 * width)
         figure.suptitle(words, x=0.02, ha="left", fontsize=11, parse_math=False)
     _legend(figure)
     engine = figure.get_layout_engine()

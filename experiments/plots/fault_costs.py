@@ -1,8 +1,8 @@
 """What faults cost: the time as a multiple of the optimum of the same network without them.
 
 There is a panel for each way in which networks are changed; a network that is not there without
-changes has no lines. Its band is the optimum of the damaged
-network over that of the whole one: no schedule is below it.
+changes has no lines. Its band is the optimum of the damaged network over that of the whole one: no
+schedule is below it. Of networks without changes alone, it is 1.
 """
 
 from __future__ import annotations
@@ -34,14 +34,16 @@ def fault_costs(rows: Sequence[Row], y: str) -> Figure:
         The rate: any algbw.
     """
     whole = {row.topology: row.optimum_gb_s for row in rows if " " not in row.topology}
-    damaged = [row for row in rows if row.topology not in whole] or rows
+    damaged = [row for row in rows if row.topology not in whole]
+    band = "optimum, damaged" if damaged else "optimum, undamaged"
+    damaged = damaged or list(rows)
     palette = palette_of(damaged)
     figure, panel_of = cluster_panels([replace(row, optimum_gb_s=None) for row in damaged], y)
     for cluster, axes in panel_of.items():
         here = [row for row in damaged if row.cluster == cluster]
         base = {row.gpus: whole.get(row.topology.partition(" ")[0]) for row in here if row.gpus}
         _line(axes, base, medians(here, "optimum_gb_s"), color=INK, lw=4, alpha=0.25,
-              label="optimum, damaged")  # fmt: skip
+              label=band)  # fmt: skip
         for series, its_look in palette.items():
             its = [row for row in here if row.series == series]
             _line(axes, base, medians(its, y), label=series, **its_look)

@@ -20,12 +20,15 @@ from experiments.measures.declared import BOUNDED, DRAWN
 from experiments.plots.drawing import count_axis, from_zero, gpu_axis, label_left, size_axis
 from experiments.plots.losses import (
     INK,
+    Place,
+    lettered,
     lost_in_words,
     lost_places,
     never_done,
     notes,
     partly_done,
-    strip_above,
+    unsupported,
+    unsupported_in_words,
 )
 from experiments.plots.marks import marks_by_gpus, marks_by_size
 from experiments.plots.panels import Palette, cluster_panels, palette_of, topology_panels
@@ -52,7 +55,7 @@ def lines(rows: Sequence[Row], y: str) -> Figure:
     rows = grown(rows)
     palette = palette_of(rows)
     figure, panel_of = cluster_panels(rows, y)
-    raised = False
+    letters = _Letters(rows, palette, y)
     for cluster, axes in panel_of.items():
         here = [row for row in rows if row.cluster == cluster]
         if y in BOUNDED:
@@ -64,14 +67,13 @@ def lines(rows: Sequence[Row], y: str) -> Figure:
         if DRAWN[y].logarithmic:
             axes.set_yscale("log")
         lost = [(size, row) for (_, size), row in failed_places(here).items() if size is not None]
-        raised |= _losses(axes, lost, palette, y)
+        letters.put(axes, lost, [(row.gpus, row) for row in here if row.gpus])
         sizes = [row.gpus for row in here if row.gpus]
         gpu_axis(axes, sizes)
         marks_by_gpus(axes, cluster, sizes, published.marks(y, {row.collective for row in here}))
     if DRAWN[y].better == "more":
         from_zero(figure.axes)
-    if raised:
-        strip_above(figure.axes)
+    letters.finish(figure.axes)
     _name_the_rest(figure.axes[0], rows, palette)
     label_left(figure.axes, DRAWN[y].axis)
     return figure
@@ -120,7 +122,7 @@ def lines_by_parameter(rows: Sequence[Row], x: str, y: str) -> Figure:
     of_networks = not any(x in row.parameters for row in rows) and x != "size_bytes"
     palette = palette_of(shown)
     figure, panel_of = topology_panels(shown or rows, y)
-    raised = False
+    letters = _Letters(shown, palette, y)
     for topology, axes in panel_of.items():
         here = [(row, value) for row, value in others if row.topology == topology]
         if of_networks and y in BOUNDED:
@@ -133,11 +135,11 @@ def lines_by_parameter(rows: Sequence[Row], x: str, y: str) -> Figure:
         if DRAWN[y].logarithmic:
             axes.set_yscale("log")
         if of_networks:
-            raised |= _losses(axes, _failed(here), palette, y)
+            letters.put(axes, _failed(here), [(value, row) for row, value in here])
         _axis(axes, x, [value for _, value in here])
-    if raised:
-        strip_above(figure.axes)
-    elif not of_networks:
+    if of_networks:
+        letters.finish(figure.axes)
+    else:
         told = partly_done(shown)
         notes(figure.axes, [lost_in_words(told, palette, topology=name) for name in panel_of])
     _name_the_rest(figure.axes[0], shown, palette)
@@ -197,15 +199,36 @@ def _bound(axes: Axes, rows: Iterable[Row], y: str) -> None:
     axes.plot(list(best), list(best.values()), color=INK, lw=4, alpha=0.25, label="bound")
 
 
-def _losses(axes: Axes, lost_rows: Iterable[tuple[float, Row]], palette: Palette, y: str) -> bool:
-    """Put a letter where a method gave no result; return whether any is above the panel."""
-    at: dict[tuple[float, float | None], list[Row]] = {}
-    for size, row in lost_rows:
-        limit = DRAWN[y].limit if row.status is Status.TIMEOUT else ""
-        at.setdefault((size, getattr(row, limit) if limit else None), []).append(row)
-    for (size, height), lost in at.items():
-        marks = [(row.status, palette[row.series]["color"]) for row in lost]
-        lost_places(axes, size, height, marks)
-    for edge in {height for _size, height in at if height is not None}:
-        axes.axhline(edge, color=INK, lw=0.8, ls=(0, (4, 3)), zorder=1, label="limit")
-    return any(height is None for _size, height in at)
+class _Letters:
+    """Letters where methods gave no result, panel by panel; lines above for what has none.
+
+    The legend tells of methods without any result in the whole figure, a note of those that cannot
+    do anything in a panel.
+    """
+
+    def __init__(self, rows: Sequence[Row], palette: Palette, y: str) -> None:
+        self._told = {row.series for row in partly_done(rows)}
+        self._palette = palette
+        self._limit = DRAWN[y].limit
+        self._notes: list[list[tuple[str, str]]] = []
+        self._raised = False
+
+    def put(self, axes: Axes, lost: Iterable[Place], every: Sequence[Place]) -> None:
+        """Put those of a panel: ``lost`` without a result, of ``every`` row."""
+        never = [name for name in unsupported(row for _, row in every) if name in self._told]
+        self._notes.append(unsupported_in_words(never))
+        at: dict[tuple[float, float | None], list[Row]] = {}
+        for size, row in lettered(lost, every):
+            if row.series in self._told and row.series not in never:
+                limit = self._limit if row.status is Status.TIMEOUT else ""
+                at.setdefault((size, getattr(row, limit) if limit else None), []).append(row)
+        for (size, height), its in at.items():
+            marks = [(row.status, self._palette[row.series]["color"]) for row in its]
+            lost_places(axes, size, height, marks)
+        for edge in {height for _size, height in at if height is not None}:
+            axes.axhline(edge, color=INK, lw=0.8, ls=(0, (4, 3)), zorder=1, label="limit")
+        self._raised |= any(height is None for _size, height in at)
+
+    def finish(self, panel: Sequence[Axes]) -> None:
+        """Write the notes, and make room between the panels and their titles."""
+        notes(panel, self._notes, letters=self._raised)

@@ -5,6 +5,8 @@ A method that times out, fails or cannot do a thing leaves no gap that a reader 
 
 from __future__ import annotations
 
+import math
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -18,8 +20,8 @@ from experiments.results.columns import failed_places
 from experiments.results.rows import Row, Status
 
 __all__ = [
-    "GLYPHS", "INK", "glyph", "lost_in_words", "lost_places", "never_done", "notes",
-    "partly_done", "strip_above",
+    "GLYPHS", "INK", "Place", "glyph", "lettered", "lost_in_words", "lost_places", "never_done",
+    "notes", "partly_done", "unsupported", "unsupported_in_words",
 ]  # fmt: skip
 
 INK = "#404040"
@@ -37,6 +39,10 @@ _STRIP = 8.0  # points, from a panel up to the letters above it
 _APART = 7.0  # points, between letters at one place
 _MOST_LETTERS = 4  # at one place; more are counted
 _MOST_NOTES = 5  # above a panel
+_WIDTH = 58  # letters of a note
+
+Place = tuple[float, Row]
+"""A row, and where along an axis it stands."""
 
 
 def glyph(status: Status) -> str:
@@ -81,26 +87,24 @@ def _letter(
     axes.autoscale_view()
 
 
-def strip_above(panel: Sequence[Axes]) -> None:
-    """Make room for letters between the panels and their titles."""
-    for axes in panel:
-        axes.set_title(axes.get_title(), pad=_STRIP + 8, parse_math=False)
-
-
-def notes(panel: Sequence[Axes], lines: Sequence[Sequence[tuple[str, str]]]) -> None:
+def notes(
+    panel: Sequence[Axes], lines: Sequence[Sequence[tuple[str, str]]], *, letters: bool = False
+) -> None:
     """Write coloured lines, (text, colour), between each panel and its title.
 
-    Those for which there is no room are counted.
+    Those for which there is no room are counted; with ``letters`` they stand above a strip of such.
     """
     shown = [_shortened(its_lines) for its_lines in lines]
+    strip = _STRIP + 2 if letters else 0.0
     for axes, its_lines in zip(panel, shown, strict=True):
         for height, (text, color) in enumerate(reversed(its_lines)):
             axes.annotate(
-                text, (0, 1), (0, 3 + 9 * height), xycoords="axes fraction",
+                text, (0, 1), (0, 3 + strip + 9 * height), xycoords="axes fraction",
                 textcoords="offset points", fontsize=7, color=color, annotation_clip=False,
                 parse_math=False,
             )  # fmt: skip
-        axes.set_title(axes.get_title(), pad=6 + 9 * max(map(len, shown)), parse_math=False)
+        pad = 6 + strip + 9 * max(map(len, shown))
+        axes.set_title(axes.get_title(), pad=pad, parse_math=False)
 
 
 def _shortened(lines: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -115,20 +119,74 @@ def lost_in_words(
 ) -> list[tuple[str, str]]:
     """Say which methods gave no result in a panel, and in which colour to say it."""
     ((column, name),) = panel.items()
-    sizes: dict[tuple[str, Status], list[str]] = {}
-    for (series, size), row in failed_places(
-        [row for row in rows if getattr(row, column) == name]
-    ).items():
-        sizes.setdefault((series, row.status), []).append("?" if size is None else str(size))
-    order = list(palette)
-    return [
-        (
-            f"{series}: {GLYPHS[status][1]}"
-            + (f" at {', '.join(where)} GPUs" if column == "cluster" else ""),
-            palette[series]["color"],
-        )
-        for (series, status), where in sorted(sizes.items(), key=lambda o: order.index(o[0][0]))
-    ]
+    here = [row for row in rows if getattr(row, column) == name]
+    never, lost = unsupported(here), failed_places(here)
+    told = unsupported_in_words(never)
+    for series in (one for one in palette if one not in never):
+        its = {size: row.status for (other, size), row in lost.items() if other == series}
+        done = [row.gpus for row in here if row.series == series and row.status is Status.OK]
+        sized = column == "cluster"
+        words = _from_some_size(its, done) if sized else ""
+        every = [words] if words else _one_by_one(its, sized=sized)
+        told += [(f"{series}: {words}", palette[series]["color"]) for words in every]
+    return told
+
+
+def _from_some_size(its: Mapping[int | None, Status], done: Iterable[int | None]) -> str:
+    """Say from where on there is no result; nothing if that is not so."""
+    known = [size for size in its if size is not None]
+    largest = max((size for size in done if size), default=0)
+    if len(known) < 2 or len(known) < len(its) or min(known) <= largest:
+        return ""
+    return f"{_ends(its.values())} from {min(known)} GPUs on"
+
+
+def _one_by_one(its: Mapping[int | None, Status], *, sized: bool) -> list[str]:
+    sizes: dict[Status, list[str]] = {}
+    for size, status in its.items():
+        sizes.setdefault(status, []).append("?" if size is None else str(size))
+    at = {status: f" at {', '.join(where)} GPUs" for status, where in sizes.items()}
+    return [f"{GLYPHS[status][1]}{at[status] if sized else ''}" for status in sizes]
+
+
+def unsupported(rows: Iterable[Row]) -> list[str]:
+    """Return the methods that cannot do any of some points."""
+    ends: dict[str, set[Status]] = {}
+    for row in rows:
+        ends.setdefault(row.series, set()).add(row.status)
+    return [series for series, found in ends.items() if found == {Status.UNSUPPORTED}]
+
+
+def unsupported_in_words(series: Sequence[str]) -> list[tuple[str, str]]:
+    """Say so in as many lines as it takes; which methods they are is not left to colours."""
+    words = f"unsupported: {', '.join(series)}" if series else ""
+    return [(line, INK) for line in textwrap.wrap(words, _WIDTH, break_on_hyphens=False)]
+
+
+def lettered(lost: Iterable[Place], every: Iterable[Place]) -> list[Place]:
+    """Return the losses that get a letter.
+
+    Beyond the last result of a method that is only the first of each kind.
+
+    Parameters
+    ----------
+    lost : iterable
+        A row without a result for each place and method, and along the axis the place.
+    every : iterable
+        All rows of the panel, in the same way.
+    """
+    last: dict[str, float] = {}
+    for place, row in every:
+        if row.status is Status.OK:
+            last[row.series] = max(place, last.get(row.series, place))
+    found, before = [], dict[str, Status]()
+    for place, row in sorted(lost, key=lambda one: one[0]):
+        beyond = place > last.get(row.series, -math.inf)
+        if not (beyond and before.get(row.series) is row.status):
+            found.append((place, row))
+        if beyond:
+            before[row.series] = row.status
+    return found
 
 
 def partly_done(rows: Sequence[Row], *, by: str = "series") -> list[Row]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,7 +15,7 @@ from experiments.config.document import nearest
 from experiments.config.kinds import SIDES
 from experiments.config.points import Value
 from experiments.measures.declared import DRAWN, SHARES
-from experiments.plots.drawing import label_left, panels
+from experiments.plots.drawing import label_left, panels, wrapped
 from experiments.plots.losses import INK, lost_places
 from experiments.plots.panels import cluster_title
 from experiments.results.columns import quantity, sides
@@ -29,6 +29,12 @@ COLOURS = "cividis"
 
 _SHORT = 6
 """Letters of a name that has room below a cell; longer ones stand upright."""
+
+_LONG = 72
+"""Letters of a line of a name."""
+
+_LETTER, _LINE = 0.075, 0.16
+"""Inches of a letter, and of a line."""
 
 Cells = dict[tuple[Value, Value], list[Row]]
 
@@ -47,8 +53,7 @@ def heat_map(rows: Sequence[Row], x: str, y: str, value: str) -> Figure:
         _check(rows, name)
     groups = _groups(rows, by_cluster="topology" not in (x, y), by_method="method" not in (x, y))
     across, up = _values(rows, x), _values(rows, y)
-    size = (1.0 + 0.45 * len(across), 0.7 + 0.32 * len(up))
-    figure, grid = panels(list(groups), size=(max(2.4, size[0]), size[1]))
+    figure, grid = panels(list(groups), size=_size(across, up))
     scale = _scale(rows, value)
     for axes, here in zip(grid, groups.values(), strict=True):
         _fill(axes, _cells(here, x, y), across, up, value, scale)
@@ -59,6 +64,30 @@ def heat_map(rows: Sequence[Row], x: str, y: str, value: str) -> Figure:
         bar = figure.colorbar(scale, ax=grid, label=of, pad=0.02)
         bar.outline.set_visible(False)
     return figure
+
+
+def _size(across: Sequence[Value], up: Sequence[Value]) -> tuple[float, float]:
+    """Return the inches of a panel: cells and names, none of which may cover another."""
+    (length, lines), (left, rows) = (_extent(side) for side in (across, up))
+    upright = _upright(across)
+    width = max(0.45, _LINE * lines if upright else 0.0) * len(across)
+    height = max(0.32, _LINE * rows) * len(up)
+    return max(2.4, 0.4 + width + _LETTER * left), 0.7 + height + _LETTER * length * upright
+
+
+def _extent(side: Iterable[Value]) -> tuple[int, int]:
+    """Return the letters of the longest line, and the most lines of a name."""
+    names = [_named(value).splitlines() for value in side]
+    letters = max((len(line) for name in names for line in name), default=0)
+    return letters, max(map(len, names), default=0)
+
+
+def _named(value: Value) -> str:
+    return wrapped(str(value), _LONG)
+
+
+def _upright(across: Iterable[Value]) -> bool:
+    return max((len(str(x)) for x in across), default=0) > _SHORT
 
 
 def _check(rows: Sequence[Row], name: str) -> None:
@@ -134,11 +163,10 @@ def _fill(
                 axes.bar(i, 1, width=1, bottom=j - 0.5, color="#f2f2f2", edgecolor="white")
                 lost_places(axes, i, j, [(rows[0].status, INK)])
     axes.grid(visible=False)
-    names = [str(x) for x in across]
-    axes.set_xticks(range(len(across)), names, parse_math=False)
-    if max(map(len, names), default=0) > _SHORT:
+    axes.set_xticks(range(len(across)), list(map(_named, across)), parse_math=False)
+    if _upright(across):
         axes.tick_params(axis="x", rotation=90)
-    axes.set_yticks(range(len(up)), [str(y) for y in up], parse_math=False)
+    axes.set_yticks(range(len(up)), list(map(_named, up)), parse_math=False)
     axes.set_xlim(-0.5, max(1, len(across)) - 0.5)
     words = any(isinstance(y, str) for y in up)  # read from the top, numbers from the bottom
     top = max(1, len(up)) - 0.5

@@ -40,6 +40,8 @@ class Mark:
         Of the data, where the value is of one size.
     method : str
         Ours that it is of, where there is one.
+    source : str
+        Where it is published.
     """
 
     cluster: str
@@ -50,6 +52,7 @@ class Mark:
     derived: bool = False
     size_bytes: int | None = None
     method: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,7 @@ def marks(measure: str, collectives: Collection[str] = ()) -> list[Mark]:
             row.get("derived") == "yes",
             int(row["size_bytes"]) if row.get("size_bytes") else None,
             row.get("method", ""),
+            row.get("source", ""),
         )
         for table in _tables().values()
         for row in table

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from experiments import published
 from experiments.measures.declared import DRAWN
 from experiments.plots.panels import Palette
 from experiments.report.bar_panels import bars
+from experiments.report.border_panels import borders
 from experiments.report.line_panels import by_gpus, by_size, grouped
 from experiments.report.scatter_panels import scatter
 from experiments.report.traces import Panel
@@ -29,6 +31,7 @@ _BY_GPUS = (
     "algbw_at_finish_gb_s",
     "bandwidth_runtime",
 )
+_BOUNDED = "algbw_gb_s"
 _BY_SIZE = ("algbw_simulated_gb_s", "time_simulated_s")
 _ASIDE = ("algbw_gb_s", "generation_s")
 
@@ -55,6 +58,7 @@ def charts_of(rows: Sequence[Row], palette: Palette) -> list[Chart]:
     rows = grown(rows)
     sizes = {int(size) for row in rows for size in row.sizes}
     charts = list(_of_networks(rows, _BY_GPUS, palette))
+    charts += _chart("Bounds by borders against GPUs", rows, [_BOUNDED], borders(rows, _BOUNDED))
     if any(len(_places(its)) > 1 for its in grouped(rows, "cluster").values()):
         title = f"{_label(_ASIDE[1])} against {DRAWN[_ASIDE[0]].label}"
         charts += _chart(title, rows, _ASIDE, scatter(rows, *_ASIDE, palette))
@@ -86,7 +90,8 @@ def _chart(
 ) -> Iterator[Chart]:
     if panels:
         says = dict.fromkeys(_says(rows, column) for column in columns)
-        yield Chart(title, " ".join(says), tuple(panels))
+        says |= dict.fromkeys(_beside(rows, panels, column) for column in columns)
+        yield Chart(title, " ".join(filter(None, says)), tuple(panels))
 
 
 def _label(y: str) -> str:
@@ -104,6 +109,22 @@ def _says(rows: Sequence[Row], y: str) -> str:
         repeated = ", the median of the repetitions" if any(row.repetition for row in rows) else ""
         return f"Measured: wall time of the method alone{repeated}, on the machines named above."
     return "Theoretical: computed from each verified schedule, without latencies, not measured."
+
+
+def _beside(rows: Sequence[Row], panels: Iterable[Panel], y: str) -> str:
+    """Say what the published marks in panels are, as against what is ours, and their sources."""
+    names = {part.sign.name for panel in panels for part in panel.parts if part.sign.published}
+    clusters = {row.cluster for row in rows}
+    known = [m for m in published.marks(y) if m.label in names and m.cluster in clusters]
+    if not known:
+        return ""
+    kind = "values"
+    if DRAWN[y].simulated:
+        kind = "measurements on the hardware that their panel is of"
+    elif y == "generation_s":
+        kind = "times, measured on other machines"
+    sources = dict.fromkeys(mark.source for mark in known)
+    return f"Hollow marks are published {kind} ({'; '.join(sources)})."
 
 
 def _places(rows: Iterable[Row]) -> set[int]:

@@ -36,7 +36,7 @@ from experiments.results.columns import (
 )
 from experiments.results.rows import Row, Status
 
-__all__ = ["by_gpus", "by_size", "grouped"]
+__all__ = ["by_gpus", "by_size", "grouped", "optimum", "published_by_gpus"]
 
 _LANE = 15
 """Pixels of the letters of one method, above a panel."""
@@ -87,13 +87,19 @@ def _by_gpus(
 ) -> Iterator[Part]:
     sizes = [row.gpus for row in here if row.gpus]
     if y in BOUNDED:
-        yield from _optimum(here, y)
+        yield from optimum(here, y)
     lost = {key: row for key, row in failed_places(here).items() if key[1] is not None}
     yield from _at_limits(lost, sizes, y, palette)
     yield from _lines(here, y, palette, "gpus")
     timed = bool(DRAWN[y].limit)
     above = {k: row for k, row in lost.items() if not (timed and row.status is Status.TIMEOUT)}
     yield from _above({key: row for key, row in above.items() if key[0] in told}, palette)
+    yield from published_by_gpus(cluster, here, y)
+
+
+def published_by_gpus(cluster: str, here: Sequence[Row], y: str) -> Iterator[Part]:
+    """Yield the published values of a cluster's panel."""
+    sizes = [row.gpus for row in here if row.gpus]
     values = published.marks(y, {row.collective for row in here})
     for position, (name, its) in enumerate(found_by_gpus(cluster, sizes, values).items()):
         if its:
@@ -130,7 +136,8 @@ def _lines(here: Sequence[Row], y: str, palette: Palette, along: str) -> Iterato
             yield line(sign_of(series, palette), points)
 
 
-def _optimum(here: Sequence[Row], y: str) -> Iterator[Part]:
+def optimum(here: Sequence[Row], y: str) -> Iterator[Part]:
+    """Yield the band that no rate exceeds."""
     best = {row.gpus: row for row in here if row.gpus and row.optimum_gb_s}
     if best:
         points = [

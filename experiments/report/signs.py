@@ -87,6 +87,11 @@ class Sign:
     size: float = 8.0
 
     @property
+    def published(self) -> bool:
+        """Whether it stands for values that are not ours."""
+        return self.shows == "hollow"
+
+    @property
     def on_dark(self) -> str:
         """The colour on a dark ground."""
         return _INK_ON_DARK if self.colour == INK else _lightened(self.colour)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -42,7 +43,8 @@ def coverage(clone: Clone = Path()) -> None:
     """Count what is reproduced, name the rest, and list printed numbers that come out otherwise.
 
     The exit code is 1 if something of theory is missing that does not wait for a part of the
-    toolkit, or less than 70 % of what software gives.
+    toolkit, or less than 70 % of what software gives; if an experiment or its rows are broken; and
+    if a printed number of theory comes out otherwise that is not known to.
     """
     from experiments.reproduction.reproduction_page import page_tables, verdict
 
@@ -55,11 +57,18 @@ def coverage(clone: Clone = Path()) -> None:
             why = "; ".join(item.faults) or item.item.why
             typer.echo(f"  {item.item.item:5} {verdict(item):11} {item.item.of}: {why}")
     typer.echo("\nprinted numbers of theory that come out otherwise, the largest first:")
-    unequal = [one for one in found.differences if one.kind == "theory" and not one.equal]
-    for one in sorted(unequal, key=lambda one: -abs(one.share)):
+    for one in sorted(found.otherwise, key=lambda one: -abs(one.share)):
         typer.echo(f"  {one.item:5} {one.share:+7.2%}  {_beside(one)}: {one.what}")
-    if _missing(found) or not _enough(found):
+    for one in found.unexplained:
+        typer.echo(f"not known to come out otherwise: {one.item}, {one.what}", err=True)
+    _tell_broken(found)
+    if _missing(found) or not _enough(found) or found.unexplained or found.broken:
         raise typer.Exit(1)
+
+
+def _tell_broken(found: Coverage) -> None:
+    for fault in found.broken.values():
+        typer.echo(f"broken: {fault}", err=True)
 
 
 def _missing(found: Coverage) -> list[Shown]:
@@ -114,6 +123,8 @@ def page(clone: Clone = Path()) -> None:
     from experiments.reproduction.reproduction_page import page_tables, updated
 
     found = _coverage(clone)
+    for fault in found.broken.values():
+        raise InvalidExperimentError(fault)
     file = found.root / "docs" / "papers" / "reproduction.md"
     try:
         text = file.read_text(encoding="utf-8")
@@ -130,15 +141,22 @@ def draw(
         int | None, typer.Option("--jobs", "-j", min=1, help="Experiments to draw side by side.")
     ] = None,
 ) -> None:
-    """Draw all figures again from the rows that are kept."""
+    """Draw all figures again from the rows that are kept.
+
+    The exit code is 1 if an experiment or its rows are broken; the others are drawn all the same.
+    """
     from experiments.reproduction.redraw import redraw
     from forestcoll.generate import usable_cores
 
-    def tell(name: str, files: int) -> None:
-        typer.echo(f"{name}: {files} files", err=True)
-
-    count = redraw(_coverage(clone), jobs or usable_cores(), tell)
-    typer.echo(f"wrote {count} files")
+    done = []
+    for one in redraw(_coverage(clone), jobs or usable_cores()):
+        typer.echo(
+            f"broken: {one.fault}" if one.fault else f"{one.name}: {one.files} files", err=True
+        )
+        done.append(one)
+    typer.echo(f"wrote {sum(one.files for one in done)} files")
+    if any(one.fault for one in done):
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -154,20 +172,24 @@ def recompute(
     """Run again the experiments that fit some hours, and name those that do not.
 
     Beside the rows that are kept: compare them by `forestcoll results compare`. The exit code is 1
-    if one of them failed.
+    if one of them failed, or if one or its kept rows are broken.
     """
     from experiments.measures.measure import duration
     from experiments.reproduction.redraw import chosen, recompute
 
-    fits, others = chosen(_coverage(clone), 3600 * hours)
+    found = _coverage(clone)
+    fits, others = chosen(found, 3600 * hours)
     typer.echo(f"{len(fits)} experiments, {duration(sum(c.seconds for c in fits))}", err=True)
     for choice in others:
         took = duration(choice.seconds) if choice.seconds else "unknown"
         typer.echo(f"left out: {choice.file} ({took})", err=True)
+    _tell_broken(found)
     failed = []
     for choice, code in recompute(fits, results):
-        typer.echo(f"forestcoll results compare results/{choice.name} {results / choice.name}")
+        kept, anew = (str(folder / choice.name) for folder in (clone / "results", results))
+        typer.echo(shlex.join(["forestcoll", "results", "compare", kept, anew]))
         failed += [choice.name] if code else []
     if failed:
         typer.echo(f"failed: {', '.join(failed)}", err=True)
+    if failed or found.broken:
         raise typer.Exit(1)

@@ -20,7 +20,7 @@ from experiments.reproduction import bfb_numbers, forestcoll_numbers, teccl_numb
 from experiments.reproduction.difference import Difference
 from experiments.reproduction.inventory import Item, read_items
 from experiments.results.rows import Row, Status, latest, read_rows
-from forestcoll.errors import InvalidExperimentError
+from forestcoll.errors import ForestCollError, InvalidExperimentError
 
 __all__ = ["Coverage", "Shown"]
 
@@ -69,18 +69,35 @@ class Coverage:
 
     @cached_property
     def experiments(self) -> Mapping[str, Path]:
-        """The experiment files by the name of their experiment."""
+        """The experiment files by the name of their experiment; one without by its own."""
         found = {}
         for path in sorted((self.root / "experiments").glob("*/*.yaml")):
-            name = re.search(r"^name: *(\S+)", path.read_text(encoding="utf-8"), re.MULTILINE)
-            if name and "methods:" in path.read_text(encoding="utf-8"):
-                found[name[1]] = path
+            text = path.read_text(encoding="utf-8", errors="replace")
+            if "methods:" in text:
+                name = re.search(r"^name: *(\S+)", text, re.MULTILINE)
+                found[name[1] if name else f"{path.parent.name}/{path.name}"] = path
         return found
 
     @cached_property
     def rows(self) -> Mapping[str, list[Row]]:
         """The rows that are kept, by experiment; of a point that was run again, the last."""
-        return {name: rows for name in self.experiments if (rows := self.rows_of(name))}
+        return {name: rows for name, rows in self._read[0].items() if rows}
+
+    @property
+    def broken(self) -> Mapping[str, str]:
+        """Why experiments are left out: files or rows that cannot be read, by experiment."""
+        return self._read[1]
+
+    @cached_property
+    def _read(self) -> tuple[dict[str, list[Row]], dict[str, str]]:
+        rows, broken = {}, {}
+        for name in self.experiments:
+            try:
+                self.parsed(name)
+                rows[name] = self.rows_of(name)
+            except ForestCollError as error:
+                broken[name] = str(error)
+        return rows, broken
 
     def rows_of(self, name: str) -> list[Row]:
         """Return the rows of one experiment; none if there are none."""
@@ -106,6 +123,21 @@ class Coverage:
     def differences(self) -> tuple[Difference, ...]:
         """Every printed number that rows can be held against."""
         return tuple(one for numbers in _NUMBERS for one in numbers.differences(self.rows))
+
+    @property
+    def otherwise(self) -> tuple[Difference, ...]:
+        """The printed numbers of theory that come out otherwise."""
+        return tuple(one for one in self.differences if one.kind == "theory" and not one.equal)
+
+    @property
+    def unexplained(self) -> tuple[Difference, ...]:
+        """Those of them that no item says of why, or that are farther off than it says."""
+        known = {one.item.item: one.item.otherwise for one in self.shown}
+        return tuple(
+            one
+            for one in self.otherwise
+            if not any(reason.covers(one) for reason in known.get(one.item, ()))
+        )
 
     def share(self, *, by_theory: bool, whole: bool = False) -> tuple[int, int]:
         """Return how many items count, of those that theory or else software gives.
@@ -134,6 +166,8 @@ class Coverage:
         for name in item.rows:
             if name not in self.experiments:
                 yield f"there is no experiment {name}"
+            elif name in self.broken:
+                yield f"{name} is broken"
             else:
                 yield from self._unfinished(name)
         for test in item.tests:

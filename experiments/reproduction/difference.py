@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["Difference", "printed_number"]
+__all__ = ["Difference", "come_out", "printed_number"]
 
 _EXACT = 1e-9
 
@@ -47,6 +48,17 @@ class Difference:
         """Whether ours rounds to what is printed."""
         value, rounding = printed_number(self.printed)
         return abs(self.ours - value) <= rounding
+
+
+def come_out(found: Iterable[Difference]) -> tuple[int, int]:
+    """Return how many quantities come out as printed, and of how many.
+
+    One that several tables print counts once, and comes out if it does in all of them.
+    """
+    equal: dict[str, bool] = {}
+    for one in found:
+        equal[one.what] = one.equal and equal.get(one.what, True)
+    return sum(equal.values()), len(equal)
 
 
 def printed_number(text: str) -> tuple[float, float]:

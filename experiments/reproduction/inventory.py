@@ -9,6 +9,7 @@ Source:  the ForestColl paper and slides, the BFB and TE-CCL papers.
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from importlib import resources
 from typing import Literal
 
@@ -16,7 +17,9 @@ import yaml
 from pydantic import ConfigDict, TypeAdapter
 from pydantic.dataclasses import dataclass
 
-__all__ = ["PAPERS", "Item", "Standing", "read_items"]
+from experiments.reproduction.difference import Difference
+
+__all__ = ["PAPERS", "Item", "Otherwise", "Standing", "read_items"]
 
 PAPERS = {
     "EF": "ForestColl paper",
@@ -29,6 +32,29 @@ PAPERS = {
 Standing = Literal["done", "part", "waiting", "hardware", "proprietary", "none"]
 """Reproduced, in part; waiting for something of ours; not without the hardware, or inputs that are
 not public; nothing that could be reproduced."""
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Otherwise:
+    """Printed numbers that are known to come out otherwise.
+
+    Parameters
+    ----------
+    of : str
+        What they are of, as a difference says it; ``*`` is anything.
+    by : float
+        How far off ours is at most, as a share of what is printed; negative if ours is less.
+    why : str
+    """
+
+    of: str
+    by: float
+    why: str
+
+    def covers(self, one: Difference) -> bool:
+        """Say whether a difference is one of these, and no farther off."""
+        nearest, farthest = sorted((0.0, self.by))
+        return fnmatchcase(one.what, self.of) and nearest <= one.share <= farthest
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -50,6 +76,8 @@ class Item:
         What has it: experiments by name, tests by file and function, other files or words.
     why : str
         What is missing, or comes out otherwise.
+    otherwise : tuple of Otherwise
+        Printed numbers of theory that are known to, and why.
     """
 
     item: str
@@ -61,6 +89,7 @@ class Item:
     tests: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     why: str = ""
+    otherwise: tuple[Otherwise, ...] = ()
 
     @property
     def paper(self) -> str:

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.reproduction.coverage import Coverage
 from experiments.results.rows import Row
-from forestcoll.errors import InvalidExperimentError
+from forestcoll.errors import ForestCollError, InvalidExperimentError
 
-__all__ = ["Choice", "chosen", "recompute", "redraw"]
+__all__ = ["Choice", "Drawn", "chosen", "recompute", "redraw"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,16 @@ class Choice:
     seconds: float
 
 
-def redraw(coverage: Coverage, processes: int, tell: Callable[[str, int], None]) -> int:
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """An experiment, how many files were written for it, and why not all."""
+
+    name: str
+    files: int
+    fault: str = ""
+
+
+def redraw(coverage: Coverage, processes: int) -> Iterator[Drawn]:
     """Draw every figure of every experiment from its rows, and write its summary.
 
     Parameters
@@ -39,26 +48,31 @@ def redraw(coverage: Coverage, processes: int, tell: Callable[[str, int], None])
     coverage : Coverage
     processes : int
         How many draw side by side.
-    tell : callable
-        Told the name of an experiment and how many files it has, as it is done.
 
-    Returns
-    -------
-    int
-        How many files were written.
+    Yields
+    ------
+    Drawn
+        Each as it is done; one that cannot be drawn does not keep the others.
     """
+    for name, fault in coverage.broken.items():
+        yield Drawn(name, 0, fault)
     names = sorted(coverage.rows, key=lambda name: -len(coverage.rows[name]))
     with ProcessPoolExecutor(processes) as pool:
-        jobs = {pool.submit(_drawn, coverage.root, name): name for name in names}
-        count = 0
-        for job in as_completed(jobs):
-            tell(jobs[job], job.result())
-            count += job.result()
-    return count
+        for job in as_completed([pool.submit(_drawn, coverage.root, name) for name in names]):
+            yield job.result()
 
 
-def _drawn(root: Path, name: str) -> int:
+def _drawn(root: Path, name: str) -> Drawn:
     """Draw one experiment's figures; run in a process of its own."""
+    try:
+        return Drawn(name, _draw(root, name))
+    except ForestCollError as error:
+        return Drawn(name, 0, str(error))
+    except OSError as error:
+        return Drawn(name, 0, f"{error.filename}: {error.strerror}")
+
+
+def _draw(root: Path, name: str) -> int:
     from experiments.plots.figures import draw
     from experiments.results.tables import write_summary
 
@@ -76,12 +90,13 @@ def _drawn(root: Path, name: str) -> int:
 def chosen(coverage: Coverage, seconds: float) -> tuple[list[Choice], list[Choice]]:
     """Return the experiments that fit a time by what their rows took, and the others.
 
-    The quickest come first; one without rows is among the others.
+    The quickest come first; one without rows is among the others, a broken one in neither.
     """
     all_of = sorted(
         (
             Choice(name, file, sum(row.wall_s or 0.0 for row in coverage.rows.get(name, ())))
             for name, file in coverage.experiments.items()
+            if name not in coverage.broken
         ),
         key=lambda choice: (choice.seconds, choice.name),
     )

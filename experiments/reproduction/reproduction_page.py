@@ -13,7 +13,7 @@ from experiments.measures.measure import duration
 from experiments.measures.page_marks import with_tables
 from experiments.reproduction.capabilities import Capability, capabilities
 from experiments.reproduction.coverage import Coverage, Shown
-from experiments.reproduction.difference import Difference
+from experiments.reproduction.difference import Difference, come_out
 from experiments.reproduction.inventory import PAPERS
 from experiments.reproduction.training import Saving, savings
 
@@ -40,7 +40,7 @@ def page_tables(coverage: Coverage) -> dict[str, list[str]]:
     return {
         "summary": _summary(coverage),
         "items": _items(coverage),
-        "theory": _differences([one for one in found if one.kind == "theory" and not one.equal]),
+        "theory": _differences(coverage.otherwise),
         "simulated": _differences([one for one in found if one.kind == "simulated"]),
         "training": _training(savings(coverage.rows)),
         "times": _times([one for one in found if one.kind == "time"]),
@@ -59,13 +59,15 @@ def _summary(coverage: Coverage) -> list[str]:
         counted, of = coverage.share(by_theory=by_theory)
         whole = coverage.share(by_theory=by_theory, whole=True)[0]
         said.append(f"{words} {of}: {whole} are reproduced, {counted - whole} more in part")
-    exact = [one for one in coverage.differences if one.kind == "theory"]
-    derived = [one for one in coverage.differences if one.kind == "derived"]
-    equal = sum(one.equal for one in exact)
+    (exact, printed), (derived, following) = (
+        come_out(one for one in coverage.differences if one.kind == kind)
+        for kind in ("theory", "derived")
+    )
     return [
-        f"Of {len(coverage.shown)} items {said[0]}. Of the others {said[1]}. Of {len(exact)} "
-        f"printed numbers of theory {equal} come out to the last digit, and "
-        f"{sum(one.equal for one in derived)} of {len(derived)} that follow from what is printed."
+        f"Of {len(coverage.shown)} items {said[0]}. Of the others {said[1]}. Of {printed} "
+        f"printed numbers of theory {exact} come out to the last digit, and {derived} of "
+        f"{following} that follow from what is printed. A number that several tables print counts "
+        f"once here, and in each of their lines below."
     ]
 
 

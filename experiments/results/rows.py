@@ -17,9 +17,9 @@ import reprlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from experiments.config.points import Point, Status, Value, Weights, series
 from experiments.measures.declared import EXACT, SIZED, Measures
@@ -137,6 +137,8 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
     """
 
     sizes: Mapping[str, Mapping[str, int | float]] = field(default_factory=dict)
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(allow_inf_nan=False)  # nor is it JSON
 
     def __post_init__(self) -> None:
         if self.ratio is not None and self.ratio > 1:

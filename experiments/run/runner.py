@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Protocol
@@ -39,7 +40,6 @@ def run_points(plan: Plan, file: RowFile, executor: Executor, observer: Observer
     """
     rows = dict(plan.done)
     points = {point.identity: point for point in plan.to_run}
-    order = {point.identity: place for place, point in enumerate(plan.points)}
 
     def keep(row: Row) -> None:
         file.append(row)
@@ -48,12 +48,11 @@ def run_points(plan: Plan, file: RowFile, executor: Executor, observer: Observer
 
     def worth_running() -> Iterator[Point]:
         for point in plan.to_run:
-            before = (row for row in rows.values() if order[row.point] < order[point.identity])
-            earlier = _limit_reached(point, before) if point.limits.once else None
-            if earlier is None:
+            smaller = _limit_reached(point, rows.values()) if point.limits.once else None
+            if smaller is None:
                 yield point
             else:
-                keep(_spared(point, earlier))
+                keep(_spared(point, smaller))
 
     with contextlib.closing(executor.run(worth_running(), observer.stage)) as ended:
         for found in ended:
@@ -62,19 +61,29 @@ def run_points(plan: Plan, file: RowFile, executor: Executor, observer: Observer
 
 
 def _limit_reached(point: Point, rows: Iterable[Row]) -> Row | None:
-    """Return the row of another topology of the cluster on which the method hit a limit."""
-    for row in rows:
-        same = (row.series, row.cluster) == (point.series, point.cluster)
-        if same and row.topology != point.topology and row.status in _LIMITS:
-            return row
-    return None
+    """Return the row of the smallest network of the cluster on which the method hit a limit.
+
+    None if that is no smaller than the point's.
+    """
+    reached = [
+        row
+        for row in rows
+        if (row.series, row.cluster) == (point.series, point.cluster)
+        and row.status in _LIMITS
+        and not row.reason.startswith(NOT_RUN)
+    ]
+    smallest = min(reached, key=_size, default=None)
+    return smallest if smallest and _size(smallest) < (gpus_of(point) or 0) else None
 
 
-def _spared(point: Point, earlier: Row) -> Row:
-    """Return the row of a point that is not run: it ends as that of the earlier topology did."""
-    spared = earlier.reason.startswith(NOT_RUN)
-    reason = earlier.reason if spared else f"{NOT_RUN}{earlier.reason} on {earlier.topology}"
+def _size(row: Row) -> float:
+    return math.inf if row.gpus is None else row.gpus
+
+
+def _spared(point: Point, smaller: Row) -> Row:
+    """Return the row of a point that is not run: it ends as that of the smaller network did."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     known = {"versions": versions(), "host": host(), "commit": commit(), "time": now}
-    ending = {"status": earlier.status, "reason": reason, "gpus": gpus_of(point)}
+    reason = f"{NOT_RUN}{smaller.reason} on {smaller.topology}"
+    ending = {"status": smaller.status, "reason": reason, "gpus": gpus_of(point)}
     return Row.of(point, {**ending, **known})

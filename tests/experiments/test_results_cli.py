@@ -136,6 +136,10 @@ def test_html_writes_one_page_of_several_results(folder, tmp_path: Path) -> None
         (["plot", "a", "--kind", "xyz", "-o", "a.png"], "unknown kind of figure 'xyz'; known: "),
         (["plot", "a", "--kind", "pareto", "-o", "a.gif"], "unknown ending; use one of .pdf"),
         (["html", "none", "-o", "a.html"], "there is no such folder or file"),
+        (
+            ["html", "nan.jsonl", "-o", "a.html"],
+            "nan.jsonl, line 2: not a row of results: algbw_gb",
+        ),
         (["html", "empty.jsonl", "-o", "a.html"], "there are no rows in it yet"),
         (["html", "a", "-o", "a.htmx"], "unknown ending; use .html"),
         (["html", "a", "-o", "none/a.html"], "there is no directory none; create it first"),
@@ -151,6 +155,8 @@ def test_a_mistake_is_one_typed_line(
     (tmp_path / "empty.jsonl").touch()
     later = some_rows()[0].to_json().replace('"ok"', '"paused"')
     (tmp_path / "later.jsonl").write_text(f"{later}\n")
+    row = some_rows()[0].to_json()
+    (tmp_path / "nan.jsonl").write_text(f'{row}\n{row[:-1]}, "algbw_gb_s": NaN}}\n')
     monkeypatch.chdir(tmp_path)
     error = invoke(*arguments).exception
     assert getattr(error, "exit_code", None) == 2

@@ -35,3 +35,15 @@ def test_a_point_without_a_result_is_a_word() -> None:
         (axes,) = breakdowns([replace(lost, cluster="elsewhere")]).axes
     assert [text.get_text() for text in axes.texts] == ["timeout"]
     assert not axes.patches
+
+
+def test_a_stage_looks_the_same_in_every_figure() -> None:
+    """Whichever stages stand before it."""
+    looks = []
+    for stages in ({"optimality": 1.0, "routing": 1.0}, {"tight sets": 1.0, "routing": 1.0}):
+        row = replace(clusters_of_rows()[0], stages_s=stages, cluster="elsewhere")
+        with style():
+            (axes,) = breakdowns([row]).axes
+        bar = axes.patches[1]
+        looks.append((bar.get_facecolor(), bar.get_hatch()))
+    assert looks[0] == looks[1]

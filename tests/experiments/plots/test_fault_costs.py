@@ -42,3 +42,12 @@ def test_without_the_whole_network_there_is_nothing_to_compare_with() -> None:
     with style():
         (axes,) = fault_costs(some_rows()[2:], "algbw_gb_s").axes
     assert [line.get_label() for line in axes.get_lines()] == ["optimum without faults"]
+
+
+def test_what_is_not_damaged_is_not_called_so() -> None:
+    """With the rows of whole networks alone, the band is their own optimum."""
+    with style():
+        (axes,) = fault_costs(some_rows()[:2], "algbw_gb_s").axes
+    lines = {line.get_label(): list(line.get_ydata()) for line in axes.get_lines()}
+    assert lines["optimum, undamaged"] == [1]
+    assert "optimum, damaged" not in lines

@@ -42,6 +42,20 @@ def test_a_point_without_a_result_is_a_letter_not_a_gap() -> None:
     assert "limit" in {line.get_label() for line in times.get_lines()}
 
 
+def test_methods_that_cannot_do_a_panel_leave_it_to_those_that_can() -> None:
+    """One without any result is in the legend alone; one with a result elsewhere is a note."""
+    rows = some_rows()
+    done = replace(rows[0], method="bfb", cluster="mi250", topology="mi250:boxes=1")
+    lost = [replace(row, status=Status.UNSUPPORTED) for row in rows[:3]]
+    rows += [done, *(replace(row, method=name) for row in lost for name in ("bfb", "sccl"))]
+    with style():
+        first, second = lines(rows, "generation_s").axes
+    assert list(letters(first)) == ["T"]
+    assert [text.get_text() for text in first.texts] == ["unsupported: bfb"]
+    assert not second.texts
+    assert "sccl: unsupported" in first.get_legend_handles_labels()[1]
+
+
 def test_a_point_that_died_early_stands_at_the_size_of_its_topology() -> None:
     """A crash before the topology was read leaves no size; another method's row has it."""
     rows = some_rows()

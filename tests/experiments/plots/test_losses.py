@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from experiments.plots.drawing import panels, style
-from experiments.plots.losses import INK, lost_in_words, lost_places, never_done, notes, partly_done
+from experiments.plots.losses import (
+    INK,
+    lettered,
+    lost_in_words,
+    lost_places,
+    never_done,
+    notes,
+    partly_done,
+    unsupported_in_words,
+)
 from experiments.plots.panels import palette_of
 from experiments.results.rows import Status
 from tests.experiments.plots.letters import letters
@@ -21,7 +30,7 @@ def test_losses_are_told_with_the_sizes_where_they_are() -> None:
     palette = palette_of(rows)
     assert lost_in_words(rows, palette, cluster="dgx_a100") == [
         ("forestcoll: failed at 16 GPUs", palette["forestcoll"]["color"]),
-        ("ring: timeout at 32, 64 GPUs", palette["ring"]["color"]),
+        ("ring: timeout from 32 GPUs on", palette["ring"]["color"]),
     ]
     assert lost_in_words(rows, palette, topology="dgx_a100:boxes=8") == [
         ("ring: timeout", palette["ring"]["color"])
@@ -32,6 +41,25 @@ def test_a_loss_without_a_size_is_told_too() -> None:
     rows = [replace(row, gpus=None, status=Status.FAILED) for row in clusters_of_rows()[:1]]
     ((words, _),) = lost_in_words(rows, palette_of(rows), cluster="dgx_a100")
     assert words == "forestcoll: failed at ? GPUs"
+
+
+def test_what_cannot_be_done_in_a_panel_is_told_in_one_line() -> None:
+    """Whatever the size; it is a word, so that it is read in grey. Long lines are broken."""
+    row = replace(clusters_of_rows()[0], status=Status.UNSUPPORTED)
+    rows = [replace(row, method=name, gpus=size) for name in ("a", "b") for size in (8, 16)]
+    told = [("unsupported: a, b", INK)]
+    assert lost_in_words(rows, palette_of(rows), cluster="dgx_a100") == told
+    assert len(unsupported_in_words([f"method-{i}" for i in range(12)])) == 3
+
+
+def test_beyond_the_last_result_only_the_first_loss_of_a_kind_has_a_letter() -> None:
+    """Of 8 to 256 GPUs: a timeout before a result stays, so does the first after, and an M."""
+    ok, late, full = Status.OK, Status.TIMEOUT, Status.OUT_OF_MEMORY
+    ends = {8: late, 16: ok, 32: late, 64: late, 128: full, 256: full}
+    row = clusters_of_rows()[0]
+    every = [(size, replace(row, gpus=size, status=status)) for size, status in ends.items()]
+    lost = [one for one in every if one[1].status is not ok]
+    assert [place for place, _ in lettered(lost, every)] == [8, 32, 128]
 
 
 def test_many_losses_at_one_place_are_counted() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
-from experiments.plots.drawing import style
+import pytest
+
+from experiments.plots.drawing import finish, style
 from experiments.plots.maps import heat_map
 from tests.experiments.plots.letters import letters
 from tests.experiments.samples import clusters_of_rows as some_rows
@@ -40,3 +43,20 @@ def test_all_topologies_are_in_one_panel_and_shares_are_in_percent() -> None:
     ]  # fmt: skip
     assert {text.get_rotation() for text in axes.get_xticklabels()} == {90}
     assert bar.get_ylabel() == "share of the optimum, flowing (cells: %)"
+
+
+@pytest.mark.parametrize("sides", [("topology", "method"), ("method", "topology")])
+def test_long_names_are_neither_cut_off_nor_over_each_other(sides: tuple[str, str]) -> None:
+    """One of 20 letters and two of 170, below the cells and beside them."""
+    long = "cartesian_product:of=" + "(ring:nodes=8,bidirectional=false)" * 4
+    names = ["generalized_kautz:a=1", f"{long},a=1", f"{long},b=1"]
+    rows = [replace(some_rows()[0], topology=name) for name in names]
+    with style():
+        figure = heat_map(rows, *sides, "ratio")
+        finish(figure, "")
+        axes = figure.axes[0]
+        labels = [*axes.get_xticklabels(), *axes.get_yticklabels()]
+        boxes = [label.get_window_extent() for label in labels]
+    assert all(figure.bbox.x0 <= box.x0 and figure.bbox.y0 <= box.y0 for box in boxes)
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    assert {"".join(label.get_text().split("\n")) for label in labels} >= set(names)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
+from experiments.reproduction import cli
 from experiments.reproduction.cli import app
+from experiments.reproduction.coverage import Coverage
+from experiments.reproduction.difference import Difference
 from forestcoll.errors import InvalidExperimentError
 from tests.experiments.reproduction.conftest import CLONE
+from tests.experiments.reproduction.test_coverage import clone, keep
+
+__all__ = ["clone"]
 
 
 def test_coverage_names_what_is_missing_and_what_differs() -> None:
@@ -16,6 +24,45 @@ def test_coverage_names_what_is_missing_and_what_differs() -> None:
     assert done.exit_code == 0, done.output
     assert "EB13  waiting" in done.output
     assert "30 printed, 22 here" in done.output
+
+
+def test_what_is_broken_is_named_in_a_line_and_ends_with_a_code(clone: Path) -> None:
+    (clone / "results/toy/rows.jsonl").write_text('{"algbw_gb_s": NaN}\n')
+    for command in ("draw", "coverage"):
+        done = CliRunner().invoke(app, [command, "--clone", str(clone)])
+        assert done.exit_code == 1, done.output
+        (line,) = (line for line in done.stderr.splitlines() if line.startswith("broken: "))
+        assert "results/toy/rows.jsonl, line 1: " in line
+    done = CliRunner().invoke(app, ["page", "--clone", str(clone)])
+    assert isinstance(done.exception, InvalidExperimentError)
+
+
+def test_a_number_that_is_not_known_to_come_out_otherwise_ends_with_a_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cli, "_missing", lambda found: [])
+    monkeypatch.setattr(Coverage, "differences", (Difference("EF5", "algbw", "4", 5),))
+    done = CliRunner().invoke(app, ["coverage", "--clone", str(CLONE)])
+    assert done.exit_code == 1, done.output
+    assert "not known to come out otherwise: EF5, algbw" in done.stderr
+    monkeypatch.setattr(Coverage, "differences", (Difference("EF5", "algbw", "5", 5),))
+    assert CliRunner().invoke(app, ["coverage", "--clone", str(CLONE)]).exit_code == 0
+
+
+def test_what_was_run_again_is_compared_from_where_one_stands(
+    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The line that is printed works as it stands, from a folder beside the clone."""
+    keep(clone, 2)
+    stand = tmp_path / "a stand"
+    stand.mkdir()
+    monkeypatch.chdir(stand)
+    done = CliRunner().invoke(app, ["recompute", "--clone", "..", "--results", "once more"])
+    assert done.exit_code == 0, done.output
+    (line,) = done.stdout.splitlines()
+    assert line == "forestcoll results compare ../results/toy 'once more/toy'"
+    for folder in shlex.split(line)[3:]:
+        assert (stand / folder / "rows.jsonl").is_file()
 
 
 def test_show_says_how_to_have_an_item_again() -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from experiments.reproduction import coverage as module
 from experiments.reproduction.coverage import Coverage
-from experiments.reproduction.inventory import Item
+from experiments.reproduction.difference import Difference
+from experiments.reproduction.inventory import Item, Otherwise
 from experiments.results.rows import RowFile, Status
 from forestcoll.errors import InvalidExperimentError
 from tests.experiments.samples import clusters_of_rows
@@ -83,6 +84,51 @@ def test_an_item_counts_only_with_its_tests_and_files(
 def test_a_clone_without_results_has_none(clone: Path) -> None:
     shutil.rmtree(clone / "results")
     assert Coverage(clone).rows == {}
+
+
+def test_one_broken_experiment_does_not_keep_the_others(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that is not YAML, one that is not text, one without a name; rows that are damaged."""
+    keep(clone, 2)
+    toys = clone / "experiments/toys"
+    (toys / "a.yaml").write_text(TOY.replace("toy", "a").replace("}]", "]"))
+    (toys / "b.yaml").write_bytes(TOY.replace("toy", "b").encode() + b"title: \xff\n")
+    (toys / "c.yaml").write_text(TOY.replace("name: toy", ""))
+    (toys / "d.yaml").write_text(TOY.replace("toy", "d"))
+    (clone / "results/d").mkdir()
+    (clone / "results/d/rows.jsonl").write_text("no row\n")
+    found = Coverage(clone)
+    assert list(found.rows) == ["toy"]
+    assert list(found.broken) == ["a", "b", "toys/c.yaml", "d"]
+    for name, file in (("a", "a.yaml"), ("b", "b.yaml"), ("toys/c.yaml", "c.yaml"), ("d", "rows")):
+        assert file in found.broken[name]
+        assert "\n" not in found.broken[name]
+    assert faults(clone, monkeypatch, rows=("toy",)) == ()
+    assert faults(clone, monkeypatch, rows=("toy", "d")) == ("d is broken",)
+
+
+def test_what_comes_out_otherwise_must_be_known_to(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only numbers of theory, and only of the item that says so."""
+    known = Otherwise("T_L", 0.5, "misprinted")
+    monkeypatch.setattr(
+        module, "read_items", lambda: [Item("EB7", "x", "x", ("T",), "done", otherwise=(known,))]
+    )
+    one, other = (Difference(item, "T_L", "4", 5) for item in ("EB7", "EB8"))
+    time = Difference("EB7", "seconds", "4", 5, kind="time")
+    monkeypatch.setattr(Coverage, "differences", (one, other, time))
+    assert Coverage(clone).otherwise == (one, other)
+    assert Coverage(clone).unexplained == (other,)
+
+
+def test_every_printed_number_that_comes_out_otherwise_is_explained(coverage: Coverage) -> None:
+    """And nothing is explained that does not."""
+    assert coverage.unexplained == ()
+    for one in coverage.shown:
+        for reason in one.item.otherwise:
+            assert any(reason.covers(it) for it in coverage.otherwise), reason
 
 
 def test_all_that_theory_gives_and_most_of_what_software_gives_is_reproduced(

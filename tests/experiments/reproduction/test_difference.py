@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.reproduction.difference import Difference, printed_number
+from experiments.reproduction.difference import Difference, come_out, printed_number
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,11 @@ def test_ours_is_equal_if_it_rounds_to_what_is_printed(
 def test_the_share_is_of_what_is_printed() -> None:
     assert Difference("EF5", "x", "200", 220.0).share == pytest.approx(0.1)
     assert printed_number("<0.01")[0] == 0.01
+
+
+def test_a_number_that_two_tables_print_counts_once() -> None:
+    """It comes out if it does in both: 5 hops are printed twice, 1.3 and 1.4 for what is 1.3."""
+    twice = [Difference(item, "T_L", "5", 5.0) for item in ("EB7", "EB20")]
+    apart = [Difference("EB7", "T_B", shown, 1.3) for shown in ("1.4", "1.3")]
+    assert come_out(twice) == (1, 1)
+    assert come_out(twice + apart) == come_out(twice + apart[::-1]) == (1, 2)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from experiments.reproduction.coverage import Coverage
-from experiments.reproduction.redraw import chosen, recompute, redraw
+from experiments.reproduction.redraw import Drawn, chosen, recompute, redraw
 from forestcoll.errors import InvalidExperimentError
 from tests.experiments.reproduction.test_coverage import TOY, clone, keep
 
@@ -20,12 +20,26 @@ def test_figures_are_drawn_from_the_rows_alone(clone: Path) -> None:
     toy.write_text(f"{TOY}figures: [theoretical-algbw]\n")
     keep(clone, 2)
     before = (clone / "results/toy/rows.jsonl").read_bytes()
-    told: list[tuple[str, int]] = []
-    assert redraw(Coverage(clone), 1, lambda name, files: told.append((name, files))) == 3
-    assert told == [("toy", 3)]
+    assert list(redraw(Coverage(clone), 1)) == [Drawn("toy", 3)]
     names = {file.name for file in (clone / "results/toy").iterdir()}
     assert names == {"rows.jsonl", "summary.csv", "theoretical-algbw.png", "theoretical-algbw.pdf"}
     assert (clone / "results/toy/rows.jsonl").read_bytes() == before
+
+
+def test_what_cannot_be_drawn_does_not_keep_the_others(clone: Path) -> None:
+    """One is broken; the summary of another is in the way of a folder."""
+    keep(clone, 2)
+    rows = (clone / "results/toy/rows.jsonl").read_bytes()
+    for name in ("a", "b"):
+        (clone / f"experiments/toys/{name}.yaml").write_text(TOY.replace("toy", name))
+        (clone / "results" / name).mkdir()
+        (clone / "results" / name / "rows.jsonl").write_bytes(rows if name == "a" else b"x\n")
+    (clone / "results/a/summary.csv").mkdir()
+    done = {one.name: one for one in redraw(Coverage(clone), 1)}
+    assert done["toy"] == Drawn("toy", 1)
+    for name in ("a", "b"):
+        assert name in done[name].fault
+        assert not done[name].files
 
 
 def test_the_quickest_experiments_fit_and_the_others_are_named(clone: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from pathlib import Path
 
@@ -135,6 +136,10 @@ def test_the_last_row_of_a_point_counts() -> None:
         ("algbw_at_finish", "-1", "'-1' is not an exact number"),
         ("status", "paused", "status is 'paused', which is not of ok, timeout"),
         ("experiment", None, "experiment is None; it should be a valid string"),
+        ("algbw_gb_s", math.nan, "algbw_gb_s is nan; it should be a finite number"),
+        ("generation_s", math.inf, "generation_s is inf; it should be a finite number"),
+        ("sizes", {"1024": {"time_simulated_s": math.nan}}, "sizes is nan; it should be a"),
+        ("parameters", {"effort": -math.inf}, "parameters is -inf; it should be a"),
     ],
 )
 def test_a_column_of_the_wrong_type_is_named(

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from experiments.config.experiment import read_experiment
 from experiments.config.points import Point, Status
 from experiments.results.rows import Row, RowFile, read_rows
-from experiments.run.plan import make_plan
+from experiments.run.plan import gpus_of, make_plan
 from experiments.run.runner import run_points
 
 SIZES = [{"family": "ring", "parameters": {"nodes": [3, 4, 5]}}]
@@ -83,7 +83,8 @@ class Slow(Pretended):
             on_stage(point, "starting")
             late = point.method != "forestcoll" and point.topology != "ring:nodes=3"
             ending = {"status": "timeout", "reason": "over 1 s"} if late else {"status": "ok"}
-            yield Row.of(point, {**ending, "time": "2026-01-01T00:00:00+00:00"})
+            known = {"gpus": gpus_of(point), "time": "2026-01-01T00:00:00+00:00"}
+            yield Row.of(point, {**ending, **known})
 
 
 def test_a_method_that_hit_a_limit_is_spared_what_follows(
@@ -111,8 +112,25 @@ def test_a_method_that_hit_a_limit_is_spared_what_follows(
     assert [row.reason for row in rows if row.method == "ring"] == ["", *["over 1 s"] * 3]
 
 
+def test_only_larger_networks_are_spared(write_experiment, log, tmp_path: Path) -> None:
+    """In whichever order they stand: of 6, 3, 5, 7 and 4 nodes, in this order, only 7 is."""
+    limits = {"seconds": 1, "once": True}
+    sizes = [{"family": "ring", "parameters": {"nodes": [6, 3, 5, 7, 4]}}]
+    path = write_experiment(topologies=sizes, methods=[{"name": "ring"}], limits=limits)
+    plan = make_plan(read_experiment(path).points, [])
+    with RowFile(tmp_path / "rows.jsonl") as file:
+        found = {row.topology: row.reason for row in run_points(plan, file, Slow(), log)}
+    assert found == {
+        "ring:nodes=6": "over 1 s",
+        "ring:nodes=3": "",
+        "ring:nodes=5": "over 1 s",
+        "ring:nodes=7": "not run: over 1 s on ring:nodes=5",
+        "ring:nodes=4": "over 1 s",
+    }
+
+
 def test_a_smaller_network_that_is_added_later_runs(write_experiment, log, tmp_path: Path) -> None:
-    """What is earlier is so by the file as it is, not by that of the earlier run."""
+    """A limit that a larger network ran into says nothing of it."""
     limits = {"seconds": 1, "once": True}
     found = []
     with RowFile(tmp_path / "rows.jsonl") as file:
