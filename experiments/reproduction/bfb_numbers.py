@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from experiments.published import printed
+from experiments.reproduction import bfb_bounds
 from experiments.reproduction.difference import Difference
 from experiments.results.rows import Row, Status
 
@@ -22,46 +23,75 @@ Rows = Mapping[str, Sequence[Row]]
 _ITEMS = {"4": "EB7", "5": "EB8", "7": "EB20", "8": "EB22"}
 """Which item a table is."""
 
-_MB_US = 83.886
-"""Table 4: what 1 MB takes at the 100 Gb/s of a node, in us; of four links each has a quarter."""
-
-_DEGREE = 4
+_ALL_TO_ALLS = {
+    "4": ("bfb-table4-all-to-all",),
+    "7": ("bfb-table7-all-to-all", "bfb-table4-all-to-all"),
+}
+"""Whose rows have the last column of a table; networks of 1024 GPUs are in both tables."""
 
 
 def differences(rows: Rows) -> Iterator[Difference]:
     """Yield every number that is printed and that rows can be held against."""
-    yield from _tables(rows)
-    yield from _all_to_alls(rows)
+    for line in printed("bfb_topologies.csv"):
+        key = line["topology"], line["method"], line["collective"]
+        its = _of(rows, (f"bfb-table{line['table']}",), line["topology"])
+        for row in (r for r in its if (r.topology, r.method, r.collective) == key):
+            yield from _schedule(line, row)
+        for row in (r for r in its if r.method == "bfb"):
+            yield from _graph(line, row)
+        for row in _of(rows, _ALL_TO_ALLS.get(line["table"], ()), line["topology"]):
+            yield from _all_to_all(line, row)
+    yield from bfb_bounds.differences()
     yield from _generation(rows)
+
+
+def _of(rows: Rows, names: Sequence[str], topology: str) -> list[Row]:
+    its = [row for name in names for row in _done(rows.get(name, ()))]
+    return [row for row in its if row.topology == topology]
 
 
 def _done(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.status is Status.OK]
 
 
-def _tables(rows: Rows) -> Iterator[Difference]:
-    """T_L in hops and T_B in M / B."""
-    for line in printed("bfb_topologies.csv"):
-        key = line["topology"], line["method"], line["collective"]
-        its = _done(rows.get(f"bfb-table{line['table']}", ()))
-        for row in (r for r in its if (r.topology, r.method, r.collective) == key):
-            item, what = _ITEMS[line["table"]], f"{line['method']}, {line['topology']}"
-            if row.steps is not None and row.bandwidth_runtime is not None:
-                yield Difference(item, f"T_L, {what}", line["printed_steps"], row.steps, "hops")
-                shown, ours = line["printed_bandwidth_runtime"], row.bandwidth_runtime
-                kind = "derived" if "/" in shown else "theory"  # a tick for "optimal" is printed
-                yield Difference(item, f"T_B, {what}", shown, ours, "M/B", kind)
+def _schedule(line: Mapping[str, str], row: Row) -> Iterator[Difference]:
+    """T_L in hops, T_B in M / B, and the time that an allreduce takes by both."""
+    if row.steps is None or row.bandwidth_runtime is None:
+        return
+    item, what = _ITEMS[line["table"]], f"{line['method']}, {line['topology']}"
+    if line["printed_steps"]:
+        yield Difference(item, f"T_L, {what}", line["printed_steps"], row.steps, "hops")
+        shown, ours = line["printed_bandwidth_runtime"], row.bandwidth_runtime
+        kind = "derived" if "/" in shown else "theory"  # a tick for "optimal" is printed
+        yield Difference(item, f"T_B, {what}", shown, ours, "M/B", kind)
+    if line["printed_allreduce_us"]:
+        ours = bfb_bounds.allreduce_us(row.steps, row.bandwidth_runtime)
+        yield Difference(item, f"allreduce, {what}", line["printed_allreduce_us"], ours, "us")
 
 
-def _all_to_alls(rows: Rows) -> Iterator[Difference]:
-    """1 MB a node: its time is that of M at the rate of a node with links of 1."""
-    ours = {row.topology: row for row in _done(rows.get("bfb-table4-all-to-all", ()))}
-    for line in printed("bfb_all_to_all.csv"):
-        row = ours.get(line["topology"])
-        if row is not None and row.algbw_gb_s is not None:
-            what = f"all-to-all of 1 MB, {line['topology']}"
-            time_us = _DEGREE / row.algbw_gb_s * _MB_US
-            yield Difference("EB7", what, line["printed_all_to_all_us"], time_us, "us")
+def _graph(line: Mapping[str, str], row: Row) -> Iterator[Difference]:
+    """What a network has whatever is sent on it; breadth-first, its diameter is the steps."""
+    item, nodes = _ITEMS[line["table"]], row.gpus
+    if line["printed_diameter"] and row.steps is not None:
+        shown = line["printed_diameter"]
+        yield Difference(item, f"diameter, {line['topology']}", shown, row.steps, "hops")
+    if line["printed_least_steps"] and nodes is not None:
+        for column, fewest in bfb_bounds.FEWEST.items():
+            what = f"{column.replace('_', ' ')}, {line['topology']}"
+            yield Difference(item, what, line[f"printed_{column}"], fewest(nodes), "hops")
+
+
+def _all_to_all(line: Mapping[str, str], row: Row) -> Iterator[Difference]:
+    """The rate of a pair in links, where ours have 1 GB/s, and the time of 1 MB a node."""
+    if row.algbw_gb_s is None or row.gpus is None:
+        return
+    item, rate = _ITEMS[line["table"]], row.algbw_gb_s / row.gpus
+    if line["printed_rate"]:
+        what = f"all-to-all rate, {line['topology']}"
+        yield Difference(item, what, line["printed_rate"], rate, "links")
+    if line["printed_all_to_all_us"]:
+        what, time_us = f"all-to-all, {line['topology']}", bfb_bounds.all_to_all_us(row.gpus, rate)
+        yield Difference(item, what, line["printed_all_to_all_us"], time_us, "us")
 
 
 def _generation(rows: Rows) -> Iterator[Difference]:
