@@ -32,14 +32,17 @@ def test_allgathers_take_the_printed_times(coverage: Coverage) -> None:
         assert abs(d.share) < (0.03 if longer else 4e-4), d
 
 
-def test_all_to_alls_come_near_the_printed_times(coverage: Coverage) -> None:
-    """Table 3 exactly; table 8 within 3 % where latencies are small, for reasons in the docs."""
+def test_all_to_alls_are_proved_the_least_and_below_the_printed_times(coverage: Coverage) -> None:
+    """Table 3 exactly; table 8 by .07 to 9.5 % at all points but one, where .35 % are missing."""
     (third,) = of(coverage, "time, all-to-all", "ET6")
     assert third.equal
     eighth = of(coverage, "time, all-to-all", "ET19")
     assert len(eighth) == 22
-    small = ("1000 bytes", "4000 bytes", "16000 bytes")
-    assert all(abs(d.share) < 0.03 for d in eighth if not any(size in d.what for size in small))
+    assert all(-0.1 < d.share < 0.004 for d in eighth)
+    (above,) = (d for d in eighth if d.share > 0)
+    assert "1000 bytes" in above.what
+    its = coverage.rows["teccl-table8-all-to-all"]
+    assert all(row.verified and row.search_status == "optimal" for row in its)
 
 
 def test_epochs_are_those_of_table_7_and_all_are_proved(coverage: Coverage) -> None:
