@@ -24,7 +24,7 @@ def test_steps_and_times_of_tables_4_5_7_and_8_are_those_printed(coverage: Cover
 
 
 def test_diameters_and_moore_bounds_are_those_printed(coverage: Coverage) -> None:
-    """Diameters of tables 4 and 7, bounds of table 8."""
+    """Of tables 4, 7 and 8."""
     found = [d for d in differences(coverage.rows) if d.what.startswith(("diameter", "least"))]
     assert len(found) == printed_of("printed_diameter") + 2 * 15 == 26 + 30
     assert [d for d in found if not d.equal] == []
