@@ -28,7 +28,15 @@ from forestcoll.problem.sizes import size_text
 from forestcoll.schedule.simulate import AlphaBeta, Simulator, best_pieces
 from forestcoll.topology import load_topology
 
-__all__ = ["Compared", "compared", "fitted_alpha_us", "fitted_on", "mean_error", "table"]
+__all__ = [
+    "Compared",
+    "best_simulated",
+    "compared",
+    "fitted_alpha_us",
+    "fitted_on",
+    "mean_error",
+    "table",
+]
 
 MEASURE = "algbw_simulated_gb_s"
 FITTED = "ring"
@@ -93,7 +101,18 @@ def _best(alphas: Iterable[float]) -> float:
 
 
 def compared(rows: Iterable[Row]) -> list[Compared]:
-    """Compare simulated rows with what was measured.
+    """Compare simulated rows with what was measured."""
+    best = best_simulated(rows)
+    return [
+        _beside(mark, collective, best[collective, mark.method, mark.size_bytes])
+        for collective in COLLECTIVES
+        for mark in _measured(collective)
+        if mark.size_bytes and (collective, mark.method, mark.size_bytes) in best
+    ]
+
+
+def best_simulated(rows: Iterable[Row]) -> dict[tuple[str, str, int], float]:
+    """Return the algbw in GB/s by collective, method and size, on the two boxes.
 
     Of a method with several choices of parameters the best counts, for each size by itself.
     """
@@ -103,12 +122,7 @@ def compared(rows: Iterable[Row]) -> list[Compared]:
         if row.topology == TOPOLOGY and row.size_bytes and row.algbw_simulated_gb_s:
             key = (row.collective, row.method, row.size_bytes)
             best[key] = max(best.get(key, -math.inf), row.algbw_simulated_gb_s)
-    return [
-        _beside(mark, collective, best[collective, mark.method, mark.size_bytes])
-        for collective in COLLECTIVES
-        for mark in _measured(collective)
-        if mark.size_bytes and (collective, mark.method, mark.size_bytes) in best
-    ]
+    return best
 
 
 def table(found: Iterable[Compared]) -> list[str]:

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 
 from experiments.config.experiment import ParsedExperiment, read_experiment
-from experiments.reproduction import bfb_numbers, forestcoll_numbers, teccl_numbers
+from experiments.reproduction import bfb_numbers, forestcoll_numbers, teccl_numbers, teccl_peers
 from experiments.reproduction.difference import Difference
 from experiments.reproduction.inventory import Item, read_items
 from experiments.results.rows import Row, Status, latest, read_rows
@@ -24,7 +24,7 @@ from forestcoll.errors import ForestCollError, InvalidExperimentError
 
 __all__ = ["Coverage", "Shown"]
 
-_NUMBERS = (forestcoll_numbers, bfb_numbers, teccl_numbers)
+_NUMBERS = (forestcoll_numbers, bfb_numbers, teccl_numbers, teccl_peers)
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ Source:  ForestColl tables 1 and 3, figures 2, 10 to 12 and 14; slides (cuts, me
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import median
+from statistics import fmean, median
 
-from experiments.fit_alpha import compared
+from experiments.fit_alpha import COLLECTIVES, best_simulated, compared
 from experiments.published import printed
 from experiments.reproduction.difference import Difference
 from experiments.reproduction.training import savings
@@ -28,6 +28,14 @@ _RINGS_CROSS = "15/8"
 """Figure 2, of two boxes of eight: 15 shards come into each box where 8 would do."""
 
 
+_STAGES = {
+    "optimality_s": ("optimality",),
+    "switch_removal_s": ("tight sets", "switch removal"),
+    "tree_packing_s": ("tree packing", "routing"),
+}
+"""Columns of table 3, and what ours do in their place."""
+
+
 def differences(rows: Rows) -> Iterator[Difference]:
     """Yield every number that is printed and that rows can be held against."""
     yield from _traffic(rows)
@@ -35,6 +43,7 @@ def differences(rows: Rows) -> Iterator[Difference]:
     yield from _fixed_k(rows)
     yield from _generation(rows)
     yield from _measured(rows)
+    yield from _averages(rows)
     for one in speedups(rows):
         yield from _speedup(one)
     for saving in savings(rows):
@@ -82,17 +91,22 @@ def _fixed_k(rows: Rows) -> Iterator[Difference]:
 
 def _generation(rows: Rows) -> Iterator[Difference]:
     """Generation times at the sizes of table 3: ours of the best algorithms that we have."""
-    ours = _ok(rows.get("forestcoll-table3", ()), "forestcoll")
     for line in printed("forestcoll_generation.csv"):
-        times = [
-            row.generation_s
-            for row in ours
+        its = [
+            row
+            for row in _ok(rows.get("forestcoll-table3", ()), "forestcoll")
             if (row.cluster, row.gpus) == (line["cluster"], int(line["gpus"]))
-            and row.generation_s is not None
         ]
-        if times and line["item"] == "EF16":
-            what = f"generation time, {line['cluster']}, {line['gpus']} GPUs"
-            yield Difference("EF16", what, line["generation_s"], median(times), "s", "time")
+        if line["item"] != "EF16" or not its:
+            continue
+        where = f"{line['cluster']}, {line['gpus']} GPUs"
+        total = median(row.generation_s or 0.0 for row in its)
+        what = f"generation time, {where}"
+        yield Difference("EF16", what, line["generation_s"], total, "s", "time")
+        for stage, ours in _STAGES.items():
+            taken = median(sum(row.stages_s[name] for name in ours) for row in its)
+            what = f"{' and '.join(ours)}, {where}"
+            yield Difference("EF16", what, line[stage], taken, "s", "time")
 
 
 def _measured(rows: Rows) -> Iterator[Difference]:
@@ -102,6 +116,29 @@ def _measured(rows: Rows) -> Iterator[Difference]:
                 what = f"{one.collective}, {one.method}, {size_text(one.size_bytes)}"
                 shown = f"{one.measured_gb_s:g}"
                 yield Difference("ES6", what, shown, one.simulated_gb_s, "GB/s", "simulated")
+
+
+def _averages(rows: Rows) -> Iterator[Difference]:
+    """The slides' averages over the sizes: algbw, and how many times ForestColl's is another's."""
+    for collective in COLLECTIVES:
+        its = rows.get(f"forestcoll-figure11-{collective}", ())
+        of: dict[str, dict[int, float]] = {}
+        for (_, method, size), algbw in best_simulated(its).items():
+            of.setdefault(method, {})[size] = algbw
+        by_nccl = [of[method] for method in ("ring", "nccl-tree") if method in of]
+        if "ring" in of:
+            of["nccl-best"] = {size: max(one[size] for one in by_nccl) for size in of["ring"]}
+        for line in printed("forestcoll_measured.csv"):
+            method, shown = line["method"], line["average_measured_gb_s"]
+            if line["collectives"] != collective or not shown or method not in of:
+                continue
+            what, sizes = f"{collective}, {method}, average of all sizes", sorted(of[method])
+            average = fmean(of[method][size] for size in sizes)
+            yield Difference("ES6", what, shown, average, "GB/s", "simulated")
+            if ratio := line["average_ratio"]:
+                what = f"{collective}, forestcoll over {method}, average of all sizes"
+                times = fmean(of["forestcoll"][size] / of[method][size] for size in sizes)
+                yield Difference("ES6", what, ratio, times, "times", "simulated")
 
 
 def _speedup(one: Speedup) -> Iterator[Difference]:

@@ -33,6 +33,10 @@ _COUNTED = ("measures-allgather", "bfb-figure10", "forestcoll-figure14")
 """Experiments whose allgathers tell what methods can do."""
 
 
+_OF = {"theory": "", "search": ", searches", "simulated": ", simulated"}
+"""What the page says of the kind of a difference."""
+
+
 def page_tables(coverage: Coverage) -> dict[str, list[str]]:
     """Return the tables of the page, by the names of their places in it."""
     found = coverage.differences
@@ -42,6 +46,7 @@ def page_tables(coverage: Coverage) -> dict[str, list[str]]:
         "items": _items(coverage),
         "theory": _differences(coverage.otherwise),
         "simulated": _differences([one for one in found if one.kind == "simulated"]),
+        "searches": _differences([one for one in found if one.kind == "search"]),
         "training": _training(savings(coverage.rows)),
         "times": _times([one for one in found if one.kind == "time"]),
         "methods": _methods(capabilities(rows)),
@@ -105,14 +110,13 @@ def _numbers(one: Shown) -> str:
     for kind, words in (("theory", "as printed"), ("derived", "as derived")):
         its = [d for d in one.differences if d.kind == kind]
         said += [f"{sum(d.equal for d in its)} of {len(its)} {words}"] if its else []
-    for kind in ("theory", "simulated", "time"):
+    for kind in ("theory", "search", "simulated", "time"):
         off = [d for d in one.differences if d.kind == kind and not d.equal]
         if off and kind == "time":
             said.append(f"{len(off)} times")
         elif off:
             worst = max(off, key=lambda d: abs(d.share))
-            name = "largest difference" if kind == "theory" else "largest difference, simulated"
-            said.append(f"{name} {worst.share:+.1%}")
+            said.append(f"largest difference{_OF[kind]} {worst.share:+.1%}")
     return "; ".join(said)
 
 
@@ -151,7 +155,7 @@ def _times(found: Sequence[Difference]) -> list[str]:
                 one.what,
                 f"{one.printed} s",
                 duration(one.ours),
-                f"{1 / (1 + one.share):.3g}",
+                f"{'<' * one.printed.startswith('<')}{1 / (1 + one.share):.3g}",
             ]
             for one in sorted(found, key=lambda one: one.share)
         ),

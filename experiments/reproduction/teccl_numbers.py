@@ -26,14 +26,25 @@ _Key = tuple[str, str, str, int, int]
 """Topology, collective, epochs, size and chunks."""
 
 
+_EARLY = "8-early-stop"
+
+_LARGE = 4_000_000
+"""Bytes from which on latencies, which a flow does not have, are a hundredth of the time."""
+
+
 def differences(rows: Rows) -> Iterator[Difference]:
     """Yield every number that is printed and that rows can be held against."""
     for line in printed("teccl_times.csv"):
         row = _ours(rows, f"teccl-table{line['table']}", line)
         if row is None:
             continue
-        shown = line["printed_time_us"]
-        yield Difference(line["item"], f"time, {_named(line)}", shown, model_us(row), "us")
+        what, shown = f"time, {_named(line)}", line["printed_time_us"]
+        if line["table"] != _EARLY:
+            yield Difference(line["item"], what, shown, model_us(row), "us")
+        elif int(line["size_bytes"]) >= _LARGE:
+            assert row.algbw_at_finish_gb_s is not None
+            found_us = int(line["size_bytes"]) / row.algbw_at_finish_gb_s / 1000
+            yield Difference(line["item"], f"early stop: {what}", shown, found_us, "us", "search")
         yield from _solver(line, row)
     for line in printed("teccl_epochs.csv"):
         row = _ours(rows, f"teccl-table{line['table']}", line)
@@ -55,7 +66,8 @@ def model_us(row: Row) -> float:
 
 def _solver(line: Mapping[str, str], row: Row) -> Iterator[Difference]:
     if line["printed_solver_s"] and row.generation_s is not None:
-        what, shown = f"solver time, {_named(line)}", line["printed_solver_s"]
+        early = "early stop: " if line["table"] == _EARLY else ""
+        what, shown = f"{early}solver time, {_named(line)}", line["printed_solver_s"]
         yield Difference(line["item"], what, shown, row.generation_s, "s", "time")
 
 

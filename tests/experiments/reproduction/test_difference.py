@@ -12,6 +12,8 @@ from experiments.reproduction.difference import Difference, come_out, printed_nu
     [
         ("348", 347.826, True), ("348", 347.4, False), ("1.332", 1.33249, True),
         ("1.332", 1.3326, False), ("8/5", 1.6, True), ("8/5", 1.60001, False), ("5", 5.0, True),
+        ("<0.01", 0.002, True),
+        ("<0.01", 0.02, False),
     ],
 )  # fmt: skip
 def test_ours_is_equal_if_it_rounds_to_what_is_printed(

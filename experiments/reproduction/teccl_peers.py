@@ -1,0 +1,108 @@
+"""What the TE-CCL paper prints of SCCL and TACCL, and beside them, next to our rows.
+
+Problem: hold the peers' columns and the shares of comparisons against what comes out here.
+Input:   rows by experiment; ``published/teccl_peers.csv``.
+Output:  differences.
+Source:  Liu et al. (SIGCOMM 2024), tables 3, 7 and 8, figures 6 and 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from experiments.published import printed
+from experiments.reproduction.difference import Difference
+from experiments.reproduction.teccl_numbers import model_us
+from experiments.results.rows import Row, Status
+
+__all__ = ["differences"]
+
+Rows = Mapping[str, Sequence[Row]]
+"""By the name of the experiment."""
+
+_ALPHA_US = 0.7
+"""Of a link of DGX1, table 3."""
+
+_FASTER = (
+    ("ndv2, allgather, early stops", "40", "teccl-table8-early-stop", "teccl-table8", "ndv2"),
+    ("ndv2, all-to-all", "45", *2 * ("teccl-figures5-6-all-to-all",), "ndv2"),
+    ("dgx2, allgather", "27", *2 * ("teccl-figures5-6-allgather",), "dgx2"),
+    ("dgx2, all-to-all", "72", *2 * ("teccl-figures5-6-all-to-all",), "dgx2"),
+)
+"""Figure 6: the share of sizes, in percent, at which TE-CCL's search ends before TACCL's; whose
+rows tell ours, TE-CCL's and TACCL's."""
+
+_COPIED = 210_000_000
+"""Bytes at which copies halve the time on DGX1, section 6.4."""
+
+
+def differences(rows: Rows) -> Iterator[Difference]:
+    """Yield every number that is printed and that rows can be held against."""
+    for line in printed("teccl_peers.csv"):
+        for row in _ok(rows.get(line["experiment"], ()), line["method"], line["topology"]):
+            if _same(row, line):
+                yield from _peer(row, line)
+    yield from _shares(rows)
+    yield from _copies(rows)
+
+
+def _ok(rows: Sequence[Row], method: str, topology: str) -> list[Row]:
+    ours = [row for row in rows if row.status is Status.OK and row.method == method]
+    return [row for row in ours if row.topology == topology]
+
+
+def _same(row: Row, line: Mapping[str, str]) -> bool:
+    """Whether a row has the chunks of a line, and its size where the method is told one."""
+    size = row.parameters.get("size_bytes")
+    chunks = row.parameters.get("chunks") == int(line["chunks_of_each"])
+    return chunks and size in (None, int(line["size_bytes"] or 0))
+
+
+def _peer(row: Row, line: Mapping[str, str]) -> Iterator[Difference]:
+    what = f"{line['method']}, {line['collective']}, {line['topology']}"
+    what += f", {line['size_bytes']} bytes" if line["size_bytes"] else ""
+    what += f", {line['chunks_of_each']} chunks"
+    if shown := line["printed_time_us"]:
+        if line["method"] == "sccl":
+            assert row.steps is not None
+            assert row.algbw_in_steps_gb_s is not None
+            busy_us = int(line["size_bytes"]) / row.algbw_in_steps_gb_s / 1000
+            taken_us = row.steps * _ALPHA_US + busy_us
+            yield Difference(line["item"], f"time, {what}", shown, taken_us, "us")
+        elif row.incumbent is not None:
+            yield Difference(line["item"], f"time, {what}", shown, row.incumbent, "us", "search")
+    if (shown := line["printed_solver_s"]) and row.generation_s is not None:
+        yield Difference(line["item"], f"solver time, {what}", shown, row.generation_s, "s", "time")
+
+
+def _shares(rows: Rows) -> Iterator[Difference]:
+    """Count the sizes at which TE-CCL's search, with the better epochs, is the quicker one."""
+    for what, shown, experiment, peers, chassis in _FASTER:
+        ours = _quickest(rows.get(experiment, ()), "teccl", chassis)
+        theirs = _quickest(rows.get(peers, ()), "taccl", chassis)
+        if both := ours.keys() & theirs.keys():
+            share = 100 * sum(ours[size] < theirs[size] for size in both) / len(both)
+            of = f"sizes at which TE-CCL's search is quicker than TACCL's, {what}, of {len(both)}"
+            yield Difference("ET9", of, shown, share, "%", "search")
+
+
+def _quickest(rows: Sequence[Row], method: str, chassis: str) -> dict[int, float]:
+    """Seconds by size; a search that ran into its limit took at least that."""
+    found: dict[int, float] = {}
+    for row in rows:
+        if row.method == method and row.topology.startswith(f"{chassis}:"):
+            size = int(row.parameters["size_bytes"])
+            taken = row.generation_s if row.status is Status.OK else row.limit_s
+            found[size] = min(found.get(size, taken or 0.0), taken or 0.0)
+    return found
+
+
+def _copies(rows: Rows) -> Iterator[Difference]:
+    """Figure 9: how many times as long an allgather takes without copies."""
+    both = []
+    for name in ("teccl-figure9-without-copies", "teccl-figure9"):
+        its = [row for row in rows.get(name, ()) if row.parameters.get("size_bytes") == _COPIED]
+        both += [model_us(row) for row in its if row.incumbent is not None]
+    if len(both) == 2:
+        what = "allgather of 210 MB without copies, as a multiple of that with copies, dgx1"
+        yield Difference("ET14", what, "2", both[0] / both[1], "times")
