@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from baselines.interface.method import Method, Schedule
-from baselines.interface.parameters import complaint
+from baselines.interface.method import Schedule
 from baselines.registry import METHODS
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.facts import as_json, as_text
@@ -83,8 +82,7 @@ def run_method(
         raise UnknownMethodError(f"there is no method {name!r}; known: {', '.join(METHODS)}")
     if output is not None:
         expect_writable(output, SCHEDULES)
-    given = dict(map(_setting, settings or ()))
-    parameters = {key: _number(METHODS[name], key, value) for key, value in given.items()}
+    parameters = dict(map(_setting, settings or ()))
     asked = collective or METHODS[name].collectives[0]
     topology = changed_network(spec, without, scale, links, collective=asked)
     began = time.perf_counter()
@@ -126,15 +124,6 @@ def _setting(text: str) -> tuple[str, Any]:
     if re.fullmatch(r"[+-]?\d{1,18}", value):
         return name, int(value)
     return name, {"true": True, "false": False}.get(value.lower(), value)
-
-
-def _number(method: Method, parameter: str, value: Any) -> Any:
-    """Return the number that a text stands for, if the parameter takes numbers and no text."""
-    if not isinstance(value, str) or not re.fullmatch(r"[+-]?\d{1,18}\.\d{1,18}", value):
-        return value
-    if parameter not in method.parameters or not complaint(method.generate, parameter, value):
-        return value
-    return float(value)
 
 
 def _size(schedule: Schedule) -> dict[str, int]:

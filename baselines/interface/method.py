@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from baselines.interface.parameters import complaint
+from baselines.interface.parameters import as_taken, complaint
 from baselines.interface.search import Report
 from baselines.interface.supported import check_supported
 from forestcoll.errors import InvalidParameterError
@@ -123,7 +123,8 @@ class Method:
         for parameter, value in parameters.items():
             if problem := complaint(self.generate, parameter, value):
                 raise InvalidParameterError(f"{self.name}: {parameter} {problem}")
+        asked = {name: as_taken(self.generate, name, value) for name, value in parameters.items()}
         takes = inspect.signature(self.generate).parameters
         given = {"limits": limits, "report": report}
         extra = {n: value for n, value in given.items() if value is not None and n in takes}
-        return self.generate(topology, collective, **parameters, **extra)
+        return self.generate(topology, collective, **asked, **extra)

@@ -11,6 +11,7 @@ Source:  none; ``bool`` is kept apart from ``int``, of which Python makes it a k
 from __future__ import annotations
 
 import math
+import re
 import reprlib
 from collections.abc import Callable, Collection
 from fractions import Fraction
@@ -20,9 +21,10 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from forestcoll.errors import InvalidParameterError, InvalidTopologyError
 from forestcoll.topology.numbers import exact
 
-__all__ = ["check_choice", "complaint", "exact_parameter"]
+__all__ = ["as_taken", "check_choice", "complaint", "exact_parameter"]
 
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+_DECIMAL = re.compile(r"[+-]?\d{1,18}\.\d{1,18}")
 _EXACT = "a number: a whole one, or text as '12.5' or '25/2'"
 
 
@@ -42,11 +44,31 @@ def complaint(function: Callable[..., Any], parameter: str, value: object) -> st
     if value is None and NoneType in kinds:
         return ""
     kinds -= {NoneType}
+    value = _as_taken(kinds, value)
     if Fraction in kinds:
         return "" if _is_exact(value) else _must_be(value, _EXACT)
     if not kinds <= _KINDS.keys() or _is_of(value, kinds):
         return ""
     return _must_be(value, " or ".join(words for kind, words in _KINDS.items() if kind in kinds))
+
+
+def as_taken(function: Callable[..., Any], parameter: str, value: Any) -> Any:
+    """Return the float that a text stands for, where a function takes floats and no text.
+
+    Experiment files and command lines leave decimals as text, for those who want them exact.
+
+    Examples
+    --------
+    >>> def search(gap: float = 0.0) -> None: ...
+    >>> as_taken(search, "gap", "0.3"), as_taken(search, "gap", "third")
+    (0.3, 'third')
+    """
+    return _as_taken(_kinds(get_type_hints(function).get(parameter)), value)
+
+
+def _as_taken(kinds: Collection[object], value: Any) -> Any:
+    takes = float in kinds and not {str, Fraction} & set(kinds)
+    return float(value) if takes and isinstance(value, str) and _DECIMAL.fullmatch(value) else value
 
 
 def _must_be(value: object, allowed: str) -> str:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from baselines import METHODS
-from baselines.interface.parameters import check_choice, complaint, exact_parameter
+from baselines.interface.parameters import as_taken, check_choice, complaint, exact_parameter
 from baselines.libraries.ring import make_rings
 from forestcoll.errors import ForestCollError, InvalidParameterError
 from forestcoll.problem.limits import Limits
@@ -150,3 +150,16 @@ def test_no_time_and_all_time_are_limits() -> None:
     """With no seconds left a search returns what it has; None is no limit."""
     assert Limits(seconds=0).seconds == 0
     assert Limits().seconds is None
+
+
+def test_a_decimal_in_text_is_a_float_for_who_takes_floats_only() -> None:
+    """As experiment files and command lines have it; text, exact numbers and the rest stay."""
+
+    def search(gap: float = 0.0, unit: int | Fraction | str = 1, name: str = "") -> None: ...
+
+    assert as_taken(search, "gap", "0.3") == 0.3
+    assert not complaint(search, "gap", "0.3")
+    for parameter, value in (("gap", "third"), ("gap", 1), ("unit", "0.3"), ("name", "0.3")):
+        assert as_taken(search, parameter, value) is value
+    assert complaint(search, "gap", "1e400")
+    assert complaint(search, "gap", "third")
