@@ -28,6 +28,7 @@ Assembler::Assembler(FactoredForest forest)
     : forest_(checked(std::move(forest))),
       nesting_(forest_.family),
       steps_(forest_.shapes.size()),
+      uses_(forest_.shapes.size()),
       parent_(forest_.trees.size(), -1),
       depth_(forest_.trees.size(), 0) {
   const ContractedEdges edges(nesting_, forest_.links);
@@ -49,6 +50,7 @@ Assembler::Assembler(FactoredForest forest)
       fail(set, "has other links than set " + std::to_string(known) + " of the same shape");
     }
     prepare(set, edges);
+    if (is_plain_[set]) expect_used_up(set, edges);
   }
   first_stock_.push_back(stock_.size());
   first_edge_.push_back(num_live_.size());
@@ -63,6 +65,8 @@ void Assembler::prepare(const Shape& shape, std::span<const ContractedEdges::Edg
   for (std::size_t item = 0; item < items; ++item) row[item + 1] += row[item];
   std::vector<Step>& steps = steps_[&shape - forest_.shapes.data()];
   steps.reserve(shape.num_batches() * (items - 1));
+  IndexedVector<Amount>& uses = uses_[&shape - forest_.shapes.data()];
+  uses.assign(edges.size(), 0);
   IndexedVector<int> next(items), first_child(items), queue;
   for (std::size_t batch = 0; batch < shape.num_batches(); ++batch) {
     const auto parent = shape.parents(batch);
@@ -85,9 +89,9 @@ void Assembler::prepare(const Shape& shape, std::span<const ContractedEdges::Edg
                              std::to_string(from) + " -> " + std::to_string(to) +
                              ", behind which there is no link");
         }
-        steps.push_back(
-            {static_cast<int>(edge - of_item.begin() + static_cast<std::ptrdiff_t>(row[from])),
-             to});
+        const auto number = edge - of_item.begin() + static_cast<std::ptrdiff_t>(row[from]);
+        steps.push_back({static_cast<int>(number), from, to});
+        uses[number] += shape.multiplicity[batch];
         queue.push_back(to);
       }
     }
@@ -117,6 +121,13 @@ void Assembler::prepare(int set, const ContractedEdges& edges) {
   }
 
   first_edge_.push_back(num_live_.size());
+  const std::size_t position = nesting_.first_position(set);
+  bool is_plain = true;
+  for (std::size_t i = 0; i < index(shape.num_items); ++i) {
+    is_plain = is_plain && nesting_.child(position + i) < 0;
+  }
+  is_plain_.push_back(is_plain);
+  if (is_plain) return;
   for (const auto& edge : edges.of(set)) {
     first_supply_.push_back(supply_.size());
     const auto links = edges.links_of(edge);
@@ -125,6 +136,21 @@ void Assembler::prepare(int set, const ContractedEdges& edges) {
       const Arc& arc = forest_.links[link];
       supply_.push_back({arc.capacity, arc.tail, arc.head});
     }
+  }
+}
+
+// Where there is one link behind every edge, its load can only be what the batches use.
+void Assembler::expect_used_up(int set, const ContractedEdges& edges) const {
+  const IndexedVector<Amount>& uses = uses_[forest_.shape_of[set]];
+  const auto of_set = edges.of(set);
+  for (std::size_t e = 0; e < of_set.size(); ++e) {
+    const Arc& link = forest_.links[edges.links_of(of_set[e]).front()];
+    if (link.capacity == uses[e]) continue;
+    const std::string named =
+        "the link " + std::to_string(link.tail) + " -> " + std::to_string(link.head);
+    if (link.capacity < uses[e]) fail(set, "needs more trees over " + named + " than it carries");
+    fail(set, "leaves " + std::to_string(link.capacity - uses[e]) + " trees of " + named +
+                  " without use");
   }
 }
 
@@ -175,12 +201,23 @@ void Assembler::span_from(int set, int item, NodeId entry) {
   }
   multiplicity_ = std::min(multiplicity_, stock.front().left);
   taken_stock_.push_back(position);
-  enter(item, entry);
   const int shape = forest_.shape_of[set];
   const std::size_t edges = index(forest_.shapes[shape].num_items) - 1;
   const Step* step = steps_[shape].data() + index(stock.front().batch) * edges;
+  if (is_plain_[set]) return copy(base, {step, edges});
+  enter(item, entry);
   for (const Step* end = step + edges; step < end; ++step) {
     enter(step->to, join(set, first_edge_[set] + index(step->edge)));
+  }
+}
+
+// A tree of nodes as it is.
+void Assembler::copy(std::size_t base, std::span<const Step> steps) {
+  for (const Step& step : steps) {
+    const NodeId from = nesting_.smallest(base + index(step.from));
+    const NodeId to = nesting_.smallest(base + index(step.to));
+    parent_[to] = from;
+    height_ = std::max(height_, depth_[to] = depth_[from] + 1);
   }
 }
 

@@ -15,6 +15,9 @@ std::uint64_t key(NodeId tail, NodeId head) {
   return (static_cast<std::uint64_t>(tail) << 32) | static_cast<std::uint32_t>(head);
 }
 
+// What one node has left goes path by path, until there are so many that levels serve better.
+constexpr int kMostSinglePaths = 64;
+
 }  // namespace
 
 // The slot of a key, or the free one where it would go.
@@ -182,9 +185,13 @@ Amount WarmFlow::drain(NodeId sink) {
     is_active_[v] = 0;
     return true;
   };
-  for (;;) {
+  for (int paths = 0;; ++paths) {
     std::erase_if(active_, settled);
     if (active_.empty()) return 0;
+    if (active_.size() == 1 && paths < kMostSinglePaths) {
+      if (!augment_between(active_.front(), sink)) break;
+      continue;
+    }
     const bool any = label_towards(sink);
     if (any) {
       for (const NodeId v : active_) augment_from(v, sink);
@@ -195,6 +202,72 @@ Amount WarmFlow::drain(NodeId sink) {
   Amount left = 0;
   for (const NodeId v : active_) left += excess_[v];
   return left;
+}
+
+// One path, sought from both ends, each time from the one that has looked at fewer arcs: where both
+// are next to a switch with an arc to every node, they meet there before anyone looks through it.
+// Returns whether there is a path.
+bool WarmFlow::augment_between(NodeId source, NodeId sink) {
+  constexpr int kFromSource = 0, kFromSink = 1;
+  struct End {
+    std::vector<NodeId>& queue;
+    std::size_t next = 0;
+    std::size_t scanned = 0;
+  };
+  End ends[] = {{path_ends_[kFromSource]}, {path_ends_[kFromSink]}};
+  const auto reach = [&](NodeId v, int side, int arc) {
+    level_[v] = side;
+    next_[v] = static_cast<std::uint32_t>(arc);
+    reached_.push_back(v);
+    ends[side].queue.push_back(v);
+  };
+  reached_.clear();
+  for (End& end : ends) end.queue.clear();
+  reach(source, kFromSource, -1);
+  reach(sink, kFromSink, -1);
+  int bridge = -1;
+  while (bridge < 0) {
+    std::size_t cost[2];
+    for (int side = 0; side < 2; ++side) {
+      const End& end = ends[side];
+      if (end.next == end.queue.size()) {
+        forget_labels();
+        return false;
+      }
+      cost[side] = end.scanned + network_->arcs_of(end.queue[end.next]).size();
+    }
+    const int side = cost[kFromSource] < cost[kFromSink] ? kFromSource : kFromSink;
+    End& end = ends[side];
+    const NodeId v = end.queue[end.next++];
+    end.scanned = cost[side];
+    const auto arcs = network_->arcs_of(v);
+    const auto neighbours = network_->neighbours(v);
+    for (std::size_t place = 0; place < arcs.size() && bridge < 0; ++place) {
+      const NodeId u = neighbours[place];
+      if (level_[u] == side) continue;
+      const int arc = side == kFromSource ? arcs[place] : arcs[place] ^ 1;
+      if (residual(arc) <= 0) continue;
+      if (level_[u] < 0) {
+        reach(u, side, arc);
+      } else {
+        bridge = arc;
+      }
+    }
+  }
+  path_.assign(1, bridge);
+  for (NodeId v = network_->tail(bridge); v != source; v = network_->tail(path_.back())) {
+    path_.push_back(static_cast<int>(next_[v]));
+  }
+  for (NodeId v = network_->head(bridge); v != sink; v = network_->head(path_.back())) {
+    path_.push_back(static_cast<int>(next_[v]));
+  }
+  forget_labels();
+  Amount amount = excess_[source];
+  for (const int arc : path_) amount = std::min(amount, residual(arc));
+  for (const int arc : path_) push(arc, amount);
+  change_excess(source, -amount);
+  excess_[sink] += amount;
+  return true;
 }
 
 // Distances to the sink over residual arcs, until every node with excess has one. Returns whether

@@ -67,7 +67,7 @@ SplitMatrix circulant(const std::vector<std::vector<std::size_t>>& groups, Amoun
   for (std::size_t k = 0; k < offsets.size(); ++k) {
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const auto& peer = groups[(g + offsets[k]) % groups.size()];
-      for (std::size_t i = 0; i < width; ++i) matrix.at(groups[g][i], peer[i]) += share[k];
+      for (std::size_t i = 0; i < width; ++i) matrix.add(groups[g][i], peer[i], share[k]);
     }
   }
   return matrix;
@@ -80,7 +80,7 @@ SplitMatrix circulant(const std::vector<std::vector<std::size_t>>& groups, Amoun
 class ProportionalFit {
  public:
   explicit ProportionalFit(const std::vector<Port>& ports)
-      : ports_(ports), kind_(ports.size()), matrix_(ports.size()) {
+      : ports_(ports), kind_(ports.size()), amount_(ports.size() * ports.size(), 0) {
     for (const Port& port : ports) {
       row_left_.push_back(port.in);
       column_left_.push_back(port.out);
@@ -101,7 +101,7 @@ class ProportionalFit {
     for (std::size_t j = 0; j < ports_.size(); ++j) {
       take(j, [](std::size_t) { return true; });
     }
-    return std::move(matrix_);
+    return matrix();
   }
 
  private:
@@ -112,12 +112,22 @@ class ProportionalFit {
   };
 
   void give(std::size_t from, std::size_t to, Amount amount) {
-    matrix_.at(from, to) += amount;
+    at(from, to) += amount;
     row_left_[from] -= amount;
     column_left_[to] -= amount;
     given_ += amount;
     of_kind_[kind_[from]].in += amount;
     of_kind_[kind_[to]].out += amount;
+  }
+
+  Amount& at(std::size_t from, std::size_t to) { return amount_[from * ports_.size() + to]; }
+
+  SplitMatrix matrix() {
+    SplitMatrix matrix(ports_.size());
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+      for (std::size_t j = 0; j < ports_.size(); ++j) matrix.add(i, j, at(i, j));
+    }
+    return matrix;
   }
 
   void count_kinds() {
@@ -197,8 +207,8 @@ class ProportionalFit {
         continue;
       }
       if (kind_[column] == kind) continue;
-      while (matrix_.at(row, column) > 0 && column_left_[j] > 0 && i < count) {
-        const Amount amount = std::min({matrix_.at(row, column), row_left_[i], column_left_[j]});
+      while (at(row, column) > 0 && column_left_[j] > 0 && i < count) {
+        const Amount amount = std::min({at(row, column), row_left_[i], column_left_[j]});
         give(row, column, -amount);
         give(row, j, amount);
         give(i, column, amount);
@@ -211,7 +221,7 @@ class ProportionalFit {
   std::vector<std::size_t> kind_;  // by port
   std::vector<Share> of_kind_;
   Amount given_ = 0;
-  SplitMatrix matrix_;
+  std::vector<Amount> amount_;  // row by row
   std::vector<Amount> row_left_;
   std::vector<Amount> column_left_;
 };

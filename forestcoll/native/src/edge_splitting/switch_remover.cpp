@@ -1,6 +1,7 @@
 #include "forestcoll/edge_splitting/switch_remover.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <span>
 #include <string>
@@ -24,6 +25,7 @@ class SwitchRemover {
         flow_(network_, problem.demand.trees),
         targets_(problem.demand.targets()),
         stays_(problem.demand.is_target),
+        trees_(problem.demand.trees),
         outside_(problem.outside),
         quantum_(smallest_root(problem)) {
     if (outside_ >= 0) stays_[outside_] = 1;
@@ -93,7 +95,9 @@ class SwitchRemover {
   }
   void split_all(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix, int sign);
   void log(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix);
-  bool carries_demand();
+  bool carries_demand(std::span<const NodeId> targets);
+  std::vector<NodeId> one_of_each(const std::vector<Port>& ports) const;
+  bool is_symmetry(const NodeMap<NodeId>& turned) const;
 
   RemovalOptions options_;
   Progress& progress_;
@@ -101,6 +105,7 @@ class SwitchRemover {
   WarmFlow flow_;
   std::vector<NodeId> targets_;
   NodeMap<std::uint8_t> stays_;  // targets and the outside
+  NodeMap<Amount> trees_;
   NodeId outside_;
   Amount quantum_;
   NodeMap<std::pair<int, int>> class_;  // tier and number of ports, of the nodes to remove
@@ -108,7 +113,8 @@ class SwitchRemover {
 };
 
 SwitchRemoval SwitchRemover::run() {
-  if (!carries_demand()) throw Infeasible("the capacities cannot carry the trees asked for");
+  if (!carries_demand(targets_))
+    throw Infeasible("the capacities cannot carry the trees asked for");
   const std::vector<NodeId> order = removal_order();
   for (std::size_t first = 0, last; first < order.size(); first = last) {
     const auto tier_of = [this](NodeId v) { return class_[v].first; };
@@ -122,8 +128,44 @@ SwitchRemoval SwitchRemover::run() {
   return std::move(result_);
 }
 
-bool SwitchRemover::carries_demand() {
-  return std::ranges::all_of(targets_, [this](NodeId v) { return flow_.settle(v) == 0; });
+bool SwitchRemover::carries_demand(std::span<const NodeId> targets) {
+  return std::ranges::all_of(targets, [this](NodeId v) { return flow_.settle(v) == 0; });
+}
+
+// Targets that no symmetry of the graph takes to one before them: what reaches these reaches all.
+// The symmetry is that which a guess aims at, from each group of ports to the next, if it is one.
+std::vector<NodeId> SwitchRemover::one_of_each(const std::vector<Port>& ports) const {
+  if (ports.empty()) return targets_;
+  std::map<int, std::vector<NodeId>> groups;
+  for (const Port& port : ports) groups[port.group].push_back(port.node);
+  NodeMap<NodeId> turned(stays_.size(), 0);
+  std::iota(turned.begin(), turned.end(), NodeId{0});
+  const auto* last = &groups.rbegin()->second;
+  for (const auto& [group, nodes] : groups) {
+    if (nodes.size() != last->size()) return targets_;
+    for (std::size_t i = 0; i < nodes.size(); ++i) turned[(*last)[i]] = nodes[i];
+    last = &nodes;
+  }
+  if (!is_symmetry(turned)) return targets_;
+  NodeMap<std::uint8_t> seen(stays_.size(), 0);
+  std::vector<NodeId> first;
+  for (const NodeId target : targets_) {
+    if (!seen[target]) first.push_back(target);
+    for (NodeId v = target; !seen[v]; v = turned[v]) seen[v] = 1;
+  }
+  return first;
+}
+
+bool SwitchRemover::is_symmetry(const NodeMap<NodeId>& turned) const {
+  for (NodeId v = 0; v < turned.count(); ++v) {
+    if (trees_[v] != trees_[turned[v]] || stays_[v] != stays_[turned[v]]) return false;
+  }
+  for (int arc = 0; arc < network_.num_arcs(); ++arc) {
+    if (network_.capacity(arc) == 0) continue;
+    const int image = network_.find(turned[network_.tail(arc)], turned[network_.head(arc)]);
+    if (image < 0 || network_.capacity(image) != network_.capacity(arc)) return false;
+  }
+  return true;
 }
 
 // Hops to the nearest target.
@@ -223,7 +265,7 @@ void SwitchRemover::remove_tier(std::span<const NodeId> switches) {
   }
   std::vector<Guess> guesses;
   for (const NodeId via : switches) guesses.push_back(guess(via));
-  if (carries_demand()) {
+  if (carries_demand(one_of_each(guesses.front().ports))) {
     for (const Guess& guess : guesses) log(guess.via, guess.ports, guess.matrix);
     return;
   }
@@ -286,17 +328,16 @@ void SwitchRemover::remove(NodeId via) {
 void SwitchRemover::split_all(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix,
                               int sign) {
   for (std::size_t i = 0; i < ports.size(); ++i) {
-    for (std::size_t j = 0; j < ports.size(); ++j) {
-      if (matrix.at(i, j) != 0) split(via, ports[i].node, ports[j].node, sign * matrix.at(i, j));
+    for (const auto& [j, amount] : matrix.row(i)) {
+      split(via, ports[i].node, ports[j].node, sign * amount);
     }
   }
 }
 
 void SwitchRemover::log(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix) {
   for (std::size_t i = 0; i < ports.size(); ++i) {
-    for (std::size_t j = 0; j < ports.size(); ++j) {
-      if (i == j || matrix.at(i, j) == 0) continue;
-      result_.splits.push_back({via, ports[i].node, ports[j].node, matrix.at(i, j)});
+    for (const auto& [j, amount] : matrix.row(i)) {
+      if (i != j) result_.splits.push_back({via, ports[i].node, ports[j].node, amount});
     }
   }
 }
@@ -315,6 +356,7 @@ bool SwitchRemover::remove_by_guess(NodeId via, const std::vector<Port>& ports) 
 
 // Tests every target in turn and exchanges pairs wherever a cut falls short.
 bool SwitchRemover::repair(const std::vector<Port>& ports, SplitMatrix& matrix) {
+  if (carries_demand(one_of_each(ports))) return true;
   std::size_t at = 0;
   int exchanges = 0;
   for (std::size_t passed = 0; passed < targets_.size();) {
@@ -340,10 +382,9 @@ SwitchRemover::Sides SwitchRemover::sides_of_cut(const std::vector<Port>& ports,
   Sides sides;
   for (std::size_t i = 0; i < ports.size(); ++i) {
     Amount unused = ports[i].in;
-    for (std::size_t j = 0; j < ports.size(); ++j) {
-      unused -= matrix.at(i, j);
-      if (matrix.at(i, j) == 0 || outside(i) != outside(j)) continue;
-      (outside(i) ? sides.beyond : sides.within).push_back({i, j});
+    for (const auto& [j, amount] : matrix.row(i)) {
+      unused -= amount;
+      if (outside(i) == outside(j)) (outside(i) ? sides.beyond : sides.within).push_back({i, j});
     }
     sides.unused_beyond.push_back(outside(i) ? unused : 0);
   }
@@ -359,7 +400,7 @@ SwitchRemover::Sides SwitchRemover::sides_of_cut(const std::vector<Port>& ports,
 bool SwitchRemover::exchange(const std::vector<Port>& ports, SplitMatrix& matrix, Amount shortage) {
   auto [within, beyond, unused] = sides_of_cut(ports, matrix);
   const auto move = [&](std::size_t from, std::size_t to, Amount amount) {
-    matrix.at(from, to) += amount;
+    matrix.add(from, to, amount);
     change(ports[from].node, ports[to].node, amount);
   };
   std::size_t b = 0, spare = 0;
@@ -395,7 +436,7 @@ void SwitchRemover::remove_exactly(NodeId via, const std::vector<Port>& ports) {
     // The port itself comes last: that split gives capacity up.
     for (std::size_t step = 1; step <= count; ++step) {
       const std::size_t i = (j + step) % count;
-      matrix.at(i, j) = largest_split(via, ports[i].node, ports[j].node);
+      matrix.add(i, j, largest_split(via, ports[i].node, ports[j].node));
     }
     const int arc = network_.find(via, ports[j].node);
     if (network_.capacity(arc) != 0) {

@@ -60,8 +60,9 @@ Bottleneck weakest_ingress(const Graph& graph, const Demand& weights) {
   for (const Arc& arc : graph.arcs) ingress[arc.head] += arc.capacity;
   Ratio worst;
   NodeId weakest = -1;
+  const Amount total = weights.total();
   for (const NodeId v : weights.targets()) {
-    const Amount needed = weights.total() - weights.trees[v];
+    const Amount needed = total - weights.trees[v];
     if (needed > 0 && ingress[v] == 0) {
       throw Disconnected("node " + std::to_string(v) + " receives nothing");
     }

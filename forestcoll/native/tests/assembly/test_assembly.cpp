@@ -76,16 +76,26 @@ void what_does_not_match_is_refused() {
   }
 }
 
-void the_refusal_names_the_set() {
-  FactoredForest wrong = packed_boxes(3, 2);
-  wrong.shapes[0].multiplicity[0] += 5;
-  std::string message;
+std::string refusal_of(const FactoredForest& wrong) {
   try {
     assembled(wrong);
   } catch (const InvalidInput& error) {
-    message = error.what();
+    return error.what();
   }
-  CHECK(message == "set 0 (2 nodes from 0 on) has more trees than start in it or enter it");
+  return "";
+}
+
+void the_refusal_names_the_set() {
+  const FactoredForest right = packed_boxes(3, 2);
+  FactoredForest more = right, fewer = right;
+  more.shapes[0].multiplicity[0] += 5;
+  CHECK(refusal_of(more) ==
+        "set 0 (2 nodes from 0 on) needs more trees over the link 0 -> 1 than it carries");
+  fewer.shapes[0].multiplicity[0] -= 1;
+  CHECK(refusal_of(fewer).starts_with("set 0 (2 nodes from 0 on) leaves 1 trees of the link"));
+  more = right;
+  more.shapes[1].multiplicity[0] += 5;
+  CHECK(refusal_of(more).starts_with("set 3 (6 nodes from 0 on) "));
 }
 
 }  // namespace

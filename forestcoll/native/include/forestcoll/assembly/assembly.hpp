@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,10 +39,10 @@ class Assembler {
   Amount trees_built() const { return built_; }
 
  private:
-  // A tree edge of a set's batch: which contracted edge, and the item it leads to.
+  // A tree edge of a set's batch: which contracted edge, and the items it joins.
   struct Step {
     int edge;
-    int to;
+    int from, to;
   };
   // A batch and what is left of it in one set.
   struct Stock {
@@ -61,8 +62,10 @@ class Assembler {
 
   void prepare(const Shape& shape, std::span<const ContractedEdges::Edge> edges);
   void prepare(int set, const ContractedEdges& edges);
+  void expect_used_up(int set, const ContractedEdges& edges) const;
   void assemble();
   void span_from(int set, int item, NodeId entry);
+  void copy(std::size_t base, std::span<const Step> steps);
   NodeId join(int set, std::size_t edge);
   std::span<Stock> stock_of(std::size_t position);
   void settle();
@@ -72,11 +75,13 @@ class Assembler {
   FactoredForest forest_;  // without its links, which are in supply_
   Nesting nesting_;
 
-  IndexedVector<std::vector<Step>> steps_;  // by shape: num_items - 1 a batch, parents first
+  IndexedVector<std::vector<Step>> steps_;     // by shape: num_items - 1 a batch, parents first
+  IndexedVector<IndexedVector<Amount>> uses_;  // of each contracted edge, by shape
+  IndexedVector<std::uint8_t> is_plain_;       // sets that hold nodes only: no choice of links
   // Batches by the position of the item they are rooted at: heaps, the fullest on top.
   IndexedVector<Stock> stock_;
   std::vector<std::size_t> first_stock_;
-  // Links by contracted edge, set after set; those with load left come first.
+  // Links by contracted edge, set after set, plain ones left out; those with load left come first.
   std::vector<Supply> supply_;
   IndexedVector<std::size_t> first_edge_, first_supply_;
   std::vector<int> num_live_;

@@ -5,6 +5,7 @@
 // few changed capacities or supplies, so the flow is kept and repaired instead of recomputed.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -105,6 +106,7 @@ class WarmFlow {
   void cover_deficits(NodeId sink);
   void cover_deficit(NodeId node, NodeId sink);
   Amount drain(NodeId sink);
+  bool augment_between(NodeId source, NodeId sink);
   bool label_towards(NodeId sink);
   void augment_from(NodeId source, NodeId sink);
   void forget_labels();
@@ -122,6 +124,7 @@ class WarmFlow {
   NodeMap<std::uint32_t> next_;
   std::vector<NodeId> reached_;
   std::vector<int> path_;
+  std::array<std::vector<NodeId>, 2> path_ends_;  // what was reached from the source, from the sink
 };
 
 }  // namespace forestcoll

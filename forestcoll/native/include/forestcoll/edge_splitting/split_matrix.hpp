@@ -1,6 +1,8 @@
 // How much of each in-port of a switch continues to each out-port: a first guess.
 #pragma once
 
+#include <algorithm>
+#include <span>
 #include <vector>
 
 #include "forestcoll/common/types.hpp"
@@ -16,18 +18,37 @@ struct Port {
   int group;
 };
 
-// Square, by port: at(i, j) units come in from port i and go out to port j.
+// Square, by port: at(i, j) units come in from port i and go out to port j. Only what is not 0 is
+// held, row by row: a hub of thousands of ports passes on from each to some hundreds.
 class SplitMatrix {
  public:
-  explicit SplitMatrix(std::size_t ports) : ports_(ports), amounts_(ports * ports, 0) {}
+  struct Entry {
+    std::size_t to;
+    Amount amount;
+  };
 
-  std::size_t ports() const { return ports_; }
-  Amount& at(std::size_t from, std::size_t to) { return amounts_[from * ports_ + to]; }
-  Amount at(std::size_t from, std::size_t to) const { return amounts_[from * ports_ + to]; }
+  explicit SplitMatrix(std::size_t ports) : rows_(ports) {}
+
+  std::size_t ports() const { return rows_.size(); }
+  Amount at(std::size_t from, std::size_t to) const {
+    const auto entry = std::ranges::lower_bound(rows_[from], to, {}, &Entry::to);
+    return entry == rows_[from].end() || entry->to != to ? 0 : entry->amount;
+  }
+  void add(std::size_t from, std::size_t to, Amount amount) {
+    if (amount == 0) return;
+    auto& row = rows_[from];
+    const auto entry = std::ranges::lower_bound(row, to, {}, &Entry::to);
+    if (entry == row.end() || entry->to != to) {
+      row.insert(entry, {to, amount});
+    } else if ((entry->amount += amount) == 0) {
+      row.erase(entry);
+    }
+  }
+  // What goes on from a port, by where to.
+  std::span<const Entry> row(std::size_t from) const { return rows_[from]; }
 
  private:
-  std::size_t ports_;
-  std::vector<Amount> amounts_;
+  std::vector<std::vector<Entry>> rows_;
 };
 
 // Every column adds up to its port's `out`, every row to at most its port's `in`. Shares are
