@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "forestcoll/common/errors.hpp"
+#include "forestcoll/tree_packing/tree_packing.hpp"
 
 namespace forestcoll {
 
@@ -32,6 +33,7 @@ Assembler::Assembler(FactoredForest forest)
       parent_(forest_.trees.size(), -1),
       depth_(forest_.trees.size(), 0) {
   const ContractedEdges edges(nesting_, forest_.links);
+  find_plain();
   IndexedVector<int> first_with(forest_.shapes.size(), -1);
   for (int set = 0; set < forest_.family.num_sets(); ++set) {
     const int shape = forest_.shape_of[set];
@@ -57,45 +59,74 @@ Assembler::Assembler(FactoredForest forest)
   forest_.links = {};
 }
 
-// The batches of a shape as steps, parents first.
-void Assembler::prepare(const Shape& shape, std::span<const ContractedEdges::Edge> edges) {
-  const auto items = index(shape.num_items);
-  IndexedVector<std::size_t> row(items + 1, 0);
-  for (const auto& edge : edges) ++row[edge.from + 1];
-  for (std::size_t item = 0; item < items; ++item) row[item + 1] += row[item];
-  std::vector<Step>& steps = steps_[&shape - forest_.shapes.data()];
-  steps.reserve(shape.num_batches() * (items - 1));
-  IndexedVector<Amount>& uses = uses_[&shape - forest_.shapes.data()];
-  uses.assign(edges.size(), 0);
-  IndexedVector<int> next(items), first_child(items), queue;
-  for (std::size_t batch = 0; batch < shape.num_batches(); ++batch) {
-    const auto parent = shape.parents(batch);
-    std::ranges::fill(first_child, -1);
-    for (std::size_t item = items; item-- > 0;) {
-      if (parent[item] < 0) continue;
-      next[item] = first_child[parent[item]];
-      first_child[parent[item]] = static_cast<int>(item);
+// Plain sets hold nodes only, one link behind every edge: their trees are copied as they are. Only
+// the shapes of others are made into steps.
+void Assembler::find_plain() {
+  const int sets = forest_.family.num_sets();
+  is_plain_.assign(sets, 1);
+  in_steps_.assign(forest_.shapes.count(), 0);
+  for (int set = 0; set < sets; ++set) {
+    const std::size_t first = nesting_.first_position(set);
+    for (std::size_t i = first; i < nesting_.first_position(set + 1); ++i) {
+      if (nesting_.child(i) >= 0) is_plain_[set] = 0;
     }
-    queue.assign(1, shape.root[batch]);
-    for (std::size_t i = 0; i < queue.size(); ++i) {
-      const int from = queue[i];
-      const auto of_item = edges.subspan(row[from], row[from + 1] - row[from]);
-      auto edge = of_item.begin();
-      for (int to = first_child[from]; to >= 0; to = next[to]) {
-        edge = std::ranges::lower_bound(edge, of_item.end(), to, {}, &ContractedEdges::Edge::to);
-        if (edge == of_item.end() || edge->to != to) {
-          throw InvalidInput("shape " + std::to_string(&shape - forest_.shapes.data()) +
-                             ": batch " + std::to_string(batch) + " uses the edge " +
-                             std::to_string(from) + " -> " + std::to_string(to) +
-                             ", behind which there is no link");
-        }
-        const auto number = edge - of_item.begin() + static_cast<std::ptrdiff_t>(row[from]);
-        steps.push_back({static_cast<int>(number), from, to});
-        uses[number] += shape.multiplicity[batch];
-        queue.push_back(to);
+    if (!is_plain_[set]) in_steps_[forest_.shape_of[set]] = 1;
+  }
+}
+
+// What the batches of a shape use of each edge, and the batches as steps, parents first.
+void Assembler::prepare(const Shape& shape, std::span<const ContractedEdges::Edge> edges) {
+  const auto number = &shape - forest_.shapes.data();
+  std::vector<Arc> arcs;
+  for (const auto& edge : edges) arcs.push_back({edge.from, edge.to, 0});
+  const ArcRows rows(arcs);
+  IndexedVector<Amount>& uses = uses_[number];
+  uses.assign(edges.size(), 0);
+  const auto use = [&](NodeId from, NodeId to, std::size_t batch) {
+    const int edge = rows.find(from, to);
+    if (edge < 0) {
+      throw InvalidInput("shape " + std::to_string(number) + ": batch " + std::to_string(batch) +
+                         " uses the edge " + std::to_string(from) + " -> " + std::to_string(to) +
+                         ", behind which there is no link");
+    }
+    uses[edge] += shape.multiplicity[batch];
+    return edge;
+  };
+  for (std::size_t batch = 0; batch < shape.num_batches(); ++batch) {
+    if (in_steps_[number]) {
+      for (const auto& [from, to] : parents_first(shape, batch)) {
+        steps_[number].push_back({use(from, to, batch), to});
       }
+      continue;
+    }
+    const auto parent = shape.parents(batch);
+    for (NodeId item = 0; item < shape.num_items; ++item) {
+      if (parent[index(item)] >= 0) use(parent[index(item)], item, batch);
     }
   }
+}
+
+// The edges of a batch, level by level.
+std::vector<std::pair<NodeId, NodeId>> Assembler::parents_first(const Shape& shape,
+                                                                std::size_t batch) {
+  const auto parent = shape.parents(batch);
+  IndexedVector<NodeId> next(shape.num_items, -1), first_child(shape.num_items, -1);
+  for (NodeId item = shape.num_items; item-- > 0;) {
+    const NodeId from = parent[index(item)];
+    if (from < 0) continue;
+    next[item] = first_child[from];
+    first_child[from] = item;
+  }
+  std::vector<std::pair<NodeId, NodeId>> edges;
+  std::vector<NodeId> queue{shape.root[batch]};
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const NodeId from = queue[i];
+    for (NodeId to = first_child[from]; to >= 0; to = next[to]) {
+      edges.emplace_back(from, to);
+      queue.push_back(to);
+    }
+  }
+  return edges;
 }
 
 // What a set has to spend: its batches by root, and its links.
@@ -121,13 +152,7 @@ void Assembler::prepare(int set, const ContractedEdges& edges) {
   }
 
   first_edge_.push_back(num_live_.size());
-  const std::size_t position = nesting_.first_position(set);
-  bool is_plain = true;
-  for (std::size_t i = 0; i < index(shape.num_items); ++i) {
-    is_plain = is_plain && nesting_.child(position + i) < 0;
-  }
-  is_plain_.push_back(is_plain);
-  if (is_plain) return;
+  if (is_plain_[set]) return;
   for (const auto& edge : edges.of(set)) {
     first_supply_.push_back(supply_.size());
     const auto links = edges.links_of(edge);
@@ -201,23 +226,33 @@ void Assembler::span_from(int set, int item, NodeId entry) {
   }
   multiplicity_ = std::min(multiplicity_, stock.front().left);
   taken_stock_.push_back(position);
-  const int shape = forest_.shape_of[set];
-  const std::size_t edges = index(forest_.shapes[shape].num_items) - 1;
-  const Step* step = steps_[shape].data() + index(stock.front().batch) * edges;
-  if (is_plain_[set]) return copy(base, {step, edges});
+  const Shape& shape = forest_.shapes[forest_.shape_of[set]];
+  const std::size_t batch = index(stock.front().batch);
+  if (is_plain_[set]) return copy(base, shape.parents(batch));
   enter(item, entry);
+  const std::size_t edges = index(shape.num_items) - 1;
+  const Step* step = steps_[forest_.shape_of[set]].data() + batch * edges;
   for (const Step* end = step + edges; step < end; ++step) {
     enter(step->to, join(set, first_edge_[set] + index(step->edge)));
   }
 }
 
-// A tree of nodes as it is.
-void Assembler::copy(std::size_t base, std::span<const Step> steps) {
-  for (const Step& step : steps) {
-    const NodeId from = nesting_.smallest(base + index(step.from));
-    const NodeId to = nesting_.smallest(base + index(step.to));
-    parent_[to] = from;
-    height_ = std::max(height_, depth_[to] = depth_[from] + 1);
+// A tree of nodes as it is, below the one where it is entered.
+void Assembler::copy(std::size_t base, std::span<const NodeId> parent) {
+  const auto node = [this, base](NodeId item) { return nesting_.smallest(base + index(item)); };
+  const auto items = static_cast<NodeId>(parent.size());
+  for (NodeId item = 0; item < items; ++item) {
+    const NodeId from = parent[index(item)];
+    if (from < 0) continue;
+    parent_[node(item)] = node(from);
+    depth_[node(item)] = -1;
+  }
+  for (NodeId item = 0; item < items; ++item) {
+    NodeId at = node(item);
+    for (path_.clear(); depth_[at] < 0; at = parent_[at]) path_.push_back(at);
+    int depth = depth_[at];
+    for (; !path_.empty(); path_.pop_back()) depth_[path_.back()] = ++depth;
+    height_ = std::max(height_, depth);
   }
 }
 

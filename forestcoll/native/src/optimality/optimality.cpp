@@ -8,6 +8,7 @@
 
 #include "forestcoll/common/errors.hpp"
 #include "forestcoll/common/flow.hpp"
+#include "forestcoll/common/translations.hpp"
 #include "forestcoll/violation/violation.hpp"
 
 namespace forestcoll {
@@ -102,7 +103,8 @@ Bottleneck find_bottleneck(const Graph& graph, const Demand& weights, Progress p
   check(graph, weights);
   refuse_overflow(graph, weights);
   Bottleneck best = weakest_ingress(graph, weights);
-  const std::vector<NodeId> targets = weights.targets();
+  std::vector<NodeId> targets = weights.targets();
+  if (is_alike_everywhere(graph, weights)) targets.resize(1);
   for (std::size_t passed = 0; passed < targets.size() && best.numerator > 0;) {
     const std::optional<Violation> violation =
         violation_of(best, graph, weights, std::span(targets).subspan(passed), progress, threads);

@@ -6,6 +6,7 @@
 #include "forestcoll/common/errors.hpp"
 #include "forestcoll/common/flow.hpp"
 #include "forestcoll/common/parallel.hpp"
+#include "forestcoll/common/translations.hpp"
 
 namespace forestcoll {
 
@@ -91,6 +92,10 @@ void check(const Family& family, NodeId num_nodes) {
 std::vector<std::vector<NodeId>> minimal_tight_sets(const Subproblem& problem, Progress& progress,
                                                     int threads) {
   const std::vector<NodeId> targets = problem.demand.targets();
+  if (problem.outside < 0 && is_alike_everywhere(problem.graph, problem.demand) &&
+      Search(problem).around(targets.front()).empty()) {
+    return {};  // then there is none around any other
+  }
   std::vector<std::vector<NodeId>> found(targets.size());
   in_parallel(
       threads, targets.size(), progress, [&](std::size_t first, std::size_t last, Progress& own) {

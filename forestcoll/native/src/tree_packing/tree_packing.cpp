@@ -150,7 +150,7 @@ std::optional<std::vector<Batch>> pack_with_prim(const Graph& graph, std::span<c
 
 std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress) {
   check(graph, {{trees.begin(), trees.end()}, NodeMap<std::uint8_t>(graph.num_nodes, 1)});
-  if (auto batches = pack_by_turning(graph, trees)) return std::move(*batches);
+  if (auto batches = pack_by_turning(graph, trees, progress)) return std::move(*batches);
   if (auto batches = pack_greedily(graph, trees)) {
     return lowered(graph, trees, std::move(*batches), progress);
   }
@@ -163,27 +163,32 @@ std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progr
   return pack_hard(std::move(packing), lowest, trees, progress);
 }
 
-std::vector<Amount> loads(const std::vector<Arc>& arcs, const std::vector<Batch>& batches) {
-  // Where the arcs of each tail begin.
-  IndexedVector<std::size_t> first;
+ArcRows::ArcRows(std::span<const Arc> arcs) : arcs_(arcs) {
   for (std::size_t arc = 0; arc < arcs.size(); ++arc) {
-    while (first.count() <= arcs[arc].tail) first.push_back(arc);
+    while (first_.count() <= arcs[arc].tail) first_.push_back(arc);
   }
-  const auto row_end = [&](NodeId tail) {
-    return tail + 1 < first.count() ? first[tail + 1] : arcs.size();
-  };
-  std::vector<Amount> loads(arcs.size(), 0);
+  first_.push_back(arcs.size());
+}
+
+int ArcRows::find(NodeId tail, NodeId head) const {
+  if (tail + 1 >= first_.count()) return -1;
+  const auto row = arcs_.subspan(first_[tail], first_[tail + 1] - first_[tail]);
+  // Most rows are so short that looking at all of one is faster than halving.
+  const auto arc = row.size() <= kShort ? std::ranges::find(row, head, &Arc::head)
+                                        : std::ranges::lower_bound(row, head, {}, &Arc::head);
+  if (arc == row.end() || arc->head != head) return -1;
+  return static_cast<int>(first_[tail]) + static_cast<int>(arc - row.begin());
+}
+
+std::vector<Amount> loads(const std::vector<Arc>& arcs, const std::vector<Batch>& batches) {
+  const ArcRows rows(arcs);
+  IndexedVector<Amount> loads(arcs.size(), 0);
   for (const Batch& batch : batches) {
     for (NodeId v = 0; v < batch.parent.count(); ++v) {
-      const NodeId parent = batch.parent[v];
-      if (parent < 0) continue;
-      if (parent >= first.count()) throw InvalidInput("a tree edge is no arc");
-      const auto row = std::span(arcs).subspan(first[parent], row_end(parent) - first[parent]);
-      const auto arc = std::ranges::lower_bound(row, v, {}, &Arc::head);
-      if (arc == row.end() || arc->head != v || arc->tail != parent) {
-        throw InvalidInput("a tree edge is no arc");
-      }
-      loads[first[parent] + static_cast<std::size_t>(arc - row.begin())] += batch.multiplicity;
+      if (batch.parent[v] < 0) continue;
+      const int arc = rows.find(batch.parent[v], v);
+      if (arc < 0) throw InvalidInput("a tree edge is no arc");
+      loads[arc] += batch.multiplicity;
     }
   }
   return loads;

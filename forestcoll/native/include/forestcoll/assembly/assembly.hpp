@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "forestcoll/common/types.hpp"
@@ -39,10 +40,10 @@ class Assembler {
   Amount trees_built() const { return built_; }
 
  private:
-  // A tree edge of a set's batch: which contracted edge, and the items it joins.
+  // A tree edge of a set's batch: which contracted edge, and the item it leads to.
   struct Step {
     int edge;
-    int from, to;
+    int to;
   };
   // A batch and what is left of it in one set.
   struct Stock {
@@ -60,12 +61,15 @@ class Assembler {
     std::size_t edge, place;
   };
 
+  void find_plain();
   void prepare(const Shape& shape, std::span<const ContractedEdges::Edge> edges);
+  static std::vector<std::pair<NodeId, NodeId>> parents_first(const Shape& shape,
+                                                              std::size_t batch);
   void prepare(int set, const ContractedEdges& edges);
   void expect_used_up(int set, const ContractedEdges& edges) const;
   void assemble();
   void span_from(int set, int item, NodeId entry);
-  void copy(std::size_t base, std::span<const Step> steps);
+  void copy(std::size_t base, std::span<const NodeId> parent);
   NodeId join(int set, std::size_t edge);
   std::span<Stock> stock_of(std::size_t position);
   void settle();
@@ -77,7 +81,8 @@ class Assembler {
 
   IndexedVector<std::vector<Step>> steps_;     // by shape: num_items - 1 a batch, parents first
   IndexedVector<IndexedVector<Amount>> uses_;  // of each contracted edge, by shape
-  IndexedVector<std::uint8_t> is_plain_;       // sets that hold nodes only: no choice of links
+  IndexedVector<std::uint8_t> is_plain_;       // by set: whether it holds nodes only
+  IndexedVector<std::uint8_t> in_steps_;       // by shape: whether a set that is not plain has it
   // Batches by the position of the item they are rooted at: heaps, the fullest on top.
   IndexedVector<Stock> stock_;
   std::vector<std::size_t> first_stock_;
@@ -96,6 +101,7 @@ class Assembler {
   NodeMap<int> depth_;
   std::vector<std::size_t> taken_stock_;  // positions
   std::vector<Taken> taken_links_;
+  std::vector<NodeId> path_;  // scratch of copy()
 };
 
 }  // namespace forestcoll

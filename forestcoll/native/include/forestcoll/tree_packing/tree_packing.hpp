@@ -26,10 +26,10 @@ struct Batch {
 // (Theorem 7); throws Infeasible where it does not.
 std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress);
 
-// One tree of least depth, turned to every root; nothing if the graph is no circulant, the roots
-// differ in their trees, or no such tree fits unsplit.
-std::optional<std::vector<Batch>> pack_by_turning(const Graph& graph,
-                                                  std::span<const Amount> trees);
+// One tree of least depth, or two, moved to every root; nothing if the graph does not look alike
+// from all of them (translations.hpp), they differ in their trees, or no such trees fit.
+std::optional<std::vector<Batch>> pack_by_turning(const Graph& graph, std::span<const Amount> trees,
+                                                  Progress& progress);
 
 // Breadth-first trees, one batch a root; nothing if that does not work out. Complete results are
 // valid by construction, so this needs no connectivity test.
@@ -53,6 +53,20 @@ std::vector<Batch> pack_cut_guided(const Graph& graph, std::span<const Amount> t
 // built keep enough capacity.
 std::vector<Batch> pack_exactly(const Graph& graph, std::span<const Amount> trees,
                                 Progress& progress);
+
+// The numbers of arcs by their ends. Arcs must be sorted by (tail, head), and outlive this.
+class ArcRows {
+ public:
+  explicit ArcRows(std::span<const Arc> arcs);
+  // -1 if there is no such arc.
+  int find(NodeId tail, NodeId head) const;
+
+ private:
+  static constexpr std::size_t kShort = 16;
+
+  std::span<const Arc> arcs_;
+  IndexedVector<std::size_t> first_;  // of each tail, and one past the last
+};
 
 // The trees that each arc carries. Arcs must be sorted by (tail, head) and hold every tree edge.
 std::vector<Amount> loads(const std::vector<Arc>& arcs, const std::vector<Batch>& batches);

@@ -1,5 +1,8 @@
 // Trees turned from one root to all others are a packing; other graphs are left alone.
 #include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include "forestcoll/tree_packing/tree_packing.hpp"
 #include "support/check.hpp"
@@ -19,6 +22,11 @@ Graph circulant(NodeId nodes, const std::vector<std::pair<NodeId, Amount>>& offs
     }
   }
   return graph;
+}
+
+std::optional<std::vector<Batch>> turned(const Graph& graph, std::span<const Amount> trees) {
+  Progress quiet;
+  return pack_by_turning(graph, trees, quiet);
 }
 
 NodeId height(const Batch& batch) {
@@ -45,7 +53,7 @@ void turned_trees_are_a_packing() {
     }
     const Graph graph = circulant(nodes, offsets);
     const std::vector<Amount> all(static_cast<std::size_t>(nodes), trees);
-    const auto batches = pack_by_turning(graph, all);
+    const auto batches = turned(graph, all);
     if (!batches) continue;
     is_packing(graph, all, *batches);
     ++packed;
@@ -63,23 +71,51 @@ void a_short_and_a_long_step_reach_everybody() {
   for (const auto& offset : offsets) in += offset.second;
   CHECK(in == 63);
   const std::vector<Amount> one(64, 1);
-  const auto batches = pack_by_turning(circulant(64, offsets), one);
+  const auto batches = turned(circulant(64, offsets), one);
   CHECK(batches.has_value());
   is_packing(circulant(64, offsets), one, *batches);
   for (const Batch& batch : *batches) CHECK(height(batch) == 2);
 }
 
+// Rows x columns, one link of this capacity to each side.
+Graph torus(NodeId rows, NodeId columns, Amount capacity) {
+  Graph graph{rows * columns, {}};
+  for (NodeId v = 0; v < graph.num_nodes; ++v) {
+    const NodeId row = v / columns, column = v % columns;
+    for (const NodeId by : {NodeId{1}, rows - 1}) {
+      graph.arcs.push_back({v, (row + by) % rows * columns + column, capacity});
+    }
+    for (const NodeId by : {NodeId{1}, columns - 1}) {
+      graph.arcs.push_back({v, row * columns + (column + by) % columns, capacity});
+    }
+  }
+  return graph;
+}
+
+void a_torus_takes_two_trees_of_each_root_as_low_as_can_be() {
+  for (const auto& [rows, columns] : {std::pair{3, 3}, {4, 4}, {4, 8}, {5, 7}, {8, 8}}) {
+    // Four trees a root use up all of four links, N - 1 each.
+    const Graph graph = torus(rows, columns, rows * columns - 1);
+    const std::vector<Amount> four(static_cast<std::size_t>(graph.num_nodes), 4);
+    const auto batches = turned(graph, four);
+    CHECK(batches.has_value());
+    is_packing(graph, four, *batches);
+    CHECK(std::ssize(*batches) <= 2 * graph.num_nodes);
+    for (const Batch& batch : *batches) CHECK(height(batch) == rows / 2 + columns / 2);
+  }
+}
+
 void other_problems_are_left_alone() {
   const Graph ring = circulant(5, {{1, 4}});
-  CHECK(pack_by_turning(ring, std::vector<Amount>(5, 1)).has_value());
-  CHECK(!pack_by_turning(ring, std::vector<Amount>{1, 1, 2, 0, 0}).has_value());
-  CHECK(!pack_by_turning(ring, std::vector<Amount>(5, 2)).has_value());  // 8 trees an arc
+  CHECK(turned(ring, std::vector<Amount>(5, 1)).has_value());
+  CHECK(!turned(ring, std::vector<Amount>{1, 1, 2, 0, 0}).has_value());
+  CHECK(!turned(ring, std::vector<Amount>(5, 2)).has_value());  // 8 trees an arc
   Graph dented = ring;
   dented.arcs[3].capacity = 5;
-  CHECK(!pack_by_turning(dented, std::vector<Amount>(5, 1)).has_value());
+  CHECK(!turned(dented, std::vector<Amount>(5, 1)).has_value());
   Graph open = ring;
   open.arcs.pop_back();
-  CHECK(!pack_by_turning(open, std::vector<Amount>(5, 1)).has_value());
+  CHECK(!turned(open, std::vector<Amount>(5, 1)).has_value());
 }
 
 }  // namespace
@@ -87,6 +123,7 @@ void other_problems_are_left_alone() {
 int main() {
   turned_trees_are_a_packing();
   a_short_and_a_long_step_reach_everybody();
+  a_torus_takes_two_trees_of_each_root_as_low_as_can_be();
   other_problems_are_left_alone();
   return check::report();
 }
