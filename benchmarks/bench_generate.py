@@ -111,13 +111,17 @@ def described(forest: Forest | FactoredForest) -> Fields:
 # --- around it ---------------------------------------------------------------------------------
 
 
-def run(row: Row, runs: int, limit_s: float) -> Fields:
-    """Measure a row in a process of its own; return its fields, ``status`` among them."""
+def run(row: Row, runs: int, limit_s: float, folder: Path | None = None) -> Fields:
+    """Measure a row in a process of its own; return its fields, ``status`` among them.
+
+    With a folder, that of another checkout, by its own code and interpreter.
+    """
+    python = str(folder / ".venv" / "bin" / "python") if folder else sys.executable
     arguments = ["--row", row.name, "--runs", str(runs), "--limit", str(limit_s)]
-    words = [sys.executable, "-m", "benchmarks.bench_generate", *arguments]
+    words = [python, "-m", "benchmarks.bench_generate", *arguments]
     status, complaint = "ok", ""
     try:
-        done = subprocess.run(words, capture_output=True, timeout=limit_s, check=False)
+        done = subprocess.run(words, cwd=folder, capture_output=True, timeout=limit_s, check=False)
         printed = done.stdout
         if done.returncode:
             status, complaint = "failed", done.stderr.decode().strip().rpartition("\n")[2]
@@ -145,6 +149,23 @@ def collected(row: Row, told: list[Fields]) -> Fields:
             name: statistics.median(one[name] for one in stages) for name in stages[0]
         }
     return fields
+
+
+def with_before(row: Row, runs: int, limit_s: float, folder: Path | None) -> Fields:
+    """Measure a row, and right before it the same row of another checkout, if there is one."""
+    before = run(row, runs, limit_s, folder)["native_s"] if folder else None
+    return run(row, runs, limit_s) | {"before_s": before}
+
+
+def exponents(measured: list[tuple[Row, Fields]]) -> dict[str, float]:
+    """Fit log seconds to log GPUs, by least squares, for every series of three sizes or more."""
+    points: dict[str, list[tuple[float, float]]] = {}
+    for row, fields in measured:
+        if row.series and fields["native_s"]:
+            logs = math.log(fields["gpus"]), math.log(fields["native_s"])
+            points.setdefault(row.series, []).append(logs)
+    fitted = {name: tuple(zip(*its, strict=True)) for name, its in points.items() if len(its) > 2}
+    return {name: statistics.linear_regression(*its).slope for name, its in fitted.items()}
 
 
 def verify_budget(row: Row, fields: Fields) -> float | None:
@@ -200,7 +221,7 @@ def times_table(measured: list[tuple[Row, Fields]]) -> Table:
     table.add_column("row", no_wrap=True)
     for name in ("GPUs", "k", "runs", "native", "with paths", "CPU", "budget", "prototype"):
         table.add_column(name, justify="right")
-    for name in ("paper", "ratio"):
+    for name in ("paper", "ratio", "before", "ratio"):
         table.add_column(name, justify="right")
     for name in STAGES:
         table.add_column(name, justify="right")
@@ -208,10 +229,13 @@ def times_table(measured: list[tuple[Row, Fields]]) -> Table:
     for row, fields in measured:
         seconds, stages = fields["native_s"], fields.get("stages", {})
         ratio = f"{row.paper_s / seconds:,.0f} x" if row.paper_s and seconds else ""
+        before = fields.get("before_s")
+        gain = f"{before / seconds:.2f} x" if before and seconds else ""
         table.add_row(
             *(row.name, shown(fields.get("gpus")), shown(fields.get("k")), str(fields["runs"])),
             *(digits(fields[name]) if fields.get(name) else "" for name in MEDIANS),
             *(shown(row.budget_s), shown(row.prototype_s), shown(row.paper_s), ratio),
+            *(digits(before) if before else "", gain),
             *(digits(1000 * stages[name]) if name in stages else "" for name in STAGES),
             verdict(row, fields),
         )
@@ -269,7 +293,7 @@ def main() -> None:
     for row in itertools.filterfalse(lambda row: row.large and not given.large, ROWS):
         if given.only in row.name:
             with console.status(row.name):
-                fields = run(row, given.runs, given.limit)
+                fields = with_before(row, given.runs, given.limit, given.against)
             measured.append((row, fields))
     console.print(times_table(measured))
     console.print(forests_table(measured))
@@ -277,12 +301,15 @@ def main() -> None:
         if fields["complaint"]:
             console.print(f"{row.name}: {fields['complaint']}", markup=False)
     console.print(closing(measured), soft_wrap=True, highlight=False)
+    for name, exponent in exponents(measured).items():
+        console.print(f"{name}: seconds grow as N^{exponent:.2f}", highlight=False)
     if given.json:
         rows = [
             fields | held_against(row) | {"multiples": multiples(row, fields)}
             for row, fields in measured
         ]
         told = {"machine": machine(), "threads": usable_cores(), "rows": rows}
+        told["exponents"] = exponents(measured)
         given.json.write_text(json.dumps(told, indent=1) + "\n")
 
 
@@ -293,8 +320,11 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--runs", type=int, default=5, help="of which the median is shown")
     parser.add_argument("--only", default="", metavar="TEXT", help="rows whose name holds it")
-    parser.add_argument("--large", action="store_true", help="forests of 8192 and 16384 GPUs too")
+    parser.add_argument("--large", action="store_true", help="forests of 8192 to 131072 GPUs too")
     parser.add_argument("--limit", type=float, default=240, help="seconds for all runs of a row")
+    parser.add_argument(
+        "--against", type=Path, metavar="FOLDER", help="a checkout set up; measured before each row"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the measurements there")
     parser.add_argument("--row", help=argparse.SUPPRESS)  # a row's own process
     return parser.parse_args()
