@@ -5,15 +5,17 @@ To check one thing more of every forest, add a function to ``CHECKS``.
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
 
 from forestcoll import FactoredForest, Forest, expand, generate_factored, verify
 from forestcoll.generate import Options, generate_factored_timed
+from forestcoll.topology import Topology
 from tests.fuzz.demands import demand_of
 from tests.fuzz.families import build
 from tests.reference.cuts import enumerate_optimum
@@ -25,6 +27,9 @@ OnStage = Callable[[str, int], None]
 
 FEW_NODES = 10
 """Networks up to this size have all their cuts enumerated."""
+
+MOST_RENUMBERED = 160
+"""GPUs up to which a network is generated in another order of its nodes too."""
 
 SHARED_GPUS = range(256, 513)
 """Networks of so many are generated once more, on one thread: smaller ones are not shared out."""
@@ -151,6 +156,31 @@ def factored_form_agrees(forest: Forest, factored: FactoredForest) -> None:
     assert tallest <= verdict.height, f"height {tallest}, the bound is {verdict.height}"
 
 
+def numbering_changes_no_optimum(forest: Forest, factored: FactoredForest) -> None:
+    """The same optimum, attained, with the nodes in another order.
+
+    Symmetry that is read off the numbers of the nodes (tori, circulants) is not found then.
+    """
+    topology, gpus = forest.topology, forest.topology.num_compute
+    if forest.reduction or gpus > MOST_RENUMBERED:
+        return
+    order = random.Random(f"{topology.name} {gpus}").sample(
+        range(len(topology.nodes)), len(topology.nodes)
+    )
+    place = {v: i for i, v in enumerate(order)}
+    links = (replace(e, tail=place[e.tail], head=place[e.head]) for e in topology.links)
+    other = Topology(topology.name, tuple(topology.nodes[v] for v in order), tuple(links))
+    weight = dict(zip(topology.compute, factored.weights, strict=True))
+    weights = [weight[order[v]] for v in other.compute]
+    again = generate_factored(other, weights=weights)
+    assert isinstance(again, FactoredForest), "two phases where one was asked for"
+    assert again.optimum is not None, "no optimum is claimed"
+    assert forest.optimum is not None, "no optimum is claimed"
+    found, before = again.optimum.time_s_per_gb, forest.optimum.time_s_per_gb
+    assert found == before, f"{found} s per GB in another order, {before} in this one"
+    assert verify(again).optimal, "no optimum is proved in another order"
+
+
 def threads_change_nothing(forest: Forest, factored: FactoredForest) -> None:
     """The same trees on one thread."""
     if factored.topology.num_compute not in SHARED_GPUS:
@@ -173,4 +203,5 @@ CHECKS: tuple[Callable[[Forest, FactoredForest], None], ...] = (
     no_cut_is_worse,
     factored_form_agrees,
     threads_change_nothing,
+    numbering_changes_no_optimum,
 )

@@ -21,7 +21,7 @@ from benchmarks.topologies import (
     rescaled,
 )
 from forestcoll.errors import InvalidTopologyError
-from forestcoll.topology import Link, Topology, load_topology, validate
+from forestcoll.topology import Link, Topology, TopologyBuilder, load_topology, validate
 from tests.random_topologies import KINDS, MAX_NODES, sized_topology
 
 __all__ = ["FAMILIES", "LARGE", "build", "size_of"]
@@ -186,6 +186,34 @@ def torus(chance: random.Random, size: int) -> Topology:
     return rescaled(topology, lambda link: weight[axis(link)])
 
 
+def cayley(chance: random.Random, size: int) -> Topology:
+    """The same steps from every node of a product of rings; one in four has a dent.
+
+    The first steps go round one ring each, so that every node is reached.
+    """
+    radices: list[int] = []
+    while math.prod(radices) < size:
+        rest = -(-size // math.prod(radices))
+        radices.append(min(chance.choice([2, 3, 4, 5, 8, 16, rest]), max(rest, 2)))
+    units = [math.prod(radices[i + 1 :]) for i in range(len(radices))]
+    steps = [tuple(int(i == axis) for i in range(len(radices))) for axis in range(len(radices))]
+    for _ in range(chance.randint(0, 4)):
+        steps.append(tuple(chance.randrange(radix) for radix in radices))
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"gpu{i}") for i in range(math.prod(radices))]
+    for step in filter(any, dict.fromkeys(steps)):
+        speed = chance.choice(SPEEDS)
+        for v, gpu in enumerate(gpus):
+            moved = zip(units, radices, step, strict=True)
+            to = sum((v // unit + by) % radix * unit for unit, radix, by in moved)
+            builder.arc(gpu, gpus[to], speed)
+    topology = builder.build(f"cayley {radices} {steps}")
+    if chance.random() < 0.75:
+        return topology
+    dent = chance.choice(topology.links)
+    return rescaled(topology, lambda link: Fraction(1 + (link == dent)))
+
+
 def dragonflies(chance: random.Random, size: int) -> Topology:
     """Groups of routers; every kind of link has a speed of its own, or every link."""
     routers = chance.randint(1, max(1, min(8, size // 3)))
@@ -290,12 +318,13 @@ FAMILIES: dict[str, Family] = {
     "pods": three_levels,
     "fat-tree": fat_tree,
     "torus": torus,
+    "cayley": cayley,
     "dragonfly": dragonflies,
     "damaged": damaged,
     "odd-speeds": odd_speeds,
 }
 """By the names the command line knows. Each draws from a generator, for about so many GPUs."""
 
-UNDAMAGED = [name for name in FAMILIES if name not in ("damaged", "odd-speeds")]
+UNDAMAGED = [name for name in FAMILIES if name not in ("damaged", "odd-speeds", "cayley")]
 ONE_WAY = ("directed", "unbalanced", "regular", "chassis")
 TWO_WAY = [name for name in UNDAMAGED if name not in ONE_WAY]

@@ -41,6 +41,7 @@ LARGE_SEEDS = {
     "pods": (2, 4, 7),
     "fat-tree": (2, 5, 7),
     "torus": (2, 3, 4),
+    "cayley": (0, 7, 8, 9),
     "dragonfly": (7,),
     "damaged": (0, 3, 8),
     "odd-speeds": (0, 3, 6),
