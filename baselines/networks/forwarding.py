@@ -109,14 +109,14 @@ def _ways(
     while todo:
         node = todo.pop()
         if node not in nexts:
-            nexts[node] = [v for v, cost in after[node] if _leads_on(distance, node, v, cost)]
+            here = distance[node]
+            nexts[node] = [v for v, cost in after[node] if distance.get(v, here) + cost == here]
             todo += nexts[node]
     ways: dict[int, list[Way]] = {head: [(head,)]}
     for node in sorted(nexts.keys() - {head}, key=distance.__getitem__):
+        if len(nexts[node]) == 1:
+            ways[node] = [(node, *way) for way in ways[nexts[node][0]]]
+            continue
         in_turn = chain.from_iterable(zip_longest(*(ways[v] for v in nexts[node])))
         ways[node] = [(node, *way) for way in islice(filter(None, in_turn), MAX_PATHS)]
     return ways
-
-
-def _leads_on(distance: Mapping[int, int], node: int, onward: int, cost: int) -> bool:
-    return onward in distance and distance[onward] + cost == distance[node]
