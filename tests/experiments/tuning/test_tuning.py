@@ -115,7 +115,7 @@ def test_a_size_is_told_its_candidate() -> None:
 
 def test_fewer_ranges_lose_a_little() -> None:
     exact, loose = (
-        tune("torus:dims=4x4", "allreduce", ["64KB..4MB"], methods=FEW, within=within)
+        tune("hypercube:dimension=3", "allreduce", ["64KB..4MB"], methods=FEW, within=within)
         for within in (0, 0.1)
     )
     assert len(loose.ranges) < len(exact.ranges)
