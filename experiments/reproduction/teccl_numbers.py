@@ -28,9 +28,6 @@ _Key = tuple[str, str, str, int, int]
 
 _EARLY = "8-early-stop"
 
-_LARGE = 4_000_000
-"""Bytes from which on latencies, which a flow does not have, are a hundredth of the time."""
-
 
 def differences(rows: Rows) -> Iterator[Difference]:
     """Yield every number that is printed and that rows can be held against."""
@@ -41,7 +38,7 @@ def differences(rows: Rows) -> Iterator[Difference]:
         what, shown = f"time, {_named(line)}", line["printed_time_us"]
         if line["table"] != _EARLY:
             yield Difference(line["item"], what, shown, model_us(row), "us")
-        elif int(line["size_bytes"]) >= _LARGE:
+        else:
             assert row.algbw_at_finish_gb_s is not None
             found_us = int(line["size_bytes"]) / row.algbw_at_finish_gb_s / 1000
             yield Difference(line["item"], f"early stop: {what}", shown, found_us, "us", "search")

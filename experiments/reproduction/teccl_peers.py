@@ -3,7 +3,7 @@
 Problem: hold the peers' columns and the shares of comparisons against what comes out here.
 Input:   rows by experiment; ``published/teccl_peers.csv``.
 Output:  differences.
-Source:  Liu et al. (SIGCOMM 2024), tables 3, 7 and 8, figures 6 and 9.
+Source:  Liu et al. (SIGCOMM 2024), tables 3, 7 and 8, figure 6.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from experiments.published import printed
 from experiments.reproduction.difference import Difference
-from experiments.reproduction.teccl_numbers import model_us
 from experiments.results.rows import Row, Status
 
 __all__ = ["differences"]
@@ -32,9 +31,6 @@ _FASTER = (
 """Figure 6: the share of sizes, in percent, at which TE-CCL's search ends before TACCL's; whose
 rows tell ours, TE-CCL's and TACCL's."""
 
-_COPIED = 210_000_000
-"""Bytes at which copies halve the time on DGX1, section 6.4."""
-
 
 def differences(rows: Rows) -> Iterator[Difference]:
     """Yield every number that is printed and that rows can be held against."""
@@ -43,7 +39,6 @@ def differences(rows: Rows) -> Iterator[Difference]:
             if _same(row, line):
                 yield from _peer(row, line)
     yield from _shares(rows)
-    yield from _copies(rows)
 
 
 def _ok(rows: Sequence[Row], method: str, topology: str) -> list[Row]:
@@ -95,14 +90,3 @@ def _quickest(rows: Sequence[Row], method: str, chassis: str) -> dict[int, float
             taken = row.generation_s if row.status is Status.OK else row.limit_s
             found[size] = min(found.get(size, taken or 0.0), taken or 0.0)
     return found
-
-
-def _copies(rows: Rows) -> Iterator[Difference]:
-    """Figure 9: how many times as long an allgather takes without copies."""
-    both = []
-    for name in ("teccl-figure9-without-copies", "teccl-figure9"):
-        its = [row for row in rows.get(name, ()) if row.parameters.get("size_bytes") == _COPIED]
-        both += [model_us(row) for row in its if row.incumbent is not None]
-    if len(both) == 2:
-        what = "allgather of 210 MB without copies, as a multiple of that with copies, dgx1"
-        yield Difference("ET14", what, "2", both[0] / both[1], "times")

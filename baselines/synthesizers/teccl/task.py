@@ -167,7 +167,8 @@ class Task:
     def spread(self, topology: Topology, phase: str, report: Report) -> StepSchedule:
         """Make the schedule of a phase of that name."""
         network, demand = self.instance(topology)
-        tell = _Teller(f"{phase}, crossing {self.crossing}", self.solver, report)
+        solver = "highs" if self._flows and self.solver != "gurobi" else self.solver
+        tell = _Teller(f"{phase}, crossing {self.crossing}", solver, report)
         if self._flows:
             return self._flow(network, demand, tell)
         kept = self._search(network, demand, tell)
