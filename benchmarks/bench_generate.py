@@ -290,10 +290,11 @@ def main() -> None:
     console = Console(width=max(Console().width, 232))
     console.print(f"{machine()}; up to {usable_cores()} threads, as `generate` takes by default")
     measured = []
+    before = given.against.resolve() if given.against else None  # rows run inside it
     for row in itertools.filterfalse(lambda row: row.large and not given.large, ROWS):
         if given.only in row.name:
             with console.status(row.name):
-                fields = with_before(row, given.runs, given.limit, given.against)
+                fields = with_before(row, given.runs, given.limit, before)
             measured.append((row, fields))
     console.print(times_table(measured))
     console.print(forests_table(measured))

@@ -85,7 +85,8 @@ def _quickest(rows: Sequence[Row], method: str, chassis: str) -> dict[int, float
     """Seconds by size; a search that ran into its limit took at least that."""
     found: dict[int, float] = {}
     for row in rows:
-        if row.method == method and row.topology.startswith(f"{chassis}:"):
+        ended = row.status in (Status.OK, Status.TIMEOUT)
+        if ended and row.method == method and row.topology.startswith(f"{chassis}:"):
             size = int(row.parameters["size_bytes"])
             taken = row.generation_s if row.status is Status.OK else row.limit_s
             found[size] = min(found.get(size, taken or 0.0), taken or 0.0)

@@ -98,6 +98,7 @@ void weights_and_targets_count_too() {
   fewer.is_target[3] = 0;
   CHECK(!is_alike_everywhere(torus, heavier));
   CHECK(!is_alike_everywhere(torus, fewer));
+  CHECK(!is_alike_everywhere(torus, {demand.trees, NodeMap<std::uint8_t>(16, 0)}));
 }
 
 }  // namespace

@@ -74,3 +74,22 @@ def test_every_search_tells_what_it_knows(asked: dict[str, Any], unit: str) -> N
         assert last.bound <= last.incumbent
     else:
         assert last.bound >= last.incumbent
+
+
+@pytest.mark.parametrize(
+    ("collective", "whole", "asked", "told"),
+    [
+        ("all-to-all", False, "cp-sat", "highs"),
+        ("all-to-all", False, "highs", "highs"),
+        ("all-to-all", True, "cp-sat", "cp-sat"),
+        ("allgather", False, "cp-sat", "cp-sat"),
+    ],
+)
+def test_the_solver_that_is_told_is_the_one_that_ran(
+    collective: str, whole: bool, asked: str, told: str
+) -> None:
+    """CP-SAT has no linear programs: HiGHS stands in for it."""
+    heard: list[Search] = []
+    task = Task(**(ASKED | {"collective": collective, "whole_chunks": whole, "solver": asked}))
+    task.spread(load_topology("ring:nodes=3"), "phase", heard.append)
+    assert {search.solver for search in heard} == {told}
