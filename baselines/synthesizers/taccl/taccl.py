@@ -11,7 +11,7 @@ Source:  Shah et al., TACCL: Guiding Collective Algorithm Synthesis using Commun
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from baselines.building.composing import collect_steps
@@ -52,6 +52,7 @@ def generate(
     *,
     size_bytes: int = 10**9,
     sketch: str = AUTO,
+    symmetry: bool = True,
     chunks: int = 0,
     order: str = "any",
     optima: int = 4,
@@ -73,6 +74,8 @@ def generate(
     sketch : str
         A name of :data:`baselines.synthesizers.taccl.sketch_files.SHIPPED`, a file, or "auto" for
         one that is drawn from the topology.
+    symmetry : bool
+        Whether the sketch's symmetry is asked for; without, the programs are larger.
     chunks : int
         C, of each GPU, in an all-to-all for each pair; 0 for what the sketch says.
     order : str
@@ -119,10 +122,11 @@ def generate(
     check_supported("taccl", collective, _COLLECTIVES)
     _check_parameters(order, solver, size_bytes=size_bytes, chunks=chunks, optima=optima, gap=gap)
     check_whole("taccl", topology)
+    found = find_sketch(sketch, topology)
     task = _Task(
         collective="all-to-all" if collective == "all-to-all" else "allgather",
         size_bytes=size_bytes,
-        sketch=find_sketch(sketch, topology),
+        sketch=found if symmetry else replace(found, symmetry=()),
         chunks=chunks,
         order=order,
         optima=optima,
