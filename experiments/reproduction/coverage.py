@@ -22,7 +22,7 @@ from experiments.reproduction.inventory import Item, read_items
 from experiments.results.rows import Row, Status, latest, read_rows
 from forestcoll.errors import ForestCollError, InvalidExperimentError
 
-__all__ = ["Coverage", "Shown"]
+__all__ = ["Coverage", "Share", "Shown"]
 
 _NUMBERS = (forestcoll_numbers, bfb_numbers, teccl_numbers, teccl_peers)
 
@@ -53,6 +53,30 @@ class Shown:
     def counts(self) -> bool:
         """Whether it is reproduced, and nothing is missing."""
         return self.item.reproduced and not self.faults
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many items are reproduced, each count part of the next.
+
+    Parameters
+    ----------
+    whole : int
+    to_the_limit : int
+        As far as public inputs go without the machine, or whole.
+    at_all : int
+        At least in part.
+    public : int
+        How many there are but for those whose inputs are not public.
+    of : int
+        How many there are.
+    """
+
+    whole: int
+    to_the_limit: int
+    at_all: int
+    public: int
+    of: int
 
 
 @dataclass(frozen=True)
@@ -139,16 +163,19 @@ class Coverage:
             if not any(reason.covers(one) for reason in known.get(one.item, ()))
         )
 
-    def share(self, *, by_theory: bool, whole: bool = False) -> tuple[int, int]:
-        """Return how many items count, of those that theory or else software gives.
-
-        With ``whole`` only those that are not reproduced in part.
-        """
-        of = [
+    def share(self, *, by_theory: bool) -> Share:
+        """Count the items that theory, or else software, gives."""
+        its = [
             one for one in self.shown if (one.item.by_theory if by_theory else one.item.by_software)
         ]
-        counted = [one for one in of if one.counts and not (whole and one.item.status == "part")]
-        return len(counted), len(of)
+        counted = [one.item for one in its if one.counts]
+        return Share(
+            whole=sum(item.status == "done" for item in counted),
+            to_the_limit=sum(item.to_the_limit for item in counted),
+            at_all=len(counted),
+            public=sum(one.item.status != "proprietary" for one in its),
+            of=len(its),
+        )
 
     def parsed(self, name: str) -> ParsedExperiment:
         """Return an experiment.

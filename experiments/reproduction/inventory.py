@@ -19,7 +19,7 @@ from pydantic.dataclasses import dataclass
 
 from experiments.reproduction.difference import Difference
 
-__all__ = ["PAPERS", "Item", "Otherwise", "Standing", "read_items"]
+__all__ = ["PAPERS", "Item", "Lack", "Otherwise", "Standing", "read_items"]
 
 PAPERS = {
     "EF": "ForestColl paper",
@@ -32,6 +32,10 @@ PAPERS = {
 Standing = Literal["done", "part", "waiting", "hardware", "proprietary", "none"]
 """Reproduced, in part; waiting for something of ours; not without the hardware, or inputs that are
 not public; nothing that could be reproduced."""
+
+Lack = Literal["machine", "inputs", "ours"]
+"""Why an item is reproduced in part only: the rest was measured on a machine, is of inputs that are
+not public or not printed, or software could give it and ours does not."""
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -76,6 +80,8 @@ class Item:
         What has it: experiments by name, tests by file and function, other files or words.
     why : str
         What is missing, or comes out otherwise.
+    lacks : tuple of str
+        Of an item in part: :data:`Lack`.
     otherwise : tuple of Otherwise
         Printed numbers of theory that are known to, and why.
     """
@@ -89,7 +95,12 @@ class Item:
     tests: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     why: str = ""
+    lacks: tuple[Lack, ...] = ()
     otherwise: tuple[Otherwise, ...] = ()
+
+    def __post_init__(self) -> None:
+        if bool(self.lacks) != (self.status == "part"):
+            raise ValueError(f"{self.item} is {self.status}, and lacks {self.lacks or 'nothing'}")
 
     @property
     def paper(self) -> str:
@@ -100,6 +111,11 @@ class Item:
     def reproduced(self) -> bool:
         """Whether it is, or as far as it can be without the hardware."""
         return self.status in ("done", "part")
+
+    @property
+    def to_the_limit(self) -> bool:
+        """Whether it is reproduced as far as public inputs go without the machine."""
+        return self.reproduced and "ours" not in self.lacks
 
     @property
     def by_theory(self) -> bool:

@@ -55,15 +55,23 @@ def page_tables(coverage: Coverage) -> dict[str, list[str]]:
 
 def verdict(one: Shown) -> str:
     """Say in a word how an item stands."""
-    return _STANDING[one.item.status] if not one.faults else "incomplete"
+    if one.faults:
+        return "incomplete"
+    if one.item.status == "part" and one.item.to_the_limit:
+        return "without the machine" if "machine" in one.item.lacks else "public part"
+    return _STANDING[one.item.status]
 
 
 def _summary(coverage: Coverage) -> list[str]:
     said = []
     for by_theory, words in ((True, "theory gives"), (False, "software gives")):
-        counted, of = coverage.share(by_theory=by_theory)
-        whole = coverage.share(by_theory=by_theory, whole=True)[0]
-        said.append(f"{words} {of}: {whole} are reproduced, {counted - whole} more in part")
+        share = coverage.share(by_theory=by_theory)
+        private = f" ({share.of - share.public} of inputs that are not public)"
+        said.append(
+            f"{words} {share.of}{private if share.public < share.of else ''}: {share.whole} are reproduced, {share.to_the_limit - share.whole} "
+            f"more as far as public inputs go without the machine, "
+            f"{share.at_all - share.to_the_limit} more in part"
+        )
     (exact, printed), (derived, following) = (
         come_out(one for one in coverage.differences if one.kind == kind)
         for kind in ("theory", "derived")

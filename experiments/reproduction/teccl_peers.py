@@ -24,7 +24,7 @@ _ALPHA_US = 0.7
 
 _FASTER = (
     ("ndv2, allgather, early stops", "40", "teccl-table8-early-stop", "teccl-table8", "ndv2"),
-    ("ndv2, all-to-all", "45", *2 * ("teccl-figures5-6-all-to-all",), "ndv2"),
+    ("ndv2, all-to-all", "45", "teccl-table8-all-to-all", "teccl-table8-taccl-all-to-all", "ndv2"),
     ("dgx2, allgather", "27", *2 * ("teccl-figures5-6-allgather",), "dgx2"),
     ("dgx2, all-to-all", "72", *2 * ("teccl-figures5-6-all-to-all",), "dgx2"),
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from experiments.reproduction import coverage as module
-from experiments.reproduction.coverage import Coverage
+from experiments.reproduction.coverage import Coverage, Share
 from experiments.reproduction.difference import Difference
 from experiments.reproduction.inventory import Item, Otherwise
 from experiments.results.rows import RowFile, Status
@@ -138,7 +138,8 @@ def test_all_that_theory_gives_and_most_of_what_software_gives_is_reproduced(
     assert {one.item.item: one.faults for one in coverage.shown if one.faults} == {}
     rest = {one.item.item for one in coverage.shown if one.item.by_theory and not one.counts}
     assert rest == {"EB10", "EB19"}
-    done, of = coverage.share(by_theory=False)
-    assert done >= 0.7 * of
-    shares = [coverage.share(by_theory=theory) for theory in (True, False)]
-    assert shares == [(40, 42), (21, 26)]
+    software = coverage.share(by_theory=False)
+    assert software == Share(whole=5, to_the_limit=17, at_all=21, public=23, of=26)
+    assert software.to_the_limit >= 0.7 * software.public
+    theory = coverage.share(by_theory=True)
+    assert theory == Share(whole=29, to_the_limit=37, at_all=40, public=42, of=42)

@@ -27,11 +27,10 @@ def test_sccl_takes_the_printed_steps_and_rounds(found: list[Difference]) -> Non
 
 
 def test_every_printed_time_of_a_peer_has_ours(found: list[Difference], coverage: Coverage) -> None:
-    """But for TACCL's all-to-alls, of which three of eleven sizes were searched."""
     lines = printed("teccl_peers.csv")
     all_to_alls = [line for line in lines if line["collective"] == "all-to-all"]
-    assert sum(d.item == "ET19" and d.kind == "search" for d in found) == 10 + 3
-    assert len(all_to_alls) == 11
+    assert sum(d.item == "ET19" and d.kind == "search" for d in found) == 10 + 12
+    assert len(all_to_alls) == 12  # of 4 KB two
     assert sum(d.item == "ET18" for d in found) == 6
 
 

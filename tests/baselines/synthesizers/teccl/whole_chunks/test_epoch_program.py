@@ -5,13 +5,15 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 
+import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from baselines.synthesizers.teccl.instance.commodities import Demand, demand_of
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
-from baselines.synthesizers.teccl.whole_chunks.epoch_program import earliest, write
+from baselines.synthesizers.teccl.whole_chunks.epoch_program import EpochProgram, earliest, write
 from baselines.synthesizers.teccl.whole_chunks.solvers import Effort, Outcome, solve
-from forestcoll.topology import Topology, load_topology
+from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.random_topologies import random_topology
 
 
@@ -69,3 +71,31 @@ def test_what_is_too_far_is_seen_without_a_solver() -> None:
     demand = demand_of(7, "broadcast", 1, 7000)
     assert write(network, demand, 2).impossible
     assert not write(network, demand, 3).impossible
+
+
+def test_parts_of_chunks_would_be_counted_twice() -> None:
+    """Figure 4: without whole numbers d3 takes one half, from d1 and from d2, for a chunk."""
+    builder = TopologyBuilder()
+    s, a, d1, d2, d3 = (builder.gpu(name) for name in ("s", "a", "d1", "d2", "d3"))
+    for tail, head in ((s, a), (a, d1), (a, d2), (d1, d3), (d2, d3)):
+        builder.link(tail, head, 1)
+    network = EpochNetwork.of(builder.build("figure 4"), Fraction(1), Fraction(1))
+    demand = demand_of(5, "broadcast", 2, 2000)
+    assert solve(write(network, demand, 3), "cp-sat", Effort()).outcome is Outcome.INFEASIBLE
+    assert solve(write(network, demand, 4), "cp-sat", Effort()).outcome is Outcome.FOUND
+    assert relaxed(write(network, demand, 3))  # but two chunks take four over s - a - d1 - d3
+
+
+def relaxed(program: EpochProgram) -> bool:
+    """Whether fractions of all variables satisfy the rows."""
+    matrix = np.zeros((len(program.rows), program.size))
+    for at, row in enumerate(program.rows):
+        np.add.at(matrix[at], list(row.plus), 1)
+        np.add.at(matrix[at], list(row.minus), -1)
+    bound, equal = (
+        np.array([getattr(row, name) for row in program.rows]) for name in ("bound", "equal")
+    )
+    found = linprog(
+        np.zeros(program.size), matrix[~equal], bound[~equal], matrix[equal], bound[equal], (0, 1)
+    )
+    return not program.impossible and found.status == 0
