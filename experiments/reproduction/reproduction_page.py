@@ -67,8 +67,9 @@ def _summary(coverage: Coverage) -> list[str]:
     for by_theory, words in ((True, "theory gives"), (False, "software gives")):
         share = coverage.share(by_theory=by_theory)
         private = f" ({share.of - share.public} of inputs that are not public)"
+        of = f"{share.of}{private if share.public < share.of else ''}"
         said.append(
-            f"{words} {share.of}{private if share.public < share.of else ''}: {share.whole} are reproduced, {share.to_the_limit - share.whole} "
+            f"{words} {of}: {share.whole} are reproduced, {share.to_the_limit - share.whole} "
             f"more as far as public inputs go without the machine, "
             f"{share.at_all - share.to_the_limit} more in part"
         )
