@@ -70,14 +70,7 @@ def routed(
     UnsupportedError
         If nothing leads from a sender to its receiver.
     """
-    compute, pairs = topology.compute, _pairs(topology, sends)
-    linked = {
-        (tail, head): (Path((compute[tail], compute[head]), 1),)
-        for tail, head in pairs
-        if direct and (compute[tail], compute[head]) in topology.link_between
-    }
-    others = [pair for pair in pairs if pair not in linked]
-    routes = Routes.from_paths({**linked, **forwarded(topology, others)})
+    routes = forwarded(topology, _pairs(topology, sends), direct=direct)
     return StepSchedule(topology, method, collective, chunks, sends, routes)
 
 

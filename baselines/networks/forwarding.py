@@ -5,7 +5,8 @@ Input:   a topology; pairs of GPUs.
 Output:  for each pair its least-cost paths, where a link costs 1 / bandwidth. Any node may lie on
          them. A transfer is divided evenly over ties, of which ``MAX_PATHS`` are kept.
 Cost:    one Dijkstra search for each receiver, stopped at its farthest sender, and at most
-         ``MAX_PATHS`` paths from each node on the way.
+         ``MAX_PATHS`` paths from each node on the way. Where no sender has ties all senders of a
+         receiver go hop by hop at once, in arrays.
 Source:  Own; the peers' papers have their networks' own routing, or leave it open. What stands
          behind it: Dijkstra, "A note on two problems in connexion with graphs" (1959).
 
@@ -30,10 +31,14 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import chain, islice, zip_longest
+from typing import Any, NamedTuple
 
-from baselines.networks.switch_paths import MAX_PATHS, LogicalPaths
+import numpy as np
+import numpy.typing as npt
+
+from baselines.networks.switch_paths import MAX_PATHS
 from forestcoll.errors import UnsupportedError
-from forestcoll.schedule.forest import Path
+from forestcoll.schedule.forest import Routes
 from forestcoll.topology.model import Topology
 
 __all__ = ["forwarded"]
@@ -42,10 +47,24 @@ Neighbours = Sequence[Sequence[tuple[int, int]]]
 """Of each node, as (node, cost of the link)."""
 
 Way = tuple[int, ...]
+Numbers = npt.NDArray[Any]
 
 
-def forwarded(topology: Topology, pairs: Iterable[tuple[int, int]]) -> LogicalPaths:
+class _Found(NamedTuple):
+    """Paths to one rank: of each its sender's rank and how many nodes it has, then all nodes."""
+
+    head: int
+    tail: Numbers
+    length: Numbers
+    hop: Numbers
+
+
+def forwarded(
+    topology: Topology, pairs: Iterable[tuple[int, int]], *, direct: bool = False
+) -> Routes:
     """Find the least-cost paths of each pair (tail rank, head rank), alike in multiplicity.
+
+    If ``direct``, a pair that a link joins takes it alone, and no other way that costs as much.
 
     Raises
     ------
@@ -53,21 +72,99 @@ def forwarded(topology: Topology, pairs: Iterable[tuple[int, int]]) -> LogicalPa
         If there is none.
     """
     compute, rank_of = topology.compute, topology.rank_of
+    rank = np.array([rank_of.get(node, -1) for node in range(len(topology.nodes))], dtype=np.int32)
     tails: dict[int, list[int]] = defaultdict(list)
-    for tail, head in pairs:
-        tails[compute[head]].append(compute[tail])
+    found: list[_Found] = []
+    for one, other in pairs:
+        tail, head = compute[one], compute[other]
+        if direct and (tail, head) in topology.link_between:
+            found.append(_Found(other, np.array([one]), np.array([2]), np.array([tail, head])))
+        else:
+            tails[head].append(tail)
     before, after = _neighbours(topology)
-    found: LogicalPaths = {}
+    links = _Links.of(before)
     for head, senders in tails.items():
         distance = _distances(before, head, senders)
         for tail in senders:
             if tail not in distance:
                 names = [topology.nodes[v].name for v in (tail, head)]
                 raise UnsupportedError(f"unsupported: no path from {names[0]} to {names[1]}")
-        ways = _ways(after, distance, head, senders)
-        for tail in senders:
-            found[rank_of[tail], rank_of[head]] = tuple(Path(way, 1) for way in ways[tail])
-    return found
+        only = links.only_ways(distance, head, senders)
+        start, length, hop = only or _listed(_ways(after, distance, head, senders), senders)
+        found.append(_Found(rank_of[head], rank[start], length, hop))
+    return _gathered(found)
+
+
+def _listed(ways: Mapping[int, list[Way]], senders: Sequence[int]) -> tuple[Numbers, ...]:
+    flat = [way for tail in senders for way in ways[tail]]
+    return (
+        np.array([way[0] for way in flat]),
+        np.array([len(way) for way in flat]),
+        np.fromiter(chain.from_iterable(flat), dtype=np.int64),
+    )
+
+
+def _gathered(found: Sequence[_Found]) -> Routes:
+    """Put paths in the order of their pairs."""
+    if not found:
+        return Routes.from_paths({})
+    tail = np.concatenate([one.tail for one in found])
+    head = np.repeat([one.head for one in found], [len(one.tail) for one in found])
+    length = np.concatenate([one.length for one in found])
+    start = np.cumsum(length) - length
+    order = np.lexsort((head, tail))
+    tail, head, length = tail[order], head[order], length[order]
+    end = np.cumsum(length)
+    nodes = np.repeat(start[order] - (end - length), length) + np.arange(end[-1])
+    new = np.ones(len(tail), dtype=np.bool_)
+    new[1:] = (tail[1:] != tail[:-1]) | (head[1:] != head[:-1])
+    return Routes(
+        tail=tail[new].astype(np.int32),
+        head=head[new].astype(np.int32),
+        first_path=np.append(np.flatnonzero(new), len(tail)).astype(np.int64),
+        multiplicity=np.ones(len(tail), dtype=np.int64),
+        first_hop=np.concatenate([[0], end]).astype(np.int64),
+        hop=np.concatenate([one.hop for one in found])[nodes].astype(np.int32),
+    )
+
+
+class _Links(NamedTuple):
+    """All links, for what is done to many at once."""
+
+    nodes: int
+    tail: Numbers
+    head: Numbers
+    cost: Numbers
+
+    @classmethod
+    def of(cls, before: Neighbours) -> _Links:
+        rows = [(tail, head, cost) for head, its in enumerate(before) for tail, cost in its]
+        tail, head, costs = zip(*rows, strict=True) if rows else ((), (), ())
+        exact = np.int64 if sum(costs) < 2**62 else object
+        return cls(len(before), np.array(tail), np.array(head), np.array(costs, dtype=exact))
+
+    def only_ways(
+        self, distance: Mapping[int, int], head: int, senders: Sequence[int]
+    ) -> tuple[Numbers, ...] | None:
+        """Return the paths to a node where each sender has one; None where there are ties."""
+        far = np.full(self.nodes, -1, dtype=self.cost.dtype)
+        far[list(distance)] = list(distance.values())
+        there = far[self.head]
+        least = (there >= 0) & (far[self.tail] == there + self.cost)
+        following = np.full(self.nodes, head)
+        following[self.tail[least]] = self.head[least]
+        many = np.bincount(self.tail[least], minlength=self.nodes) > 1
+        at = np.array(senders)
+        columns = [at]
+        while (at != head).any():
+            if many[at].any():
+                return None
+            at = following[at]
+            columns.append(at)
+        way = np.stack(columns, axis=1)
+        taken = np.ones(way.shape, dtype=np.bool_)
+        taken[:, 1:] = way[:, :-1] != head
+        return way[:, 0], taken.sum(axis=1), way[taken]
 
 
 def _neighbours(topology: Topology) -> tuple[Neighbours, Neighbours]:

@@ -109,6 +109,8 @@ def yaml_values(text: str, fault: Fault) -> tuple[object, Lines | None]:
     except yaml.MarkedYAMLError as invalid:
         mark = invalid.problem_mark
         line = mark.line + 1 if mark else None
+        if "nesting depth" in (invalid.problem or ""):  # PyYAML from 6.0.4 on counts itself
+            raise fault(None, "nested too deeply") from None
         raise fault(line, f"not valid YAML: {invalid.problem}") from None
     except yaml.YAMLError as invalid:
         raise fault(None, f"not valid YAML: {str(invalid).splitlines()[0]}") from None

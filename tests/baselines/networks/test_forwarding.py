@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from baselines import METHODS
-from baselines.networks.forwarding import forwarded
+from baselines.networks.forwarding import _Links, forwarded
 from baselines.networks.switch_paths import MAX_PATHS, Router
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import StepSchedule, cost, verify
@@ -19,7 +19,7 @@ from tests.strategies import topologies
 def named(topology: Topology, tail: str, head: str) -> list[list[str]]:
     """The paths between two GPUs by the names of their nodes."""
     pair = tuple(topology.rank_of[topology.position_of[name]] for name in (tail, head))
-    ((_, paths),) = forwarded(topology, [(pair[0], pair[1])]).items()
+    ((_, paths),) = forwarded(topology, [(pair[0], pair[1])]).paths().items()
     assert {path.multiplicity for path in paths} == {1}
     return [[topology.nodes[v].name for v in path.nodes] for path in paths]
 
@@ -41,7 +41,7 @@ def test_two_ways_round_a_corner_of_a_torus() -> None:
 def test_gpus_of_an_mi250_box_stay_on_xgmi() -> None:
     """At most 3/50 s per GB within a box, which is less than InfiniBand's 2/16 by two hops."""
     topology = load_topology("mi250:boxes=2")
-    paths = forwarded(topology, permutations(range(topology.num_compute), 2))
+    paths = forwarded(topology, permutations(range(topology.num_compute), 2)).paths()
     nodes, compute = topology.nodes, topology.compute
     for (tail, head), ways in paths.items():
         together = nodes[compute[tail]].box == nodes[compute[head]].box
@@ -86,9 +86,9 @@ def test_boxes_and_trees_are_routed_as_by_hops(spec: str) -> None:
     """Where switches join all GPUs by ports of one kind, the paths are those of the router."""
     topology = load_topology(spec)
     router, compute = Router(topology), topology.compute
-    for (tail, head), ways in forwarded(
-        topology, permutations(range(topology.num_compute), 2)
-    ).items():
+    for (tail, head), ways in (
+        forwarded(topology, permutations(range(topology.num_compute), 2)).paths().items()
+    ):
         assert {way.nodes for way in ways} == set(router.paths(compute[tail], compute[head]))
 
 
@@ -107,7 +107,7 @@ def test_paths_cost_what_dijkstra_finds(topology: Topology) -> None:
     for link in topology.links:
         graph.add_edge(link.tail, link.head, time=1 / link.bandwidth_gb_s)
     pairs = list(permutations(range(topology.num_compute), 2))
-    found = forwarded(topology, pairs)
+    found = forwarded(topology, pairs).paths()
     assert sorted(found) == pairs
     for (tail, head), ways in found.items():
         ends = topology.compute[tail], topology.compute[head]
@@ -115,6 +115,28 @@ def test_paths_cost_what_dijkstra_finds(topology: Topology) -> None:
         nodes = [way.nodes for way in ways]
         assert {time(topology, way) for way in nodes} == {time(topology, tuple(least[0]))}
         assert len(set(nodes)) == len(nodes) == min(len(least), MAX_PATHS)
+
+
+@given(topologies())
+def test_going_hop_by_hop_at_once_changes_no_path(topology: Topology) -> None:
+    """Where no sender has ties its receiver's paths are not listed one by one."""
+    pairs = list(permutations(range(topology.num_compute), 2))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_Links, "only_ways", lambda *_: None)
+        listed = forwarded(topology, pairs)
+    assert forwarded(topology, pairs) == listed
+
+
+def test_a_pair_that_a_link_joins_takes_it_alone_if_asked_to() -> None:
+    """A ring of three with wide detours: 1 / 1 by the link, 1/2 + 1/2 round."""
+    builder = TopologyBuilder()
+    a, b, c = (builder.gpu(name) for name in "abc")
+    builder.link(a, b, 2)
+    builder.link(b, c, 2)
+    builder.link(a, c, 1)
+    topology = builder.build("triangle")
+    ways = [forwarded(topology, [(0, 2)], direct=direct).paths() for direct in (False, True)]
+    assert [[len(way.nodes) for way in one[0, 2]] for one in ways] == [[3, 2], [2]]
 
 
 def test_where_nothing_leads_is_named() -> None:
