@@ -12,7 +12,13 @@ from experiments.reproduction.coverage import Coverage
 from experiments.reproduction.teccl_numbers import model_us
 from experiments.results.rows import Row, Status
 
-PAGES = Path(__file__).parents[3] / "docs" / "papers"
+ROOT = Path(__file__).parents[2]
+PAGES = ROOT / "docs" / "papers"
+
+
+@pytest.fixture(scope="module")
+def coverage() -> Coverage:
+    return Coverage(ROOT)
 
 
 def ok(coverage: Coverage, name: str, **of: object) -> Iterator[Row]:
