@@ -37,6 +37,7 @@ ACROSS = {
     "test_native": "the stub of the binding",
     "test_notebooks": "the notebooks",
     "test_random_topologies": "tests/random_topologies.py",
+    "test_prose": "pages and rows",
     "test_readme": "the examples of the docs",
     "test_how_to": "the commands of docs/how-to",
     "test_faults_of_our_own": "what a page says of kept rows",
