@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["Difference", "come_out", "printed_number"]
+from experiments.results.rows import Row
+
+__all__ = ["Difference", "come_out", "may_be_stopped", "printed_number"]
 
 _EXACT = 1e-9
 
@@ -61,6 +64,13 @@ def come_out(found: Iterable[Difference]) -> tuple[int, int]:
     for one in found:
         equal[one.what] = one.equal and equal.get(one.what, True)
     return sum(equal.values()), len(equal)
+
+
+def may_be_stopped(row: Row) -> bool:
+    """Say whether a search may have ended by its limit, so that its seconds are none of its own."""
+    if row.search_status in (None, "optimal"):
+        return False
+    return (row.generation_s or 0.0) > (row.limit_s or math.inf) / 2
 
 
 def printed_number(text: str) -> tuple[float, float]:

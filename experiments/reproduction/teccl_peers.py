@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from experiments.published import printed
-from experiments.reproduction.difference import Difference
+from experiments.reproduction.difference import Difference, may_be_stopped
 from experiments.results.rows import Row, Status
 
 __all__ = ["differences"]
@@ -66,8 +66,9 @@ def _peer(row: Row, line: Mapping[str, str]) -> Iterator[Difference]:
             yield Difference(line["item"], f"time, {what}", shown, taken_us, "us")
         elif row.incumbent is not None:
             yield Difference(line["item"], f"time, {what}", shown, row.incumbent, "us", "search")
-    if (shown := line["printed_solver_s"]) and row.generation_s is not None:
-        yield Difference(line["item"], f"solver time, {what}", shown, row.generation_s, "s", "time")
+    shown, taken_s = line["printed_solver_s"], row.generation_s
+    if shown and taken_s is not None and not may_be_stopped(row):
+        yield Difference(line["item"], f"solver time, {what}", shown, taken_s, "s", "time")
 
 
 def _shares(rows: Rows) -> Iterator[Difference]:

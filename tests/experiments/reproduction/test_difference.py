@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from experiments.reproduction.difference import Difference, come_out, printed_number
+from experiments.reproduction.difference import Difference, come_out, may_be_stopped, printed_number
+from tests.experiments.samples import clusters_of_rows
 
 
 @pytest.mark.parametrize(
@@ -33,3 +36,13 @@ def test_a_number_that_two_tables_print_counts_once() -> None:
     apart = [Difference("EB7", "T_B", shown, 1.3) for shown in ("1.4", "1.3")]
     assert come_out(twice) == (1, 1)
     assert come_out(twice + apart) == come_out(twice + apart[::-1]) == (1, 2)
+
+
+def test_seconds_near_the_limit_count_only_with_proof() -> None:
+    """Of a search that proves nothing, more than half of the limit may be the limit's doing."""
+    row = replace(clusters_of_rows()[0], limit_s=60.0, search_status="feasible", generation_s=29.0)
+    assert not may_be_stopped(row)
+    assert may_be_stopped(replace(row, generation_s=31.0))
+    assert not may_be_stopped(replace(row, generation_s=31.0, search_status="optimal"))
+    assert not may_be_stopped(replace(row, generation_s=31.0, limit_s=None))
+    assert not may_be_stopped(replace(row, generation_s=31.0, search_status=None))
