@@ -179,6 +179,9 @@ SWITCH_FREE = (
 )
 """Topologies of direct links alone."""
 
+FEW_PAIRS = (*RINGS, "torus:dims=3x3", "complete:nodes=6", "directed")
+"""Of these, where SCCL's search for an all-to-all is quick."""
+
 MANY_WAYS = "dgx_a100:boxes=3,nics=nodes,ib_switches=2"
 """Where TE-CCL's greedy rule looks at thousands of ways in every epoch."""
 
@@ -248,10 +251,15 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     "unwound": dict.fromkeys(
         (*GATHERING, "broadcast", "reduce"), Claim(but("dgx_a100:boxes=2,nics=nodes"))
     ),
-    "sccl": dict.fromkeys(
-        (*GATHERING, "broadcast", "reduce"),
-        Claim(tuple(n for n in SWITCH_FREE if n != "torus:dims=8x8"), ("torus:dims=8x8",)),
-    ),
+    "sccl": {
+        **dict.fromkeys(
+            (*GATHERING, "broadcast", "reduce"),
+            Claim(tuple(n for n in SWITCH_FREE if n != "torus:dims=8x8"), ("torus:dims=8x8",)),
+        ),
+        "all-to-all": Claim(
+            FEW_PAIRS, tuple(name for name in SWITCH_FREE if name not in FEW_PAIRS)
+        ),
+    },
     # By the greedy solution, which is the same everywhere; limits of time are not.
     "teccl": {
         **dict.fromkeys(

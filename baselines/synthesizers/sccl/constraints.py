@@ -1,9 +1,10 @@
 """SCCL's constraints: which chunk crosses which link in which step.
 
-Problem: C chunks from each root to all GPUs in S steps of R rounds in all.
-Input:   a network, the roots, C, S and R.
+Problem: C chunks from each root to its targets in S steps of R rounds in all.
+Input:   a network, roots and their targets, C, S and R.
 Output:  the sends and the rounds of each step, or None: proved that there are none.
-Cost:    C roots * links * S Booleans, less those that distances rule out.
+Cost:    C roots * links * S Booleans, less those that distances rule out; an all-to-all has as many
+         roots as pairs.
 Source:  Cai et al., PPoPP 2021, section 3, as in the public code. There, for z3: start[c, v], the
          step by which v has chunk c; send[c, u, v], whether it came over this link; rounds[s].
 
@@ -12,15 +13,17 @@ Here, for CP-SAT, the step of a send is part of it:
     held[c, v, s]      v has chunk c when step s begins: start[c, v] <= s
     send[c, u, v, s]   u sends it to v in step s: send[c, u, v] and start[c, v] = s + 1
 
-- A root holds its chunks in step 0; everyone holds everything after the last.
+- A root holds its chunks in step 0; its targets hold them after the last.
 - held[c, v, s+1] = held[c, v, s] + the sum over u of send[c, u, v, s], so held never falls; and one
-  send of each chunk into each other GPU, over all links and steps ("exactly one incoming send").
+  send of each chunk into each target, over all links and steps ("exactly one incoming send"), at
+  most one into any other GPU.
 - send[c, u, v, s] implies held[c, u, s] (the paper's start[c, u] < start[c, v]).
 - In each step the sends over a group of links are at most its copies times rounds[s]; the rounds
   are at least 1 each and R in all.
 
-What no solution has is left out: a GPU at distance d from the root holds nothing before step d.
-Some GPU next to the root is asked to get the chunks of a root, which are alike, in their order. Why
+What no solution has, or has without need, is left out: a GPU at distance d from the root holds
+nothing before step d, and one at distance d from the nearest target gets nothing in the last d
+steps. The nearest target is asked to get the chunks of a root, which are alike, in their order. Why
 one has a solution where the paper's constraints have: docs/baselines/sccl.md.
 """
 
@@ -39,7 +42,15 @@ from forestcoll.schedule.sends import Send
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
-__all__ = ["Deadline", "Instance", "Solution", "solve"]
+__all__ = ["Commodity", "Deadline", "Instance", "Solution", "solve"]
+
+
+@dataclass(frozen=True, slots=True)
+class Commodity:
+    """Chunks that are alike: the GPU that has them at first, and those that are to have them."""
+
+    root: int
+    targets: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -49,16 +60,16 @@ class Instance:
     Parameters
     ----------
     network : Network
-    roots : tuple of int
-        Each has C chunks for all; chunk c is that of ``roots[c // C]``.
+    commodities : tuple of Commodity
+        Each is C chunks; chunk c is one of ``commodities[c // C]``.
     chunks : int
-        C, of each root.
+        C, of each commodity.
     steps, rounds : int
         S, and R in all; R is at least S.
     """
 
     network: Network
-    roots: tuple[int, ...]
+    commodities: tuple[Commodity, ...]
     chunks: int
     steps: int
     rounds: int
@@ -157,49 +168,55 @@ class _Encoding:
     def build(self, deadline: Deadline, *, symmetry: bool) -> None:
         instance, model = self.instance, self.model
         model.add(sum(self.rounds) == instance.rounds)
-        for place, root in enumerate(instance.roots):
-            near = instance.network.distances(root)
-            first = next(gpu for gpu, hops in near.items() if hops == 1)
+        for place, commodity in enumerate(instance.commodities):
+            near = instance.network.distances(commodity.root)
+            nearest = min(commodity.targets, key=lambda gpu: near[gpu])
             before: list[cp_model.IntVar] = []
             for chunk in range(place * instance.chunks, (place + 1) * instance.chunks):
                 deadline.seconds_left(instance)
-                held = self._add_chunk(chunk, root)
-                arrived = [held[first, step] for step in range(1, instance.steps)]
+                held = self._add_chunk(chunk, commodity)
+                arrived = [held[nearest, s] for s in range(near[nearest], instance.steps)]
                 for earlier, now in zip(before, arrived, strict=False) if symmetry else ():
                     model.add_implication(now, earlier)
                 before = arrived
         self._limit_loads()
 
-    def _add_chunk(self, chunk: int, root: int) -> dict[tuple[int, int], cp_model.IntVar]:
+    def _add_chunk(
+        self, chunk: int, commodity: Commodity
+    ) -> dict[tuple[int, int], cp_model.IntVar]:
         """Make the variables of one chunk and what ties them together; return ``held``."""
-        held = self._held(root)
+        held = self._held(commodity)
         for gpu in range(self.instance.network.size):
-            if gpu == root:
+            if gpu == commodity.root:
                 continue
             coming: list[cp_model.IntVar] = []
             for step in range(self.instance.steps):
+                if (gpu, step + 1) not in held:
+                    continue
                 now = [
                     self._send(Send(step, chunk, *link), held[link[0], step])
                     for link in self.instance.network.into[gpu]
                     if (link[0], step) in held
                 ]
                 coming += now
-                if (gpu, step + 1) in held:
-                    started = held.get((gpu, step), 0)
-                    self.model.add(started + sum(now) == held[gpu, step + 1])
-            self.model.add_exactly_one(coming)
+                self.model.add(held.get((gpu, step), 0) + sum(now) == held[gpu, step + 1])
+            if gpu in commodity.targets:
+                self.model.add_exactly_one(coming)
         return held
 
-    def _held(self, root: int) -> dict[tuple[int, int], cp_model.IntVar]:
-        """Make held[gpu, step], without those that are false by distance."""
-        steps, model = self.instance.steps, self.model
-        return {
-            (gpu, step): model.new_constant(1)
-            if gpu == root or step == steps
-            else model.new_bool_var("")
-            for gpu, hops in self.instance.network.distances(root).items()
-            for step in range(hops, steps + 1)
-        }
+    def _held(self, commodity: Commodity) -> dict[tuple[int, int], cp_model.IntVar]:
+        """Make held[gpu, step], without those that are false, or of no use, by distance."""
+        steps, model, network = self.instance.steps, self.model, self.instance.network
+        held: dict[tuple[int, int], cp_model.IntVar] = {}
+        for gpu, hops in network.distances(commodity.root).items():
+            ahead = network.distances(gpu)
+            left = min(
+                (ahead[target] for target in commodity.targets if target in ahead), default=steps
+            )
+            for step in range(hops, steps - left + 1):
+                known = gpu == commodity.root or (step == steps and gpu in commodity.targets)
+                held[gpu, step] = model.new_constant(1) if known else model.new_bool_var("")
+        return held
 
     def _send(self, send: Send, held: cp_model.IntVar) -> cp_model.IntVar:
         variable = self.model.new_bool_var("")
@@ -220,11 +237,20 @@ class _Encoding:
 
     def extract(self, solver: cp_model.CpSolver) -> Solution:
         return Solution(
-            sends=tuple(self._made(solver)),
+            sends=tuple(self._needed(solver)),
             rounds=tuple(solver.value(rounds) for rounds in self.rounds),
         )
 
-    def _made(self, solver: cp_model.CpSolver) -> Iterator[Send]:
-        for send, variable in self.send.items():
-            if solver.boolean_value(variable):
-                yield send
+    def _needed(self, solver: cp_model.CpSolver) -> Iterator[Send]:
+        """Yield the sends that bring a chunk to a target: others may be there without need."""
+        made = [send for send, variable in self.send.items() if solver.boolean_value(variable)]
+        into = {(send.chunk, send.head): send for send in made}
+        needed: set[Send] = set()
+        for place, commodity in enumerate(self.instance.commodities):
+            for chunk in range(place * self.instance.chunks, (place + 1) * self.instance.chunks):
+                for target in commodity.targets:
+                    gpu = target
+                    while gpu != commodity.root and into[chunk, gpu] not in needed:
+                        needed.add(into[chunk, gpu])
+                        gpu = into[chunk, gpu].tail
+        return (send for send in made if send in needed)

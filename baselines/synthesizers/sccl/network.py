@@ -5,27 +5,34 @@ Input:   a topology of GPUs and direct links.
 Output:  a network, distances in it, the least steps and rounds a chunk for a set of roots.
 Cost:    a breadth-first search per root, and one run of the optimum.
 Source:  Cai et al., PPoPP 2021, section 3: the bandwidth relation, and lower bounds; there the
-         inverse of the bisection bandwidth, here ForestColl's bound, which is never lower.
+         inverse of the bisection bandwidth, here ForestColl's bound, which is never lower. Of an
+         all-to-all all hops on all links, and every cut if the GPUs are few.
 """
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
 
 from baselines.networks.switch_paths import check_size
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import UnsupportedError
 from forestcoll.topology.model import Topology
 
-__all__ = ["Bounds", "Group", "Network", "bounds", "direct"]
+__all__ = ["Bounds", "Group", "Network", "bounds", "bounds_of_pairs", "direct"]
 
 GpuLink = tuple[int, int]
 """Tail and head, by rank."""
+
+_ALL_CUTS = 16
+"""GPUs of which every set is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,13 @@ class Network:
 
     def distances(self, root: int) -> Mapping[int, int]:
         """Hops from a GPU to each that it reaches, nearest first."""
+        return self._distances[root]
+
+    @cached_property
+    def _distances(self) -> tuple[Mapping[int, int], ...]:
+        return tuple(self._search(root) for root in range(self.size))
+
+    def _search(self, root: int) -> dict[int, int]:
         found = {root: 0}
         queue = deque([root])
         while queue:
@@ -143,8 +157,56 @@ def bounds(topology: Topology, weights: tuple[int, ...]) -> Bounds:
         As of :func:`direct`, or if a root does not reach some GPU.
     """
     network, unit = direct(topology)
+    roots = [rank for rank, weight in enumerate(weights) if weight]
+    steps = _longest(topology, network, roots)
+    return Bounds(steps, optimum(topology, weights=weights).inverse_rate * unit)
+
+
+def bounds_of_pairs(topology: Topology) -> Bounds:
+    """Bound the all-to-alls, by rounds for a chunk of each pair.
+
+    Each chunk takes as many transfers as its target is hops away, and must leave every set of GPUs
+    that its root is in and its target not: of up to 16 GPUs every set, of more each GPU alone and
+    all but it.
+
+    Raises
+    ------
+    UnsupportedError
+        As of :func:`bounds`.
+    """
+    network, _ = direct(topology)
+    steps = _longest(topology, network, range(network.size))
+    hops = sum(sum(network.distances(root).values()) for root in range(network.size))
+    copies = sum(group.copies for group in network.groups)
+    return Bounds(steps, max(Fraction(hops, copies), _tightest(network)))
+
+
+def _tightest(network: Network) -> Fraction:
+    """Return the most chunks that leave a set of GPUs for each that its links carry in a round."""
+    inside = _sets(network.size)
+    ends = [(*link, group.copies) for group in network.groups for link in group.links]
+    tail, head, copies = np.array(ends).T
+    carried = (inside[:, tail] & ~inside[:, head]) @ copies
+    members = inside.sum(axis=1)
+    return max(
+        Fraction(count * (network.size - count), int(carried[members == count].min()))
+        for count in np.unique(members).tolist()
+    )
+
+
+def _sets(size: int) -> npt.NDArray[np.bool_]:
+    """Sets of GPUs, one a row, neither none nor all."""
+    if size <= _ALL_CUTS:
+        numbers = np.arange(1, 2**size - 1)
+        return np.asarray((numbers[:, np.newaxis] >> np.arange(size)) & 1, dtype=np.bool_)
+    alone = np.eye(size, dtype=np.bool_)
+    return np.concatenate([alone, ~alone])
+
+
+def _longest(topology: Topology, network: Network, roots: Iterable[int]) -> int:
+    """Return the most hops from a root; raise UnsupportedError if one does not reach some GPU."""
     steps = 0
-    for root in (rank for rank, weight in enumerate(weights) if weight):
+    for root in roots:
         found = network.distances(root)
         if len(found) < network.size:
             lost = next(rank for rank in range(network.size) if rank not in found)
@@ -153,4 +215,4 @@ def bounds(topology: Topology, weights: tuple[int, ...]) -> Bounds:
                 f"unsupported: links do not lead from {names[0]} to {names[1]} in {topology.name}"
             )
         steps = max(steps, *found.values())
-    return Bounds(steps, optimum(topology, weights=weights).inverse_rate * unit)
+    return steps

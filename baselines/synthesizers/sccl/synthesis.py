@@ -18,8 +18,8 @@ import numpy as np
 
 from baselines.building.composing import hop_by_hop
 from baselines.interface.supported import check_supported
-from baselines.synthesizers.sccl.constraints import Deadline, Instance, Solution, solve
-from baselines.synthesizers.sccl.network import Bounds, bounds, direct
+from baselines.synthesizers.sccl.constraints import Commodity, Deadline, Instance, Solution, solve
+from baselines.synthesizers.sccl.network import Bounds, bounds, bounds_of_pairs, direct
 from forestcoll.errors import InfeasibleError, InvalidParameterError
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import weights_for
@@ -30,7 +30,7 @@ from forestcoll.topology.model import Topology
 
 __all__ = ["COLLECTIVES", "Task", "generate", "task_for"]
 
-COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce")
+COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all")
 """What SCCL does here."""
 
 
@@ -54,9 +54,19 @@ class Task:
     bounds: Bounds
 
     @property
-    def roots(self) -> tuple[int, ...]:
-        """The ranks of weight 1."""
-        return tuple(rank for rank, weight in enumerate(self.weights) if weight)
+    def commodities(self) -> tuple[Commodity, ...]:
+        """What is to be spread: from each rank of weight 1 to all, in an all-to-all to each."""
+        size = len(self.weights)
+        others = {
+            rank: tuple(target for target in range(size) if target != rank)
+            for rank, weight in enumerate(self.weights)
+            if weight
+        }
+        if self.collective == "all-to-all":
+            return tuple(
+                Commodity(r, (target,)) for r, targets in others.items() for target in targets
+            )
+        return tuple(Commodity(rank, targets) for rank, targets in others.items())
 
     def networks(self) -> tuple[Topology, ...]:
         """The topologies on which data must be spread: reversed for a reduction, then as it is."""
@@ -72,6 +82,10 @@ def task_for(topology: Topology, collective: str, root: str | int | None) -> Tas
     """Check what is asked for; parameters and errors as for :func:`generate`."""
     check_supported("sccl", collective, COLLECTIVES)
     direct(topology)
+    if collective == "all-to-all":
+        if root is not None:
+            raise InvalidParameterError("all-to-all takes no root; every GPU sends to every other")
+        return Task(topology, collective, (1,) * topology.num_compute, bounds_of_pairs(topology))
     if root is None and collective in ("broadcast", "reduce"):
         root = 0
     weights = weights_for(topology, collective, root=root)
@@ -99,9 +113,9 @@ def generate(
     topology : Topology
         GPUs and direct links only.
     collective : str
-        "allgather", "reduce-scatter", "allreduce", "broadcast" or "reduce".
+        One of :data:`COLLECTIVES`.
     chunks : int
-        C: chunks of each root.
+        C: chunks of each root, in an all-to-all of each pair.
     steps, rounds : int, optional
         S, and R in all; an allreduce takes both twice. The schedule has fewer steps than S if it
         has no use for them. With one of them the other is made the
@@ -118,7 +132,7 @@ def generate(
     Raises
     ------
     UnsupportedError
-        If there are switches, or no paths; or for an all-to-all.
+        If there are switches, or no paths.
     InvalidParameterError
         If C, S or R is not positive, R is less than S, or the root is not a GPU.
     InfeasibleError
@@ -193,7 +207,7 @@ def synthesize(
     gathered: list[StepSchedule] = []
     for topology in task.networks():
         network, _ = direct(topology)
-        instance = Instance(network, task.roots, chunks, steps, rounds)
+        instance = Instance(network, task.commodities, chunks, steps, rounds)
         solution = solve(instance, symmetry=symmetry, deadline=deadline)
         if solution is None:
             return None
@@ -211,7 +225,24 @@ def _schedule_of(task: Task, topology: Topology, chunks: int, solution: Solution
     return hop_by_hop(
         topology,
         "sccl",
-        "allgather" if all(task.weights) else "broadcast",
-        Chunks.equal(np.repeat(task.roots, chunks), chunks * len(task.roots)),
+        _spreading(task),
+        _cut(task, chunks),
         Sends.of(send._replace(step=number[send.step]) for send in solution.sends),
     )
+
+
+def _spreading(task: Task) -> str:
+    """Name the collective that a phase of this one is."""
+    if task.collective == "all-to-all":
+        return task.collective
+    return "allgather" if all(task.weights) else "broadcast"
+
+
+def _cut(task: Task, chunks: int) -> Chunks:
+    """Cut the data into chunks; that of an all-to-all has some of each GPU for itself, too."""
+    roots = np.repeat([commodity.root for commodity in task.commodities], chunks)
+    if task.collective != "all-to-all":
+        return Chunks.equal(roots, len(roots))
+    targets = np.repeat([commodity.targets[0] for commodity in task.commodities], chunks)
+    whole = chunks * len(task.weights)
+    return replace(Chunks.equal(roots, whole), target=targets.astype(np.int32))

@@ -1,13 +1,15 @@
-"""The networks of SCCL's tests by name, and what a schedule costs in rounds."""
+"""The networks of SCCL's tests by name, what is spread on them, and what that costs in rounds."""
 
+from collections.abc import Iterable
 from fractions import Fraction
 
+from baselines.synthesizers.sccl.constraints import Commodity
 from baselines.synthesizers.sccl.network import direct
 from forestcoll.schedule import StepSchedule, in_steps
 from forestcoll.topology import Topology, load_topology
 from tests.baselines.dgx1 import dgx1
 
-__all__ = ["network_named", "shard_rounds"]
+__all__ = ["network_named", "pairs", "shard_rounds", "to_all"]
 
 
 def network_named(name: str) -> Topology:
@@ -19,3 +21,15 @@ def shard_rounds(schedule: StepSchedule) -> Fraction:
     _, unit = direct(schedule.topology)
     roots = len({int(root) for root in schedule.chunks.root})
     return in_steps(schedule).time_s_per_gb * unit * roots
+
+
+def to_all(size: int, roots: Iterable[int]) -> tuple[Commodity, ...]:
+    """From each root to all others."""
+    return tuple(
+        Commodity(root, tuple(gpu for gpu in range(size) if gpu != root)) for root in roots
+    )
+
+
+def pairs(size: int) -> tuple[Commodity, ...]:
+    """From each GPU to each other."""
+    return tuple(Commodity(u, (v,)) for u in range(size) for v in range(size) if u != v)

@@ -13,6 +13,7 @@ from forestcoll.errors import TimeLimitError
 from forestcoll.problem.limits import Limits
 from forestcoll.topology import load_topology
 from tests.baselines.dgx1 import dgx1
+from tests.baselines.synthesizers.sccl.rounds import pairs, to_all
 
 
 def paper_says(instance: Instance) -> bool:
@@ -22,11 +23,22 @@ def paper_says(instance: Instance) -> bool:
     rounds = [model.new_int_var(1, instance.rounds, "") for _ in range(steps)]
     model.add(sum(rounds) <= instance.rounds)
     load: dict[tuple[tuple[int, int], int], list[cp_model.IntVar]] = {}
-    for root, _ in product(instance.roots, range(instance.chunks)):
-        start = [model.new_int_var(0, 0 if v == root else steps, "") for v in range(network.size)]
+    for commodity, _ in product(instance.commodities, range(instance.chunks)):
+        root, last = commodity.root, dict.fromkeys(commodity.targets, steps)
+        start = [
+            model.new_int_var(0, 0 if v == root else last.get(v, steps + 1), "")
+            for v in range(network.size)
+        ]
         send = {link: model.new_bool_var("") for link in network.links}
         for v in range(network.size):
-            model.add(sum(send[link] for link in network.into[v]) == (v != root))
+            came = sum(send[link] for link in network.into[v])
+            if v == root or v in commodity.targets:
+                model.add(came == (v != root))
+            else:  # it has the chunk by the end if and only if the chunk came in, once
+                has = model.new_bool_var("")
+                model.add(came == has)
+                model.add(start[v] <= steps).only_enforce_if(has)
+                model.add(start[v] == steps + 1).only_enforce_if(~has)
         for (tail, head), sent in send.items():
             model.add(start[tail] < start[head]).only_enforce_if(sent)
             for step in range(steps):
@@ -63,13 +75,40 @@ def test_the_encoding_decides_as_the_papers() -> None:
         roots = (0, 1, 2, 3) if rng.random() < 0.5 else (rng.randrange(4),)
         steps = rng.randint(1, 3)
         rounds = rng.randint(steps, steps + 2)
-        instance = Instance(network, roots, rng.randint(1, 2), steps, rounds)
-        expected = paper_says(instance)
-        for symmetry in (True, False):
-            found = solve(instance, symmetry=symmetry, deadline=Deadline(Limits()))
-            assert (found is not None) == expected, instance
-        outcomes.append(expected)
+        outcomes.append(
+            decided(Instance(network, to_all(4, roots), rng.randint(1, 2), steps, rounds))
+        )
     assert 10 <= sum(outcomes) <= 30
+
+
+def test_the_encoding_of_pairs_decides_as_the_papers() -> None:
+    """All-to-alls of some pairs: a GPU on the way may have a chunk or not, its target must."""
+    rng = random.Random(8)
+    outcomes = []
+    for _ in range(30):
+        network = small_network(rng)
+        some = tuple(rng.sample(pairs(4), rng.randint(3, 12)))
+        steps = rng.randint(2, 3)
+        rounds = rng.randint(steps, steps + 3)
+        outcomes.append(decided(Instance(network, some, 1, steps, rounds)))
+    assert 8 <= sum(outcomes) <= 22
+
+
+def decided(instance: Instance) -> bool:
+    """Whether an instance has a solution, with and without symmetry as by the paper's variables."""
+    expected = paper_says(instance)
+    for symmetry in (True, False):
+        found = solve(instance, symmetry=symmetry, deadline=Deadline(Limits()))
+        assert (found is not None) == expected, instance
+    return expected
+
+
+def test_what_no_target_needs_is_not_sent() -> None:
+    """On a one-way ring of three 3 chunks go one hop and 3 go two; there are rounds for more."""
+    network, _ = direct(load_topology("ring:nodes=3,bidirectional=false"))
+    found = solve(Instance(network, pairs(3), 1, 4, 9), symmetry=True, deadline=Deadline(Limits()))
+    assert found is not None
+    assert len(found.sends) == 3 + 6
 
 
 def test_links_of_a_group_share_its_rounds() -> None:
@@ -79,7 +118,7 @@ def test_links_of_a_group_share_its_rounds() -> None:
     ports = tuple(Group(tuple(link for link in links if link[0] == gpu), 1) for gpu in range(3))
 
     def exists(groups: tuple[Group, ...], steps: int, rounds: int) -> bool:
-        instance = Instance(Network(3, links, groups), (0, 1, 2), 1, steps, rounds)
+        instance = Instance(Network(3, links, groups), to_all(3, (0, 1, 2)), 1, steps, rounds)
         return solve(instance, symmetry=True, deadline=Deadline(Limits())) is not None
 
     assert exists(alone, 1, 1)
@@ -90,7 +129,7 @@ def test_links_of_a_group_share_its_rounds() -> None:
 def test_rounds_are_filled_as_the_solution_says() -> None:
     """In each step every link carries at most its copies times the rounds of the step."""
     network, _ = direct(dgx1())
-    instance = Instance(network, tuple(range(8)), 2, 2, 3)
+    instance = Instance(network, to_all(8, range(8)), 2, 2, 3)
     found = solve(instance, symmetry=True, deadline=Deadline(Limits()))
     assert found is not None
     assert sum(found.rounds) == 3
@@ -102,7 +141,7 @@ def test_rounds_are_filled_as_the_solution_says() -> None:
 def test_a_deadline_says_what_is_left_and_which_instance_is_open() -> None:
     """Without a limit nothing is said; a limit begun 8 s ago is up."""
     network, _ = direct(load_topology("ring:nodes=3"))
-    instance = Instance(network, (0, 1, 2), 2, 3, 4)
+    instance = Instance(network, to_all(3, (0, 1, 2)), 2, 3, 4)
     assert Deadline(Limits()).seconds_left(instance) is None
     left = Deadline(Limits(seconds=9)).seconds_left(instance)
     assert left is not None

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from baselines.synthesizers.sccl.network import Bounds, bounds, direct
+from baselines.synthesizers.sccl.network import Bounds, bounds, bounds_of_pairs, direct
 from forestcoll.errors import UnsupportedError
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.baselines.dgx1 import NVLINKS, dgx1
@@ -48,6 +48,27 @@ def test_the_bounds_of_a_line_by_hand() -> None:
     assert bounds(line(), (0, 1, 0)) == Bounds(steps=1, rounds_per_chunk=Fraction(1, 2))
 
 
+def test_the_bounds_of_all_to_alls_by_hand() -> None:
+    """The line: a's two chunks leave over two units, c's over three, and of all 6 two go two hops.
+
+    8 hops on 10 units are 4/5 of a round, 2 chunks on 2 units 1. On DGX-1 16 chunks leave a half
+    over 6 links. Of 17 GPUs in a ring, which are too many for all cuts, 2 * 17 * (1 + ... + 8)
+    hops take as many rounds as 34 links have in 36.
+    """
+    assert bounds_of_pairs(line()) == Bounds(steps=2, rounds_per_chunk=Fraction(1))
+    assert bounds_of_pairs(dgx1()) == Bounds(steps=2, rounds_per_chunk=Fraction(8, 3))
+    ring = bounds_of_pairs(load_topology("ring:nodes=17"))
+    assert ring == Bounds(steps=8, rounds_per_chunk=Fraction(36))
+    with pytest.raises(UnsupportedError, match="links do not lead from"):
+        bounds_of_pairs(one_way())
+
+
+def one_way() -> Topology:
+    builder = TopologyBuilder()
+    builder.arc(builder.gpu("a"), builder.gpu("b"), 1)
+    return builder.build("one way")
+
+
 def test_rounds_are_whole_and_no_fewer_than_steps() -> None:
     """7/6 rounds a chunk: 3 1/2 of three chunks are four, and one chunk has two steps to go."""
     least = Bounds(steps=2, rounds_per_chunk=Fraction(7, 6))
@@ -55,9 +76,7 @@ def test_rounds_are_whole_and_no_fewer_than_steps() -> None:
 
 
 def test_a_gpu_that_a_root_does_not_reach_is_named() -> None:
-    builder = TopologyBuilder()
-    builder.arc(builder.gpu("a"), builder.gpu("b"), 1)
-    topology = builder.build("one way")
+    topology = one_way()
     assert bounds(topology, (1, 0)).steps == 1
     with pytest.raises(UnsupportedError, match=r"^unsupported: links do not lead from b to a in"):
         bounds(topology, (1, 1))
