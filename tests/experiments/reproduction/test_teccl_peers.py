@@ -18,20 +18,26 @@ def found(coverage: Coverage) -> list[Difference]:
 
 
 def test_sccl_takes_the_printed_steps_and_rounds(found: list[Difference]) -> None:
-    """Two and three of each; 8 us are no number of steps of .7 us and rounds of 1."""
+    """Two and three of each; 8 us are no number of steps of .7 us and rounds of 1.
+
+    An all-to-all in two steps takes three rounds.
+    """
     times = [d for d in found if d.item == "ET6"]
-    assert [d.equal for d in times] == [True, True, False]
+    assert [d.equal for d in times] == [True, True, False, False]
     assert times[2].ours == pytest.approx(4 * 0.7 + 4)
+    assert times[3].ours == pytest.approx(2 * 0.7 + 3)
     ways = [(steps, rounds) for steps in range(1, 10) for rounds in range(steps, 9)]
     assert not any(abs(0.7 * steps + rounds - 8) < 0.05 for steps, rounds in ways)
 
 
 def test_every_printed_time_of_a_peer_has_ours(found: list[Difference], coverage: Coverage) -> None:
     lines = printed("teccl_peers.csv")
-    all_to_alls = [line for line in lines if line["collective"] == "all-to-all"]
+    of_table_8 = [
+        line for line in lines if (line["item"], line["collective"]) == ("ET19", "all-to-all")
+    ]
     assert sum(d.item == "ET19" and d.kind == "search" for d in found) == 10 + 12
-    assert len(all_to_alls) == 12  # of 4 KB two
-    assert sum(d.item == "ET18" for d in found) == 6
+    assert len(of_table_8) == 12  # of 4 KB two
+    assert sum(d.item == "ET18" for d in found) == 6 + 1
 
 
 def test_taccl_is_where_it_was_printed_at_large_sizes(found: list[Difference]) -> None:
@@ -56,7 +62,7 @@ def test_shares_count_the_sizes_that_both_searched(
         )
         quicker += ours < theirs
     (share,) = (d for d in found if d.item == "ET9" and "dgx2, all-to-all" in d.what)
-    assert share.ours == pytest.approx(100 * quicker / 3)
+    assert share.ours == pytest.approx(100 * quicker / 11)
     assert {d.item for d in found} == {"ET6", "ET9", "ET18", "ET19"}
 
 
