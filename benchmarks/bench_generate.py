@@ -33,7 +33,7 @@ from benchmarks.machine import machine, maximum_resident_mb, peak_memory_mb, sho
 from benchmarks.rows import ROWS, VERIFY_BUDGET_S, Row
 from forestcoll import FactoredForest, Forest, Topology, generate_timed, optimum, verify
 from forestcoll.core.assembly import heights
-from forestcoll.generate import STAGES, generate_factored_timed, usable_cores
+from forestcoll.generate import STAGES, Options, generate_factored_timed, usable_cores
 
 Fields = dict[str, Any]
 
@@ -80,7 +80,8 @@ def work(row: Row, topology: Topology) -> Fields:
         fields = {"k": optimum(topology).k}
     else:
         timed = generate_factored_timed if row.work == "factored" else generate_timed
-        forest, stages = timed(topology)
+        options: Options = {"few_links": True} if row.work == "few links" else {}
+        forest, stages = timed(topology, **options)
         fields = {"k": forest.k, "stages": stages, "forest": forest}
     return fields | {"cpu_s": time.process_time() - start}
 

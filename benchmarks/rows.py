@@ -27,7 +27,7 @@ from forestcoll.topology import Topology, load_topology
 
 __all__ = ["ROWS", "VERIFY_BUDGET_S", "Row", "Work"]
 
-Work = Literal["explicit", "factored", "optimum", "command"]
+Work = Literal["explicit", "factored", "few links", "optimum", "command"]
 
 VERIFY_BUDGET_S = 0.5
 """For an explicit forest of up to 1024 GPUs."""
@@ -43,7 +43,8 @@ class Row:
     make : callable
         Makes the topology object anew.
     work : str
-        "explicit" or "factored", from the object to such a forest; "optimum", the bottleneck cut
+        "explicit" or "factored", from the object to such a forest; "few links", an explicit one
+        with few logical links; "optimum", the bottleneck cut
         alone; "command", the whole process of the command line, with the file written.
     budget_s, prototype_s, paper_s : float, optional
     target : bool
@@ -156,6 +157,8 @@ ROWS = (
         prototype_height=2,
         large=True,
     ),
+    Row("A100 1024 few links", _spec("dgx_a100:boxes=128"), work="few links", budget_height=3),
+    Row("MI250 1024 few links", _spec("mi250:boxes=64"), work="few links", budget_height=7),
     Row("MI250 256", _spec("mi250:boxes=16"), series="MI250"),
     Row("A100 256 factored", _spec("dgx_a100:boxes=32"), work="factored", series="A100 factored"),
     Row("A100 1024 factored", _spec("dgx_a100:boxes=128"), work="factored", series="A100 factored"),

@@ -125,6 +125,7 @@ def _forestcoll(
     *,
     k: int | None = None,
     max_height: int | None = None,
+    few_links: bool = False,
     threads: int | None = None,
     program_s: float = PROGRAM_S,
     multicast: bool = False,
@@ -146,6 +147,7 @@ def _forestcoll(
     options: Options = {
         "k": k,
         "max_height": max_height,
+        "few_links": few_links,
         "threads": threads,
         "program_s": program_s,
         "progress": progress,

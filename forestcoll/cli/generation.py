@@ -69,6 +69,10 @@ def generate_schedule(
         bool, typer.Option("--low", help="With --best-k: of the fastest numbers the lowest trees.")
     ] = False,
     max_height: MaxHeight = None,
+    few_links: Annotated[
+        bool,
+        typer.Option("--few-links", help="Between few boxes each: taller trees, in less time."),
+    ] = False,
     method: Annotated[
         str,
         typer.Option("--method", help="forestcoll, or paper: its own, slow algorithms."),
@@ -103,6 +107,7 @@ def generate_schedule(
         "root": root_of(topology, root),
         "weights": read_if_given(weights),
         "max_height": max_height,
+        "few_links": few_links,
         "method": method,
         "program_s": program_s,
     }

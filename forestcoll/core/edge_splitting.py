@@ -65,6 +65,7 @@ def remove_switches(
     problem: Problem,
     sets: TightSets,
     *,
+    few_links: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> LogicalTopology:
     """Split off every switch of a network.
@@ -73,6 +74,9 @@ def remove_switches(
     ----------
     problem : Problem
     sets : TightSets
+    few_links : bool
+        Whether equal boxes are to exchange with few others each, not with all, however few they
+        are: fewer logical links, taller trees, as fast.
     progress : callable, optional
         Told (sets finished, sets in all) now and then; may raise to stop.
 
@@ -91,6 +95,7 @@ def remove_switches(
         problem.is_target,
         sets.set_of,
         sets.parent,
+        few_links,
         progress,
     )
     rank = ranks(topology)

@@ -161,7 +161,9 @@ def _by_the_core(phase: _Phase, clock: Stopwatch) -> FactoredForest:
     )
     logical = clock.run(
         "switch removal",
-        lambda report: remove_switches(parts.problem, parts.sets, progress=report),
+        lambda report: remove_switches(
+            parts.problem, parts.sets, few_links=phase.request.few_links, progress=report
+        ),
     )
     packing = clock.run("tree packing", lambda report: pack_trees(logical, trees, progress=report))
     forest = FactoredForest(

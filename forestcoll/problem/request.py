@@ -41,6 +41,7 @@ class Asked(TypedDict, total=False):
     weights: Weights | None
     k: int | None
     max_height: int | None
+    few_links: bool
     method: str
     threads: int | None
     program_s: float
@@ -52,6 +53,7 @@ ASKED: Mapping[str, object] = MappingProxyType(
         "weights": None,
         "k": None,
         "max_height": None,
+        "few_links": False,
         "method": "forestcoll",
         "threads": None,
         "program_s": PROGRAM_S,
@@ -81,6 +83,8 @@ class Request:
         Trees per unit of weight; the optimum's if not given.
     max_height : int, optional
         Hops from GPU to GPU that no tree may exceed; of an allreduce, both phases in sum.
+    few_links : bool
+        Whether equal boxes exchange with few others each (:mod:`forestcoll.core.edge_splitting`).
     method : str
         One of :data:`METHODS`.
     threads : int
@@ -98,6 +102,7 @@ class Request:
     anywhere: bool
     k: int | None
     max_height: int | None
+    few_links: bool
     method: str
     threads: int
     multicast: bool
@@ -121,7 +126,8 @@ class Request:
         UnknownMethodError
             If the method is none of :data:`METHODS`.
         UnsupportedError
-            If there is no such collective, or a height is given for switches that copy.
+            If there is no such collective, or a height is given for switches that copy, or few
+            links are asked of the paper's algorithms.
         InvalidParameterError
             If there are fewer than one thread, tree or hop; if the root or the weights are wrong,
             missing, or not for this collective; if the time is none.
@@ -132,6 +138,11 @@ class Request:
         method = asked.get("method", "forestcoll")
         if method not in METHODS:
             raise UnknownMethodError(f"there is no method {method!r}; known: {', '.join(METHODS)}")
+        if (few_links := asked.get("few_links", False)) and method != "forestcoll":
+            raise UnsupportedError(
+                "the paper's algorithms split links one by one; for few links take the method "
+                "forestcoll"
+            )
         given = asked.get("threads")
         threads = usable_cores() if given is None else given
         check_threads(threads)
@@ -156,6 +167,7 @@ class Request:
             anywhere=root is None and weights is None,
             k=k,
             max_height=max_height,
+            few_links=bool(few_links),
             method=method,
             threads=int(threads),
             multicast=multicast,

@@ -136,6 +136,16 @@ def test_generate_writes_a_verified_schedule_and_a_summary(tmp_path: Path) -> No
     assert read_schedule(path).num_trees == 8
 
 
+def test_few_links_are_as_fast_and_a_hop_taller(tmp_path: Path) -> None:
+    """24 boxes, all exchanging or any two of them at most two steps apart."""
+    cluster = "dgx_a100:boxes=24"
+    all_links = document("generate", cluster, "-o", tmp_path / "all.json")
+    few_links = document("generate", cluster, "--few-links", "-o", tmp_path / "few.json")
+    assert all_links["algbw_gb_s"] == few_links["algbw_gb_s"]
+    assert all_links["optimal"] is few_links["optimal"] is True
+    assert (all_links["height"], few_links["height"]) == (2, 3)
+
+
 @pytest.mark.parametrize("method", ["forestcoll", "paper"])
 def test_factored_schedules_are_written_verified_and_drawn(method: str, tmp_path: Path) -> None:
     """The same facts as of the explicit form; the height is bounded only, and drawing expands."""

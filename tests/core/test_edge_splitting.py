@@ -133,6 +133,24 @@ def test_lifting_leaves_the_inside_of_switchless_sets_alone() -> None:
     assert check_sets_without_switches(found, seed=2) >= 24 * 8
 
 
+def test_few_links_join_many_equal_boxes_two_steps_apart() -> None:
+    """24 boxes of A100: with stride 5 a box sends to those 1 to 5, 10, 15 and 20 ahead.
+
+    Links between boxes are 24 * 8 pairs of boxes instead of 24 * 23, each over all rails; every
+    cut keeps its trees.
+    """
+    topology = load_topology("dgx_a100:boxes=24")
+    pairs = {}
+    for few in (False, True):
+        found = Decomposed.of(topology, few_links=few)
+        check_tight_sets(found)
+        check_switch_removal(found)
+        check_ingress(found)
+        box = {node: topology.nodes[node].box for node in topology.compute}
+        pairs[few] = {(box[u], box[v]) for u, v in found.after if box[u] != box[v]}
+    assert (len(pairs[False]), len(pairs[True])) == (24 * 23, 24 * 8)
+
+
 def test_the_oracle_sees_a_link_that_is_missing() -> None:
     """Of two GPUs that need one tree each way, the one whose link is taken away is starved."""
     assert starved({(0, 1): 1, (1, 0): 1}, {0: 1, 1: 1}) == {}

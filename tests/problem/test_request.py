@@ -72,6 +72,8 @@ def test_every_option_is_checked_at_once() -> None:
         Request.of(RING, "allgather", {"method": "magic"})
     with pytest.raises(UnsupportedError, match="it must be one of allgather"):
         Request.of(RING, "gossip", {})
+    with pytest.raises(UnsupportedError, match="for few links take the method forestcoll"):
+        Request.of(RING, "allgather", {"method": "paper", "few_links": True})
     for k in (0, -1, True, 1.0, "2"):
         with pytest.raises(InvalidParameterError, match=r"^k is .* a whole number from 1 up$"):
             Request.of(RING, "allgather", {"k": k})  # type: ignore[typeddict-item]

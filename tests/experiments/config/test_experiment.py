@@ -85,7 +85,7 @@ def test_quickstart_has_36_points() -> None:
         (
             HEAD + TOPOLOGIES + "methods:\n  - {name: forestcoll, parameters: {speed: 3}}\n",
             "line 5: methods[0].parameters.speed is an unknown parameter; "
-            "known: factored, k, max_height, multicast, program_s, threads",
+            "known: factored, few_links, k, max_height, multicast, program_s, threads",
         ),
         (
             HEAD + TOPOLOGIES + "methods:\n  - {name: ring}\n  - {name: ring}\n",

@@ -16,6 +16,9 @@ __extension__ using Wide = __int128;
 // A complete exchange with more entries than this makes more logical links than it is worth.
 constexpr std::size_t kMostEntries = 20'000;
 
+// Where few are asked for; the GPUs of a box still all exchange.
+constexpr std::size_t kFewEntries = 500;
+
 // Ports by group, if all groups have the same number of ports and all ports the same capacity.
 std::optional<std::vector<std::vector<std::size_t>>> uniform_groups(
     const std::vector<Port>& ports) {
@@ -34,9 +37,9 @@ std::optional<std::vector<std::vector<std::size_t>>> uniform_groups(
 }
 
 // Every other group, or so few that any group is two steps away: a short step and a long one.
-std::vector<std::size_t> circulant_offsets(std::size_t groups, std::size_t width) {
+std::vector<std::size_t> circulant_offsets(std::size_t groups, std::size_t width, bool few) {
   std::vector<std::size_t> offsets;
-  const bool all = groups * (groups - 1) * width <= kMostEntries;
+  const bool all = groups * (groups - 1) * width <= (few ? kFewEntries : kMostEntries);
   std::size_t stride = 1;
   while (!all && stride * stride < groups) ++stride;
   for (std::size_t offset = 1; offset < groups; ++offset) {
@@ -59,10 +62,10 @@ std::vector<Amount> shares(Amount amount, std::size_t parts, Amount quantum) {
 // Each port sends the same to the port in its own place of every other group, so that rails (GPU
 // i of one box to GPU i of another) line up.
 SplitMatrix circulant(const std::vector<std::vector<std::size_t>>& groups, Amount capacity,
-                      Amount quantum) {
+                      Amount quantum, bool few) {
   const std::size_t width = groups.front().size();
   SplitMatrix matrix(groups.size() * width);
-  const std::vector<std::size_t> offsets = circulant_offsets(groups.size(), width);
+  const std::vector<std::size_t> offsets = circulant_offsets(groups.size(), width, few);
   const std::vector<Amount> share = shares(capacity, offsets.size(), quantum);
   for (std::size_t k = 0; k < offsets.size(); ++k) {
     for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -228,9 +231,9 @@ class ProportionalFit {
 
 }  // namespace
 
-SplitMatrix guess_split_matrix(const std::vector<Port>& ports, Amount quantum) {
+SplitMatrix guess_split_matrix(const std::vector<Port>& ports, Amount quantum, bool few) {
   if (const auto groups = uniform_groups(ports)) {
-    return circulant(*groups, ports.front().in, std::max<Amount>(quantum, 1));
+    return circulant(*groups, ports.front().in, std::max<Amount>(quantum, 1), few);
   }
   return ProportionalFit(ports).fit();
 }

@@ -301,7 +301,7 @@ void SwitchRemover::retire(NodeId via, const std::vector<Port>& ports) {
 SwitchRemover::Guess SwitchRemover::guess(NodeId via) {
   std::vector<Port> ports = ports_of(via);
   check_balance(via, ports);
-  SplitMatrix matrix = guess_split_matrix(ports, quantum_);
+  SplitMatrix matrix = guess_split_matrix(ports, quantum_, options_.few_links);
   split_all(via, ports, matrix, 1);
   retire(via, ports);
   return {via, std::move(ports), std::move(matrix)};
@@ -344,7 +344,7 @@ void SwitchRemover::log(NodeId via, const std::vector<Port>& ports, const SplitM
 
 bool SwitchRemover::remove_by_guess(NodeId via, const std::vector<Port>& ports) {
   if (options_.most_exchanges < 0) return false;
-  SplitMatrix matrix = guess_split_matrix(ports, quantum_);
+  SplitMatrix matrix = guess_split_matrix(ports, quantum_, options_.few_links);
   split_all(via, ports, matrix, 1);
   if (repair(ports, matrix)) {
     log(via, ports, matrix);

@@ -64,9 +64,23 @@ void guess_crosses_groups_as_far_as_possible() {
   }
 }
 
+// The first of 64 groups of one port sends to all others; of few, to 1 to 8 and the other multiples
+// of 8, 14 in all. The groups of a box, 8 of them, all exchange either way.
+void few_are_asked_for_among_many_groups_only() {
+  for (const NodeId count : {8, 64}) {
+    std::vector<Port> ports;
+    for (NodeId i = 0; i < count; ++i) ports.push_back({i, 630, 630, i});
+    for (const bool few : {false, true}) {
+      const std::size_t peers = guess_split_matrix(ports, 1, few).row(0).size();
+      CHECK(peers == (count == 64 && few ? 14U : static_cast<std::size_t>(count - 1)));
+    }
+  }
+}
+
 }  // namespace
 
 int main() {
+  few_are_asked_for_among_many_groups_only();
   guess_spends_every_port_exactly();
   guess_crosses_groups_as_far_as_possible();
   return check::report();

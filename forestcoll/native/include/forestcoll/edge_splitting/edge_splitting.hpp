@@ -26,9 +26,11 @@ struct Split {
 };
 
 // How hard to try before a switch is split pair by pair. A guess that is not right after this many
-// repairs is given up; below 0 nothing is guessed.
+// repairs is given up; below 0 nothing is guessed. Few links: equal groups are guessed to exchange
+// with some others even where all with all would do, for taller trees in less time.
 struct RemovalOptions {
   int most_exchanges = 100;
+  bool few_links = false;
 };
 
 struct SwitchRemoval {

@@ -53,7 +53,9 @@ class SplitMatrix {
 
 // Every column adds up to its port's `out`, every row to at most its port's `in`. Shares are
 // multiples of `quantum` where that is possible: whole batches of trees need no splitting later.
+// Equal groups exchange all with all if they are not too many; with `few`, if they are some tens at
+// most.
 // Precondition: the sum of `in` is at least the sum of `out`.
-SplitMatrix guess_split_matrix(const std::vector<Port>& ports, Amount quantum);
+SplitMatrix guess_split_matrix(const std::vector<Port>& ports, Amount quantum, bool few = false);
 
 }  // namespace forestcoll
