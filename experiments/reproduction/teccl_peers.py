@@ -3,7 +3,7 @@
 Problem: hold the peers' columns and the shares of comparisons against what comes out here.
 Input:   rows by experiment; ``published/teccl_peers.csv``.
 Output:  differences.
-Source:  Liu et al. (SIGCOMM 2024), tables 3, 7 and 8, figure 6.
+Source:  Liu et al. (SIGCOMM 2024), tables 3, 7 and 8, figures 5 and 6.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from experiments.published import printed
 from experiments.reproduction.difference import Difference, may_be_stopped
+from experiments.reproduction.teccl_numbers import model_us
 from experiments.results.rows import Row, Status
 
 __all__ = ["differences"]
@@ -32,12 +33,22 @@ _FASTER = (
 rows tell ours, TE-CCL's and TACCL's."""
 
 
+_LEADS = (
+    ("dgx2", "allgather", "12", "471"),
+    ("dgx2", "all-to-all", "9", "2979"),
+    ("ndv2", "allgather", "0.36", "970"),
+    ("ndv2", "all-to-all", "0.18", "2919"),
+)
+"""Figure 5: by how much, in percent, TE-CCL's algbw exceeds TACCL's, at least and at most."""
+
+
 def differences(rows: Rows) -> Iterator[Difference]:
     """Yield every number that is printed and that rows can be held against."""
     for line in printed("teccl_peers.csv"):
         for row in _ok(rows.get(line["experiment"], ()), line["method"], line["topology"]):
             if _same(row, line):
                 yield from _peer(row, line)
+    yield from _leads(rows)
     yield from _shares(rows)
 
 
@@ -69,6 +80,30 @@ def _peer(row: Row, line: Mapping[str, str]) -> Iterator[Difference]:
     shown, taken_s = line["printed_solver_s"], row.generation_s
     if shown and taken_s is not None and not may_be_stopped(row):
         yield Difference(line["item"], f"solver time, {what}", shown, taken_s, "s", "time")
+
+
+def _leads(rows: Rows) -> Iterator[Difference]:
+    """Compare what both found, each by the time of its own model, size by size."""
+    for chassis, collective, least, most in _LEADS:
+        its = rows.get(f"teccl-figures5-6-{collective}", ())
+        ours, theirs = (_fastest(its, method, chassis) for method in ("teccl", "taccl"))
+        leads = [100 * (theirs[size] / ours[size] - 1) for size in ours.keys() & theirs.keys()]
+        where = f"of TE-CCL's algbw over TACCL's, {chassis}, {collective}, of {len(leads)}"
+        if leads:
+            yield Difference("ET8", f"least lead {where}", least, min(leads), "%", "search")
+            yield Difference("ET8", f"largest lead {where}", most, max(leads), "%", "search")
+
+
+def _fastest(rows: Sequence[Row], method: str, chassis: str) -> dict[int, float]:
+    """Microseconds by size of the fastest schedule that was found."""
+    found: dict[int, float] = {}
+    for row in rows:
+        ok = row.status is Status.OK and row.method == method and row.incumbent is not None
+        if ok and row.topology.startswith(f"{chassis}:"):
+            size = int(row.parameters["size_bytes"])
+            taken_us = model_us(row) if method == "teccl" else float(row.incumbent or 0)
+            found[size] = min(found.get(size, taken_us), taken_us)
+    return found
 
 
 def _shares(rows: Rows) -> Iterator[Difference]:
