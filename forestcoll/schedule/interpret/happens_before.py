@@ -16,12 +16,14 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.errors import InvalidScheduleError
 from forestcoll.schedule.interpret.merged_steps import Bools, Ints
 from forestcoll.schedule.interpret.precedence import Edges
 
 __all__ = ["happens_before"]
 
 _BYTES = 2**28
+_MOST_WORK = 2 * 10**10  # entries of clocks; some twenty seconds
 
 Clock = npt.NDArray[np.int32]
 
@@ -41,6 +43,11 @@ def happens_before(
         The threadblock and the GPU of each.
     first, second : ndarray (pairs,)
         Actions of one GPU.
+
+    Raises
+    ------
+    InvalidScheduleError
+        If there are too many to find out.
     """
     within = gpu[edges.tail] == gpu[edges.head]
     number = _within_gpu(block, gpu)
@@ -70,6 +77,11 @@ def _reached(
     rounds = list(_rounds(edges, levels))
     found = np.zeros(first.size, dtype=np.bool_)
     width = int(column.max(initial=-1)) + 1
+    if width * block.size > _MOST_WORK:
+        raise InvalidScheduleError(
+            f"{block.size} transfers and copies, and {width} threadblocks whose order is to be "
+            "found: too many to check; check an algorithm of fewer GPUs or instances"
+        )
     at_once = max(1, _BYTES // (4 * max(1, block.size)))
     for low in range(0, width, at_once):
         high = min(low + at_once, width)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -167,7 +168,7 @@ class _Run:
     """One call: what comes before what, then the data, in place and not, as it is meant for."""
 
     def __init__(self, algorithm: Algorithm, steps: MergedSteps, cut: Cut, root: int) -> None:
-        self._algorithm, self._root = algorithm, root
+        self._algorithm, self._root, self._words = algorithm, root, cut.words
         self.actions: Actions = actions_of(steps, cut)
         self._pairs: Pairs = pairs_of(self.actions, FIFO_DEPTH[algorithm.protocol])
         self._edges: Edges = edges_of(self.actions, self._pairs)
@@ -175,7 +176,8 @@ class _Run:
 
     def findings(self) -> Iterator[Finding]:
         yield from _first(check_pairs(self.actions, self._pairs))
-        yield from _first(find_deadlocks(self.actions, self._edges, self._levels))
+        for one in _first(find_deadlocks(self.actions, self._edges, self._levels)):
+            yield replace(one, message=f"{one.message} ({self._words})")
         modes = [
             mode
             for mode, meant in (
@@ -188,7 +190,7 @@ class _Run:
             cells = cells_of(self._algorithm, self.actions.steps, in_place=mode)
             words = ("in place: " if mode else "out of place: ") if len(modes) > 1 else ""
             for one in self._with_data(cells, in_place=mode):
-                yield _prefixed(one, words)
+                yield replace(one, message=words + one.message)
 
     def _with_data(self, cells: Cells, *, in_place: bool) -> Iterator[Finding]:
         actions, levels = self.actions, self._levels
@@ -208,18 +210,6 @@ class _Run:
         yield from _first(find_wrong_data(promise, memory, multisets, actions, units))
         if not in_place:
             yield from _first(find_changed_inputs(promise, memory, actions, units))
-
-
-def _prefixed(one: Finding, words: str) -> Finding:
-    return Finding(
-        one.kind,
-        words + one.message,
-        one.gpu,
-        one.threadblock,
-        one.step,
-        one.line,
-        one.others,
-    )
 
 
 def _root(algorithm: Algorithm, given: int | None) -> int:

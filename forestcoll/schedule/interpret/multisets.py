@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -33,7 +33,7 @@ class _Content:
 
     position: int
     gpus: int
-    repeated: Counter[int] = field(default_factory=Counter)
+    repeated: Counter[int] | None = None
 
 
 class Multisets:
@@ -94,8 +94,9 @@ class Multisets:
             return "a sum with very many repetitions"
         slice_, chunk = divmod(content.position, chunks)
         other = " of another slice" if slice_ != nth else ""
+        repeated = content.repeated or {}
         times = [
-            (gpu, 1 + content.repeated[gpu]) for gpu in range(self._gpus) if content.gpus >> gpu & 1
+            (gpu, 1 + repeated.get(gpu, 0)) for gpu in range(self._gpus) if content.gpus >> gpu & 1
         ]
         return f"input chunk {chunk}{other} of {_gpus_in_words(times)}"
 
@@ -104,7 +105,12 @@ def _added(one: _Content, other: _Content) -> _Content:
     lower = min(one.position, other.position)
     if one.position != other.position or lower < 0:
         return _Content(_MANY if lower == _MANY else _MIXED, 0)
-    repeated = one.repeated + other.repeated + Counter(_bits(one.gpus & other.gpus))
+    both = one.gpus & other.gpus
+    if not (both or one.repeated or other.repeated):
+        return _Content(one.position, one.gpus | other.gpus)
+    repeated: Counter[int] = Counter(_bits(both))
+    for before in (one.repeated, other.repeated):
+        repeated.update(before or {})
     if len(repeated) > _MOST_REPEATED or max(repeated.values(), default=0) > _MOST_TIMES:
         return _Content(_MANY, 0)
     return _Content(one.position, one.gpus | other.gpus, repeated)

@@ -19,12 +19,16 @@ from enum import IntEnum
 
 import numpy as np
 
+from forestcoll.errors import InvalidScheduleError
 from forestcoll.schedule.interpret.actions import Actions
 from forestcoll.schedule.interpret.fifos import Pairs
 from forestcoll.schedule.interpret.flags import ends_of_waits, first_that_tell
 from forestcoll.schedule.interpret.merged_steps import Bools, Ints
 
-__all__ = ["Edges", "Reason", "edges_of", "levels_of"]
+__all__ = ["MOST_LEVELS", "Edges", "Reason", "edges_of", "levels_of"]
+
+MOST_LEVELS = 50_000
+"""Each costs a tenth of a millisecond; a ring of 4096 GPUs that adds up has a third of them."""
 
 
 class Reason(IntEnum):
@@ -113,7 +117,13 @@ def _flags(actions: Actions) -> tuple[Ints, Ints]:
 
 
 def levels_of(edges: Edges, size: int) -> Ints:
-    """Return a level for each of so many actions, above all that it comes after; -1: never."""
+    """Return a level for each of so many actions, above all that it comes after; -1: never.
+
+    Raises
+    ------
+    InvalidScheduleError
+        If one waits for another that waits for another, over MOST_LEVELS times.
+    """
     waiting = np.bincount(edges.head, minlength=size)
     real = np.flatnonzero(edges.tail >= 0)
     order = real[np.argsort(edges.tail[real], kind="stable")]
@@ -123,6 +133,11 @@ def levels_of(edges: Edges, size: int) -> Ints:
     front = np.flatnonzero(waiting == 0)
     level = 0
     while front.size:
+        if level == MOST_LEVELS:
+            raise InvalidScheduleError(
+                f"over {MOST_LEVELS} transfers wait for each other in turn, too many to check; "
+                "check an algorithm of fewer GPUs or steps"
+            )
         levels[front] = level
         low, counts = starts[front], starts[front + 1] - starts[front]
         skipped = np.cumsum(counts) - counts

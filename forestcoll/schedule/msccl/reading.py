@@ -41,6 +41,7 @@ _LARGEST_BYTES = 2**63 - 1
 _NUMBER = re.compile("-?[0-9]{1,19}")
 _INSIDE = {"algo": "", "gpu": "algo", "tb": "gpu", "step": "tb"}
 _KINDS = frozenset({"s", "r", "rcs", "rrs", "rrc", "rrcs", "cpy", "re", "nop"})
+_STEP_NUMBERS = ("s", "srcoff", "dstoff", "cnt", "depid", "deps")
 _BUFFERS = frozenset({"i", "o", "s"})
 
 _Attributes = Mapping[str, str]
@@ -283,13 +284,16 @@ class _Parser:
 
     def _step(self, attributes: _Attributes) -> Instruction:
         assert self._block is not None
+        number, source, target, count, waits_for, waits_step = self._step_numbers(attributes)
         place = len(self._block.steps)
-        if self._number(attributes, "s", "step") != place:
+        if number != place:
             self._remark(
-                f"s is {attributes['s']} where it should be {place}; the executor goes by the "
-                "order in the file",
+                f"s is {number} where it should be {place}; the executor goes by the order in the "
+                "file",
                 self._line,
             )
+        if count < 0:
+            self._wrong(attributes, "cnt", "step", "0 or more")
         if attributes.get("type") not in _KINDS:
             self._wrong(attributes, "type", "step", "one of " + ", ".join(sorted(_KINDS)))
         for buffer in ("srcbuf", "dstbuf"):
@@ -300,15 +304,23 @@ class _Parser:
         return Instruction(
             attributes["type"],
             attributes["srcbuf"],
-            self._number(attributes, "srcoff", "step"),
+            source,
             attributes["dstbuf"],
-            self._number(attributes, "dstoff", "step"),
-            self._number(attributes, "cnt", "step", 0),
-            self._number(attributes, "depid", "step"),
-            self._number(attributes, "deps", "step"),
+            target,
+            count,
+            waits_for,
+            waits_step,
             attributes["hasdep"] == "1",
             self._line,
         )
+
+    def _step_numbers(self, attributes: _Attributes) -> list[int]:
+        """Return the whole numbers of a step; most were seen before."""
+        known = self._numbers
+        try:
+            return [known[attributes[key]] for key in _STEP_NUMBERS]
+        except KeyError:
+            return [self._number(attributes, key, "step") for key in _STEP_NUMBERS]
 
     # All of it.
 
@@ -341,7 +353,6 @@ class _Parser:
         key: str,
         tag: str,
         least: int = -1,
-        most: int = _LARGEST,
     ) -> int:
         text = attributes.get(key)
         if text is None:
@@ -351,10 +362,10 @@ class _Parser:
             if not _NUMBER.fullmatch(text):
                 self._wrong(attributes, key, tag, "a whole number")
             number = int(text)
-            if len(self._numbers) < 2**16:
+            if -1 <= number <= _LARGEST and len(self._numbers) < 2**16:
                 self._numbers[text] = number
-        if not least <= number <= most:
-            self._wrong(attributes, key, tag, f"from {least} to {most}")
+        if not least <= number <= _LARGEST:
+            self._wrong(attributes, key, tag, f"from {least} to {_LARGEST}")
         return number
 
     def _given(
