@@ -33,14 +33,14 @@ from forestcoll.schedule.interpret.collective_results import (
     find_wrong_data,
     initial,
 )
-from forestcoll.schedule.interpret.deadlocks import find_deadlocks
 from forestcoll.schedule.interpret.execution import execute, units_of
-from forestcoll.schedule.interpret.fifos import Pairs, check_pairs, pairs_of
 from forestcoll.schedule.interpret.findings import Finding, Findings, Kind
-from forestcoll.schedule.interpret.flags import check_waits
 from forestcoll.schedule.interpret.merged_steps import POPS, PUSHES, MergedSteps, merge
 from forestcoll.schedule.interpret.multisets import Multisets
-from forestcoll.schedule.interpret.precedence import Edges, edges_of, levels_of
+from forestcoll.schedule.interpret.order.deadlocks import find_deadlocks
+from forestcoll.schedule.interpret.order.fifos import Pairs, check_pairs, pairs_of
+from forestcoll.schedule.interpret.order.flags import check_waits
+from forestcoll.schedule.interpret.order.precedence import Edges, edges_of, levels_of
 from forestcoll.schedule.interpret.races import find_races
 from forestcoll.schedule.interpret.runtime_limits import check_limits, check_steps
 from forestcoll.schedule.msccl.algorithm import Algorithm

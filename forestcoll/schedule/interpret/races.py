@@ -20,9 +20,9 @@ import numpy as np
 from forestcoll.schedule.interpret.actions import Actions
 from forestcoll.schedule.interpret.execution import Units
 from forestcoll.schedule.interpret.findings import Finding, Kind
-from forestcoll.schedule.interpret.happens_before import happens_before
 from forestcoll.schedule.interpret.merged_steps import BUFFERS, Bools, Ints
-from forestcoll.schedule.interpret.precedence import Edges
+from forestcoll.schedule.interpret.order.happens_before import happens_before
+from forestcoll.schedule.interpret.order.precedence import Edges
 
 __all__ = ["find_races"]
 
@@ -66,12 +66,16 @@ def find_races(actions: Actions, units: Units, edges: Edges, levels: Ints) -> It
 
 
 def _accesses(units: Units, levels: Ints, each: int) -> _Accesses:
-    """Return the reads and writes of the first slice that come to pass."""
+    """Return the reads and writes of the first slice that come to pass.
+
+    What is copied to itself, as in place an own chunk may be, is the same before and after.
+    """
     done = np.flatnonzero((units.action < each) & (levels[units.action] >= 0))
+    idle = (units.first[done] == units.target[done]) & (units.second[done] < 0)
     parts = [
         (done[units.first[done] < units.cells], units.first, False),
         (done[units.second[done] >= 0], units.second, False),
-        (done[units.target[done] >= 0], units.target, True),
+        (done[(units.target[done] >= 0) & ~idle], units.target, True),
     ]
     unit = np.concatenate([some for some, _, _ in parts])
     cell = np.concatenate([places[some] for some, places, _ in parts])
