@@ -47,7 +47,6 @@ def find_races(actions: Actions, units: Units, edges: Edges, levels: Ints) -> It
     block = actions.block
     across = np.flatnonzero(block[first] != block[second])
     one, other, first, second = one[across], other[across], first[across], second[across]
-    steps = actions.step[first] * actions.steps.block.size + actions.step[second]
     inside = (edges.tail >= 0) & (edges.tail < each) & (edges.head < each)
     inside &= (levels[edges.tail] >= 0) & (levels[edges.head] >= 0)
     _, at, back = np.unique(first * each + second, return_index=True, return_inverse=True)
@@ -60,9 +59,21 @@ def find_races(actions: Actions, units: Units, edges: Edges, levels: Ints) -> It
         second[at],
     )
     racing = np.flatnonzero(~ordered[back.reshape(first.shape)])
-    _, once = np.unique(steps[racing], return_index=True)
-    for pair in racing[np.sort(once)]:
-        yield _told(actions, accesses, int(one[pair]), int(other[pair]), units)
+    for pair in _one_for_each_pair_of_steps(actions, accesses, one[racing], other[racing], units):
+        yield _told(actions, accesses, pair, units)
+
+
+def _one_for_each_pair_of_steps(
+    actions: Actions, accesses: _Accesses, one: Ints, other: Ints, units: Units
+) -> Iterator[tuple[int, int]]:
+    """Return of the accesses of each two steps those of the first chunk, the earlier step first."""
+    step = actions.step[units.action[accesses.unit]]
+    swap = step[one] > step[other]
+    low, high = np.where(swap, other, one), np.where(swap, one, other)
+    order = np.lexsort((accesses.writes[low], accesses.cell[low], step[high], step[low]))
+    key = step[low[order]] * actions.steps.block.size + step[high[order]]
+    _, at = np.unique(key, return_index=True)
+    return zip(low[order[at]].tolist(), high[order[at]].tolist(), strict=True)
 
 
 def _accesses(units: Units, levels: Ints, each: int) -> _Accesses:
@@ -108,14 +119,14 @@ def _overlaps(actions: Actions, racing: Ints) -> Iterator[Finding]:
         yield Finding.at(Kind.RACE, message, actions.steps.place(step))
 
 
-def _told(actions: Actions, accesses: _Accesses, one: int, other: int, units: Units) -> Finding:
-    steps = [actions.step_of(units.action[accesses.unit[access]]) for access in (one, other)]
-    words = [
+def _told(actions: Actions, accesses: _Accesses, pair: tuple[int, int], units: Units) -> Finding:
+    steps = [actions.step_of(units.action[accesses.unit[access]]) for access in pair]
+    words = " and ".join(
         f"{actions.steps.name(step)} {'writes' if accesses.writes[access] else 'reads'}"
-        for step, access in zip(steps, (one, other), strict=True)
-    ]
-    message = f"{words[0]} and {words[1]} {_chunk(actions, accesses, other, units)}, in no order"
-    return Finding.at(Kind.RACE, message, *(actions.steps.place(step) for step in reversed(steps)))
+        for step, access in zip(steps, pair, strict=True)
+    )
+    message = f"{words} {_chunk(actions, accesses, pair[0], units)}, in no order"
+    return Finding.at(Kind.RACE, message, *(actions.steps.place(step) for step in steps))
 
 
 def _chunk(actions: Actions, accesses: _Accesses, access: int, units: Units) -> str:

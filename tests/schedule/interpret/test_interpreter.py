@@ -311,7 +311,7 @@ def test_a_file_that_is_never_taken_is_noted() -> None:
 
 
 def test_findings_are_so_many_at_most() -> None:
-    """A ring of 60 without the copies: 60 chunks are missing, 50 told, and that there are more."""
+    """A ring of 60 in place is all wrong out of place: 50 are told, and that there are more."""
     text = changed(ring_allgather(60, in_place=True), 1, inplace=0, outofplace=1)
     result = wrong(text)
     assert sum(one.kind is Kind.DATA for one in result.findings) == MOST_FINDINGS
