@@ -24,7 +24,7 @@ from forestcoll.schedule.interpret.merged_steps import BUFFERS, Bools, Ints
 from forestcoll.schedule.interpret.order.happens_before import happens_before
 from forestcoll.schedule.interpret.order.precedence import Edges
 
-__all__ = ["find_races"]
+__all__ = ["find_overlaps", "find_races"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,21 @@ class _Accesses:
 
 
 def find_races(actions: Actions, units: Units, edges: Edges, levels: Ints) -> Iterator[Finding]:
-    """Tell of the races of the first slice, one for each pair of steps."""
+    """Tell of the races of the first slice, one for each pair of steps.
+
+    Parameters
+    ----------
+    actions : Actions
+        Of the largest call, which has most transfers.
+    units : Units
+    edges : Edges
+        What holds at all sizes.
+    levels : ndarray (actions,)
+    """
     each = actions.each
     accesses = _accesses(units, levels, each)
     one, other = _neighbours(accesses)
     first, second = units.action[accesses.unit[one]], units.action[accesses.unit[other]]
-    within = (first == second) & (accesses.unit[one] != accesses.unit[other])
-    yield from _overlaps(actions, first[within])
     block = actions.block
     across = np.flatnonzero(block[first] != block[second])
     one, other, first, second = one[across], other[across], first[across], second[across]
@@ -113,8 +121,13 @@ def _neighbours(accesses: _Accesses) -> tuple[Ints, Ints]:
     )
 
 
-def _overlaps(actions: Actions, racing: Ints) -> Iterator[Finding]:
-    for step in np.unique(actions.step[racing]):
+def find_overlaps(actions: Actions, units: Units, levels: Ints) -> Iterator[Finding]:
+    """Tell of steps that write in a transfer what another chunk of it reads."""
+    accesses = _accesses(units, levels, actions.each)
+    one, other = _neighbours(accesses)
+    first, second = units.action[accesses.unit[one]], units.action[accesses.unit[other]]
+    within = (first == second) & (accesses.unit[one] != accesses.unit[other])
+    for step in np.unique(actions.step[first[within]]):
         message = f"{actions.steps.name(step)}: reads chunks that it writes, shifted"
         yield Finding.at(Kind.RACE, message, actions.steps.place(step))
 

@@ -164,6 +164,22 @@ def test_a_wrong_count_is_named(count: int) -> None:
     assert line in lines(result, Kind.PAIRING) | lines(result, Kind.BOUNDS)
 
 
+def test_unlike_counts_that_only_a_size_between_would_part_are_told() -> None:
+    """Six against three and three: right in transfers of one and of three, but not of two."""
+    gpus = [
+        [Block(1).step("s", "i0", "o0", 6), Block().step("cpy", "i0", "o0", 6)],
+        [Block(-1, 0).step("r", "i0", "o0", 3).step("r", "i0", "o3", 3)],
+    ]
+    text = xml("broadcast", gpus, 6, (6, 6, 0), proto="LL")
+    between = changed(text, 1, minBytes=6 * 2**15 // 3)
+    assert lines(wrong(between), Kind.PAIRING) == {
+        line_of(text, 0, 0, 0),
+        line_of(text, 1, 0, 0),
+        line_of(text, 1, 0, 1),
+    }
+    assert found(changed(text, 1, minBytes=6 * 2**15)).findings == ()
+
+
 def test_a_shift_past_the_end_is_named_and_not_executed() -> None:
     text = ring_allgather(3)
     line = line_of(text, 2, 0, 2)

@@ -35,6 +35,17 @@ def test_a_full_fifo_waits_for_the_receive_that_many_before() -> None:
     assert pairs.room.tolist() == [-1, -1, 4, -2, -1]
 
 
+def test_at_any_size_there_is_room_for_as_many_steps() -> None:
+    """A FIFO of two, sends of 3, 1 and 2: the third step (4, 5) waits for the first, of 3 (8)."""
+    sender = Block(1).step("s", "i0", "o0", 3).step("s").step("s", "i0", "o0", 2)
+    taker = Block(-1, 0).step("r", "i0", "o0", 3).step("r").step("r", "i0", "o0", 2)
+    pairs = pairs_of(actions([sender], [taker]), 2)
+    assert pairs.room[:6].tolist() == [-1, -1, 6, 7, 8, 9]
+    assert pairs.room_at_any_size[:6].tolist() == [-1, -1, -1, -1, 8, 8]
+    single = pairs_of(actions([sender], [taker], slices=2, at_once=71), 2)
+    assert (single.room == single.room_at_any_size).all()
+
+
 def test_what_has_no_other_end_is_told() -> None:
     """Two sends, of which one is received, and a receive of what nobody sends."""
     one = actions(
