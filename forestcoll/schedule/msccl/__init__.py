@@ -1,0 +1,36 @@
+"""MSCCL's XML as data, whoever wrote it: what exporters write and interpreters read.
+
+To read: ``algorithm`` (what such a file says), ``reading`` (from a file or a text).
+"""
+
+from forestcoll.schedule.msccl.algorithm import (
+    ALIASES,
+    COLLECTIVES,
+    PROTOCOLS,
+    Algorithm,
+    Gpu,
+    Instruction,
+    Threadblock,
+)
+from forestcoll.schedule.msccl.reading import (
+    Reading,
+    Remark,
+    parse_algorithm,
+    read_algorithm,
+    read_leniently,
+)
+
+__all__ = [
+    "ALIASES",
+    "COLLECTIVES",
+    "PROTOCOLS",
+    "Algorithm",
+    "Gpu",
+    "Instruction",
+    "Reading",
+    "Remark",
+    "Threadblock",
+    "parse_algorithm",
+    "read_algorithm",
+    "read_leniently",
+]
