@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import shutil
 import statistics
 import sys
@@ -45,6 +46,9 @@ _REMEDY = {
     Backend.MPI: ("mpi4py", "pip install 'forestcoll[exec]' brings it, with an MPI"),
     Backend.TORCH: ("torch", "pip install torch brings it"),
 }
+_TELLING = (r"^\w+(?:Error|Exception): .*", r"EXIT STRING: (.*)", r"\S.*")
+"""What a process or its launcher prints when it fails, the most telling first."""
+
 _ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
 
@@ -188,9 +192,9 @@ def _why(error: ExecutionError, folder: Path, ranks: int, log: Path) -> str:
     for rank in range(ranks):
         if outcome_file(folder, rank).exists() and (said := _outcome(folder, rank).error):
             return f"rank {rank} failed: {said}"
-    lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
-    printed = [line.strip() for line in lines if line.strip(" =|")]
-    return f"a process failed, it {error}: {printed[-1] if printed else 'nothing was printed'}"
+    printed = log.read_text(encoding="utf-8", errors="replace")
+    found = (re.findall(pattern, printed, re.MULTILINE) for pattern in _TELLING)
+    return f"a process failed, it {error}: {next(filter(None, found), ['nothing was printed'])[-1]}"
 
 
 def _summary(outcomes: Sequence[Outcome], elements: int, task: Task) -> Execution:
@@ -217,4 +221,5 @@ def _expect_right(outcomes: Sequence[Outcome], plan: RankPlan) -> None:
 
 def _median(times: Sequence[Sequence[float]]) -> float:
     """Median over repetitions of the slowest rank."""
-    return statistics.median(map(max, zip(*times, strict=True)))
+    slowest = [max(each) for each in zip(*times, strict=True)]
+    return float(statistics.median(slowest))

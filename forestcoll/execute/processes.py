@@ -47,7 +47,8 @@ def run_together(commands: Sequence[Command], seconds: float, log: Path) -> None
     started: list[subprocess.Popen[bytes]] = []
     try:
         with log.open("wb") as said:
-            started += (_start(command, said.fileno()) for command in commands)
+            for command in commands:
+                started.append(_start(command, said.fileno()))
         _wait(started, seconds)
     finally:
         _stop(started)
