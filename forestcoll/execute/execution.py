@@ -37,7 +37,7 @@ from forestcoll.execute.transport import Backend
 from forestcoll.execute.worker import Outcome, Task, outcome_file, task_file
 from forestcoll.schedule.program import Program
 
-__all__ = ["DTYPES", "Execution", "execute", "run_tasks"]
+__all__ = ["DTYPES", "Execution", "execute", "launcher", "run_tasks"]
 
 DTYPES = ("int32", "int64", "float32", "float64")
 """What elements may be."""
@@ -46,6 +46,7 @@ _REMEDY = {
     Backend.MPI: ("mpi4py", "pip install 'forestcoll[exec]' brings it, with an MPI"),
     Backend.TORCH: ("torch", "pip install torch brings it"),
 }
+_WORKER = ("-m", "forestcoll.execute.worker")
 _TELLING = (r"^\w+(?:Error|Exception): .*", r"EXIT STRING: (.*)", r"\S.*")
 """What a process or its launcher prints when it fails, the most telling first."""
 
@@ -159,16 +160,16 @@ def _commands(backend: Backend, folder: Path, ranks: int) -> list[Command]:
     module, remedy = _REMEDY[backend]
     if find_spec(module) is None:
         raise UnsupportedError(f"unsupported: {module} is not installed; {remedy}")
-    words = [sys.executable, "-P", "-m", "forestcoll.execute.worker", backend, str(folder)]
+    words = [sys.executable, "-P", *_WORKER, backend, str(folder)]
     if backend is Backend.MPI:
-        return [Command([_launcher(), "-n", str(ranks), *words], _ONE_THREAD)]
+        return [Command([launcher(), "-n", str(ranks), *words], _ONE_THREAD)]
     return [
         Command(words, {**_ONE_THREAD, "RANK": str(rank), "WORLD_SIZE": str(ranks)})
         for rank in range(ranks)
     ]
 
 
-def _launcher() -> str:
+def launcher() -> str:
     """Return the mpiexec of the environment that runs this, or else the one on the path."""
     beside = shutil.which("mpiexec", path=str(Path(sys.executable).parent))
     found = beside or shutil.which("mpiexec")

@@ -68,7 +68,7 @@ def _start(command: Command, output: int) -> subprocess.Popen[bytes]:
 
 def _wait(started: Sequence[subprocess.Popen[bytes]], seconds: float) -> None:
     end = time.monotonic() + seconds
-    while any(process.poll() is None for process in started):
+    while _running(started):
         _expect_success(started)
         if time.monotonic() > end:
             raise TimeLimitError(
@@ -77,6 +77,11 @@ def _wait(started: Sequence[subprocess.Popen[bytes]], seconds: float) -> None:
             )
         time.sleep(_POLL_S)
     _expect_success(started)
+
+
+def _running(started: Sequence[subprocess.Popen[bytes]]) -> list[subprocess.Popen[bytes]]:
+    """Look at each, also behind one that runs; return those that do."""
+    return [process for process in started if process.poll() is None]
 
 
 def _expect_success(started: Sequence[subprocess.Popen[bytes]]) -> None:
@@ -88,9 +93,9 @@ def _expect_success(started: Sequence[subprocess.Popen[bytes]]) -> None:
 def _stop(started: Sequence[subprocess.Popen[bytes]]) -> None:
     """End what still runs, politely first: a launcher then ends what it has started."""
     for how in (signal.SIGTERM, signal.SIGKILL):
-        running = [process for process in started if process.poll() is None]
+        running = _running(started)
         for process in running:
             os.killpg(process.pid, how)
         end = time.monotonic() + _GRACE_S
-        while any(process.poll() is None for process in running) and time.monotonic() < end:
+        while _running(running) and time.monotonic() < end:
             time.sleep(_POLL_S)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from forestcoll import generate, lower
@@ -45,7 +47,7 @@ def test_neighbouring_intervals_touch(name: str, elements: int) -> None:
     for chunk in cut.order:
         units = int(program.chunks.size[chunk])
         ends = [cut.span(chunk, unit, 1) for unit in range(min(units, 50))]
-        assert all(one[1] == other[0] for one, other in zip(ends, ends[1:], strict=False))
+        assert all(one[1] == other[0] for one, other in itertools.pairwise(ends))
         assert cut.span(chunk, 0, units) == (0, cut.length(chunk))
     units = int(program.chunks.size.sum())
     assert sum(map(cut.length, cut.order)) == units * elements // program.chunks.whole
