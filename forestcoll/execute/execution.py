@@ -30,11 +30,11 @@ from forestcoll.errors import (
     UnsupportedError,
     VerificationError,
 )
+from forestcoll.execute.launching import Command, run_together
+from forestcoll.execute.one_rank import Outcome, Task, outcome_file, task_file
 from forestcoll.execute.planning import rank_plans
-from forestcoll.execute.processes import Command, run_together
 from forestcoll.execute.rank_plan import RankPlan
 from forestcoll.execute.transport import Backend
-from forestcoll.execute.worker import Outcome, Task, outcome_file, task_file
 from forestcoll.schedule.program import Program
 
 __all__ = ["DTYPES", "Execution", "execute", "launcher", "run_tasks"]
@@ -46,7 +46,7 @@ _REMEDY = {
     Backend.MPI: ("mpi4py", "pip install 'forestcoll[exec]' brings it, with an MPI"),
     Backend.TORCH: ("torch", "pip install torch brings it"),
 }
-_WORKER = ("-m", "forestcoll.execute.worker")
+_WORKER = ("-m", "forestcoll.execute.one_rank")
 _TELLING = (r"^\w+(?:Error|Exception): .*", r"EXIT STRING: (.*)", r"\S.*")
 """What a process or its launcher prints when it fails, the most telling first."""
 

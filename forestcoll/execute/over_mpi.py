@@ -1,11 +1,13 @@
-"""Processes that reach each other through MPI, started by its launcher."""
+"""Processes that reach each other through MPI, started by its launcher.
+
+mpi4py is loaded when a process joins the others, for with it MPI begins.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from mpi4py import MPI
 
 from forestcoll.execute.rank_plan import RankPlan
 from forestcoll.execute.transport import Transport, Values
@@ -22,7 +24,10 @@ class OverMpi:
     """One process of ``MPI_COMM_WORLD``; arrays are numpy's."""
 
     def __init__(self) -> None:
+        from mpi4py import MPI
+
         self._world = MPI.COMM_WORLD
+        self._wait_for_all = MPI.Request.Waitall
         self.rank: int = self._world.rank
         self.size: int = self._world.size
         name, version = MPI.get_vendor()
@@ -42,7 +47,7 @@ class OverMpi:
         """Post all receives and sends, then wait for all; MPI keeps the order of each pair."""
         posted = [self._world.Irecv(array, source=peer) for peer, array in receives]
         posted += [self._world.Isend(array, dest=peer) for peer, array in sends]
-        MPI.Request.Waitall(posted)
+        self._wait_for_all(posted)
 
     def barrier(self) -> None:
         """Wait for all others."""
@@ -53,6 +58,8 @@ class OverMpi:
         made = np.zeros(plan.due[self.rank], dtype=given.dtype)
         world = self._world
         match plan.collective:
+            case "allgather" if len(set(plan.given)) == 1:
+                world.Allgather(given, made)
             case "allgather":
                 world.Allgatherv(given, [made, list(plan.given)])
             case "reduce-scatter":

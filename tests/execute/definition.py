@@ -1,6 +1,6 @@
-"""Plans of small collectives whose parts differ, and what a library is to make of them.
+"""Plans of small collectives, and what a library is to make of them.
 
-As a script, one of the processes of ``python definition.py BACKEND FILE``: it asserts that the
+As ``python -m tests.execute.definition BACKEND FILE``, one of the processes: it asserts that the
 library's own collectives, which the real comparison trusts, do what their definition says.
 """
 
@@ -13,25 +13,26 @@ import numpy as np
 
 from forestcoll.execute.rank_plan import RankPlan
 from forestcoll.execute.transport import Backend, Transport, open_transport
+from forestcoll.schedule.steps import COLLECTIVES
 
 RANKS = 3
-PARTS = (2, 0, 3)
+UNEQUAL, EQUAL = (2, 0, 3), (2, 2, 2)
 """Elements that belong to each rank."""
 
 ROOT = 2
 
 
-def plans_of(collective: str) -> list[RankPlan]:
+def plans_of(collective: str, parts: tuple[int, ...]) -> list[RankPlan]:
     """What collectives read of a plan; there is nothing to do in it."""
-    whole, none = (sum(PARTS),) * RANKS, (0,) * RANKS
-    at_root = tuple(sum(PARTS) * (rank == ROOT) for rank in range(RANKS))
+    whole, none = (sum(parts),) * RANKS, (0,) * RANKS
+    at_root = tuple(sum(parts) * (rank == ROOT) for rank in range(RANKS))
     given, due = {
-        "allgather": (PARTS, whole),
-        "reduce-scatter": (whole, PARTS),
+        "allgather": (parts, whole),
+        "reduce-scatter": (whole, parts),
         "allreduce": (whole, whole),
         "broadcast": (at_root, whole),
         "reduce": (whole, at_root),
-        "all-to-all": (whole, tuple(RANKS * part for part in PARTS)),
+        "all-to-all": (whole, tuple(RANKS * part for part in parts)),
     }[collective]
     pairs = collective == "all-to-all"
     return [
@@ -41,8 +42,8 @@ def plans_of(collective: str) -> list[RankPlan]:
             root=ROOT if collective in ("broadcast", "reduce") else -1,
             given=given,
             due=due,
-            sent=PARTS if pairs else none,
-            received=(PARTS[rank],) * RANKS if pairs else none,
+            sent=parts if pairs else none,
+            received=(parts[rank],) * RANKS if pairs else none,
             rounds=(),
             result=(),
         )
@@ -50,13 +51,13 @@ def plans_of(collective: str) -> list[RankPlan]:
     ]
 
 
-def expect_definition(transport: Transport, collective: str) -> None:
+def expect_definition(transport: Transport, collective: str, parts: tuple[int, ...]) -> None:
     """Rank r has 100 r, 100 r + 1 and so on."""
-    plans = plans_of(collective)
+    plans = plans_of(collective, parts)
     given = [100 * p.rank + np.arange(p.given[p.rank], dtype=np.int64) for p in plans]
     mine = transport.array(given[transport.rank].copy())
     found = transport.values(transport.collective(plans[transport.rank], mine))
-    begins = np.cumsum((0, *PARTS))
+    begins = np.cumsum((0, *parts))
     part = slice(begins[transport.rank], begins[transport.rank + 1])
     wanted = {
         "allgather": lambda: np.concatenate(given),
@@ -87,10 +88,9 @@ def expect_order(transport: Transport) -> None:
 def main(backend: str, meeting: Path) -> None:
     transport = open_transport(Backend(backend), str(meeting))
     assert transport.size == RANKS
-    for collective in (
-        *("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"),
-    ):
-        expect_definition(transport, collective)
+    for parts in (UNEQUAL, EQUAL):
+        for collective in COLLECTIVES:
+            expect_definition(transport, collective, parts)
     expect_order(transport)
     transport.barrier()
     print(f"rank {transport.rank} is content", flush=True)

@@ -9,7 +9,7 @@ import pytest
 
 from forestcoll import generate, lower
 from forestcoll.execute.execution import execute
-from forestcoll.execute.processes import Command, run_together
+from forestcoll.execute.launching import Command, run_together
 from tests.command_line import ROOT
 from tests.execute.definition import RANKS
 from tests.schedule.made.flows import ring
@@ -18,8 +18,8 @@ from tests.schedule.made.types import schedule
 pytest.importorskip("torch", reason="torch is no dependency; install it to run these")
 
 
-def test_collectives_of_unequal_parts_and_messages_do_as_defined(tmp_path: Path) -> None:
-    """Parts of 2, 0 and 3 elements; every rank asserts what it gets."""
+def test_collectives_and_messages_do_as_defined(tmp_path: Path) -> None:
+    """Parts of 2, 0 and 3 elements, and of 2 each; every rank asserts what it gets."""
     words = [sys.executable, "-m", "tests.execute.definition", "torch", str(tmp_path / "meeting")]
     home = {"PYTHONPATH": str(ROOT), "WORLD_SIZE": str(RANKS)}
     log = tmp_path / "log"

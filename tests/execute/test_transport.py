@@ -39,7 +39,7 @@ def test_a_backend_has_all_that_is_asked_of_it(backend: Backend) -> None:
 
 def test_processes_load_little() -> None:
     """A worker starts without schedules, topologies and the command line."""
-    code = "import sys, forestcoll.execute.worker\n"
+    code = "import sys, forestcoll.execute.one_rank\n"
     code += "print([m for m in sys.modules if m.startswith('forestcoll.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.split(".")[1] for name in ast.literal_eval(done.stdout)}

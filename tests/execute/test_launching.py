@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from forestcoll.errors import ExecutionError, TimeLimitError
-from forestcoll.execute.processes import Command, run_together
+from forestcoll.execute import launching
+from forestcoll.execute.launching import Command, run_together
 
 
 def python(code: str, **environment: str) -> Command:
@@ -49,8 +50,9 @@ def test_one_that_fails_ends_the_others(tmp_path: Path) -> None:
     assert is_gone(mark)
 
 
-def test_time_that_is_up_ends_all(tmp_path: Path) -> None:
+def test_time_that_is_up_ends_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also one that does not listen to being asked."""
+    monkeypatch.setattr(launching, "_GRACE_S", 0.2)
     mark = tmp_path / "mark"
     deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
     deaf += f"import os; open({str(mark)!r}, 'w').write(str(os.getpid())); time.sleep(90)"

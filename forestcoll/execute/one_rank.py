@@ -1,4 +1,4 @@
-"""One of the processes: ``python -m forestcoll.execute.worker BACKEND FOLDER``.
+"""One of the processes: ``python -m forestcoll.execute.one_rank BACKEND FOLDER``.
 
 Problem: does a rank get what the library's own collective gives, and how long do both take?
 Input:   a task of each rank in the folder.

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from forestcoll.execute import worker
+from forestcoll.execute import one_rank
+from forestcoll.execute.one_rank import Outcome, Task, outcome_file, run_task, task_file
 from forestcoll.execute.rank_plan import OWN, Part, RankPlan
 from forestcoll.execute.transport import Values
-from forestcoll.execute.worker import Outcome, Task, outcome_file, run_task, task_file
 from tests.execute.in_threads import InThreads
 
 
@@ -62,19 +62,19 @@ def test_every_element_that_differs_is_counted_and_the_first_is_told() -> None:
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
 def test_elements_are_whole_numbers_of_their_type(dtype: str) -> None:
     """Floats so small that no sum of many is rounded; each seed has its own."""
-    one, other = (worker._elements(1000, task(dtype, seed=seed)) for seed in (0, 1))
+    one, other = (one_rank._elements(1000, task(dtype, seed=seed)) for seed in (0, 1))
     assert one.dtype == dtype
     assert (one == np.round(one)).all()
     assert (one != other).any()
-    assert (one == worker._elements(1000, task(dtype))).all()
+    assert (one == one_rank._elements(1000, task(dtype))).all()
     assert dtype.startswith("int") or np.abs(one).max() <= 1000
 
 
 def put(folder: Path, monkeypatch: pytest.MonkeyPatch, transport: Alone) -> dict[str, object]:
     task_file(folder, 0).write_bytes(pickle.dumps(task()))
-    monkeypatch.setattr(worker, "open_transport", lambda *_: transport)
-    monkeypatch.setattr(worker.signal, "alarm", lambda _: 0)
-    worker.main("mpi", folder)
+    monkeypatch.setattr(one_rank, "open_transport", lambda *_: transport)
+    monkeypatch.setattr(one_rank.signal, "alarm", lambda _: 0)
+    one_rank.main("mpi", folder)
     return dict(json.loads(outcome_file(folder, 0).read_text()))
 
 
