@@ -13,7 +13,8 @@ import numpy as np
 
 from forestcoll.execute.rank_plan import RankPlan
 from forestcoll.execute.transport import Backend, Transport, open_transport
-from forestcoll.schedule.steps import COLLECTIVES
+
+COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all")
 
 RANKS = 3
 UNEQUAL, EQUAL = (2, 0, 3), (2, 2, 2)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll import generate, generate_multicast, lower, verify
+from forestcoll import generate, lower, verify
 from forestcoll.errors import (
     ExecutionError,
     InvalidParameterError,
@@ -27,6 +27,7 @@ from forestcoll.execute.rank_plan import RankPlan
 from forestcoll.execute.transport import Backend
 from forestcoll.schedule.program import Program
 from tests.schedule.made.flows import ring
+from tests.schedule.made.types import schedule
 from tests.schedule.made.weighted import weighted
 
 
@@ -34,21 +35,18 @@ from tests.schedule.made.weighted import weighted
 @pytest.mark.parametrize("boxes", [1, 2])
 def test_schedules_of_dgx_boxes_give_what_mpi_gives(boxes: int, collective: str) -> None:
     """8 and 16 processes, bit for bit, 64-bit integers over their whole range."""
-    schedule = generate(f"dgx_a100:boxes={boxes}", collective=collective)
-    verify(schedule)
-    found = execute(lower(schedule), size_bytes=2**18, repetitions=1)
+    made = generate(f"dgx_a100:boxes={boxes}", collective=collective)
+    verify(made)
+    found = execute(lower(made), size_bytes=2**18, repetitions=1)
     assert found.size_bytes == 2**18
     assert found.library.startswith("MPICH ")
     assert min(found.time_s, found.library_time_s) > 0
 
 
 PROGRAMS = {
-    "broadcast": lambda: lower(generate("ring:nodes=4", collective="broadcast", root=1)),
     "reduce": lambda: lower(generate("ring:nodes=4", collective="reduce", root=2), 3),
     "all-to-all": lambda: lower(ring(4)),
-    "copying switches": lambda: lower(
-        generate_multicast("dgx_h100:boxes=1", collective="allreduce").schedule
-    ),
+    "copying switches": lambda: lower(schedule("step schedule through switches")),
     "weights": lambda: lower(weighted("reduce-scatter")),
 }
 
@@ -56,7 +54,6 @@ PROGRAMS = {
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [
-        ("broadcast", "int32"),
         ("reduce", "float32"),
         ("all-to-all", "float64"),
         ("copying switches", "float32"),
@@ -69,10 +66,10 @@ def test_other_collectives_and_types_give_what_mpi_gives(name: str, dtype: str) 
     assert (found.size_bytes, found.dtype, found.repetitions) == (8008, dtype, 2)
 
 
-def allreduce() -> Program:
-    schedule = generate("ring:nodes=4", collective="allreduce")
-    verify(schedule)
-    return lower(schedule)
+def allreduce(gpus: int = 4) -> Program:
+    made = generate(f"ring:nodes={gpus}", collective="allreduce")
+    verify(made)
+    return lower(made)
 
 
 def test_a_schedule_changed_after_its_proof_is_found_wrong() -> None:
@@ -105,11 +102,12 @@ def test_a_rank_that_fails_is_one_line() -> None:
 
 
 def silent() -> list[RankPlan]:
-    """Rank 0 sends nothing in its first round, so that the others wait."""
-    plans = rank_plans(allreduce(), 100)
-    first, *rest = plans[0].rounds
-    plans[0] = replace(plans[0], rounds=(replace(first, sends=()), *rest))
-    return plans
+    """Two ranks that both send nothing in their first rounds, so that both wait."""
+    plans = rank_plans(allreduce(gpus=2), 100)
+    return [
+        replace(plan, rounds=(replace(plan.rounds[0], sends=()), *plan.rounds[1:]))
+        for plan in plans
+    ]
 
 
 def test_ranks_that_wait_for_ever_are_stopped() -> None:
