@@ -9,6 +9,7 @@ from __future__ import annotations
 __all__ = [
     "CapacityOverflowError",
     "DisconnectedError",
+    "ExecutionError",
     "ExportError",
     "ForestCollError",
     "InfeasibleError",
@@ -79,6 +80,12 @@ class InfeasibleError(ForestCollError):
 
 class SolverError(ForestCollError):
     """A solver stopped without a usable answer."""
+
+    exit_code = 3
+
+
+class ExecutionError(ForestCollError):
+    """A process that carries a schedule out has failed."""
 
     exit_code = 3
 

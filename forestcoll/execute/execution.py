@@ -1,0 +1,226 @@
+"""Programs carried out for real, between processes, and compared with a library's collectives.
+
+Problem: a schedule that is right on paper should move real data right.
+Input:   a program; how much data, of which type; the library that carries it.
+Output:  how long it takes on the CPUs at hand, beside the library's own collective.
+Cost:    a process for each rank.
+Source:  ours. The times are no measure of networks of GPUs: all processes share the memory and the
+         cores of one machine.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from forestcoll.errors import (
+    ExecutionError,
+    InvalidParameterError,
+    UnsupportedError,
+    VerificationError,
+)
+from forestcoll.execute.launching import Command, run_together
+from forestcoll.execute.one_rank import Outcome, Task, outcome_file, task_file
+from forestcoll.execute.planning import rank_plans
+from forestcoll.execute.rank_plan import RankPlan
+from forestcoll.execute.transport import Backend
+from forestcoll.schedule.program import Program
+
+__all__ = ["DTYPES", "Execution", "execute", "launcher", "run_tasks"]
+
+DTYPES = ("int32", "int64", "float32", "float64")
+"""What elements may be."""
+
+_REMEDY = {
+    Backend.MPI: ("mpi4py", "pip install 'forestcoll[exec]' brings it, with an MPI"),
+    Backend.TORCH: ("torch", "pip install torch brings it"),
+}
+_WORKER = ("-m", "forestcoll.execute.one_rank")
+_TELLING = (r"^\w+(?:Error|Exception): .*", r"EXIT STRING: (.*)", r"\S.*")
+"""What a process or its launcher prints when it fails, the most telling first."""
+
+_ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """A program that was carried out and gave what the library's collective gives.
+
+    Parameters
+    ----------
+    size_bytes : int
+        Of the data, as nccl-tests define it.
+    dtype : str
+    repetitions : int
+    library : str
+        What carried the data.
+    time_s, library_time_s : float
+        Median of the times until the last rank was done, of the program and of the library's own
+        collective, between processes on the CPUs of this machine.
+    """
+
+    size_bytes: int
+    dtype: str
+    repetitions: int
+    library: str
+    time_s: float
+    library_time_s: float
+
+
+def execute(
+    program: Program,
+    *,
+    backend: str = "mpi",
+    size_bytes: int = 2**20,
+    dtype: str = "int64",
+    repetitions: int = 5,
+    seconds: int = 120,
+) -> Execution:
+    """Carry a program out between as many processes as it has GPUs.
+
+    Parameters
+    ----------
+    program : Program
+    backend : str
+        ``mpi`` (mpi4py) or ``torch`` (torch.distributed).
+    size_bytes : int
+        Of the data, rounded to whole elements, at least one.
+    dtype : str
+        One of ``DTYPES``.
+    repetitions : int
+        How often to time it.
+    seconds : int
+        After which all processes are stopped.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter is out of its range.
+    UnsupportedError
+        If the library is not installed.
+    VerificationError
+        If some rank does not have what the library's own collective gives.
+    TimeLimitError
+        If it takes too long.
+    ExecutionError
+        If a process fails.
+    """
+    _check(backend, dtype, size_bytes, repetitions, seconds)
+    elements = max(1, round(size_bytes / np.dtype(dtype).itemsize))
+    tasks = [Task(plan, dtype, repetitions, seconds) for plan in rank_plans(program, elements)]
+    return _summary(run_tasks(tasks, Backend(backend)), elements, tasks[0])
+
+
+def run_tasks(tasks: Sequence[Task], backend: Backend) -> list[Outcome]:
+    """Run a process for each task; return what came of each.
+
+    Raises
+    ------
+    UnsupportedError, TimeLimitError, ExecutionError
+        As of :func:`execute`.
+    """
+    with tempfile.TemporaryDirectory(prefix="forestcoll-") as name:
+        folder = Path(name)
+        for rank, task in enumerate(tasks):
+            task_file(folder, rank).write_bytes(pickle.dumps(task))
+        log = folder / "log"
+        try:
+            run_together(_commands(backend, folder, len(tasks)), tasks[0].seconds, log)
+        except ExecutionError as error:
+            raise ExecutionError(_why(error, folder, len(tasks), log)) from None
+        return [_outcome(folder, rank) for rank in range(len(tasks))]
+
+
+def _check(backend: str, dtype: str, size_bytes: int, repetitions: int, seconds: int) -> None:
+    for name, value, known in (("backend", backend, list(Backend)), ("dtype", dtype, DTYPES)):
+        if value not in known:
+            raise InvalidParameterError(f"{name} is {value!r}; it must be {' or '.join(known)}")
+    for name, number in (
+        ("the size", size_bytes),
+        ("repetitions", repetitions),
+        ("the limit in seconds", seconds),
+    ):
+        if number < 1:
+            raise InvalidParameterError(f"{name} is {number}; it must be 1 or more")
+
+
+def _commands(backend: Backend, folder: Path, ranks: int) -> list[Command]:
+    """Return what starts all processes: MPI's launcher, or each of them."""
+    module, remedy = _REMEDY[backend]
+    if find_spec(module) is None:
+        raise UnsupportedError(f"unsupported: {module} is not installed; {remedy}")
+    words = [sys.executable, "-P", *_WORKER, backend, str(folder)]
+    if backend is Backend.MPI:
+        return [Command([launcher(), "-n", str(ranks), *words], _ONE_THREAD)]
+    return [
+        Command(words, {**_ONE_THREAD, "RANK": str(rank), "WORLD_SIZE": str(ranks)})
+        for rank in range(ranks)
+    ]
+
+
+def launcher() -> str:
+    """Return the mpiexec of the environment that runs this, or else the one on the path."""
+    beside = shutil.which("mpiexec", path=str(Path(sys.executable).parent))
+    found = beside or shutil.which("mpiexec")
+    if found is None:
+        raise UnsupportedError(
+            "unsupported: there is no mpiexec; pip install 'forestcoll[exec]' brings one"
+        )
+    return found
+
+
+def _outcome(folder: Path, rank: int) -> Outcome:
+    file = outcome_file(folder, rank)
+    if not file.exists():
+        raise ExecutionError(f"rank {rank} has ended without an outcome; run it again")
+    fields = json.loads(file.read_text(encoding="utf-8"))
+    return Outcome(**fields | {name: tuple(fields[name]) for name in ("time_s", "library_time_s")})
+
+
+def _why(error: ExecutionError, folder: Path, ranks: int, log: Path) -> str:
+    """Say why processes failed: as a rank has said, or as the last line that was printed."""
+    for rank in range(ranks):
+        if outcome_file(folder, rank).exists() and (said := _outcome(folder, rank).error):
+            return f"rank {rank} failed: {said}"
+    printed = log.read_text(encoding="utf-8", errors="replace")
+    found = (re.findall(pattern, printed, re.MULTILINE) for pattern in _TELLING)
+    return f"a process failed, it {error}: {next(filter(None, found), ['nothing was printed'])[-1]}"
+
+
+def _summary(outcomes: Sequence[Outcome], elements: int, task: Task) -> Execution:
+    _expect_right(outcomes, task.plan)
+    return Execution(
+        size_bytes=elements * np.dtype(task.dtype).itemsize,
+        dtype=task.dtype,
+        repetitions=task.repetitions,
+        library=outcomes[0].library,
+        time_s=_median([outcome.time_s for outcome in outcomes]),
+        library_time_s=_median([outcome.library_time_s for outcome in outcomes]),
+    )
+
+
+def _expect_right(outcomes: Sequence[Outcome], plan: RankPlan) -> None:
+    for rank, outcome in enumerate(outcomes):
+        if outcome.wrong:
+            raise VerificationError(
+                f"carried out, this {plan.collective} is wrong: rank {rank} has {outcome.wrong} of "
+                f"{plan.due[rank]} elements that the library's own does not give; the first is "
+                f"element {outcome.place}, {outcome.found} instead of {outcome.due}"
+            )
+
+
+def _median(times: Sequence[Sequence[float]]) -> float:
+    """Median over repetitions of the slowest rank."""
+    slowest = [max(each) for each in zip(*times, strict=True)]
+    return float(statistics.median(slowest))

@@ -1,0 +1,101 @@
+"""Processes started together: if one fails, or time is up, or Ctrl-C comes, none is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from forestcoll.errors import ExecutionError, TimeLimitError
+
+__all__ = ["Command", "run_together"]
+
+_POLL_S = 0.02
+_GRACE_S = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What to start, and what its environment has besides ours."""
+
+    words: Sequence[str]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def run_together(commands: Sequence[Command], seconds: float, log: Path) -> None:
+    """Start processes and wait for all of them.
+
+    Parameters
+    ----------
+    commands : sequence of Command
+    seconds : float
+        What they may take.
+    log : Path
+        Where what they print goes.
+
+    Raises
+    ------
+    TimeLimitError
+        If they take longer.
+    ExecutionError
+        If one of them fails.
+    """
+    started: list[subprocess.Popen[bytes]] = []
+    try:
+        with log.open("wb") as said:
+            for command in commands:
+                started.append(_start(command, said.fileno()))
+        _wait(started, seconds)
+    finally:
+        _stop(started)
+
+
+def _start(command: Command, output: int) -> subprocess.Popen[bytes]:
+    """Start a process in a session of its own, so that Ctrl-C reaches it through us alone."""
+    return subprocess.Popen(
+        command.words,
+        env={**os.environ, **command.environment},
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        start_new_session=True,
+    )
+
+
+def _wait(started: Sequence[subprocess.Popen[bytes]], seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while _running(started):
+        _expect_success(started)
+        if time.monotonic() > end:
+            raise TimeLimitError(
+                f"the processes were not done after {seconds:g} s and were stopped; allow more, or "
+                "take less data or fewer ranks"
+            )
+        time.sleep(_POLL_S)
+    _expect_success(started)
+
+
+def _running(started: Sequence[subprocess.Popen[bytes]]) -> list[subprocess.Popen[bytes]]:
+    """Look at each, also behind one that runs; return those that do."""
+    return [process for process in started if process.poll() is None]
+
+
+def _expect_success(started: Sequence[subprocess.Popen[bytes]]) -> None:
+    for process in started:
+        if process.returncode:
+            raise ExecutionError(f"ended with {process.returncode}")
+
+
+def _stop(started: Sequence[subprocess.Popen[bytes]]) -> None:
+    """End what still runs, politely first: a launcher then ends what it has started."""
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        running = _running(started)
+        for process in running:
+            os.killpg(process.pid, how)
+        end = time.monotonic() + _GRACE_S
+        while _running(running) and time.monotonic() < end:
+            time.sleep(_POLL_S)

@@ -1,0 +1,20 @@
+"""MPI's own collectives, which real runs are compared with, and its messages."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from forestcoll.execute.execution import launcher
+from forestcoll.execute.launching import Command, run_together
+from tests.command_line import ROOT
+from tests.execute.definition import RANKS
+
+
+def test_collectives_and_messages_do_as_defined(tmp_path: Path) -> None:
+    """Parts of 2, 0 and 3 elements, and of 2 each; every rank asserts what it gets."""
+    words = [sys.executable, "-m", "tests.execute.definition", "mpi", str(tmp_path / "meeting")]
+    home = {"PYTHONPATH": str(ROOT)}
+    log = tmp_path / "log"
+    run_together([Command([launcher(), "-n", str(RANKS), *words], home)], 60, log)
+    assert sorted(log.read_text().splitlines()) == [f"rank {r} is content" for r in range(RANKS)]

@@ -1,0 +1,46 @@
+"""The same through torch.distributed, where torch is installed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from forestcoll import generate, lower
+from forestcoll.execute.execution import execute
+from forestcoll.execute.launching import Command, run_together
+from tests.command_line import ROOT
+from tests.execute.definition import RANKS
+from tests.schedule.made.flows import ring
+from tests.schedule.made.types import schedule
+
+pytest.importorskip("torch", reason="torch is no dependency; install it to run these")
+
+
+def test_collectives_and_messages_do_as_defined(tmp_path: Path) -> None:
+    """Parts of 2, 0 and 3 elements, and of 2 each; every rank asserts what it gets."""
+    words = [sys.executable, "-m", "tests.execute.definition", "torch", str(tmp_path / "meeting")]
+    home = {"PYTHONPATH": str(ROOT), "WORLD_SIZE": str(RANKS)}
+    log = tmp_path / "log"
+    run_together([Command(words, {**home, "RANK": str(r)}) for r in range(RANKS)], 120, log)
+    said = [line for line in log.read_text().splitlines() if line.endswith("content")]
+    assert sorted(said) == [f"rank {r} is content" for r in range(RANKS)]
+
+
+PROGRAMS = {
+    "allgather": lambda: lower(generate("dgx_a100:boxes=1")),
+    "reduce-scatter": lambda: lower(generate("ring:nodes=3", collective="reduce-scatter"), 2),
+    "allreduce": lambda: lower(generate("ring:nodes=4", collective="allreduce")),
+    "broadcast": lambda: lower(generate("ring:nodes=3", collective="broadcast", root=1)),
+    "reduce": lambda: lower(generate("ring:nodes=3", collective="reduce", root=2)),
+    "all-to-all": lambda: lower(ring(4)),
+    "copying switch": lambda: lower(schedule("step schedule through switches")),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_give_what_torch_gives(name: str) -> None:
+    found = execute(PROGRAMS[name](), backend="torch", size_bytes=10_000, repetitions=1)
+    assert found.library.startswith("torch ")
+    assert found.time_s > 0
