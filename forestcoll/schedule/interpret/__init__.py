@@ -2,7 +2,7 @@
 
 To read: ``findings``; ``merged_steps`` (steps as the executor keeps them), ``call_sizes``,
 ``actions`` (steps in transfers), ``order/`` (what comes before what); ``cells`` (buffers),
-``multisets``, ``execution``, ``collective_results``; ``races``; ``runtime_limits``; and
+``multisets``, ``one_run``, ``collective_results``; ``races``; ``runtime_limits``; and
 ``interpreter``, which is all of it.
 """
 

@@ -17,10 +17,10 @@ import numpy as np
 
 from forestcoll.schedule.interpret.actions import Actions
 from forestcoll.schedule.interpret.cells import Cells
-from forestcoll.schedule.interpret.execution import Memory, Numbers, Units, numbers_of
 from forestcoll.schedule.interpret.findings import Finding, Kind
 from forestcoll.schedule.interpret.merged_steps import Bools, Ints
 from forestcoll.schedule.interpret.multisets import NOTHING, Multisets
+from forestcoll.schedule.interpret.one_run import Memory, Numbers, Units, numbers_of
 
 __all__ = ["Promise", "find_changed_inputs", "find_wrong_data", "initial"]
 

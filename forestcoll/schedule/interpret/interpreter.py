@@ -33,10 +33,10 @@ from forestcoll.schedule.interpret.collective_results import (
     find_wrong_data,
     initial,
 )
-from forestcoll.schedule.interpret.execution import Units, execute, units_of
 from forestcoll.schedule.interpret.findings import Finding, Findings, Kind
 from forestcoll.schedule.interpret.merged_steps import POPS, PUSHES, MergedSteps, merge
 from forestcoll.schedule.interpret.multisets import Multisets
+from forestcoll.schedule.interpret.one_run import Units, execute, units_of
 from forestcoll.schedule.interpret.order.deadlocks import find_deadlocks
 from forestcoll.schedule.interpret.order.fifos import Pairs, check_pairs, pairs_of
 from forestcoll.schedule.interpret.order.flags import check_waits

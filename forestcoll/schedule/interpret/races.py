@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from forestcoll.schedule.interpret.actions import Actions
-from forestcoll.schedule.interpret.execution import Units
 from forestcoll.schedule.interpret.findings import Finding, Kind
 from forestcoll.schedule.interpret.merged_steps import BUFFERS, Bools, Ints
+from forestcoll.schedule.interpret.one_run import Units
 from forestcoll.schedule.interpret.order.happens_before import happens_before
 from forestcoll.schedule.interpret.order.precedence import Edges
 

@@ -7,9 +7,9 @@ import numpy as np
 from forestcoll.schedule.interpret.actions import actions_of
 from forestcoll.schedule.interpret.call_sizes import Cut
 from forestcoll.schedule.interpret.cells import cells_of
-from forestcoll.schedule.interpret.execution import Memory, Units, execute, numbers_of, units_of
 from forestcoll.schedule.interpret.merged_steps import merge
 from forestcoll.schedule.interpret.multisets import NOTHING, Multisets
+from forestcoll.schedule.interpret.one_run import Memory, Units, execute, numbers_of, units_of
 from forestcoll.schedule.interpret.order.fifos import pairs_of
 from forestcoll.schedule.interpret.order.precedence import edges_of, levels_of
 from forestcoll.schedule.msccl import parse_algorithm
