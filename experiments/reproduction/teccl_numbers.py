@@ -50,7 +50,21 @@ def differences(rows: Rows) -> Iterator[Difference]:
         shown = line["printed_epochs"]
         yield Difference(line["item"], f"epochs, {_named(line)}", shown, row.incumbent)
         yield from _solver(line, row)
+        yield from _sccl(rows, line, row)
     yield from _eight_chunks(rows)
+
+
+def _sccl(rows: Rows, line: Mapping[str, str], ours: Row) -> Iterator[Difference]:
+    """Hold the time of SCCL's rounds, of as many chunks, against that of TE-CCL's epochs."""
+    suffix = "" if line["collective"] == "allgather" else f"-{line['collective']}"
+    for row in rows.get(f"teccl-table{line['table']}{suffix}", ()):
+        chunks = row.parameters.get("chunks") == int(line["chunks_of_each"])
+        if row.method == "sccl" and chunks and line["printed_sccl_over_teccl"]:
+            assert row.algbw_in_steps_gb_s is not None
+            taken_us = int(line["size_bytes"]) / row.algbw_in_steps_gb_s / 1000
+            what = f"SCCL's time over TE-CCL's, {_named(line)}"
+            shown = line["printed_sccl_over_teccl"]
+            yield Difference(line["item"], what, shown, taken_us / model_us(ours))
 
 
 def _eight_chunks(rows: Rows) -> Iterator[Difference]:
