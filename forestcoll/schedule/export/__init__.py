@@ -1,0 +1,1 @@
+"""Programs in the formats of runtimes."""
