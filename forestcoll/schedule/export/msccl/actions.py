@@ -110,15 +110,24 @@ def actions_of(
 
 
 def _fused(operations: Sequence[Operation], ends: _Ends) -> list[_Draft]:
-    """Make one of what a threadblock receives and sends on."""
+    """Make one of what a threadblock receives and sends on.
+
+    A step that passes on does so bit by bit, so all steps through which a chain is passed on work
+    at once: none may wait for another to end, as those of one GPU may.
+    """
     drafts: list[_Draft] = []
     came: _Draft | None = None
-    for each in operations:
+    busy = set[int]()
+    for place, each in enumerate(operations):
         block = ends.block(each)
-        if each.kind == "s" and came is not None and _passes_on(came, each, block):
-            came.kind = "rcs" if came.kind == "r" else "rrcs"
-            came = None
-            continue
+        if each.kind == "s":
+            receiver = operations[place + 1].gpu
+            if came is not None and _passes_on(came, each, block) and receiver not in busy:
+                came.kind = "rcs" if came.kind == "r" else "rrcs"
+                busy.add(receiver)
+                came = None
+                continue
+            busy = {each.gpu, receiver}
         drafts.append(_Draft(each.gpu, block, each.kind, each.size, each.source, each.target))
         if each.kind in ("r", "rrc"):
             came = drafts[-1]
