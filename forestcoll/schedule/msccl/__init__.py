@@ -1,6 +1,6 @@
 """MSCCL's XML as data, whoever wrote it: what exporters write and interpreters read.
 
-To read: ``algorithm`` (what such a file says).
+To read: ``algorithm`` (what such a file says), ``reading`` (from a file or a text).
 """
 
 from forestcoll.schedule.msccl.algorithm import (
@@ -12,6 +12,13 @@ from forestcoll.schedule.msccl.algorithm import (
     Instruction,
     Threadblock,
 )
+from forestcoll.schedule.msccl.reading import (
+    Reading,
+    Remark,
+    parse_algorithm,
+    read_algorithm,
+    read_leniently,
+)
 
 __all__ = [
     "ALIASES",
@@ -20,5 +27,10 @@ __all__ = [
     "Algorithm",
     "Gpu",
     "Instruction",
+    "Reading",
+    "Remark",
     "Threadblock",
+    "parse_algorithm",
+    "read_algorithm",
+    "read_leniently",
 ]

@@ -1,0 +1,1 @@
+"""The commands on files of runtimes: ``xml_checking``."""

@@ -1,0 +1,120 @@
+"""The command that checks MSCCL's XML, whoever wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from forestcoll.cli.options import Json
+from forestcoll.cli.output import report
+from forestcoll.schedule.interpret import Finding, Findings, Kind, interpret
+from forestcoll.schedule.msccl import Algorithm, Reading, read_leniently
+
+__all__ = ["check_xml"]
+
+_SHOWN = 5
+_LETTERS = 400
+
+
+def check_xml(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of MSCCL, XML.")],
+    root: Annotated[
+        int | None,
+        typer.Option("--root", metavar="RANK", help="Of a broadcast or reduce, if not plain."),
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Execute an MSCCL XML file on the CPU as its runtime would, and say what is wrong with it."""
+    reading = read_leniently(file)
+    found = interpret(reading.algorithm, root=root)
+    report(_document(file, reading, found) if json_ else _facts(file, reading, found), json_)
+    if not found.is_right:
+        raise typer.Exit(1)
+
+
+def _document(file: Path, reading: Reading, found: Findings) -> dict[str, Any]:
+    return {
+        **_about(file, reading.algorithm),
+        "executed": list(found.runs),
+        "transfers": found.transfers,
+        "findings": [_finding(one) for one in _all(reading, found)],
+        "more_of": [str(kind) for kind in found.more],
+        "missing": [remark.missing for remark in reading.remarks if remark.missing],
+        "right": found.is_right,
+    }
+
+
+def _about(file: Path, algorithm: Algorithm) -> dict[str, Any]:
+    modes = [
+        words
+        for words, meant in (
+            ("in place", algorithm.in_place),
+            ("out of place", algorithm.out_of_place),
+        )
+        if meant
+    ]
+    return {
+        "file": file,
+        "name": algorithm.name,
+        "collective": algorithm.collective,
+        "calls": " and ".join(modes) or "none",
+        "gpus": len(algorithm.gpus),
+        "protocol": algorithm.protocol,
+        "channels": algorithm.channels,
+        "threadblocks": max(len(gpu.threadblocks) for gpu in algorithm.gpus),
+        "chunks": algorithm.chunks_per_loop,
+        "min_bytes": algorithm.min_bytes,
+        "max_bytes": algorithm.max_bytes,
+    }
+
+
+def _all(reading: Reading, found: Findings) -> Iterator[Finding]:
+    yield from found.findings
+    for remark in reading.remarks:
+        yield Finding(Kind.NOTE, remark.message, line=remark.line)
+
+
+def _finding(one: Finding) -> dict[str, Any]:
+    return {
+        "kind": str(one.kind),
+        "wrong": one.is_wrong,
+        "message": one.message,
+        "gpu": one.gpu,
+        "threadblock": one.threadblock,
+        "step": one.step,
+        "line": one.line,
+        "lines": list(one.lines),
+    }
+
+
+def _facts(file: Path, reading: Reading, found: Findings) -> dict[str, Any]:
+    """Return what fits a screen."""
+    about = _about(file, reading.algorithm)
+    limit = about.pop("max_bytes")
+    about["sizes"] = f"{about.pop('min_bytes')} bytes to {limit or 'any size'}"
+    about["threadblocks"] = f"{about['threadblocks']} a GPU at most"
+    wrong = [one for one in _all(reading, found) if one.is_wrong]
+    notes = [one for one in _all(reading, found) if not one.is_wrong]
+    return {
+        **about,
+        "executed": list(found.runs),
+        "findings": list(_lines(wrong, found)),
+        "notes": list(_lines(notes, found)) or None,
+        "right": found.is_right,
+    }
+
+
+def _lines(findings: Iterable[Finding], found: Findings) -> Iterator[str]:
+    """Return a line for each of the first findings of each kind."""
+    by_kind: dict[Kind, list[str]] = {}
+    for one in findings:
+        by_kind.setdefault(one.kind, []).append(one.message)
+    for kind, messages in by_kind.items():
+        for message in messages[:_SHOWN]:
+            cut = message if len(message) <= _LETTERS else f"{message[:_LETTERS]} ..."
+            yield cut if kind is Kind.NOTE else f"{kind}: {cut}"
+        if (left := len(messages) - _SHOWN) > 0:
+            yield f"{kind}: {left}{' or more' if kind in found.more else ''} others; see --json"

@@ -1,0 +1,199 @@
+"""What a collective starts from and must end with, and who finds it wrong.
+
+Problem: is every chunk of the result the chunk, or the sum, that the collective promises
+Input: the buffers after a run
+Output: the chunks that are wrong, with what is in them and the way on which it came
+Cost: one comparison a chunk
+Source: NCCL's documentation of its collectives; the data of GPUs other than the root of a broadcast
+    does not count
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from forestcoll.schedule.interpret.actions import Actions
+from forestcoll.schedule.interpret.cells import Cells
+from forestcoll.schedule.interpret.execution import Memory, Numbers, Units, numbers_of
+from forestcoll.schedule.interpret.findings import Finding, Kind
+from forestcoll.schedule.interpret.merged_steps import Bools, Ints
+from forestcoll.schedule.interpret.multisets import NOTHING, Multisets
+
+__all__ = ["Promise", "find_changed_inputs", "find_wrong_data", "initial"]
+
+_WAY = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """A collective of some GPUs.
+
+    Parameters
+    ----------
+    collective : str
+        As the executor spells it.
+    gpus : int
+    root : int
+        Of a broadcast or reduce; -1 else.
+    cells : Cells
+    slices : int
+    """
+
+    collective: str
+    gpus: int
+    root: int
+    cells: Cells
+    slices: int
+
+    @property
+    def chunks(self) -> int:
+        """The positions of inputs, of all slices."""
+        return self.cells.inputs * self.slices
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether results are sums over all GPUs."""
+        return self.collective in ("reducescatter", "allreduce", "reduce")
+
+
+def initial(promise: Promise, multisets: Multisets) -> Ints:
+    """Return what is in every cell at the start."""
+    cells = promise.cells
+    contents = np.full((promise.slices, cells.size), NOTHING, dtype=np.int64)
+    for nth in range(promise.slices):
+        for gpu in range(promise.gpus):
+            if promise.collective != "broadcast" or gpu == promise.root:
+                chunks = np.arange(cells.inputs)
+                start = cells.base[gpu, 0]
+                contents[nth, start + chunks] = multisets.one(gpu, nth * cells.inputs + chunks)
+    return contents.ravel()
+
+
+def find_wrong_data(
+    promise: Promise, memory: Memory, multisets: Multisets, actions: Actions, units: Units
+) -> Iterator[Finding]:
+    """Tell of every chunk that is not as promised, of the first slice in which there is one."""
+    for nth in range(promise.slices):
+        found = _find_in_slice(nth, promise, memory, multisets, actions, units)
+        first = next(found, None)
+        if first is not None:
+            yield first
+            yield from found
+            return
+
+
+def _find_in_slice(
+    nth: int,
+    promise: Promise,
+    memory: Memory,
+    multisets: Multisets,
+    actions: Actions,
+    units: Units,
+) -> Iterator[Finding]:
+    ranks = [promise.root] if promise.collective == "reduce" else range(promise.gpus)
+    for gpu in ranks:
+        cells = promise.cells.base[gpu, 1] + nth * promise.cells.size
+        cells = cells + np.arange(promise.cells.outputs)
+        sources, positions = _due(promise, gpu)
+        later = positions + nth * promise.cells.inputs
+        good = _are_good(promise, memory, multisets, cells, sources, later)
+        for chunk in np.flatnonzero(~good):
+            due = _in_words(promise, sources[chunk], positions[chunk])
+            number = int(memory.contents[cells[chunk]])
+            found = multisets.in_words(number, promise.cells.inputs, nth)
+            which = " of a later slice" if nth else ""
+            what = f"output chunk {chunk}{which} has {found}, not {due}"
+            yield _told(what, gpu, _way(int(memory.writer[cells[chunk]]), memory, units), actions)
+
+
+def _due(promise: Promise, gpu: int) -> tuple[Ints, Ints]:
+    """Return for each output chunk the GPU that it is of (-1: all of them) and its position."""
+    outputs, gpus = promise.cells.outputs, promise.gpus
+    chunks = np.arange(outputs)
+    every = np.full(outputs, -1, dtype=np.int64)
+    each = outputs // gpus
+    match promise.collective:
+        case "allgather":
+            return chunks // each, chunks % each
+        case "alltoall":
+            return chunks // each, gpu * each + chunks % each
+        case "reducescatter":
+            return every, gpu * outputs + chunks
+        case "broadcast":
+            return every + 1 + promise.root, chunks
+        case _:
+            return every, chunks
+
+
+def _are_good(
+    promise: Promise,
+    memory: Memory,
+    multisets: Multisets,
+    cells: Ints,
+    sources: Ints,
+    positions: Ints,
+) -> Bools:
+    """Compare multisets and numbers, which two ways of adding up must both agree with."""
+    contents = memory.contents[cells]
+    if promise.is_sum:
+        same = [
+            multisets.is_sum_of_all(number, position)
+            for number, position in zip(contents.tolist(), positions.tolist(), strict=True)
+        ]
+        good = np.array(same, dtype=np.bool_)
+    else:
+        good = contents == multisets.one(sources, positions)
+    equal: Bools = memory.numbers[cells] == _numbers(promise, multisets, sources, positions)
+    return good & equal
+
+
+def _numbers(promise: Promise, multisets: Multisets, sources: Ints, positions: Ints) -> Numbers:
+    if not promise.is_sum:
+        return numbers_of(multisets.one(sources, positions))
+    everyone = np.arange(promise.gpus)[:, None]
+    inputs = multisets.one(everyone, positions[None, :])
+    return np.asarray(numbers_of(inputs).sum(axis=0, dtype=np.uint64))
+
+
+def _in_words(promise: Promise, source: int, position: int) -> str:
+    if source < 0:
+        return f"the sum of input chunk {position} of all {promise.gpus} GPUs"
+    return f"input chunk {position} of GPU {source}"
+
+
+def _way(unit: int, memory: Memory, units: Units) -> list[int]:
+    """Return the actions through which something came, the last first."""
+    way: list[int] = []
+    while unit >= 0 and len(way) < _WAY:
+        way.append(int(units.action[unit]))
+        came = int(memory.before[unit])
+        unit = came if came >= 0 else int(memory.beside[unit])
+    return way
+
+
+def _told(what: str, gpu: int, way: list[int], actions: Actions) -> Finding:
+    steps = [actions.step_of(action) for action in way]
+    if not steps:
+        return Finding(Kind.DATA, f"GPU {gpu}: {what}; nobody writes it", gpu)
+    lines = " < ".join(actions.steps.name(step) for step in steps)
+    places = [actions.steps.place(step) for step in steps]
+    return Finding.at(Kind.DATA, f"GPU {gpu}: {what}; it came by {lines}", *places)
+
+
+def find_changed_inputs(
+    promise: Promise, memory: Memory, actions: Actions, units: Units
+) -> Iterator[Finding]:
+    """Tell of inputs that a call that is not in place leaves changed."""
+    cells = promise.cells
+    for gpu in range(promise.gpus):
+        own = cells.base[gpu, 0] + np.arange(cells.inputs)
+        for chunk in np.flatnonzero(memory.writer[own] >= 0):
+            step = actions.step_of(units.action[memory.writer[own[chunk]]])
+            message = (
+                f"{actions.steps.name(step)}: writes input chunk {chunk}, which a call that is not "
+                "in place must leave as it is"
+            )
+            yield Finding.at(Kind.INPUT, message, actions.steps.place(step))

@@ -1,0 +1,88 @@
+"""Who waits for whom, where a program is stuck: circles of waits, and waits for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from forestcoll.schedule.interpret.actions import Actions
+from forestcoll.schedule.interpret.findings import Finding, Kind
+from forestcoll.schedule.interpret.merged_steps import Ints
+from forestcoll.schedule.interpret.precedence import Edges, Reason
+
+__all__ = ["find_deadlocks"]
+
+_SHOWN = 8
+
+
+def find_deadlocks(actions: Actions, edges: Edges, levels: Ints) -> Iterator[Finding]:
+    """Tell of each circle of waits, and of each wait that nothing ends, once.
+
+    Every threadblock that is stuck is at one action, which waits for something: for what never
+    comes, or for an action of a threadblock that is stuck as well. So from each of them the way
+    leads to a wait for nothing, or into a circle.
+    """
+    heads = _stuck_at(actions, levels)
+    stuck = len(heads)
+    seen: dict[int, int] = {}
+    for number, start in enumerate(heads):
+        way: list[tuple[int, int]] = []
+        block: int | None = start
+        while block is not None and block not in seen:
+            seen[block] = number
+            edge = _cause(edges, levels, heads[block])
+            way.append((heads[block], edge))
+            tail = int(edges.tail[edge])
+            block = None if tail < 0 else int(actions.block[tail % actions.each])
+        if block is None:
+            yield _told(actions, edges, way[-1:], stuck)
+        elif seen[block] == number:
+            starts = [actions.block[action % actions.each] for action, _ in way].index(block)
+            yield _told(actions, edges, way[starts:], stuck)
+
+
+def _stuck_at(actions: Actions, levels: Ints) -> dict[int, int]:
+    """Return the first action of each threadblock that is never done."""
+    left = np.flatnonzero(levels < 0)
+    blocks, first = np.unique(actions.block[left % actions.each], return_index=True)
+    return dict(zip(blocks.tolist(), left[first].tolist(), strict=True))
+
+
+def _cause(edges: Edges, levels: Ints, action: int) -> int:
+    """Return an edge into an action from what is never done, if one can from nothing at all."""
+    open_edges = [
+        edge for edge in edges.into(action) if edges.tail[edge] < 0 or levels[edges.tail[edge]] < 0
+    ]
+    return min(open_edges, key=lambda edge: (edges.tail[edge] >= 0, edge))
+
+
+def _told(actions: Actions, edges: Edges, way: Sequence[tuple[int, int]], stuck: int) -> Finding:
+    steps = [actions.step_of(action) for action, _ in way]
+    words = "; ".join(
+        f"{actions.steps.name(step)} waits {_reason(actions, edges, action, edge)}"
+        for step, (action, edge) in list(zip(steps, way, strict=True))[:_SHOWN]
+    )
+    words += f"; and {len(way) - _SHOWN} more" if len(way) > _SHOWN else ""
+    circle = "in a circle, " if edges.tail[way[0][1]] >= 0 else ""
+    places = [actions.steps.place(step) for step in steps]
+    where = "" if not actions.slice_of(way[0][0]) else " in a later slice"
+    message = f"{stuck} threadblocks are stuck{where}: {circle}{words}"
+    return Finding.at(Kind.DEADLOCK, message, *places)
+
+
+def _reason(actions: Actions, edges: Edges, action: int, edge: int) -> str:
+    """Say what an action waits for."""
+    tail, reason = int(edges.tail[edge]), edges.reason[edge]
+    steps = actions.steps
+    block = steps.block[actions.step_of(action)]
+    other = steps.name(actions.step_of(tail)) if tail >= 0 else ""
+    if reason == Reason.DATA:
+        peer, channel = steps.receive[block], steps.channel[block]
+        sent = f", {other}" if other else ", which sends no more"
+        return f"for data of GPU {peer} over channel {channel}{sent}"
+    if reason == Reason.ROOM:
+        peer, channel = steps.send[block], steps.channel[block]
+        freed = f", {other}" if other else ", which receives no more"
+        return f"for room on the way to GPU {peer} over channel {channel}{freed}"
+    return f"for {other}" if other else "for a step that tells nobody"

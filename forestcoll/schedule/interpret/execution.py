@@ -1,0 +1,180 @@
+"""A run of a program with real data: numbers that identify their sums, and what is in them.
+
+Problem: what is in every chunk of every buffer when all is done
+Input: actions with their levels, who takes from whom, where buffers lie
+Output: buffers of numbers (NumPy, 64 bits), the multisets of inputs beside them, and who wrote what
+Cost: a few array operations for each level
+Source: actions of one level are in no order, so they read before they write; where that matters,
+    there is a race
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.schedule.interpret.actions import Actions
+from forestcoll.schedule.interpret.cells import Cells
+from forestcoll.schedule.interpret.fifos import Pairs
+from forestcoll.schedule.interpret.merged_steps import (
+    ADDS,
+    POPS,
+    WRITES,
+    Ints,
+    MergedSteps,
+)
+from forestcoll.schedule.interpret.multisets import NOTHING, Multisets
+
+__all__ = ["Memory", "Units", "execute", "numbers_of", "units_of"]
+
+Numbers = npt.NDArray[np.uint64]
+
+_GARBAGE = np.uint64(0x5EED_0BAD_5EED_0BAD)
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Single chunks that actions of all slices move.
+
+    Places are those of one memory: cells of all slices, then what each unit carries, then a chunk
+    that nobody has written and one that nobody reads.
+
+    Parameters
+    ----------
+    action : ndarray (units,)
+    first, second : ndarray (units,)
+        The place that is read, and the one that is added; -1: nothing is added.
+    target : ndarray (units,)
+        The cell that is written; -1: none.
+    cells : int
+        Of all slices.
+    """
+
+    action: Ints
+    first: Ints
+    second: Ints
+    target: Ints
+    cells: int
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is everywhere in the end.
+
+    Parameters
+    ----------
+    numbers : ndarray (places,)
+        Data, as any runtime would add it up.
+    contents : ndarray (places,)
+        The multisets of inputs.
+    writer : ndarray (places,)
+        The unit that wrote it; -1: it is as it was.
+    before, beside : ndarray (units,)
+        The unit from which came what a unit read, and what it added; -1: none.
+    """
+
+    numbers: Numbers
+    contents: Ints
+    writer: Ints
+    before: Ints
+    beside: Ints
+
+
+def units_of(actions: Actions, pairs: Pairs, cells: Cells) -> Units:
+    """Return the chunks that are moved, of all slices."""
+    steps, each = actions.steps, actions.each
+    count = np.tile(actions.count, actions.slices)
+    action = np.repeat(np.arange(each * actions.slices), count)
+    start = np.cumsum(count) - count
+    nth = np.arange(action.size) - start[action]
+    step = actions.step[action % each]
+    chunk = actions.first_chunk[action % each] + nth
+    all_cells = cells.size * actions.slices
+    shift = action // each * cells.size
+    kind = steps.kind[step]
+    source = _cell(cells, steps, step, steps.source, steps.source_offset) + chunk + shift
+    target = _cell(cells, steps, step, steps.target, steps.target_offset) + chunk + shift
+    nowhere = all_cells + action.size
+    push = pairs.push[action]
+    carried = (push >= 0) & (nth < count[push])
+    taken = np.where(carried, all_cells + start[push] + nth, nowhere)
+    adds_source = ADDS[kind]
+    own = np.where(adds_source, target, source)
+    return Units(
+        action,
+        first=np.where(POPS[kind], taken, own),
+        second=np.where(adds_source, source, -1),
+        target=np.where(WRITES[kind], target, -1),
+        cells=all_cells,
+    )
+
+
+def _cell(cells: Cells, steps: MergedSteps, step: Ints, buffer: Ints, offset: Ints) -> Ints:
+    return cells.base[steps.gpu[step], buffer[step]] + offset[step]
+
+
+def numbers_of(inputs: Ints) -> Numbers:
+    """Return the data of inputs: numbers of 40 bits that look random, of which sums tell."""
+    mixed = inputs.astype(np.uint64) * np.uint64(0x9E37_79B9_7F4A_7C15)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xBF58_476D_1CE4_E5B9)
+    return mixed >> np.uint64(24)
+
+
+def execute(units: Units, level: Ints, contents: Ints, multisets: Multisets) -> Memory:
+    """Move everything that comes to pass, level by level.
+
+    Parameters
+    ----------
+    units : Units
+    level : ndarray (actions,)
+        -1 for what is never done.
+    contents : ndarray (cells,)
+        The inputs that are in the buffers at the start.
+    multisets : Multisets
+        Which takes up the sums that come about.
+    """
+    places = units.cells + units.action.size + 2
+    held = np.full(places, NOTHING, dtype=np.int64)
+    held[: units.cells] = contents
+    numbers = np.where(held == NOTHING, _GARBAGE, numbers_of(held))
+    memory = Memory(
+        numbers,
+        held,
+        np.full(places, -1, dtype=np.int64),
+        np.full(units.action.size, -1, dtype=np.int64),
+        np.full(units.action.size, -1, dtype=np.int64),
+    )
+    for some in _by_level(level[units.action]):
+        _move(units, some, memory, multisets)
+    return memory
+
+
+def _by_level(level: Ints) -> Iterator[Ints]:
+    """Return the units of each level."""
+    order = np.argsort(level, kind="stable")
+    ends = np.flatnonzero(np.diff(level[order], append=np.int64(2**62))) + 1
+    start = int(np.searchsorted(level[order], 0))
+    for end in ends[ends > start].tolist():
+        yield order[start:end]
+        start = end
+
+
+def _move(units: Units, some: Ints, memory: Memory, multisets: Multisets) -> None:
+    """Read for all of them, add, and write."""
+    first, second, target = units.first[some], units.second[some], units.target[some]
+    numbers, contents = memory.numbers[first], memory.contents[first]
+    memory.before[some] = memory.writer[first]
+    adds = np.flatnonzero(second >= 0)
+    if adds.size:
+        added = second[adds]
+        numbers[adds] += memory.numbers[added]
+        contents[adds] = multisets.add(contents[adds], memory.contents[added])
+        memory.beside[some[adds]] = memory.writer[added]
+    for place in (units.cells + some, np.where(target < 0, memory.contents.size - 1, target)):
+        memory.numbers[place] = numbers
+        memory.contents[place] = contents
+        memory.writer[place] = some

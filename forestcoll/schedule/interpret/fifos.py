@@ -1,0 +1,127 @@
+"""Which send each receive takes from, and which one it makes room for.
+
+What is sent from one GPU to another over a channel comes in order, so the n-th receive takes the
+n-th send, however the threadblocks are scheduled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from forestcoll.schedule.interpret.actions import Actions
+from forestcoll.schedule.interpret.findings import Finding, Kind
+from forestcoll.schedule.interpret.merged_steps import Ints, MergedSteps
+
+__all__ = ["Pairs", "check_pairs", "pairs_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Of the actions of all slices.
+
+    Parameters
+    ----------
+    push : ndarray (actions,)
+        The send that a receive takes from; -1: there is none, or it is no receive.
+    room : ndarray (actions,)
+        The receive that makes room for a send; -1: there is room at the start, or it is none; -2:
+        nothing ever does.
+    pop : ndarray (actions,)
+        The receive of a send; -1: none.
+    """
+
+    push: Ints
+    room: Ints
+    pop: Ints
+
+
+def pairs_of(actions: Actions, depth: int) -> Pairs:
+    """Return who takes from whom, with FIFOs that hold ``depth`` transfers."""
+    steps = actions.steps
+    send, receive = _ends(steps)
+    block = actions.block
+    pushes, push_keys = _ranked(actions, actions.pushes, send[block])
+    pops, pop_keys = _ranked(actions, actions.pops, receive[block])
+    size = actions.each * actions.slices
+    push, pop, room = (np.full(size, -1, dtype=np.int64) for _ in range(3))
+    push[pops] = _looked_up(pop_keys, push_keys, pushes)
+    pop[pushes] = _looked_up(push_keys, pop_keys, pops)
+    late = push_keys % size >= depth
+    freed = _looked_up(push_keys[late] - depth, pop_keys, pops)
+    room[pushes[late]] = np.where(freed < 0, -2, freed)
+    return Pairs(push, room, pop)
+
+
+def _ends(steps: MergedSteps) -> tuple[Ints, Ints]:
+    """Number the FIFO of each threadblock's sends, and that of its receives."""
+    gpus = int(steps.block_gpu.max(initial=0)) + 1
+    channels = int(steps.channel.max(initial=0)) + 2
+    send = (steps.block_gpu * gpus + np.clip(steps.send, 0, gpus - 1)) * channels
+    receive = (np.clip(steps.receive, 0, gpus - 1) * gpus + steps.block_gpu) * channels
+    return send + steps.channel + 1, receive + steps.channel + 1
+
+
+def _ranked(actions: Actions, which: np.ndarray, fifo: Ints) -> tuple[Ints, Ints]:
+    """Return actions with keys that ascend: the FIFO, and the place among those of it."""
+    of_slice = np.flatnonzero(which)
+    offsets = np.arange(actions.slices) * actions.each
+    found = (offsets[:, None] + of_slice).ravel()
+    fifos = np.tile(fifo[of_slice], actions.slices)
+    order = np.argsort(fifos, kind="stable")
+    found, fifos = found[order], fifos[order]
+    starts = np.searchsorted(fifos, fifos)
+    size = actions.each * actions.slices
+    return found, fifos * size + np.arange(found.size) - starts
+
+
+def _looked_up(keys: Ints, among: Ints, values: Ints) -> Ints:
+    """Return the value of each key; -1 where there is none."""
+    if not among.size:
+        return np.full(keys.size, -1, dtype=np.int64)
+    places = np.minimum(np.searchsorted(among, keys), among.size - 1)
+    return np.where(among[places] == keys, values[places], -1)
+
+
+def check_pairs(actions: Actions, pairs: Pairs) -> Iterator[Finding]:
+    """Tell of sends and receives of the first slice without each other, or of unlike counts."""
+    steps = actions.steps
+    one_slice = slice(0, actions.each)
+    for action in np.flatnonzero(actions.pops & ~_within(pairs.push[one_slice], actions.each)):
+        place = steps.place(actions.step[action])
+        block = actions.block[action]
+        message = (
+            f"{steps.name(actions.step[action])}: receives what GPU {steps.receive[block]} does "
+            f"not send over channel {steps.channel[block]}"
+        )
+        yield Finding.at(Kind.PAIRING, message, place)
+    for action in np.flatnonzero(actions.pushes & ~_within(pairs.pop[one_slice], actions.each)):
+        place = steps.place(actions.step[action])
+        block = actions.block[action]
+        message = (
+            f"{steps.name(actions.step[action])}: sends what GPU {steps.send[block]} does not "
+            f"receive over channel {steps.channel[block]}"
+        )
+        yield Finding.at(Kind.PAIRING, message, place)
+    yield from _unlike(actions, pairs)
+
+
+def _within(found: Ints, each: int) -> np.ndarray:
+    return (found >= 0) & (found < each)
+
+
+def _unlike(actions: Actions, pairs: Pairs) -> Iterator[Finding]:
+    push = pairs.push[: actions.each]
+    matched = np.flatnonzero(_within(push, actions.each))
+    unlike = matched[actions.count[push[matched]] != actions.count[matched]]
+    for pop in unlike:
+        taken, step = actions.step[push[pop]], actions.step[pop]
+        message = (
+            f"{actions.steps.name(step)}: takes {actions.count[pop]} of a transfer of "
+            f"{actions.count[push[pop]]}, {actions.steps.name(taken)}"
+        )
+        yield Finding.at(
+            Kind.PAIRING, message, actions.steps.place(step), actions.steps.place(taken)
+        )

@@ -1,0 +1,115 @@
+"""What an interpretation finds: each finding with its place in the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = ["Finding", "Findings", "Kind", "Place"]
+
+
+class Kind(StrEnum):
+    """Of a finding; all but notes make an algorithm wrong."""
+
+    LIMIT = "limit"
+    """More than the executor takes, or what it refuses."""
+    BOUNDS = "bounds"
+    """Chunks that are not in a buffer."""
+    PAIRING = "pairing"
+    """A send without its receive, the other way round, or of another count."""
+    DEPENDENCY = "dependency"
+    """A wait for what nobody tells."""
+    DEADLOCK = "deadlock"
+    RACE = "race"
+    """Two threadblocks at one chunk, in no order, of which one writes."""
+    DATA = "data"
+    """A result that is wrong or missing."""
+    INPUT = "input"
+    """The caller's input is changed by a call that is not in place."""
+    NOTE = "note"
+    """What does not make it wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a file: a step of a threadblock of a GPU; -1 and line 0 where there is none."""
+
+    gpu: int = -1
+    threadblock: int = -1
+    step: int = -1
+    line: int = 0
+
+    def __str__(self) -> str:
+        names = (("GPU", self.gpu), ("threadblock", self.threadblock), ("step", self.step))
+        words = ", ".join(f"{name} {number}" for name, number in names if number >= 0)
+        where = f"line {self.line}" if self.line else ""
+        return f"{words} ({where})" if words and where else words or where or "algo"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was found.
+
+    Parameters
+    ----------
+    kind : Kind
+    message : str
+        In one line, with the places in it.
+    gpu, threadblock, step, line : int
+        Where; -1, and line 0, if at no such place.
+    others : tuple of Place
+        What else takes part: the rest of a circle of waits, the other end of a race or a pair, the
+        way that wrong data came, from its end back.
+    """
+
+    kind: Kind
+    message: str
+    gpu: int = -1
+    threadblock: int = -1
+    step: int = -1
+    line: int = 0
+    others: tuple[Place, ...] = ()
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the algorithm is wrong for it."""
+        return self.kind is not Kind.NOTE
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The lines of the file that take part."""
+        places = (self.line, *(place.line for place in self.others))
+        return tuple(dict.fromkeys(line for line in places if line))
+
+    @classmethod
+    def at(cls, kind: Kind, message: str, *places: Place) -> Finding:
+        """Make one of places, the first of which is its own."""
+        own, *others = places or (Place(),)
+        return cls(kind, message, own.gpu, own.threadblock, own.step, own.line, tuple(others))
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """All that was found in an algorithm.
+
+    Parameters
+    ----------
+    findings : tuple of Finding
+        Those that make it wrong first; of each kind no more than a limit.
+    more : tuple of Kind
+        Those of which there were more than are told.
+    runs : tuple of str
+        The calls that were executed, in words.
+    transfers : int
+        What is sent from GPU to GPU in a slice of the largest call.
+    """
+
+    findings: tuple[Finding, ...]
+    more: tuple[Kind, ...] = ()
+    runs: tuple[str, ...] = ()
+    transfers: int = 0
+
+    @property
+    def is_right(self) -> bool:
+        """Whether nothing makes it wrong."""
+        return not any(one.is_wrong for one in self.findings)

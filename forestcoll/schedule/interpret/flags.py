@@ -1,0 +1,77 @@
+"""Which step ends a wait: the first that tells and has come as far.
+
+A threadblock's flag only grows, so a wait for a step that tells nobody ends with the next one that
+does, if there is one before the program ends; the last slice decides, whatever came before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from forestcoll.schedule.interpret.findings import Finding, Kind
+from forestcoll.schedule.interpret.merged_steps import Ints, MergedSteps
+
+__all__ = ["check_waits", "ends_of_waits", "first_that_tell"]
+
+
+def ends_of_waits(steps: MergedSteps) -> Ints:
+    """Return the step that ends each wait in the same slice; -1: none does."""
+    telling, keys, width = _telling(steps)
+    if not telling.size:
+        return np.full(steps.wait_step.size, -1, dtype=np.int64)
+    counters = np.clip(steps.wait_counter, -1, width - 2)
+    found = np.searchsorted(keys, steps.wait_block * width + counters + 1)
+    ends = telling[np.minimum(found, telling.size - 1)]
+    fits = (found < telling.size) & (steps.block[ends] == steps.wait_block)
+    return np.where(fits, ends, -1)
+
+
+def first_that_tell(steps: MergedSteps) -> Ints:
+    """Return the first step that tells of the threadblock of each wait; -1: there is none."""
+    telling, keys, width = _telling(steps)
+    if not telling.size:
+        return np.full(steps.wait_step.size, -1, dtype=np.int64)
+    found = np.minimum(np.searchsorted(keys, steps.wait_block * width), telling.size - 1)
+    first = telling[found]
+    return np.where(steps.block[first] == steps.wait_block, first, -1)
+
+
+def _telling(steps: MergedSteps) -> tuple[Ints, Ints, int]:
+    """Return the steps that tell, keys in which they ascend, and the keys of a threadblock."""
+    telling = np.flatnonzero(steps.tells)
+    width = int(steps.counter.max(initial=0)) + 3
+    return telling, steps.block[telling] * width + steps.counter[telling] + 1, width
+
+
+def check_waits(steps: MergedSteps) -> Iterator[Finding]:
+    """Tell of waits that nothing ends, or not what they name."""
+    ends = ends_of_waits(steps)
+    exact = steps.counter[ends] == steps.wait_counter
+    width = int(steps.counter.max(initial=0)) + 2
+    keys = steps.block * width + steps.counter
+    for wait in np.flatnonzero((ends < 0) | ~exact):
+        step, counter = steps.wait_step[wait], steps.wait_counter[wait]
+        place = steps.place(step)
+        if steps.wait_block[wait] < 0:
+            yield Finding.at(
+                Kind.DEPENDENCY, f"{place}: waits for a threadblock that its GPU has not", place
+            )
+            continue
+        other = f"step {counter} of threadblock {steps.block_number[steps.wait_block[wait]]}"
+        key = steps.wait_block[wait] * width + counter if 0 <= counter < width else -1
+        low, high = np.searchsorted(keys, (key, key + 1))
+        places = [steps.place(one) for one in range(low, high)]
+        lines = "".join(f" (line {one.line})" for one in places if one.line)
+        silent = "has hasdep=0" if places else "is not there"
+        if ends[wait] < 0:
+            message = (
+                f"{place}: waits for {other}{lines}, which {silent}, nor does any after it tell"
+            )
+            yield Finding.at(Kind.DEPENDENCY, message, place, *places)
+        else:
+            message = f"{place}: waits for {other}{lines}, which {silent}; {steps.name(ends[wait])}"
+            yield Finding.at(
+                Kind.NOTE, f"{message} ends the wait", place, *places, steps.place(ends[wait])
+            )

@@ -1,0 +1,238 @@
+"""An interpretation of an algorithm: is it right, and if not, what is wrong, and where.
+
+Problem: does a program of threadblocks end, whatever their speeds, with the data that its
+    collective promises, and does the executor take it
+Input: an algorithm
+Output: findings
+Cost: a second or two for each hundred thousand steps
+Source: the parser and the kernel of the current executor; docs/runtime-files.md
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+
+from forestcoll.errors import InvalidParameterError, InvalidScheduleError
+from forestcoll.schedule.interpret.actions import MOST_ACTIONS, Actions, actions_of, how_many
+from forestcoll.schedule.interpret.call_sizes import FIFO_DEPTH, MOST_COUNT, Cut, cuts_of
+from forestcoll.schedule.interpret.cells import (
+    MOST_CELLS,
+    Cells,
+    cells_of,
+    check_bounds,
+    collective_of,
+)
+from forestcoll.schedule.interpret.collective_results import (
+    Promise,
+    find_changed_inputs,
+    find_wrong_data,
+    initial,
+)
+from forestcoll.schedule.interpret.deadlocks import find_deadlocks
+from forestcoll.schedule.interpret.execution import execute, units_of
+from forestcoll.schedule.interpret.fifos import Pairs, check_pairs, pairs_of
+from forestcoll.schedule.interpret.findings import Finding, Findings, Kind
+from forestcoll.schedule.interpret.flags import check_waits
+from forestcoll.schedule.interpret.merged_steps import POPS, PUSHES, MergedSteps, merge
+from forestcoll.schedule.interpret.multisets import Multisets
+from forestcoll.schedule.interpret.precedence import Edges, edges_of, levels_of
+from forestcoll.schedule.interpret.races import find_races
+from forestcoll.schedule.interpret.runtime_limits import check_limits, check_steps
+from forestcoll.schedule.msccl.algorithm import Algorithm
+
+__all__ = ["MOST_FINDINGS", "interpret"]
+
+MOST_FINDINGS = 50
+"""Of each kind."""
+
+
+def interpret(algorithm: Algorithm, *, root: int | None = None) -> Findings:
+    """Execute an algorithm as the runtime would, and tell what is wrong with it.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+    root : int, optional
+        Of a broadcast or reduce; the only GPU that receives, or sends, nothing if not given.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there must be a root and none or no such can be told.
+    InvalidScheduleError
+        If it is too large to execute.
+    """
+    source = _root(algorithm, root)
+    steps = merge(algorithm)
+    told = _Collected()
+    told.take(_static(algorithm, steps))
+    if not _can_be_executed(algorithm, steps, told):
+        told.take([Finding(Kind.NOTE, "not executed, for what it does is not defined")])
+        return told.findings((), 0)
+    runs, transfers = [], 0
+    for cut in cuts_of(algorithm):
+        _check_size(algorithm, steps, cut)
+        run = _Run(algorithm, steps, cut, source)
+        told.take(run.findings())
+        transfers = max(transfers, int(run.actions.pushes.sum()))
+        runs.append(cut.words)
+    return told.findings(tuple(runs), transfers)
+
+
+class _Collected:
+    """Findings, each once and of each kind no more than a limit."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Kind, str], Finding] = {}
+        self._count: Counter[Kind] = Counter()
+
+    def take(self, findings: Iterable[Finding]) -> None:
+        for one in findings:
+            if (one.kind, one.message) not in self._found:
+                self._count[one.kind] += 1
+                if self._count[one.kind] <= MOST_FINDINGS:
+                    self._found[one.kind, one.message] = one
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        return frozenset(self._count)
+
+    def findings(self, runs: tuple[str, ...], transfers: int) -> Findings:
+        order = {kind: place for place, kind in enumerate(Kind)}
+        found = sorted(self._found.values(), key=lambda one: order[one.kind])
+        more = tuple(kind for kind in Kind if self._count[kind] > MOST_FINDINGS)
+        return Findings(tuple(found), more, runs, transfers)
+
+
+def _first(findings: Iterator[Finding]) -> Iterator[Finding]:
+    """Take no more of them than would be told, and one to say that there are more."""
+    return islice(findings, MOST_FINDINGS + 1)
+
+
+def _static(algorithm: Algorithm, steps: MergedSteps) -> Iterator[Finding]:
+    """Check what needs no execution."""
+    yield from _first(check_limits(algorithm))
+    yield from _first(check_steps(steps))
+    yield from _first(iter(steps.findings))
+    yield from _first(check_bounds(algorithm, steps))
+    yield from _first(check_waits(steps))
+    if not (algorithm.in_place or algorithm.out_of_place):
+        yield Finding(
+            Kind.NOTE,
+            "neither in place nor out of place, so the executor never takes it; checked "
+            "out of place",
+        )
+    if 0 < algorithm.max_bytes < algorithm.min_bytes:
+        yield Finding(
+            Kind.NOTE,
+            f"minBytes {algorithm.min_bytes} is above maxBytes {algorithm.max_bytes}, so the "
+            "executor never takes it",
+        )
+
+
+def _can_be_executed(algorithm: Algorithm, steps: MergedSteps, told: _Collected) -> bool:
+    gpus = len(algorithm.gpus)
+    peers = np.concatenate([steps.send, steps.receive])
+    lacking = (PUSHES[steps.kind] & (steps.send[steps.block] < 0)) | (
+        POPS[steps.kind] & (steps.receive[steps.block] < 0)
+    )
+    return (
+        Kind.BOUNDS not in told.kinds
+        and bool((steps.count <= MOST_COUNT).all())
+        and bool(((peers >= -1) & (peers < gpus)).all())
+        and not lacking.any()
+    )
+
+
+def _check_size(algorithm: Algorithm, steps: MergedSteps, cut: Cut) -> None:
+    actions = max(how_many(steps, cut), int(steps.count.sum()) * cut.slices)
+    if actions > MOST_ACTIONS:
+        raise InvalidScheduleError(
+            f"{algorithm.name}: {actions} chunks are moved or transferred; at most {MOST_ACTIONS} "
+            "can be checked, so check one with fewer instances"
+        )
+    cells = cells_of(algorithm, steps, in_place=False).size * cut.slices
+    if cells > MOST_CELLS:
+        raise InvalidScheduleError(
+            f"{algorithm.name}: its buffers have {cells} chunks in all; at most {MOST_CELLS} can "
+            "be checked, so check one with fewer instances"
+        )
+
+
+class _Run:
+    """One call: what comes before what, then the data, in place and not, as it is meant for."""
+
+    def __init__(self, algorithm: Algorithm, steps: MergedSteps, cut: Cut, root: int) -> None:
+        self._algorithm, self._root, self._words = algorithm, root, cut.words
+        self.actions: Actions = actions_of(steps, cut)
+        self._pairs: Pairs = pairs_of(self.actions, FIFO_DEPTH[algorithm.protocol])
+        self._edges: Edges = edges_of(self.actions, self._pairs)
+        self._levels = levels_of(self._edges, self.actions.each * cut.slices)
+
+    def findings(self) -> Iterator[Finding]:
+        yield from _first(check_pairs(self.actions, self._pairs))
+        for one in _first(find_deadlocks(self.actions, self._edges, self._levels)):
+            yield replace(one, message=f"{one.message} ({self._words})")
+        modes = [
+            mode
+            for mode, meant in (
+                (True, self._algorithm.in_place),
+                (False, self._algorithm.out_of_place or not self._algorithm.in_place),
+            )
+            if meant
+        ]
+        for mode in modes:
+            cells = cells_of(self._algorithm, self.actions.steps, in_place=mode)
+            words = ("in place: " if mode else "out of place: ") if len(modes) > 1 else ""
+            for one in self._with_data(cells, in_place=mode):
+                yield replace(one, message=words + one.message)
+
+    def _with_data(self, cells: Cells, *, in_place: bool) -> Iterator[Finding]:
+        actions, levels = self.actions, self._levels
+        promise = Promise(
+            collective_of(self._algorithm),
+            len(self._algorithm.gpus),
+            self._root,
+            cells,
+            actions.slices,
+        )
+        units = units_of(actions, self._pairs, cells)
+        yield from _first(find_races(actions, units, self._edges, levels))
+        if (levels < 0).any():
+            return
+        multisets = Multisets(promise.gpus, max(1, promise.chunks))
+        memory = execute(units, levels, initial(promise, multisets), multisets)
+        yield from _first(find_wrong_data(promise, memory, multisets, actions, units))
+        if not in_place:
+            yield from _first(find_changed_inputs(promise, memory, actions, units))
+
+
+def _root(algorithm: Algorithm, given: int | None) -> int:
+    """Return the root of a broadcast or reduce, -1 for others."""
+    collective, gpus = collective_of(algorithm), len(algorithm.gpus)
+    if collective not in ("broadcast", "reduce"):
+        if given is not None:
+            raise InvalidParameterError(
+                f"a root is given, but this is an {collective}; leave it out"
+            )
+        return -1
+    if given is not None:
+        if not 0 <= given < gpus:
+            raise InvalidParameterError(f"the root is {given}; it must be from 0 to {gpus - 1}")
+        return given
+    lacking = POPS if collective == "broadcast" else PUSHES
+    steps = merge(algorithm)
+    busy = set(steps.gpu[lacking[steps.kind]].tolist())
+    found = sorted(set(range(gpus)) - busy)
+    if len(found) != 1:
+        word = "receives" if collective == "broadcast" else "sends"
+        raise InvalidParameterError(
+            f"{len(found)} of {gpus} GPUs are such that none {word} there, so the root of this "
+            f"{collective} is not plain; give it"
+        )
+    return found[0]

@@ -1,0 +1,149 @@
+"""What each action comes after, and which actions come to pass at all.
+
+Problem: an action of a threadblock is done after the one before it, after the send that it takes
+    from, after the receive that makes room for it, and after what it waits for
+Input: the actions of all slices, their pairs, the ends of waits
+Output: the edges, and a level for each action, above those of all before it; -1: never done
+Cost: one pass over the edges, in as many rounds as there are levels
+Source: blocking FIFOs with one reader and one writer, and flags that only grow, make a network as
+    Kahn's: what is done does not depend on the order in which threadblocks get on. So there are
+    edges to write down, once, and one run decides whether a program of this depth gets stuck.
+    Every slice sends as much as it receives, or that is a finding; then a slice can be done after
+    the one before it is over, and one slice decides for all
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from forestcoll.errors import InvalidScheduleError
+from forestcoll.schedule.interpret.actions import Actions
+from forestcoll.schedule.interpret.fifos import Pairs
+from forestcoll.schedule.interpret.flags import ends_of_waits, first_that_tell
+from forestcoll.schedule.interpret.merged_steps import Bools, Ints
+
+__all__ = ["MOST_LEVELS", "Edges", "Reason", "edges_of", "levels_of"]
+
+MOST_LEVELS = 50_000
+"""Each costs a tenth of a millisecond; a ring of 4096 GPUs that adds up has a third of them."""
+
+
+class Reason(IntEnum):
+    """Why one action comes after another."""
+
+    PROGRAM = 0
+    DATA = 1
+    ROOM = 2
+    FLAG = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Sorted by head.
+
+    Parameters
+    ----------
+    tail, head : ndarray (edges,)
+        Actions; a tail of -1 is nothing that ever comes to pass.
+    reason : ndarray (edges,)
+    """
+
+    tail: Ints
+    head: Ints
+    reason: Ints
+
+    def kept(self, which: Bools) -> Edges:
+        """Return some of them."""
+        return Edges(self.tail[which], self.head[which], self.reason[which])
+
+    def into(self, action: int) -> range:
+        """Return where the edges into an action are."""
+        low, high = np.searchsorted(self.head, (action, action + 1))
+        return range(int(low), int(high))
+
+
+def edges_of(actions: Actions, pairs: Pairs) -> Edges:
+    """Return all that actions come after."""
+    parts = [
+        (*_program(actions), Reason.PROGRAM),
+        (*_data(actions, pairs), Reason.DATA),
+        (*_room(pairs), Reason.ROOM),
+        (*_flags(actions), Reason.FLAG),
+    ]
+    tail = np.concatenate([tails for tails, _, _ in parts])
+    head = np.concatenate([heads for _, heads, _ in parts])
+    reason = np.concatenate([np.full(t.size, r, dtype=np.int64) for t, _, r in parts])
+    order = np.argsort(head, kind="stable")
+    return Edges(tail[order], head[order], reason[order])
+
+
+def _program(actions: Actions) -> tuple[Ints, Ints]:
+    """Each after the one before it in its threadblock; the first, after the last slice's last."""
+    block = actions.block
+    same = np.flatnonzero(block[1:] == block[:-1])
+    offsets = np.arange(actions.slices)[:, None] * actions.each
+    starts = np.flatnonzero(np.r_[True, block[1:] != block[:-1]]) if block.size else block
+    ends = np.flatnonzero(np.r_[block[1:] != block[:-1], True]) if block.size else block
+    tails = np.concatenate([(offsets + same).ravel(), (offsets[:-1] + ends).ravel()])
+    heads = np.concatenate([(offsets + same + 1).ravel(), (offsets[1:] + starts).ravel()])
+    return tails, heads
+
+
+def _data(actions: Actions, pairs: Pairs) -> tuple[Ints, Ints]:
+    heads = np.flatnonzero(np.tile(actions.pops, actions.slices))
+    return pairs.push[heads], heads
+
+
+def _room(pairs: Pairs) -> tuple[Ints, Ints]:
+    heads = np.flatnonzero(pairs.room != -1)
+    return np.maximum(pairs.room[heads], -1), heads
+
+
+def _flags(actions: Actions) -> tuple[Ints, Ints]:
+    steps = actions.steps
+    ends, firsts = ends_of_waits(steps), first_that_tell(steps)
+    last, first = actions.last_of_step, actions.first_of_step
+    tails, heads = [], []
+    for number in range(actions.slices):
+        offset = number * actions.each
+        later = number + 1 < actions.slices
+        after = np.where((firsts >= 0) & later, last[firsts] + offset + actions.each, -1)
+        tails.append(np.where(ends >= 0, last[ends] + offset, after))
+        heads.append(first[steps.wait_step] + offset)
+    return np.concatenate(tails), np.concatenate(heads)
+
+
+def levels_of(edges: Edges, size: int) -> Ints:
+    """Return a level for each of so many actions, above all that it comes after; -1: never.
+
+    Raises
+    ------
+    InvalidScheduleError
+        If one waits for another that waits for another, over MOST_LEVELS times.
+    """
+    waiting = np.bincount(edges.head, minlength=size)
+    real = np.flatnonzero(edges.tail >= 0)
+    order = real[np.argsort(edges.tail[real], kind="stable")]
+    heads = edges.head[order]
+    starts = np.searchsorted(edges.tail[order], np.arange(size + 1))
+    levels = np.full(size, -1, dtype=np.int64)
+    front = np.flatnonzero(waiting == 0)
+    level = 0
+    while front.size:
+        if level == MOST_LEVELS:
+            raise InvalidScheduleError(
+                f"over {MOST_LEVELS} transfers wait for each other in turn, too many to check; "
+                "check an algorithm of fewer GPUs or steps"
+            )
+        levels[front] = level
+        low, counts = starts[front], starts[front + 1] - starts[front]
+        skipped = np.cumsum(counts) - counts
+        places = np.arange(counts.sum()) + np.repeat(low - skipped, counts)
+        reached, times = np.unique(heads[places], return_counts=True)
+        waiting[reached] -= times
+        front = reached[waiting[reached] == 0]
+        level += 1
+    return levels

@@ -1,0 +1,131 @@
+"""Data races: two actions at one chunk, in no order, at least one of which writes.
+
+Problem: whether the result depends on which threadblock is faster
+Input: what each action reads and writes, and what comes before what
+Output: the pairs of steps that race
+Cost: of each chunk, only pairs next to each other in the order of the run are asked about: a read
+    and the write before it, a write and the reads and the write before it. If all of these are
+    ordered, so are all others; so if there is a race, one of these pairs is one
+Source: slices are of other bytes, so actions of two slices do not race; and a later slice has all
+    the order that the first has and more, so the first is asked
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from forestcoll.schedule.interpret.actions import Actions
+from forestcoll.schedule.interpret.execution import Units
+from forestcoll.schedule.interpret.findings import Finding, Kind
+from forestcoll.schedule.interpret.happens_before import happens_before
+from forestcoll.schedule.interpret.merged_steps import BUFFERS, Bools, Ints
+from forestcoll.schedule.interpret.precedence import Edges
+
+__all__ = ["find_races"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Accesses:
+    """Sorted by cell, then as in the run; of one action, reads first."""
+
+    cell: Ints
+    unit: Ints
+    writes: Bools
+
+
+def find_races(actions: Actions, units: Units, edges: Edges, levels: Ints) -> Iterator[Finding]:
+    """Tell of the races of the first slice, one for each pair of steps."""
+    each = actions.each
+    accesses = _accesses(units, levels, each)
+    one, other = _neighbours(accesses)
+    first, second = units.action[accesses.unit[one]], units.action[accesses.unit[other]]
+    within = (first == second) & (accesses.unit[one] != accesses.unit[other])
+    yield from _overlaps(actions, first[within])
+    block = actions.block
+    across = np.flatnonzero(block[first] != block[second])
+    one, other, first, second = one[across], other[across], first[across], second[across]
+    steps = actions.step[first] * actions.steps.block.size + actions.step[second]
+    inside = (edges.tail >= 0) & (edges.tail < each) & (edges.head < each)
+    inside &= (levels[edges.tail] >= 0) & (levels[edges.head] >= 0)
+    _, at, back = np.unique(first * each + second, return_index=True, return_inverse=True)
+    ordered = happens_before(
+        edges.kept(inside),
+        levels[:each],
+        block,
+        actions.steps.block_gpu[block],
+        first[at],
+        second[at],
+    )
+    racing = np.flatnonzero(~ordered[back.reshape(first.shape)])
+    _, once = np.unique(steps[racing], return_index=True)
+    for pair in racing[np.sort(once)]:
+        yield _told(actions, accesses, int(one[pair]), int(other[pair]), units)
+
+
+def _accesses(units: Units, levels: Ints, each: int) -> _Accesses:
+    """Return the reads and writes of the first slice that come to pass."""
+    done = np.flatnonzero((units.action < each) & (levels[units.action] >= 0))
+    parts = [
+        (done[units.first[done] < units.cells], units.first, False),
+        (done[units.second[done] >= 0], units.second, False),
+        (done[units.target[done] >= 0], units.target, True),
+    ]
+    unit = np.concatenate([some for some, _, _ in parts])
+    cell = np.concatenate([places[some] for some, places, _ in parts])
+    writes = np.concatenate([np.full(some.size, write) for some, _, write in parts])
+    order = np.lexsort((writes, units.action[unit], levels[units.action[unit]], cell))
+    return _Accesses(cell[order], unit[order], writes[order])
+
+
+def _neighbours(accesses: _Accesses) -> tuple[Ints, Ints]:
+    """Return the pairs to ask about: which access, and which later one."""
+    size = accesses.cell.size
+    here = np.arange(size)
+    starts = np.searchsorted(accesses.cell, accesses.cell)
+    last = np.maximum.accumulate(np.where(accesses.writes, here, -1))
+    next_ = np.minimum.accumulate(np.where(accesses.writes, here, size)[::-1])[::-1]
+    before = np.r_[-1, last][:size]
+    following = np.r_[next_, size][1:]
+    ends = np.searchsorted(accesses.cell, accesses.cell, side="right")
+    after_write = np.flatnonzero(before >= starts)
+    reads = np.flatnonzero(~accesses.writes & (following < ends))
+    return (
+        np.concatenate([before[after_write], reads]),
+        np.concatenate([after_write, following[reads]]),
+    )
+
+
+def _overlaps(actions: Actions, racing: Ints) -> Iterator[Finding]:
+    for step in np.unique(actions.step[racing]):
+        message = f"{actions.steps.name(step)}: reads chunks that it writes, shifted"
+        yield Finding.at(Kind.RACE, message, actions.steps.place(step))
+
+
+def _told(actions: Actions, accesses: _Accesses, one: int, other: int, units: Units) -> Finding:
+    steps = [actions.step_of(units.action[accesses.unit[access]]) for access in (one, other)]
+    words = [
+        f"{actions.steps.name(step)} {'writes' if accesses.writes[access] else 'reads'}"
+        for step, access in zip(steps, (one, other), strict=True)
+    ]
+    message = f"{words[0]} and {words[1]} {_chunk(actions, accesses, other, units)}, in no order"
+    return Finding.at(Kind.RACE, message, *(actions.steps.place(step) for step in reversed(steps)))
+
+
+def _chunk(actions: Actions, accesses: _Accesses, access: int, units: Units) -> str:
+    """Name the chunk as the step of an access does."""
+    unit = accesses.unit[access]
+    action = units.action[unit]
+    step = actions.step[action]
+    steps = actions.steps
+    is_target = units.target[unit] == accesses.cell[access]
+    buffer, offset = (
+        (steps.target[step], steps.target_offset[step])
+        if is_target
+        else (steps.source[step], steps.source_offset[step])
+    )
+    nth = unit - np.searchsorted(units.action, action)
+    chunk = offset + actions.first_chunk[action] + nth
+    return f"chunk {chunk} of {BUFFERS[buffer]}"

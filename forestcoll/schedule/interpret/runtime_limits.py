@@ -1,0 +1,126 @@
+"""What the executor takes: how many of what, and what it refuses or cannot do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from forestcoll.schedule.interpret.call_sizes import MOST_COUNT
+from forestcoll.schedule.interpret.cells import collective_of
+from forestcoll.schedule.interpret.findings import Finding, Kind, Place
+from forestcoll.schedule.interpret.merged_steps import POPS, PUSHES, READS, WRITES, MergedSteps
+from forestcoll.schedule.msccl.algorithm import Algorithm, Gpu, Threadblock
+
+__all__ = [
+    "MOST_BLOCKS",
+    "MOST_CHANNELS",
+    "MOST_ELEMENTS",
+    "MOST_OFFSET",
+    "MOST_PEERS",
+    "MOST_STEPS",
+    "check_limits",
+    "check_steps",
+]
+
+MOST_STEPS: Final = 64
+"""Of a threadblock."""
+
+MOST_BLOCKS: Final = 108
+"""Of a GPU: they must all run at once, and an A100 has so many multiprocessors."""
+
+MOST_CHANNELS: Final = 32
+
+MOST_PEERS: Final = 32
+"""Threadblocks of a GPU that send over one channel, and that receive over it."""
+
+MOST_ELEMENTS: Final = 4095
+"""That the executor's reader keeps for one GPU: the algo, all gpus, its own tbs and steps."""
+
+MOST_OFFSET: Final = 2**15 - 1
+
+
+def check_limits(algorithm: Algorithm) -> Iterator[Finding]:
+    """Tell of what is too many, and of threadblocks in each other's way."""
+    chunks, gpus = algorithm.chunks_per_loop, len(algorithm.gpus)
+    collective = collective_of(algorithm)
+    if collective in ("allgather", "reducescatter", "alltoall") and chunks % gpus:
+        message = f"nchunksperloop is {chunks}; a {collective} needs a multiple of the {gpus} GPUs"
+        yield Finding(Kind.BOUNDS, message)
+    if algorithm.channels > MOST_CHANNELS:
+        message = f"{algorithm.channels} channels; the executor has {MOST_CHANNELS}"
+        yield Finding(Kind.LIMIT, message)
+    for rank, gpu in enumerate(algorithm.gpus):
+        place = Place(rank, line=gpu.line)
+        for message in _too_many(gpu, gpus):
+            yield Finding.at(Kind.LIMIT, f"{place}: {message}", place)
+        for number, block in enumerate(gpu.threadblocks):
+            here = Place(rank, number, line=block.line)
+            for message in _block_faults(algorithm, rank, block):
+                yield Finding.at(Kind.LIMIT, f"{here}: {message}", here)
+        yield from _shared(rank, gpu)
+
+
+def _too_many(gpu: Gpu, gpus: int) -> Iterator[str]:
+    blocks = gpu.threadblocks
+    if len(blocks) > MOST_BLOCKS:
+        yield f"{len(blocks)} threadblocks; there must be at most {MOST_BLOCKS} for all to run"
+    elements = 1 + gpus + len(blocks) + sum(len(block.instructions) for block in blocks)
+    if elements > MOST_ELEMENTS:
+        yield (
+            f"{elements} elements with algo, gpus, tbs and steps; the executor reads at most "
+            f"{MOST_ELEMENTS}"
+        )
+    for words, peers in (
+        ("send", [block.channel for block in blocks if block.send >= 0]),
+        ("receive", [block.channel for block in blocks if block.receive >= 0]),
+    ):
+        for channel, many in sorted(Counter(peers).items()):
+            if many > MOST_PEERS:
+                yield f"{many} threadblocks {words} over channel {channel}; at most {MOST_PEERS}"
+
+
+def _block_faults(algorithm: Algorithm, rank: int, block: Threadblock) -> Iterator[str]:
+    if len(block.instructions) > MOST_STEPS:
+        yield f"{len(block.instructions)} steps; there must be at most {MOST_STEPS}"
+    if not 0 <= block.channel < min(algorithm.channels, MOST_CHANNELS):
+        most = min(algorithm.channels, MOST_CHANNELS) - 1
+        yield f"is on channel {block.channel}; there are 0 to {most}"
+    for word, peer in (("sends to", block.send), ("receives from", block.receive)):
+        if peer == rank or not -1 <= peer < len(algorithm.gpus):
+            yield f"{word} GPU {peer}; it must be another of the {len(algorithm.gpus)}, or -1"
+
+
+def _shared(rank: int, gpu: Gpu) -> Iterator[Finding]:
+    """Tell of two threadblocks at one end of a FIFO."""
+    seen: dict[tuple[str, int, int], Place] = {}
+    for number, block in enumerate(gpu.threadblocks):
+        place = Place(rank, number, line=block.line)
+        for word, peer in (("send to", block.send), ("receive from", block.receive)):
+            if peer < 0:
+                continue
+            other = seen.setdefault((word, peer, block.channel), place)
+            if other != place:
+                message = (
+                    f"{place} and {other} both {word} GPU {peer} over channel {block.channel}; "
+                    "give one of them another channel"
+                )
+                yield Finding.at(Kind.LIMIT, message, place, other)
+
+
+def check_steps(steps: MergedSteps) -> Iterator[Finding]:
+    """Tell of steps that the executor refuses by themselves."""
+    no_send = PUSHES[steps.kind] & (steps.send[steps.block] < 0)
+    no_receive = POPS[steps.kind] & (steps.receive[steps.block] < 0)
+    far = READS[steps.kind] & (steps.source_offset > MOST_OFFSET)
+    far |= WRITES[steps.kind] & (steps.target_offset > MOST_OFFSET)
+    for wrong, message in (
+        (no_send, "sends, but its threadblock has no GPU to send to"),
+        (no_receive, "receives, but its threadblock has no GPU to receive from"),
+        (steps.count > MOST_COUNT, f"its cnt must be at most {MOST_COUNT}"),
+        (far, f"its offsets must be at most {MOST_OFFSET}"),
+    ):
+        for step in np.flatnonzero(wrong):
+            yield Finding.at(Kind.LIMIT, f"{steps.name(step)}: {message}", steps.place(step))
