@@ -1,5 +1,12 @@
-"""Programs as algorithms of MSCCL."""
+"""Programs as algorithms of MSCCL.
 
-from forestcoll.schedule.export.msccl.exporter import MscclOptions, to_msccl
+To read, in the order of the passes: ``data_layout`` (chunks in buffers), ``transfer_pieces``,
+``piece_order`` (one order, which cannot deadlock), ``channels`` (with threadblocks),
+``piece_values`` and ``buffer_operations`` (what is read and written where), ``threadblock_actions``
+(put together and cut to size), ``waits`` (so that nothing races), ``executor_limits``; then
+``msccl_exporter``, which is all of it.
+"""
+
+from forestcoll.schedule.export.msccl.msccl_exporter import MscclOptions, to_msccl
 
 __all__ = ["MscclOptions", "to_msccl"]

@@ -17,8 +17,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from forestcoll.schedule.export.msccl.limits import CHANNEL_THREADBLOCKS, GPU_THREADBLOCKS
-from forestcoll.schedule.export.msccl.pieces import Piece
+from forestcoll.schedule.export.msccl.executor_limits import CHANNEL_THREADBLOCKS, GPU_THREADBLOCKS
+from forestcoll.schedule.export.msccl.transfer_pieces import Piece
 
 __all__ = ["Block", "Queue", "Queues", "blocks_of", "queues_of"]
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from forestcoll.schedule.export.msccl.pieces import Piece
+from forestcoll.schedule.export.msccl.transfer_pieces import Piece
 
 __all__ = ["chained"]
 

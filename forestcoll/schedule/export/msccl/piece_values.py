@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from forestcoll.errors import ExportError
-from forestcoll.schedule.export.msccl.layout import Layout
-from forestcoll.schedule.export.msccl.pieces import Piece
+from forestcoll.schedule.export.msccl.data_layout import Layout
+from forestcoll.schedule.export.msccl.transfer_pieces import Piece
 
 __all__ = ["NOTHING", "Values", "values_of"]
 

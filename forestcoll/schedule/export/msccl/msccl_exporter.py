@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from forestcoll.errors import ExportError, InvalidParameterError
-from forestcoll.schedule.export.msccl.actions import LOCAL, Action, Spot, actions_of
+from forestcoll.schedule.export.msccl.threadblock_actions import LOCAL, Action, Spot, actions_of
 from forestcoll.schedule.export.msccl.channels import Block, blocks_of, queues_of
-from forestcoll.schedule.export.msccl.layout import Layout, layout_of
-from forestcoll.schedule.export.msccl.limits import CHANNELS, Excess, excess_of
-from forestcoll.schedule.export.msccl.operations import operations_of
-from forestcoll.schedule.export.msccl.pieces import Piece, pieces_of
-from forestcoll.schedule.export.msccl.sequence import chained
-from forestcoll.schedule.export.msccl.values import values_of
+from forestcoll.schedule.export.msccl.data_layout import Layout, layout_of
+from forestcoll.schedule.export.msccl.executor_limits import CHANNELS, Excess, excess_of
+from forestcoll.schedule.export.msccl.buffer_operations import operations_of
+from forestcoll.schedule.export.msccl.transfer_pieces import Piece, pieces_of
+from forestcoll.schedule.export.msccl.piece_order import chained
+from forestcoll.schedule.export.msccl.piece_values import values_of
 from forestcoll.schedule.export.msccl.waits import waits_of
 from forestcoll.schedule.msccl.algorithm import (
     COLLECTIVES,

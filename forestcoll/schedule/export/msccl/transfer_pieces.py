@@ -16,7 +16,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from forestcoll.errors import UnsupportedError
-from forestcoll.schedule.export.msccl.layout import Layout
+from forestcoll.schedule.export.msccl.data_layout import Layout
 from forestcoll.schedule.program import Program
 
 __all__ = ["Piece", "pieces_of"]
