@@ -24,15 +24,15 @@ __all__ = ["export_schedule"]
 def export_schedule(
     file: ScheduleFile,
     output: Output,
-    name: Annotated[
-        str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")
-    ] = "msccl",
+    name: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "msccl",
     protocol: Annotated[
         str | None, typer.Option("--protocol", help="Simple, LL or LL128; Simple if not given.")
     ] = None,
     channels: Annotated[
         int | None,
-        typer.Option("--channels", help="To spread each instance over, at most; what fits if none."),
+        typer.Option(
+            "--channels", help="To spread each instance over, at most; what fits if none."
+        ),
     ] = None,
     instances: Annotated[
         int | None,

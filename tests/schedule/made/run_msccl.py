@@ -87,9 +87,7 @@ class _Machine:
     def may_begin(self, block: _Block, now: Instruction) -> bool:
         if now.waits_for < 0:
             return True
-        flags = {
-            other.number: other.flag for other in self.blocks if other.rank == block.rank
-        }
+        flags = {other.number: other.flag for other in self.blocks if other.rank == block.rank}
         return flags[now.waits_for] >= (block.at[0], now.waits_step)
 
     def chunk(self, block: _Block, now: Instruction) -> bool:

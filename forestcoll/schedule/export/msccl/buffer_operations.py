@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule.export.msccl.data_layout import Layout
-from forestcoll.schedule.export.msccl.transfer_pieces import Piece
 from forestcoll.schedule.export.msccl.piece_values import NOTHING, Values
+from forestcoll.schedule.export.msccl.transfer_pieces import Piece
 
 __all__ = ["Operation", "Place", "Version", "operations_of"]
 

@@ -113,7 +113,9 @@ def queues_of(pieces: Sequence[Piece], chains: Sequence[Sequence[int]], channels
 
 def _adjoin(pieces: Sequence[Piece], one: Sequence[int], other: Sequence[int]) -> bool:
     """Whether two chains are one behind the other in the data, and go the same way."""
-    ways = [[(pieces[p].tail, pieces[p].head, pieces[p].adds) for p in each] for each in (one, other)]
+    ways = [
+        [(pieces[p].tail, pieces[p].head, pieces[p].adds) for p in each] for each in (one, other)
+    ]
     first, then = pieces[one[0]], pieces[other[0]]
     if ways[0] != ways[1] or first.step != then.step:
         return False
@@ -146,8 +148,9 @@ def _put_together(sends: dict[Queue, Block], receives: dict[Queue, Block]) -> No
         or max(Counter(block.channel for block in blocks).values()) > CHANNEL_THREADBLOCKS
     }
     for gpu in sorted(crowded):
-        apart = sorted(block for block in at[gpu] if block.send < 0), sorted(
-            block for block in at[gpu] if block.receive < 0
+        apart = (
+            sorted(block for block in at[gpu] if block.send < 0),
+            sorted(block for block in at[gpu] if block.receive < 0),
         )
         for channel in sorted({block.channel for block in at[gpu]}):
             pairs = zip(

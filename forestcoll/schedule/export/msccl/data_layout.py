@@ -1,8 +1,8 @@
 """Where the data of a program is in the buffers of MSCCL.
 
 Problem: the runtime knows buffers of equal chunks; a program knows chunks of any size, in units.
-Input:   a program; how many instances of it to run side by side, each on its part of every chunk.
-Output:  the unit that all transfers are multiples of, and where a chunk begins in the input and in
+Input:   a program and its pieces; how many instances of it to run side by side, each on its part of every chunk.
+Output:  the unit that all pieces are multiples of, and where a chunk begins in the input and in
          the output of each GPU.
 Cost:    linear in the transfers.
 Source:  ours, with the offsets that the runtime gives a collective's buffers.
@@ -10,11 +10,12 @@ Source:  ours, with the offsets that the runtime gives a collective's buffers.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from forestcoll.errors import ExportError, UnsupportedError
+from forestcoll.schedule.export.msccl.transfer_pieces import Piece
 from forestcoll.schedule.program import Program
 
 __all__ = ["Layout", "layout_of"]
@@ -125,8 +126,10 @@ class Layout:
         return (self.base[chunk] + shift) * self.instances
 
 
-def layout_of(program: Program, instances: int = 1, in_place: bool = False) -> Layout:
-    """Lay the data of a program out.
+def layout_of(
+    program: Program, pieces: Sequence[Piece], instances: int = 1, in_place: bool = False
+) -> Layout:
+    """Lay the data of a program out, of which these are the pieces.
 
     Raises
     ------
@@ -142,8 +145,8 @@ def layout_of(program: Program, instances: int = 1, in_place: bool = False) -> L
             "unsupported: an all-to-all in place, where what comes in takes the place of what is "
             "yet to be sent; export it out of place"
         )
-    moved = np.concatenate([program.first, program.amount, chunks.size, [chunks.whole]])
-    unit = int(np.gcd.reduce(moved))
+    cuts = {cut for piece in pieces for cut in (piece.first, piece.size)}
+    unit = math.gcd(int(chunks.whole), *chunks.size.tolist(), *cuts)
     root, target = chunks.root.tolist(), chunks.target.tolist()
     size = [each // unit for each in chunks.size.tolist()]
     whole = int(chunks.whole) // unit
@@ -203,9 +206,7 @@ def _bases(size: list[int], root: list[int]) -> list[int]:
     return base
 
 
-def _bases_of_pairs(
-    size: list[int], root: list[int], target: list[int], share: int
-) -> list[int]:
+def _bases_of_pairs(size: list[int], root: list[int], target: list[int], share: int) -> list[int]:
     """Return where each chunk begins in what its target gets, by senders, then by number."""
     base, end = [], dict[tuple[int, int], int]()
     for chunk, pair in enumerate(zip(root, target, strict=True)):

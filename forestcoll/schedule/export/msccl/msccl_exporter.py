@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from forestcoll.errors import ExportError, InvalidParameterError
-from forestcoll.schedule.export.msccl.threadblock_actions import LOCAL, Action, Spot, actions_of
+from forestcoll.schedule.export.msccl.buffer_operations import operations_of
 from forestcoll.schedule.export.msccl.channels import Block, blocks_of, queues_of
 from forestcoll.schedule.export.msccl.data_layout import Layout, layout_of
 from forestcoll.schedule.export.msccl.executor_limits import CHANNELS, Excess, excess_of
-from forestcoll.schedule.export.msccl.buffer_operations import operations_of
-from forestcoll.schedule.export.msccl.transfer_pieces import Piece, pieces_of
 from forestcoll.schedule.export.msccl.piece_order import chained
 from forestcoll.schedule.export.msccl.piece_values import values_of
+from forestcoll.schedule.export.msccl.threadblock_actions import LOCAL, Action, Spot, actions_of
+from forestcoll.schedule.export.msccl.transfer_pieces import Piece, in_units, pieces_of
 from forestcoll.schedule.export.msccl.waits import waits_of
 from forestcoll.schedule.msccl.algorithm import (
     COLLECTIVES,
@@ -106,8 +106,9 @@ def to_msccl(program: Program, options: MscclOptions | None = None) -> Algorithm
     options = options or MscclOptions()
     if not program.num_transfers:
         raise ExportError("nothing moves in this schedule, so there is nothing to export")
-    layout = layout_of(program, options.instances, options.in_place)
-    pieces = pieces_of(program, layout)
+    pieces = pieces_of(program)
+    layout = layout_of(program, pieces, options.instances, options.in_place)
+    pieces = in_units(pieces, layout.unit)
     draft = _Draft(program, options, layout, pieces, chained(pieces))
     broken: list[tuple[int, Excess]] = []
     for channels in _numbers(options):
@@ -208,7 +209,10 @@ def _threadblocks(
                     for number in of_block[block]
                     for step in _steps(
                         actions[number],
-                        [(at[one][0] + len(blocks) * instance, at[one][1]) for one in waits[number]],
+                        [
+                            (at[one][0] + len(blocks) * instance, at[one][1])
+                            for one in waits[number]
+                        ],
                         number in waited,
                         instance,
                     )

@@ -15,10 +15,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from forestcoll.schedule.export.msccl.buffer_operations import Operation, Version
 from forestcoll.schedule.export.msccl.channels import Block, Queue
 from forestcoll.schedule.export.msccl.data_layout import Layout
 from forestcoll.schedule.export.msccl.executor_limits import STEP_CHUNKS
-from forestcoll.schedule.export.msccl.buffer_operations import Operation, Version
 from forestcoll.schedule.export.msccl.transfer_pieces import Piece
 
 __all__ = ["Action", "Spot", "actions_of"]

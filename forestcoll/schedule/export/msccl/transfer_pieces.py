@@ -2,7 +2,7 @@
 
 Problem: transfers of one chunk overlap in parts, and the paths they are cut to mean nothing to a
          runtime that finds its own.
-Input:   a program and its layout.
+Input:   a program.
 Output:  pieces in an order in which each comes after what it needs: of any two of one chunk, their
          places are the same or apart.
 Cost:    for each transfer and each need, the pieces that they have in common.
@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from forestcoll.errors import UnsupportedError
-from forestcoll.schedule.export.msccl.data_layout import Layout
 from forestcoll.schedule.program import Program
 
-__all__ = ["Piece", "pieces_of"]
+__all__ = ["Piece", "in_units", "pieces_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Piece:
     step : int
         Above those of all that it needs.
     chunk, first, size : int
-        In chunks of the runtime, of one instance.
+        In units of the program, or in chunks of the runtime, of one instance.
     tail, head : int
     adds : bool
     needs : tuple of int
@@ -55,7 +55,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Transfers:
-    """The columns of a program that say what moves, as lists; in chunks of the runtime."""
+    """The columns of a program that say what moves, as lists."""
 
     step: list[int]
     chunk: list[int]
@@ -71,8 +71,8 @@ _Key = tuple[int, int]
 """A transfer, and where in its chunk a piece of it begins."""
 
 
-def pieces_of(program: Program, layout: Layout) -> list[Piece]:
-    """Cut the transfers of a program into pieces.
+def pieces_of(program: Program) -> list[Piece]:
+    """Cut the transfers of a program into pieces, in its units.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def pieces_of(program: Program, layout: Layout) -> list[Piece]:
         If a transfer begins or ends at a switch.
     """
     _check_ends(program)
-    transfers = _columns(program, layout)
+    transfers = _columns(program)
     of_chunk = defaultdict[int, list[int]](list)
     for number, chunk in enumerate(transfers.chunk):
         of_chunk[chunk].append(number)
@@ -108,9 +108,8 @@ def _check_ends(program: Program) -> None:
             )
 
 
-def _columns(program: Program, layout: Layout) -> _Transfers:
-    first = (program.first // layout.unit).tolist()
-    amount = (program.amount // layout.unit).tolist()
+def _columns(program: Program) -> _Transfers:
+    first, amount = program.first.tolist(), program.amount.tolist()
     need, first_need = program.need.tolist(), program.first_need.tolist()
     needs = [need[low:high] for low, high in zip(first_need, first_need[1:], strict=False)]
     step = program.step.tolist()
@@ -201,3 +200,8 @@ def _numbered(
         )
         for one, first in keys
     ]
+
+
+def in_units(pieces: Sequence[Piece], unit: int) -> list[Piece]:
+    """Measure pieces in units of so many."""
+    return [replace(piece, first=piece.first // unit, size=piece.size // unit) for piece in pieces]

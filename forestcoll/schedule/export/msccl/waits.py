@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from forestcoll.schedule.export.msccl.threadblock_actions import Action
 from forestcoll.schedule.export.msccl.data_layout import Layout
+from forestcoll.schedule.export.msccl.threadblock_actions import Action
 
 __all__ = ["waits_of"]
 
