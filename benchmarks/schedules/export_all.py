@@ -2,8 +2,8 @@
 
 Each goes through verify, lowering, export to MSCCL and the interpreter, in place and out of place
 where it may be called so; small ones also through the tests' own slow machine. Run from the
-repository's root: ``python -m benchmarks.schedules.export_all [--method NAME] [--out FILE]``. Prints
-a line for each that does not come out right, and counts.
+repository's root: ``python -m benchmarks.schedules.export_all [--method NAME] [--out FILE]``.
+Prints a line for each that does not come out right, and counts.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from baselines.interface.method import Schedule
 from forestcoll import generate, lower
 from forestcoll.errors import ExportError, ForestCollError, UnsupportedError
 from forestcoll.schedule import verify
@@ -47,8 +48,8 @@ def outcome(method: str, collective: str, name: str) -> str:
     """Make a schedule, export it, execute it, and say how it comes out."""
     topology = load(name)
     if method == OURS:
-        root = {"root": 0} if collective in ("broadcast", "reduce") else {}
-        schedule = generate(topology, collective=collective, **root)
+        root = 0 if collective in ("broadcast", "reduce") else None
+        schedule: Schedule = generate(topology, collective=collective, root=root)
     else:
         schedule = run(method, collective, topology)
     verify(schedule)
@@ -56,7 +57,7 @@ def outcome(method: str, collective: str, name: str) -> str:
         program = lower(schedule)
     except UnsupportedError as error:
         return f"not lowered: {error}"
-    modes = (False,) if collective in ("reduce-scatter", "allreduce", "reduce") else (False, True)
+    modes = (False, True) if collective in ("allgather", "broadcast") else (False,)
     return "; ".join(dict.fromkeys(exported(program, in_place) for in_place in modes))
 
 

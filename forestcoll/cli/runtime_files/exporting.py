@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -30,9 +32,7 @@ def export_schedule(
     ] = None,
     channels: Annotated[
         int | None,
-        typer.Option(
-            "--channels", help="To spread each instance over, at most; what fits if none."
-        ),
+        typer.Option("--channels", help="Of each instance, at most; what fits if none."),
     ] = None,
     instances: Annotated[
         int | None,
@@ -70,7 +70,7 @@ def export_schedule(
     options = {option: value for option, value in given.items() if value is not None}
     exported = export(program, name, options)
     executed = _executed(exported.text, name, program) if check else None
-    write_whole(output, lambda draft: draft.write_text(exported.text, encoding="utf-8") and None)
+    write_whole(output, partial(_write, exported.text))
     facts: dict[str, Any] = {
         "topology": program.topology.name,
         "collective": program.collective,
@@ -82,6 +82,10 @@ def export_schedule(
         "file": output,
     }
     report(facts, json_)
+
+
+def _write(text: str, draft: Path) -> None:
+    draft.write_text(text, encoding="utf-8")
 
 
 def _bytes(option: str, text: str | None) -> int | None:

@@ -25,8 +25,11 @@ def write_algorithm(algorithm: Algorithm, path: Path) -> None:
     ExportError
         If the file cannot be written.
     """
-    text = written_algorithm(algorithm)
-    write_whole(path, lambda draft: draft.write_text(text, encoding="utf-8") and None)
+
+    def write(draft: Path) -> None:
+        draft.write_text(written_algorithm(algorithm), encoding="utf-8")
+
+    write_whole(path, write)
 
 
 def _algorithm_lines(algorithm: Algorithm) -> Iterator[str]:

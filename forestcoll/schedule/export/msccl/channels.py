@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from forestcoll.schedule.export.msccl.executor_limits import CHANNEL_THREADBLOCKS, GPU_THREADBLOCKS
 from forestcoll.schedule.export.msccl.transfer_pieces import Piece
@@ -72,7 +73,7 @@ class Queues:
         )
         breaks = sum(
             self.onward.get(one, other) != other or self.origin.get(other, one) != one
-            for one, other in zip(path, path[1:], strict=False)
+            for one, other in pairwise(path)
         )
         return crowded, max(self.load[one] for one in path), breaks, len(new), path[0].channel
 
@@ -83,7 +84,7 @@ class Queues:
                 self.sending[queue.channel, queue.tail] += 1
                 self.receiving[queue.channel, queue.head] += 1
             self.load[queue] += chunks
-        for one, other in zip(path, path[1:], strict=False):
+        for one, other in pairwise(path):
             if one not in self.onward and other not in self.origin:
                 self.onward[one] = other
                 self.origin[other] = one
@@ -99,7 +100,7 @@ def queues_of(pieces: Sequence[Piece], chains: Sequence[Sequence[int]], channels
             end += 1
         parts = min(channels, end - begin)
         cuts = [begin + (end - begin) * part // parts for part in range(parts + 1)]
-        for low, high in zip(cuts, cuts[1:], strict=False):
+        for low, high in pairwise(cuts):
             hops = [(pieces[one].tail, pieces[one].head) for one in chains[low]]
             path = min(
                 ([Queue(channel, *hop) for hop in hops] for channel in range(channels)),
@@ -113,15 +114,16 @@ def queues_of(pieces: Sequence[Piece], chains: Sequence[Sequence[int]], channels
 
 def _adjoin(pieces: Sequence[Piece], one: Sequence[int], other: Sequence[int]) -> bool:
     """Whether two chains are one behind the other in the data, and go the same way."""
-    ways = [
-        [(pieces[p].tail, pieces[p].head, pieces[p].adds) for p in each] for each in (one, other)
-    ]
     first, then = pieces[one[0]], pieces[other[0]]
-    if ways[0] != ways[1] or first.step != then.step:
+    if _way(pieces, one) != _way(pieces, other) or first.step != then.step:
         return False
     if first.chunk == then.chunk:
         return first.first + first.size == then.first
     return then.chunk == first.chunk + 1 and then.first == 0
+
+
+def _way(pieces: Sequence[Piece], chain: Sequence[int]) -> list[tuple[int, int, bool]]:
+    return [(pieces[one].tail, pieces[one].head, pieces[one].adds) for one in chain]
 
 
 def blocks_of(queues: Queues) -> tuple[dict[Queue, Block], dict[Queue, Block]]:

@@ -1,7 +1,8 @@
 """Where the data of a program is in the buffers of MSCCL.
 
 Problem: the runtime knows buffers of equal chunks; a program knows chunks of any size, in units.
-Input:   a program and its pieces; how many instances of it to run side by side, each on its part of every chunk.
+Input:   a program and its pieces; how many instances of it to run side by side, each on its part
+         of every chunk.
 Output:  the unit that all pieces are multiples of, and where a chunk begins in the input and in
          the output of each GPU.
 Cost:    linear in the transfers.
@@ -158,8 +159,8 @@ def layout_of(
         base = _bases(size, root)
         if sum(size) != whole:
             raise ExportError(
-                f"the chunks of this program are {sum(size)} of {whole} parts of the data, so it is "
-                f"no {program.collective} of all of it"
+                f"the chunks of this program are {sum(size)} of {whole} parts of the data, so it "
+                f"is no {program.collective} of all of it"
             )
     return Layout(
         collective=program.collective,

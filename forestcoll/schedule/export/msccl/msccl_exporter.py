@@ -199,28 +199,16 @@ def _threadblocks(
     for of_block in doing:
         blocks = sorted(of_block, key=lambda block: (block == LOCAL, block))
         at = _places(blocks, of_block, waits)
-        threadblocks = [
-            Threadblock(
-                send=block.send,
-                receive=block.receive,
-                channel=block.channel + channels * instance,
-                instructions=tuple(
-                    step
-                    for number in of_block[block]
-                    for step in _steps(
-                        actions[number],
-                        [
-                            (at[one][0] + len(blocks) * instance, at[one][1])
-                            for one in waits[number]
-                        ],
-                        number in waited,
-                        instance,
-                    )
-                ),
-            )
-            for instance in range(layout.instances)
-            for block in blocks
-        ]
+        threadblocks = []
+        for instance in range(layout.instances):
+            shift = len(blocks) * instance
+            for block in blocks:
+                steps: list[Instruction] = []
+                for number in of_block[block]:
+                    before = [(at[one][0] + shift, at[one][1]) for one in waits[number]]
+                    steps += _steps(actions[number], before, number in waited, instance)
+                channel = block.channel + channels * instance
+                threadblocks.append(Threadblock(block.send, block.receive, channel, tuple(steps)))
         found.append(tuple(threadblocks))
     return found
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from forestcoll.schedule.export.msccl.buffer_operations import Operation, Version
 from forestcoll.schedule.export.msccl.channels import Block, Queue
@@ -218,7 +219,7 @@ def _to_size(chain: Sequence[Action]) -> list[Action]:
             source=action.source and action.source.after(low),
             target=action.target and action.target.after(low),
         )
-        for low, high in zip(cuts, cuts[1:], strict=False)
+        for low, high in pairwise(cuts)
         for action in chain
     ]
 
@@ -227,7 +228,7 @@ def _own_copies(layout: Layout) -> list[Action]:
     """What GPUs copy by themselves, out of place: their own part, where it is due there too."""
     if layout.aliased:
         return []
-    parts = defaultdict[int, list[tuple[int, int, int]]](list)
+    parts: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for chunk, size in enumerate(layout.size):
         for gpu in range(layout.gpus) if layout.root[chunk] < 0 else (layout.root[chunk],):
             own, due = layout.own(gpu, chunk), layout.result(gpu, chunk)

@@ -15,6 +15,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule.program import Program
@@ -111,7 +112,7 @@ def _check_ends(program: Program) -> None:
 def _columns(program: Program) -> _Transfers:
     first, amount = program.first.tolist(), program.amount.tolist()
     need, first_need = program.need.tolist(), program.first_need.tolist()
-    needs = [need[low:high] for low, high in zip(first_need, first_need[1:], strict=False)]
+    needs = [need[low:high] for low, high in pairwise(first_need)]
     step = program.step.tolist()
     for transfer, needed in enumerate(needs):  # as they are in all programs that are lowered
         step[transfer] = max([step[transfer], *(step[one] + 1 for one in needed)])

@@ -27,16 +27,20 @@ def test_what_comes_too_early_is_put_by() -> None:
     """Rank 1 gets a part before it has sent its own, which may be where the result is due."""
     assert told(swap()) == [
         (0, "s", "i", None),
-        (1, "rrc", "i", "s1"),
+        (1, "rrc", "i", "s0"),
         (1, "s", "i", None),
         (0, "rrc", "i", "o"),
-        (1, "cpy", "s1", "o"),
+        (1, "cpy", "s0", "o"),
     ]
 
 
 def test_what_is_due_nowhere_comes_to_scratch() -> None:
     """The sum on its way up; what goes down is due everywhere."""
-    assert told(up_a_line())[1:4] == [(1, "rrc", "i", "s0"), (1, "s", "s0", None), (0, "rrc", "i", "o")]
+    assert told(up_a_line())[1:4] == [
+        (1, "rrc", "i", "s0"),
+        (1, "s", "s0", None),
+        (0, "rrc", "i", "o"),
+    ]
     assert told(down_a_line())[1:3] == [(1, "r", None, "o"), (1, "s", "o", None)]
 
 

@@ -31,7 +31,7 @@ def test_instances_divide_every_chunk() -> None:
 
 
 def test_places_that_may_be_one_have_one_name() -> None:
-    """The result of a reduce-scatter is in the input, if it is in place; what GPUs gather is not."""
+    """The result of a reduce-scatter may be in the input; what GPUs gather is not."""
     found = layout("reduce-scatter")
     assert found.in_one_space(1, "o", 0) == found.in_one_space(1, "i", found.shard)
     assert found.in_one_space(1, "s", 0) == ("s", 0)

@@ -1,5 +1,7 @@
 """One order for all, in chains."""
 
+from itertools import pairwise
+
 import pytest
 
 from forestcoll import generate, lower
@@ -30,6 +32,6 @@ def test_all_come_once_and_after_what_they_need(seed: int, collective: str) -> N
     assert sorted(order) == list(range(len(pieces)))
     assert all(place[need] < place[p] for p in order for need in pieces[p].needs)
     for chain in chains:
-        for one, other in zip(chain, chain[1:], strict=False):
+        for one, other in pairwise(chain):
             assert pieces[one].head == pieces[other].tail
             assert one in pieces[other].needs

@@ -38,7 +38,9 @@ def test_steps_move_less_than_72_chunks() -> None:
 
 def test_neighbours_in_the_data_that_go_one_way_are_one_step() -> None:
     """Recursive doubling sends 1, 2, 4 and 8 shards of sixteen, each time in one step."""
-    draft = Draft.of(lower(make("recursive-doubling", "allgather", "hypercube:dimension=4")))
+    draft = Draft.of(
+        lower(make("recursive-halving-doubling", "allgather", "hypercube:dimension=4"))
+    )
     sent = [each.count for each in draft.actions() if each.gpu == 0 and each.kind == "s"]
     assert sum(sent) == 15
     assert len(sent) <= 6
