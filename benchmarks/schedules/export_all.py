@@ -28,7 +28,7 @@ from tests.schedule.made.run_msccl import RIGHT, carried_out
 __all__ = ["main", "outcome"]
 
 MOST_GPUS = 64
-SLOWLY = 20_000  # transfers in all instances, up to which the slow machine is tried, too
+SLOWLY = 1_000  # transfers in all instances, up to which the slow machine is tried, too
 OURS = "forestcoll"
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce")
 

@@ -8,7 +8,9 @@ Output:  chains: in each, every piece is sent on from where the one before it ha
 Cost:    the pieces that meet at a GPU, for each of them.
 Source:  ours. Threadblocks that do their parts of this order in this order cannot deadlock: of
          all transfers not yet done, the first can go on. Both its ends have done all before it, so
-         has whomever it waits for, and its queue is empty, whatever its depth.
+         has whomever it waits for, and its queue is empty, whatever its depth. (A step that passes
+         on holds both transfers, next to each other in the order; it does so chunk by chunk, see
+         :mod:`forestcoll.schedule.export.msccl.threadblock_actions`.)
 """
 
 from __future__ import annotations

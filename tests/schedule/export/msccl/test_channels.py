@@ -18,9 +18,8 @@ def test_a_threadblock_receives_and_sends_on() -> None:
 
 def test_what_is_sent_to_one_gpu_is_spread_over_the_channels() -> None:
     """The last step of recursive doubling sends eight shards of sixteen: two over each of four."""
-    draft = Draft.of(
-        lower(make("recursive-halving-doubling", "allgather", "hypercube:dimension=4"))
-    )
+    schedule = make("recursive-halving-doubling", "allgather", "hypercube:dimension=4")
+    draft = Draft.of(lower(schedule))
     queues = queues_of(draft.pieces, draft.chains, 4)
     last = max(piece.step for piece in draft.pieces)
     used = {
