@@ -1,9 +1,9 @@
 """What an algorithm of MSCCL does, executed on the CPU with real buffers: right, or what is wrong.
 
 To read: ``findings``; ``merged_steps`` (steps as the executor keeps them), ``call_sizes``,
-``actions`` (steps in transfers), ``fifos``, ``flags`` and ``precedence`` (what comes after what),
-``deadlocks``; ``cells`` (buffers), ``multisets``, ``execution``, ``collective_results``,
-``happens_before`` and ``races``; ``runtime_limits``; ``interpreter``, which is all of it.
+``actions`` (steps in transfers), ``order/`` (what comes before what); ``cells`` (buffers),
+``multisets``, ``execution``, ``collective_results``; ``races``; ``runtime_limits``; and
+``interpreter``, which is all of it.
 """
 
 from forestcoll.schedule.interpret.findings import Finding, Findings, Kind, Place

@@ -1,10 +1,9 @@
 """How the runtime cuts a call of some size: chunks at once, slices of a chunk.
 
 A slot of a FIFO holds so many bytes. Chunks that are larger are moved in slices, the program being
-run for each; of chunks that are smaller, so many go at once as fill a slot. What can go wrong is at
-the two ends of the sizes: with most transfers for a step (the largest call), and with fewest (the
-smallest). If the counts of sends and receives agree, a run with fewer transfers for a step cannot
-be stuck where one with more is not, and orders less.
+run for each; of chunks that are smaller, so many go at once as fill a slot. So a step is of most
+transfers in the largest call, and of fewest in the smallest. If the counts of sends and receives
+agree, a run with fewer transfers for a step cannot be stuck where one with more is not.
 """
 
 from __future__ import annotations

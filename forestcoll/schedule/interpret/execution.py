@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from forestcoll.schedule.interpret.actions import Actions
 from forestcoll.schedule.interpret.cells import Cells
-from forestcoll.schedule.interpret.fifos import Pairs
 from forestcoll.schedule.interpret.merged_steps import (
     ADDS,
     POPS,
@@ -27,6 +26,7 @@ from forestcoll.schedule.interpret.merged_steps import (
     MergedSteps,
 )
 from forestcoll.schedule.interpret.multisets import NOTHING, Multisets
+from forestcoll.schedule.interpret.order.fifos import Pairs
 
 __all__ = ["Memory", "Units", "execute", "numbers_of", "units_of"]
 

@@ -33,15 +33,15 @@ from forestcoll.schedule.interpret.collective_results import (
     find_wrong_data,
     initial,
 )
-from forestcoll.schedule.interpret.deadlocks import find_deadlocks
-from forestcoll.schedule.interpret.execution import execute, units_of
-from forestcoll.schedule.interpret.fifos import Pairs, check_pairs, pairs_of
+from forestcoll.schedule.interpret.execution import Units, execute, units_of
 from forestcoll.schedule.interpret.findings import Finding, Findings, Kind
-from forestcoll.schedule.interpret.flags import check_waits
 from forestcoll.schedule.interpret.merged_steps import POPS, PUSHES, MergedSteps, merge
 from forestcoll.schedule.interpret.multisets import Multisets
-from forestcoll.schedule.interpret.precedence import Edges, edges_of, levels_of
-from forestcoll.schedule.interpret.races import find_races
+from forestcoll.schedule.interpret.order.deadlocks import find_deadlocks
+from forestcoll.schedule.interpret.order.fifos import Pairs, check_pairs, pairs_of
+from forestcoll.schedule.interpret.order.flags import check_waits
+from forestcoll.schedule.interpret.order.precedence import Edges, edges_of, levels_of
+from forestcoll.schedule.interpret.races import find_overlaps, find_races
 from forestcoll.schedule.interpret.runtime_limits import check_limits, check_steps
 from forestcoll.schedule.msccl.algorithm import Algorithm
 
@@ -74,14 +74,21 @@ def interpret(algorithm: Algorithm, *, root: int | None = None) -> Findings:
     if not _can_be_executed(algorithm, steps, told):
         told.take([Finding(Kind.NOTE, "not executed, for what it does is not defined")])
         return told.findings((), 0)
-    runs, transfers = [], 0
-    for cut in cuts_of(algorithm):
+    cuts = cuts_of(algorithm)
+    for cut in cuts:
         _check_size(algorithm, steps, cut)
-        run = _Run(algorithm, steps, cut, source)
-        told.take(run.findings())
-        transfers = max(transfers, int(run.actions.pushes.sum()))
-        runs.append(cut.words)
-    return told.findings(tuple(runs), transfers)
+    if len(cuts) > 1:
+        told.take(_first(_unlike_counts(algorithm, steps)))
+    runs = [_Run(algorithm, steps, cut, source) for cut in cuts]
+    for run in runs:
+        told.take(run.findings(with_races=run is runs[0]))
+    return told.findings(tuple(cut.words for cut in cuts), int(runs[0].actions.pushes.sum()))
+
+
+def _unlike_counts(algorithm: Algorithm, steps: MergedSteps) -> Iterator[Finding]:
+    """Tell of steps that meet with unlike counts, which some size between two would part."""
+    whole = actions_of(steps, Cut(MOST_COUNT, 1, "all at once"))
+    return check_pairs(whole, pairs_of(whole, FIFO_DEPTH[algorithm.protocol]))
 
 
 class _Collected:
@@ -174,7 +181,8 @@ class _Run:
         self._edges: Edges = edges_of(self.actions, self._pairs)
         self._levels = levels_of(self._edges, self.actions.each * cut.slices)
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self, *, with_races: bool) -> Iterator[Finding]:
+        """Tell of all that is wrong; races that there are at any size, if asked for."""
         yield from _first(check_pairs(self.actions, self._pairs))
         for one in _first(find_deadlocks(self.actions, self._edges, self._levels)):
             yield replace(one, message=f"{one.message} ({self._words})")
@@ -189,10 +197,18 @@ class _Run:
         for mode in modes:
             cells = cells_of(self._algorithm, self.actions.steps, in_place=mode)
             words = ("in place: " if mode else "out of place: ") if len(modes) > 1 else ""
-            for one in self._with_data(cells, in_place=mode):
+            units = units_of(self.actions, self._pairs, cells)
+            if with_races:
+                for one in _first(self._races(units)):
+                    yield replace(one, message=words + one.message)
+            for one in self._wrong_data(units, cells, in_place=mode):
                 yield replace(one, message=words + one.message)
 
-    def _with_data(self, cells: Cells, *, in_place: bool) -> Iterator[Finding]:
+    def _races(self, units: Units) -> Iterator[Finding]:
+        at_any_size = replace(self._pairs, room=self._pairs.room_at_any_size)
+        return find_races(self.actions, units, edges_of(self.actions, at_any_size), self._levels)
+
+    def _wrong_data(self, units: Units, cells: Cells, *, in_place: bool) -> Iterator[Finding]:
         actions, levels = self.actions, self._levels
         promise = Promise(
             collective_of(self._algorithm),
@@ -201,8 +217,7 @@ class _Run:
             cells,
             actions.slices,
         )
-        units = units_of(actions, self._pairs, cells)
-        yield from _first(find_races(actions, units, self._edges, levels))
+        yield from _first(find_overlaps(actions, units, levels))
         if (levels < 0).any():
             return
         multisets = Multisets(promise.gpus, max(1, promise.chunks))
@@ -230,9 +245,9 @@ def _root(algorithm: Algorithm, given: int | None) -> int:
     busy = set(steps.gpu[lacking[steps.kind]].tolist())
     found = sorted(set(range(gpus)) - busy)
     if len(found) != 1:
-        word = "receives" if collective == "broadcast" else "sends"
+        word = "receive" if collective == "broadcast" else "send"
         raise InvalidParameterError(
-            f"{len(found)} of {gpus} GPUs are such that none {word} there, so the root of this "
-            f"{collective} is not plain; give it"
+            f"{len(found)} of {gpus} GPUs {word} nothing, so the root of this {collective} is not "
+            "plain; give it"
         )
     return found[0]

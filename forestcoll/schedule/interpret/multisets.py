@@ -94,10 +94,8 @@ class Multisets:
             return "a sum with very many repetitions"
         slice_, chunk = divmod(content.position, chunks)
         other = " of another slice" if slice_ != nth else ""
-        repeated = content.repeated or {}
-        times = [
-            (gpu, 1 + repeated.get(gpu, 0)) for gpu in range(self._gpus) if content.gpus >> gpu & 1
-        ]
+        repeated = content.repeated or Counter[int]()
+        times = [(gpu, 1 + repeated[gpu]) for gpu in range(self._gpus) if content.gpus >> gpu & 1]
         return f"input chunk {chunk}{other} of {_gpus_in_words(times)}"
 
 

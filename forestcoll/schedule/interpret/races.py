@@ -20,11 +20,11 @@ import numpy as np
 from forestcoll.schedule.interpret.actions import Actions
 from forestcoll.schedule.interpret.execution import Units
 from forestcoll.schedule.interpret.findings import Finding, Kind
-from forestcoll.schedule.interpret.happens_before import happens_before
 from forestcoll.schedule.interpret.merged_steps import BUFFERS, Bools, Ints
-from forestcoll.schedule.interpret.precedence import Edges
+from forestcoll.schedule.interpret.order.happens_before import happens_before
+from forestcoll.schedule.interpret.order.precedence import Edges
 
-__all__ = ["find_races"]
+__all__ = ["find_overlaps", "find_races"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +37,24 @@ class _Accesses:
 
 
 def find_races(actions: Actions, units: Units, edges: Edges, levels: Ints) -> Iterator[Finding]:
-    """Tell of the races of the first slice, one for each pair of steps."""
+    """Tell of the races of the first slice, one for each pair of steps.
+
+    Parameters
+    ----------
+    actions : Actions
+        Of the largest call, which has most transfers.
+    units : Units
+    edges : Edges
+        What holds at all sizes.
+    levels : ndarray (actions,)
+    """
     each = actions.each
     accesses = _accesses(units, levels, each)
     one, other = _neighbours(accesses)
     first, second = units.action[accesses.unit[one]], units.action[accesses.unit[other]]
-    within = (first == second) & (accesses.unit[one] != accesses.unit[other])
-    yield from _overlaps(actions, first[within])
     block = actions.block
     across = np.flatnonzero(block[first] != block[second])
     one, other, first, second = one[across], other[across], first[across], second[across]
-    steps = actions.step[first] * actions.steps.block.size + actions.step[second]
     inside = (edges.tail >= 0) & (edges.tail < each) & (edges.head < each)
     inside &= (levels[edges.tail] >= 0) & (levels[edges.head] >= 0)
     _, at, back = np.unique(first * each + second, return_index=True, return_inverse=True)
@@ -60,18 +67,34 @@ def find_races(actions: Actions, units: Units, edges: Edges, levels: Ints) -> It
         second[at],
     )
     racing = np.flatnonzero(~ordered[back.reshape(first.shape)])
-    _, once = np.unique(steps[racing], return_index=True)
-    for pair in racing[np.sort(once)]:
-        yield _told(actions, accesses, int(one[pair]), int(other[pair]), units)
+    for pair in _one_for_each_pair_of_steps(actions, accesses, one[racing], other[racing], units):
+        yield _told(actions, accesses, pair, units)
+
+
+def _one_for_each_pair_of_steps(
+    actions: Actions, accesses: _Accesses, one: Ints, other: Ints, units: Units
+) -> Iterator[tuple[int, int]]:
+    """Return of the accesses of each two steps those of the first chunk, the earlier step first."""
+    step = actions.step[units.action[accesses.unit]]
+    swap = step[one] > step[other]
+    low, high = np.where(swap, other, one), np.where(swap, one, other)
+    order = np.lexsort((accesses.writes[low], accesses.cell[low], step[high], step[low]))
+    key = step[low[order]] * actions.steps.block.size + step[high[order]]
+    _, at = np.unique(key, return_index=True)
+    return zip(low[order[at]].tolist(), high[order[at]].tolist(), strict=True)
 
 
 def _accesses(units: Units, levels: Ints, each: int) -> _Accesses:
-    """Return the reads and writes of the first slice that come to pass."""
+    """Return the reads and writes of the first slice that come to pass.
+
+    What is copied to itself, as in place an own chunk may be, is the same before and after.
+    """
     done = np.flatnonzero((units.action < each) & (levels[units.action] >= 0))
+    idle = (units.first[done] == units.target[done]) & (units.second[done] < 0)
     parts = [
         (done[units.first[done] < units.cells], units.first, False),
         (done[units.second[done] >= 0], units.second, False),
-        (done[units.target[done] >= 0], units.target, True),
+        (done[(units.target[done] >= 0) & ~idle], units.target, True),
     ]
     unit = np.concatenate([some for some, _, _ in parts])
     cell = np.concatenate([places[some] for some, places, _ in parts])
@@ -98,20 +121,25 @@ def _neighbours(accesses: _Accesses) -> tuple[Ints, Ints]:
     )
 
 
-def _overlaps(actions: Actions, racing: Ints) -> Iterator[Finding]:
-    for step in np.unique(actions.step[racing]):
+def find_overlaps(actions: Actions, units: Units, levels: Ints) -> Iterator[Finding]:
+    """Tell of steps that write in a transfer what another chunk of it reads."""
+    accesses = _accesses(units, levels, actions.each)
+    one, other = _neighbours(accesses)
+    first, second = units.action[accesses.unit[one]], units.action[accesses.unit[other]]
+    within = (first == second) & (accesses.unit[one] != accesses.unit[other])
+    for step in np.unique(actions.step[first[within]]):
         message = f"{actions.steps.name(step)}: reads chunks that it writes, shifted"
         yield Finding.at(Kind.RACE, message, actions.steps.place(step))
 
 
-def _told(actions: Actions, accesses: _Accesses, one: int, other: int, units: Units) -> Finding:
-    steps = [actions.step_of(units.action[accesses.unit[access]]) for access in (one, other)]
-    words = [
+def _told(actions: Actions, accesses: _Accesses, pair: tuple[int, int], units: Units) -> Finding:
+    steps = [actions.step_of(units.action[accesses.unit[access]]) for access in pair]
+    words = " and ".join(
         f"{actions.steps.name(step)} {'writes' if accesses.writes[access] else 'reads'}"
-        for step, access in zip(steps, (one, other), strict=True)
-    ]
-    message = f"{words[0]} and {words[1]} {_chunk(actions, accesses, other, units)}, in no order"
-    return Finding.at(Kind.RACE, message, *(actions.steps.place(step) for step in reversed(steps)))
+        for step, access in zip(steps, pair, strict=True)
+    )
+    message = f"{words} {_chunk(actions, accesses, pair[0], units)}, in no order"
+    return Finding.at(Kind.RACE, message, *(actions.steps.place(step) for step in steps))
 
 
 def _chunk(actions: Actions, accesses: _Accesses, access: int, units: Units) -> str:

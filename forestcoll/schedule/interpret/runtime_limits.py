@@ -47,7 +47,10 @@ def check_limits(algorithm: Algorithm) -> Iterator[Finding]:
     chunks, gpus = algorithm.chunks_per_loop, len(algorithm.gpus)
     collective = collective_of(algorithm)
     if collective in ("allgather", "reducescatter", "alltoall") and chunks % gpus:
-        message = f"nchunksperloop is {chunks}; a {collective} needs a multiple of the {gpus} GPUs"
+        message = (
+            f"nchunksperloop is {chunks}; for {collective} of {gpus} GPUs it must be a multiple of "
+            f"{gpus}"
+        )
         yield Finding(Kind.BOUNDS, message)
     if algorithm.channels > MOST_CHANNELS:
         message = f"{algorithm.channels} channels; the executor has {MOST_CHANNELS}"

@@ -247,6 +247,8 @@ class _Parser:
     def _unknown(self, tag: str, parent: str) -> None:
         if not parent:
             self._refuse(f"begins with {tag}; an algorithm of MSCCL begins with algo")
+        if len(self._remarks) >= _MOST_REMARKS:
+            self._refuse(f"{tag} and too many others are no elements of MSCCL; take them out")
         self._remark(f"{tag} is no element of MSCCL; it is ignored", self._line)
 
     def _doctype(self, *_: object) -> NoReturn:

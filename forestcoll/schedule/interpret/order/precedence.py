@@ -21,9 +21,9 @@ import numpy as np
 
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.schedule.interpret.actions import Actions
-from forestcoll.schedule.interpret.fifos import Pairs
-from forestcoll.schedule.interpret.flags import ends_of_waits, first_that_tell
 from forestcoll.schedule.interpret.merged_steps import Bools, Ints
+from forestcoll.schedule.interpret.order.fifos import Pairs
+from forestcoll.schedule.interpret.order.flags import ends_of_waits, first_that_tell
 
 __all__ = ["MOST_LEVELS", "Edges", "Reason", "edges_of", "levels_of"]
 

@@ -29,12 +29,15 @@ class Pairs:
     room : ndarray (actions,)
         The receive that makes room for a send; -1: there is room at the start, or it is none; -2:
         nothing ever does.
+    room_at_any_size : ndarray (actions,)
+        The same as if every step were one transfer: what a send comes after in calls of all sizes.
     pop : ndarray (actions,)
         The receive of a send; -1: none.
     """
 
     push: Ints
     room: Ints
+    room_at_any_size: Ints
     pop: Ints
 
 
@@ -46,13 +49,33 @@ def pairs_of(actions: Actions, depth: int) -> Pairs:
     pushes, push_keys = _ranked(actions, actions.pushes, send[block])
     pops, pop_keys = _ranked(actions, actions.pops, receive[block])
     size = actions.each * actions.slices
-    push, pop, room = (np.full(size, -1, dtype=np.int64) for _ in range(3))
+    push, pop = (np.full(size, -1, dtype=np.int64) for _ in range(2))
     push[pops] = _looked_up(pop_keys, push_keys, pushes)
     pop[pushes] = _looked_up(push_keys, pop_keys, pops)
+    room = _room(pushes, push_keys, pops, pop_keys, depth, size)
+    push_steps = _by_step(actions, pushes, push_keys)
+    pop_steps = _by_step(actions, pops, pop_keys)
+    ends = np.flatnonzero(np.diff(pop_steps, append=-1) != 0)
+    loose = _room(pushes, push_steps, pops[ends], pop_steps[ends], depth, size)
+    return Pairs(push, room, loose, pop)
+
+
+def _room(pushes: Ints, push_keys: Ints, pops: Ints, pop_keys: Ints, depth: int, size: int) -> Ints:
+    """Return the receive so many before each send."""
+    room = np.full(size, -1, dtype=np.int64)
     late = push_keys % size >= depth
     freed = _looked_up(push_keys[late] - depth, pop_keys, pops)
     room[pushes[late]] = np.where(freed < 0, -2, freed)
-    return Pairs(push, room, pop)
+    return room
+
+
+def _by_step(actions: Actions, found: Ints, keys: Ints) -> Ints:
+    """Return keys that count steps where others count transfers."""
+    size = actions.each * actions.slices
+    starts: Ints = np.cumsum(actions.first_chunk[found % actions.each] == 0)
+    fifo = keys // size
+    counted: Ints = starts - starts[np.searchsorted(fifo, fifo)]
+    return fifo * size + counted
 
 
 def _ends(steps: MergedSteps) -> tuple[Ints, Ints]:

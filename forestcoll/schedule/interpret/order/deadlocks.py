@@ -9,7 +9,7 @@ import numpy as np
 from forestcoll.schedule.interpret.actions import Actions
 from forestcoll.schedule.interpret.findings import Finding, Kind
 from forestcoll.schedule.interpret.merged_steps import Ints
-from forestcoll.schedule.interpret.precedence import Edges, Reason
+from forestcoll.schedule.interpret.order.precedence import Edges, Reason
 
 __all__ = ["find_deadlocks"]
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.schedule.interpret.merged_steps import Bools, Ints
-from forestcoll.schedule.interpret.precedence import Edges
+from forestcoll.schedule.interpret.order.precedence import Edges
 
 __all__ = ["happens_before"]
 

@@ -1,0 +1,98 @@
+"""The command that checks MSCCL's XML."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import assert_one_line, document, invoke
+from tests.schedule.msccl_programs import Block, changed, line_of, ring_allgather, xml
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "file.xml"
+    path.write_text(text)
+    return path
+
+
+def test_a_right_file_is_a_screen_that_ends_with_yes(tmp_path: Path) -> None:
+    path = written(tmp_path, ring_allgather(4))
+    result = invoke("check-xml", path)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        f"file          {path}",
+        "name          by hand",
+        "collective    allgather",
+        "calls         out of place",
+        "GPUs          4",
+        "protocol      Simple",
+        "channels      1",
+        "threadblocks  2 a GPU at most",
+        "chunks        4",
+        "sizes         0 bytes to any size",
+        "executed      the largest call: one chunk a transfer, several slices",
+        "findings      none",
+        "right         yes",
+    ]
+
+
+def test_a_wrong_file_ends_with_one_and_names_the_line(tmp_path: Path) -> None:
+    text = ring_allgather(4)
+    line = line_of(text, 2, 0, 3)
+    path = written(tmp_path, changed(text, line, dstoff=0))
+    result = invoke("check-xml", path)
+    assert result.exit_code == 1
+    assert f"(line {line})" in result.stdout
+    assert result.stdout.splitlines()[-1] == "right         no"
+    assert not result.stderr
+
+
+def test_the_document_has_all_findings(tmp_path: Path) -> None:
+    """A ring of 20 that needs calls in place is all wrong in others; a screen shows five."""
+    path = written(tmp_path, changed(ring_allgather(20, in_place=True), 1, inplace=0, outofplace=1))
+    result = invoke("check-xml", path, "--json")
+    assert result.exit_code == 1
+    found = json.loads(result.stdout)
+    assert (found["right"], len(found["findings"]), found["more_of"]) == (False, 50, ["data"])
+    assert {one["kind"] for one in found["findings"]} == {"data"}
+    shown = invoke("check-xml", path).stdout
+    assert shown.count("data: GPU") == 5
+    assert "data: 45 or more others; see --json" in shown
+
+
+def test_what_the_executor_would_ignore_is_noted(tmp_path: Path) -> None:
+    """It is right, were it read; so the code is 0."""
+    path = written(tmp_path, ring_allgather(3).replace(' maxBytes="0"', ""))
+    result = invoke("check-xml", path)
+    assert result.exit_code == 0
+    assert "notes         algo has no maxBytes, so the executor ignores the file" in result.stdout
+    found = document("check-xml", path)
+    assert (found["right"], found["missing"]) == (True, ["maxBytes"])
+    assert found["findings"][0]["line"] == 1
+
+
+def test_a_root_may_be_given(tmp_path: Path) -> None:
+    gpus = [[Block(1, 1).step("s").step("r", "i0", "s0")], [Block(0, 0).step("r").step("s", "i0")]]
+    path = written(tmp_path, xml("broadcast", gpus, 1, (1, 1, 1)))
+    result = invoke("check-xml", path)
+    assert result.exit_code == 2
+    assert_one_line(result.stderr, "the root of this broadcast is not plain; give it")
+    assert invoke("check-xml", path, "--root", "0").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("<algo", "file.xml:1: not XML"), ("<!DOCTYPE a><algo/>", "has a document type")],
+)
+def test_what_is_no_file_of_msccl_is_one_line(tmp_path: Path, text: str, message: str) -> None:
+    result = invoke("check-xml", written(tmp_path, text))
+    assert result.exit_code == 2
+    assert_one_line(result.stderr, message)
+
+
+def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    result = invoke("check-xml", tmp_path / "none.xml")
+    assert result.exit_code == 2
+    assert_one_line(result.stderr, "cannot be read: no such file")
