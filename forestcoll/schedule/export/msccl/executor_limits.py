@@ -13,6 +13,7 @@ __all__ = [
     "CHANNELS",
     "CHANNEL_THREADBLOCKS",
     "GPU_THREADBLOCKS",
+    "GPU_ELEMENTS",
     "LAST_OFFSET",
     "STEP_CHUNKS",
     "Excess",
@@ -30,10 +31,13 @@ CHANNELS = 32
 """Channels."""
 
 CHANNEL_THREADBLOCKS = 32
-"""Threadblocks of a GPU on one channel."""
+"""Threadblocks of a GPU that send or receive on one channel."""
 
 GPU_THREADBLOCKS = 108
 """Threadblocks of a GPU: they must all run at once, one on each multiprocessor of an A100."""
+
+GPU_ELEMENTS = 4095
+"""Elements of a file that the executor's reader keeps for a GPU: ``algo``, every ``gpu``, and its own."""
 
 LAST_OFFSET = 2**15 - 1
 """Chunks are counted in 16 bits."""
@@ -58,9 +62,15 @@ def excess_of(algorithm: Algorithm) -> Excess | None:
     on_channel = [
         many
         for gpu in gpus
-        for many in Counter(block.channel for block in gpu.threadblocks).values()
+        for many in Counter(
+            block.channel for block in gpu.threadblocks if max(block.send, block.receive) >= 0
+        ).values()
     ]
     chunks = [max(gpu.input_chunks, gpu.output_chunks, gpu.scratch_chunks) for gpu in gpus]
+    elements = [
+        1 + len(gpus) + sum(1 + len(block.instructions) for block in gpu.threadblocks)
+        for gpu in gpus
+    ]
     found = (
         Excess("chunks in a buffer", max(chunks, default=0), LAST_OFFSET + 1),
         Excess("channels", algorithm.channels, CHANNELS),
@@ -77,6 +87,7 @@ def excess_of(algorithm: Algorithm) -> Excess | None:
             max((len(block.instructions) for block in blocks), default=0),
             BLOCK_STEPS,
         ),
+        Excess("elements for a GPU in the file", max(elements, default=0), GPU_ELEMENTS),
     )
     return next((one for one in found if one.needed > one.most), None)
 
