@@ -8,7 +8,7 @@ Cost:    for each chain, its hops on every channel.
 Source:  ours, greedy: what is sent over the same hops is dealt out in parts to the queues that have
          the least; of these, to where threadblocks that receive from one GPU and send to the next
          are there or can be. A threadblock does both only if they go together, unless its GPU would
-         otherwise have too many.
+         otherwise have too many. A thrifty choice takes queues that are there rather than new ones.
 """
 
 from __future__ import annotations
@@ -50,12 +50,15 @@ class Queues:
     ----------
     channel : list of int
         By chain.
+    thrifty : bool
+        Whether to take few queues rather than to share the load out.
     load : Counter
         Chunks over each queue.
     onward, origin : dict
         Of a queue in, the queue out that one threadblock at its head does too; and the reverse.
     """
 
+    thrifty: bool = False
     channel: list[int] = field(default_factory=list)
     load: Counter[Queue] = field(default_factory=Counter)
     onward: dict[Queue, Queue] = field(default_factory=dict)
@@ -75,7 +78,10 @@ class Queues:
             self.onward.get(one, other) != other or self.origin.get(other, one) != one
             for one, other in pairwise(path)
         )
-        return crowded, max(self.load[one] for one in path), breaks, len(new), path[0].channel
+        fullest, channel = max(self.load[one] for one in path), path[0].channel
+        if self.thrifty:
+            return crowded, len(new), breaks, fullest, channel
+        return crowded, fullest, breaks, len(new), channel
 
     def take(self, path: Sequence[Queue], chunks: int) -> None:
         """Send so many chunks over a path."""
@@ -90,9 +96,14 @@ class Queues:
                 self.origin[other] = one
 
 
-def queues_of(pieces: Sequence[Piece], chains: Sequence[Sequence[int]], channels: int) -> Queues:
+def queues_of(
+    pieces: Sequence[Piece],
+    chains: Sequence[Sequence[int]],
+    channels: int,
+    thrifty: bool = False,
+) -> Queues:
     """Choose the channels of chains."""
-    queues = Queues()
+    queues = Queues(thrifty)
     begin = 0
     while begin < len(chains):
         end = begin + 1

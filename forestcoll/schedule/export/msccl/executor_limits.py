@@ -12,8 +12,8 @@ __all__ = [
     "BLOCK_STEPS",
     "CHANNELS",
     "CHANNEL_THREADBLOCKS",
-    "GPU_THREADBLOCKS",
     "GPU_ELEMENTS",
+    "GPU_THREADBLOCKS",
     "LAST_OFFSET",
     "STEP_CHUNKS",
     "Excess",
@@ -37,7 +37,7 @@ GPU_THREADBLOCKS = 108
 """Threadblocks of a GPU: they must all run at once, one on each multiprocessor of an A100."""
 
 GPU_ELEMENTS = 4095
-"""Elements of a file that the executor's reader keeps for a GPU: ``algo``, every ``gpu``, and its own."""
+"""Elements of a file that the executor keeps for a GPU: ``algo``, every ``gpu``, its own others."""
 
 LAST_OFFSET = 2**15 - 1
 """Chunks are counted in 16 bits."""

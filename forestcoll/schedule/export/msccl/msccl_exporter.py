@@ -4,7 +4,8 @@ Problem: a runtime of threadblocks that wait for each other is to do what a prog
 Input:   a program, and how it is to be run: protocol, channels, instances, in place or not.
 Output:  an algorithm within the limits of the runtime; the data comes out right, nothing races and
          nothing deadlocks, whatever the depth of queues.
-Cost:    that of the passes below, for each number of channels that is tried.
+Cost:    that of the passes below, for each number of channels that is tried: with the load shared
+         out, with few queues, and at last with few queues and nothing passed on at once.
 Source:  ours; the passes are the modules of this package.
 """
 
@@ -12,7 +13,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
 from forestcoll.errors import ExportError, InvalidParameterError
 from forestcoll.schedule.export.msccl.buffer_operations import operations_of
@@ -111,8 +113,9 @@ def to_msccl(program: Program, options: MscclOptions | None = None) -> Algorithm
     pieces = in_units(pieces, layout.unit)
     draft = _Draft(program, options, layout, pieces, chained(pieces))
     broken: list[tuple[int, Excess]] = []
-    for channels in _numbers(options):
-        algorithm = draft.algorithm(channels)
+    tries = ((draft, False), (draft, True), (draft.unchained(), True))
+    for (way, thrifty), channels in product(tries, _numbers(options)):
+        algorithm = way.algorithm(channels, thrifty)
         excess = excess_of(algorithm)
         if excess is None:
             return algorithm
@@ -130,7 +133,7 @@ def _numbers(options: MscclOptions) -> list[int]:
 
 def _too_much(algorithm: Algorithm, broken: Sequence[tuple[int, Excess]]) -> ExportError:
     channels, excess = min(broken, key=lambda one: one[1].needed / one[1].most)
-    tried = ", ".join(str(many) for many, _ in sorted(broken))
+    tried = ", ".join(str(many) for many in sorted({many for many, _ in broken}))
     return ExportError(
         f"{algorithm.name} does not fit the runtime of MSCCL: with {channels} channels for each "
         f"instance it needs {excess} (channels tried: {tried}); take fewer trees per GPU (generate "
@@ -148,10 +151,14 @@ class _Draft:
     pieces: list[Piece]
     chains: list[list[int]]
 
-    def algorithm(self, channels: int) -> Algorithm:
+    def unchained(self) -> _Draft:
+        """Return the same order, in which no step passes anything on."""
+        return replace(self, chains=[[piece] for chain in self.chains for piece in chain])
+
+    def algorithm(self, channels: int, thrifty: bool) -> Algorithm:
         """Write the program with so many channels for each instance."""
         layout, options = self.layout, self.options
-        queues = queues_of(self.pieces, self.chains, channels)
+        queues = queues_of(self.pieces, self.chains, channels, thrifty)
         values = values_of(self.pieces, layout)
         operations = operations_of(self.pieces, self.chains, values, layout)
         actions, scratch = actions_of(
