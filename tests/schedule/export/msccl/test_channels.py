@@ -41,3 +41,12 @@ def test_a_gpu_with_too_many_threadblocks_lets_some_do_two_things() -> None:
         assert len(blocks) <= GPU_THREADBLOCKS
         for channel in range(8):
             assert sum(block.channel == channel for block in blocks) <= CHANNEL_THREADBLOCKS
+
+
+def test_a_thrifty_choice_takes_queues_that_are_there() -> None:
+    """All reduce to all, then gather: five peers are five queues of each."""
+    draft = Draft.of(lower(make("direct", "allreduce", "complete:nodes=6")))
+    singly = [[piece] for chain in draft.chains for piece in chain]
+    many = queues_of(draft.pieces, singly, 4)
+    few = queues_of(draft.pieces, singly, 4, thrifty=True)
+    assert len(few.load) == 6 * 5 < len(many.load)
