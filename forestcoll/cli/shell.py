@@ -37,6 +37,7 @@ CORE = {
         "verify": "inspection:verify_schedule",
         "simulate": "simulation:simulate_schedule",
         "draw": "inspection:draw_one_tree",
+        "export": "runtime_files.exporting:export_schedule",
         "check-xml": "runtime_files.xml_checking:check_xml",
         "schema": "schemas:show_schema",
     }.items()

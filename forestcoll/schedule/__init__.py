@@ -3,8 +3,9 @@
 To read: the types, ``forest`` (with ``tree_flow``), ``factored``, ``multicast``, ``allreduce``,
 ``steps`` (of ``sends``, by a ``clock``), ``flows``, and ``program``, which all of them lower to;
 ``flowing``, the model of time; ``verify/``, which believes none of them; ``cost/``; ``simulate/``
-(latencies included; import it from there); ``transform/``, schedules made of schedules; ``files/``;
-``msccl/`` and ``interpret/``, files of a runtime and what they do (import them from there).
+(latencies included); ``transform/``, schedules made of schedules; ``files/``; ``msccl/``,
+``export/`` and ``interpret/``, files of runtimes, schedules out to them, and what they do (import
+these and ``simulate`` from there).
 Shared by the types: ``equality``, ``exact_sums``, ``protocols``, ``unsupported``.
 """
 

@@ -1,6 +1,7 @@
 """MSCCL's XML as data, whoever wrote it: what exporters write and interpreters read.
 
-To read: ``algorithm`` (what such a file says), ``reading`` (from a file or a text).
+To read: ``algorithm`` (what such a file says), ``reading`` (from a file or a text),
+``writing``.
 """
 
 from forestcoll.schedule.msccl.algorithm import (
@@ -19,6 +20,7 @@ from forestcoll.schedule.msccl.reading import (
     read_algorithm,
     read_leniently,
 )
+from forestcoll.schedule.msccl.writing import write_algorithm, written_algorithm
 
 __all__ = [
     "ALIASES",
@@ -33,4 +35,6 @@ __all__ = [
     "parse_algorithm",
     "read_algorithm",
     "read_leniently",
+    "write_algorithm",
+    "written_algorithm",
 ]

@@ -1,0 +1,111 @@
+"""Every schedule that a method claims on at most 64 GPUs, exported and executed.
+
+Each goes through verify, lowering, export to MSCCL and the interpreter, in place and out of place
+where it may be called so; small ones also through the tests' own slow machine. Run from the
+repository's root: ``python -m benchmarks.schedules.export_all [--method NAME] [--out FILE]``.
+Prints a line for each that does not come out right, and counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from baselines.interface.method import Schedule
+from forestcoll import generate, lower
+from forestcoll.errors import ExportError, ForestCollError, UnsupportedError
+from forestcoll.schedule import verify
+from forestcoll.schedule.export import MscclOptions, to_msccl
+from forestcoll.schedule.interpret import interpret
+from forestcoll.schedule.msccl import parse_algorithm, written_algorithm
+from forestcoll.schedule.program import Program
+from tests.baselines.claims import CLAIMS, TOPOLOGIES, load, run
+from tests.schedule.made.run_msccl import RIGHT, carried_out
+
+__all__ = ["main", "outcome"]
+
+MOST_GPUS = 64
+SLOWLY = 1_000  # transfers in all instances, up to which the slow machine is tried, too
+OURS = "forestcoll"
+COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce")
+
+
+def cases() -> Iterator[tuple[str, str, str]]:
+    """Yield methods, collectives and topologies, our own first."""
+    for collective in COLLECTIVES:
+        for name in TOPOLOGIES:
+            yield OURS, collective, name
+    for method, claims in CLAIMS.items():
+        for collective, claim in claims.items():
+            for name in claim.does:
+                yield method, collective, name
+
+
+def outcome(method: str, collective: str, name: str) -> str:
+    """Make a schedule, export it, execute it, and say how it comes out."""
+    topology = load(name)
+    if method == OURS:
+        root = 0 if collective in ("broadcast", "reduce") else None
+        schedule: Schedule = generate(topology, collective=collective, root=root)
+    else:
+        schedule = run(method, collective, topology)
+    verify(schedule)
+    try:
+        program = lower(schedule)
+    except UnsupportedError as error:
+        return f"not lowered: {error}"
+    modes = (False, True) if collective in ("allgather", "broadcast") else (False,)
+    return "; ".join(dict.fromkeys(exported(program, in_place) for in_place in modes))
+
+
+def exported(program: Program, in_place: bool) -> str:
+    """Export a program and execute it."""
+    try:
+        algorithm = to_msccl(program, MscclOptions(in_place=in_place))
+    except UnsupportedError as error:
+        return str(error)
+    except ExportError as error:
+        return f"limit: {error}"
+    again = parse_algorithm(written_algorithm(algorithm)).algorithm
+    if again != algorithm:
+        return "WRONG: read as something else than was written"
+    root = int(program.chunks.root[0]) if program.collective in ("broadcast", "reduce") else None
+    wrong = [one for one in interpret(again, root=root).findings if one.is_wrong]
+    if wrong:
+        return f"WRONG: {wrong[0].message}"
+    if program.num_transfers * max(1, algorithm.chunks_per_loop // 64) <= SLOWLY:
+        for mode, may in ((True, algorithm.in_place), (False, algorithm.out_of_place)):
+            said = carried_out(algorithm, mode, passes=1) if may else RIGHT
+            if said != RIGHT:
+                return f"WRONG: {said}"
+    return RIGHT
+
+
+def main() -> None:
+    """Try all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--method", help="Of this method alone.")
+    parser.add_argument("--out", type=Path, default=Path("/dev/stdout"))
+    asked = parser.parse_args()
+    counts, began = Counter[str](), time.monotonic()
+    with asked.out.open("w", encoding="utf-8") as out:
+        for method, collective, name in cases():
+            if asked.method not in (None, method) or load(name).num_compute > MOST_GPUS:
+                continue
+            try:
+                said = outcome(method, collective, name)
+            except ForestCollError as error:
+                said = f"not made: {error}"
+            counts[f"{method} {said if said == RIGHT else said.split(':')[0]}"] += 1
+            if said != RIGHT:
+                print(f"{method} {collective} {name}: {said}", file=out, flush=True)
+        for line, many in sorted(counts.items()):
+            print(f"{many:5} {line}", file=out)
+        print(f"{sum(counts.values())} in {time.monotonic() - began:.0f} s", file=out, flush=True)
+
+
+if __name__ == "__main__":
+    main()

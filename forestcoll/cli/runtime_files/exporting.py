@@ -1,0 +1,124 @@
+"""The command that exports a schedule file for a runtime."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from forestcoll.atomic_write import write_whole
+from forestcoll.cli.options import Json, Output, ScheduleFile
+from forestcoll.cli.output import expect_writable, report
+from forestcoll.errors import InvalidParameterError, VerificationError
+from forestcoll.lowering import lower
+from forestcoll.problem.sizes import read_size
+from forestcoll.schedule import read_schedule, verify
+from forestcoll.schedule.export import FORMATS, export
+from forestcoll.schedule.interpret import interpret
+from forestcoll.schedule.msccl import parse_algorithm
+from forestcoll.schedule.program import Program
+from forestcoll.schedule.simulate import AlphaBeta
+
+__all__ = ["export_schedule"]
+
+
+def export_schedule(
+    file: ScheduleFile,
+    output: Output,
+    name: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "msccl",
+    protocol: Annotated[
+        str | None, typer.Option("--protocol", help="Simple, LL or LL128; Simple if not given.")
+    ] = None,
+    channels: Annotated[
+        int | None,
+        typer.Option("--channels", help="Of each instance, at most; what fits if none."),
+    ] = None,
+    instances: Annotated[
+        int | None,
+        typer.Option("--instances", help="Cut the data into so many, on channels of their own."),
+    ] = None,
+    in_place: Annotated[
+        bool,
+        typer.Option(
+            "--in-place", help="For calls in place: no GPU copies its own part to its output."
+        ),
+    ] = False,
+    least: Annotated[
+        str | None, typer.Option("--min-size", help="Of the data: 1MB; 1MB is 2^20.")
+    ] = None,
+    most: Annotated[str | None, typer.Option("--max-size", help="Of the data.")] = None,
+    size: Annotated[
+        str | None, typer.Option("--size", help="Of the data in GOAL; 1MB if not given.")
+    ] = None,
+    gamma: Annotated[
+        str | None,
+        typer.Option(
+            "--gamma", metavar="S", help="Seconds in which a GPU adds a gigabyte, in GOAL."
+        ),
+    ] = None,
+    check: Annotated[
+        bool,
+        typer.Option("--check/--no-check", help="Execute what is exported before writing it."),
+    ] = True,
+    json_: Json = False,
+) -> None:
+    """Verify a schedule file and write it for a runtime, proved again as the runtime sees it."""
+    expect_writable(output)
+    given = {
+        "protocol": protocol,
+        "channels": channels,
+        "instances": instances,
+        "in_place": in_place or None,
+        "min_bytes": _bytes("--min-size", least),
+        "max_bytes": _bytes("--max-size", most),
+        "size_bytes": _bytes("--size", size),
+        "gamma_s_per_gb": None if gamma is None else AlphaBeta(gamma_s_per_gb=gamma).gamma,
+    }
+    schedule = read_schedule(file)
+    verify(schedule)
+    program = lower(schedule)
+    options = {option: value for option, value in given.items() if value is not None}
+    exported = export(program, name, options)
+    executed = _executed(exported.text, name, program) if check else None
+    write_whole(output, partial(_write, exported.text))
+    facts: dict[str, Any] = {
+        "topology": program.topology.name,
+        "collective": program.collective,
+        "method": program.method,
+        "format": name,
+        **exported.facts,
+        "verified": True,
+        "executed": executed,
+        "file": output,
+    }
+    report(facts, json_)
+
+
+def _write(text: str, draft: Path) -> None:
+    draft.write_text(text, encoding="utf-8")
+
+
+def _bytes(option: str, text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        return read_size(text)
+    except ValueError as error:
+        raise InvalidParameterError(f"{option} {error}") from None
+
+
+def _executed(text: str, name: str, program: Program) -> list[str] | None:
+    """Execute what was exported; tell how. None if there is nothing that executes the format."""
+    if name != "msccl":
+        return None
+    root = int(program.chunks.root[0]) if program.collective in ("broadcast", "reduce") else None
+    found = interpret(parse_algorithm(text).algorithm, root=root)
+    wrong = [one for one in found.findings if one.is_wrong]
+    if wrong:
+        raise VerificationError(
+            f"what was exported is not right, so it is not written: {wrong[0].message}; please "
+            f"report the schedule"
+        )
+    return list(found.runs)

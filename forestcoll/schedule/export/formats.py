@@ -1,0 +1,123 @@
+"""The formats that programs are exported in, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from forestcoll.errors import InvalidParameterError
+from forestcoll.schedule.export.goal import goal
+from forestcoll.schedule.export.msccl import MscclOptions, to_msccl
+from forestcoll.schedule.msccl import Algorithm, written_algorithm
+from forestcoll.schedule.program import Program
+
+__all__ = ["FORMATS", "Exported", "Format", "export"]
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What an export comes to.
+
+    Parameters
+    ----------
+    text : str
+        Of the file.
+    facts : mapping
+        What there is to say of it.
+    """
+
+    text: str = field(repr=False)
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format.
+
+    Parameters
+    ----------
+    summary : str
+        What it is, in a line.
+    options : tuple of str
+        By name, what may be said of an export.
+    write : callable
+        From a program and some of the options to what is exported.
+    """
+
+    summary: str
+    options: tuple[str, ...]
+    write: Callable[[Program, Mapping[str, Any]], Exported] = field(repr=False)
+
+
+def _msccl(program: Program, options: Mapping[str, Any]) -> Exported:
+    algorithm = to_msccl(program, MscclOptions(**options))
+    return Exported(written_algorithm(algorithm), _facts(algorithm))
+
+
+def _goal(program: Program, options: Mapping[str, Any]) -> Exported:
+    asked: dict[str, Any] = {"size_bytes": 2**20, **options}
+    facts = {**asked, "ranks": program.topology.num_compute, "transfers": program.num_transfers}
+    return Exported(goal(program, **asked), facts)
+
+
+def _facts(algorithm: Algorithm) -> dict[str, Any]:
+    blocks = [block for gpu in algorithm.gpus for block in gpu.threadblocks]
+    return {
+        "protocol": algorithm.protocol,
+        "chunks": algorithm.chunks_per_loop,
+        "scratch_chunks": max(gpu.scratch_chunks for gpu in algorithm.gpus),
+        "channels": algorithm.channels,
+        "threadblocks": max(len(gpu.threadblocks) for gpu in algorithm.gpus),
+        "steps": max(len(block.instructions) for block in blocks),
+        "in_place": algorithm.in_place,
+        "out_of_place": algorithm.out_of_place,
+    }
+
+
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        "msccl": Format(
+            "XML for the executor of MSCCL",
+            ("protocol", "channels", "instances", "in_place", "min_bytes", "max_bytes"),
+            _msccl,
+        ),
+        "goal": Format(
+            "GOAL for the simulators LogGOPSim and ATLAHS", ("size_bytes", "gamma_s_per_gb"), _goal
+        ),
+    }
+)
+"""By name."""
+
+
+def export(program: Program, name: str, options: Mapping[str, Any] | None = None) -> Exported:
+    """Write a program in a format.
+
+    Parameters
+    ----------
+    program : Program
+        Of a schedule that is right.
+    name : str
+        One of :data:`FORMATS`.
+    options : mapping, optional
+        Of that format.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such format, or it has no such option.
+    UnsupportedError, ExportError
+        If the program cannot be written in it.
+    """
+    options = options or {}
+    if name not in FORMATS:
+        raise InvalidParameterError(
+            f"there is no format {name!r}; formats are {', '.join(FORMATS)}"
+        )
+    unknown = [option for option in options if option not in FORMATS[name].options]
+    if unknown:
+        raise InvalidParameterError(
+            f"{name} has no option {', '.join(unknown)}; it has {', '.join(FORMATS[name].options)}"
+        )
+    return FORMATS[name].write(program, options)

@@ -1,0 +1,105 @@
+"""What the runtime of MSCCL can take."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from forestcoll.errors import ExportError
+from forestcoll.schedule.msccl.algorithm import Algorithm
+
+__all__ = [
+    "BLOCK_STEPS",
+    "CHANNELS",
+    "CHANNEL_THREADBLOCKS",
+    "GPU_ELEMENTS",
+    "GPU_THREADBLOCKS",
+    "LAST_OFFSET",
+    "STEP_CHUNKS",
+    "Excess",
+    "check_limits",
+    "excess_of",
+]
+
+BLOCK_STEPS = 64
+"""Steps of a threadblock."""
+
+STEP_CHUNKS = 71
+"""Chunks that a step moves."""
+
+CHANNELS = 32
+"""Channels."""
+
+CHANNEL_THREADBLOCKS = 32
+"""Threadblocks of a GPU that send or receive on one channel."""
+
+GPU_THREADBLOCKS = 108
+"""Threadblocks of a GPU: they must all run at once, one on each multiprocessor of an A100."""
+
+GPU_ELEMENTS = 4095
+"""Elements of a file that the executor keeps for a GPU: ``algo``, every ``gpu``, its own others."""
+
+LAST_OFFSET = 2**15 - 1
+"""Chunks are counted in 16 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """A limit that an algorithm breaks."""
+
+    what: str
+    needed: int
+    most: int
+
+    def __str__(self) -> str:
+        return f"{self.needed} {self.what}, and {self.most} are the most"
+
+
+def excess_of(algorithm: Algorithm) -> Excess | None:
+    """Return the first limit that an algorithm breaks, with the most that it needs anywhere."""
+    gpus = algorithm.gpus
+    blocks = [block for gpu in gpus for block in gpu.threadblocks]
+    on_channel = [
+        many
+        for gpu in gpus
+        for many in Counter(
+            block.channel for block in gpu.threadblocks if max(block.send, block.receive) >= 0
+        ).values()
+    ]
+    chunks = [max(gpu.input_chunks, gpu.output_chunks, gpu.scratch_chunks) for gpu in gpus]
+    elements = [
+        1 + len(gpus) + sum(1 + len(block.instructions) for block in gpu.threadblocks)
+        for gpu in gpus
+    ]
+    found = (
+        Excess("chunks in a buffer", max(chunks, default=0), LAST_OFFSET + 1),
+        Excess("channels", algorithm.channels, CHANNELS),
+        Excess(
+            "threadblocks of a GPU on one channel", max(on_channel, default=0), CHANNEL_THREADBLOCKS
+        ),
+        Excess(
+            "threadblocks of a GPU",
+            max((len(gpu.threadblocks) for gpu in gpus), default=0),
+            GPU_THREADBLOCKS,
+        ),
+        Excess(
+            "steps of a threadblock",
+            max((len(block.instructions) for block in blocks), default=0),
+            BLOCK_STEPS,
+        ),
+        Excess("elements for a GPU in the file", max(elements, default=0), GPU_ELEMENTS),
+    )
+    return next((one for one in found if one.needed > one.most), None)
+
+
+def check_limits(algorithm: Algorithm) -> None:
+    """Refuse an algorithm that the runtime would.
+
+    Raises
+    ------
+    ExportError
+        If it breaks a limit.
+    """
+    excess = excess_of(algorithm)
+    if excess is not None:
+        raise ExportError(f"{algorithm.name} needs {excess}")

@@ -1,0 +1,32 @@
+"""The table of formats."""
+
+import pytest
+
+from forestcoll import generate, lower
+from forestcoll.errors import InvalidParameterError
+from forestcoll.schedule.export import FORMATS, MscclOptions, export, to_msccl
+from forestcoll.schedule.msccl import written_algorithm
+
+PROGRAM = lower(generate("ring:nodes=4", collective="allreduce"))
+
+
+def test_msccl_is_its_xml() -> None:
+    """With the facts of the largest GPU."""
+    found = export(PROGRAM, "msccl", {"channels": 2, "instances": 2})
+    algorithm = to_msccl(PROGRAM, MscclOptions(channels=2, instances=2))
+    assert found.text == written_algorithm(algorithm)
+    assert found.facts["channels"] == algorithm.channels
+    assert found.facts["threadblocks"] == max(len(gpu.threadblocks) for gpu in algorithm.gpus)
+
+
+def test_unknown_formats_and_options_are_told_with_those_there_are() -> None:
+    with pytest.raises(InvalidParameterError, match="no format 'xml'; formats are msccl"):
+        export(PROGRAM, "xml")
+    with pytest.raises(InvalidParameterError, match="msccl has no option depth; it has protocol"):
+        export(PROGRAM, "msccl", {"depth": 3})
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_says_what_it_is(name: str) -> None:
+    assert FORMATS[name].summary
+    assert export(PROGRAM, name).text
