@@ -2,13 +2,14 @@
 
 Each goes through verify, lowering, export to MSCCL and the interpreter, in place and out of place
 where it may be called so; small ones also through the tests' own slow machine. Run from the
-repository's root: ``python -m benchmarks.schedules.export_all [--method NAME] [--out FILE]``.
+repository's root: ``python -m benchmarks.schedules.export_all [--method NAME] [--most GPUS]``.
 Prints a line for each that does not come out right, and counts.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -88,13 +89,15 @@ def main() -> None:
     """Try all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--method", help="Of this method alone.")
+    parser.add_argument("--most", type=int, default=MOST_GPUS, help="GPUs of a topology.")
     parser.add_argument("--out", type=Path, default=Path("/dev/stdout"))
     asked = parser.parse_args()
     counts, began = Counter[str](), time.monotonic()
     with asked.out.open("w", encoding="utf-8") as out:
         for method, collective, name in cases():
-            if asked.method not in (None, method) or load(name).num_compute > MOST_GPUS:
+            if asked.method not in (None, method) or load(name).num_compute > asked.most:
                 continue
+            print(f"{sum(counts.values())}: {method} {collective} {name}", file=sys.stderr)
             try:
                 said = outcome(method, collective, name)
             except ForestCollError as error:

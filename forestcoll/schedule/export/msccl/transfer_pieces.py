@@ -105,7 +105,8 @@ def _check_ends(program: Program) -> None:
             node = topology.nodes[topology.ends[int(ends.max())]].name
             raise UnsupportedError(
                 f"unsupported: this schedule sends to or from {node}, which is no GPU that takes "
-                f"part; MSCCL knows transfers between GPUs only, so leave --multicast away"
+                f"part; MSCCL knows transfers between GPUs only, so take a schedule of such, one "
+                f"without multicast"
             )
 
 
