@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
 
+from forestcoll import generate, lower
 from forestcoll.errors import InvalidParameterError, InvalidScheduleError
+from forestcoll.schedule.export import MscclOptions, to_msccl
 from forestcoll.schedule.interpret import Findings, Kind, interpret
 from forestcoll.schedule.interpret.actions import MOST_ACTIONS
 from forestcoll.schedule.interpret.cells import MOST_CELLS
 from forestcoll.schedule.interpret.interpreter import MOST_FINDINGS
 from forestcoll.schedule.msccl import parse_algorithm
+from tests.schedule.made.run_msccl import RIGHT, carried_out
 from tests.schedule.msccl_programs import (
     Block,
     all_pairs_allreduce,
@@ -26,6 +30,7 @@ from tests.schedule.msccl_programs import (
     ring_allreduce,
     xml,
 )
+from tests.schedule.mutations_of.msccl import MSCCL_MUTATIONS, mutants
 
 Program = Callable[..., str]
 
@@ -356,3 +361,29 @@ def test_a_hundred_gpus_take_a_second_or_two() -> None:
     assert time.perf_counter() - start < 10
     assert kinds(result.findings) == {"limit"}
     assert result.transfers == 2 * 100 * 99
+
+
+def test_every_mutant_that_the_slow_machine_finds_wrong_is_caught() -> None:
+    """What it gets wrong in some order of threadblocks, or cannot end, is no right program.
+
+    The slow machine shares no code with the interpreter; its queues hold two chunks, as those of
+    Simple two transfers. Few channels make long threadblocks.
+    """
+    counts: Counter[tuple[str, bool]] = Counter()
+    for spec, collective, channels in (
+        ("complete:nodes=4", "allreduce", None),
+        ("torus:dims=2x3", "allreduce", 1),
+        ("paper_example", "reduce-scatter", 2),
+        ("ring:nodes=4", "allgather", 1),
+    ):
+        program = lower(generate(spec, collective=collective))
+        algorithm = to_msccl(program, MscclOptions(channels=channels))
+        calls = [True] * algorithm.in_place + [False] * algorithm.out_of_place
+        for kind, mutant in mutants(algorithm, 8, seed=3):
+            runs = [carried_out(mutant, call, depth=2, seed=s) for call in calls for s in range(3)]
+            wrong = any(run != RIGHT for run in runs)
+            counts[kind, wrong] += 1
+            assert not (wrong and interpret(mutant).is_right), (spec, collective, kind)
+    print(sorted(counts.items()))
+    assert all(counts[kind, True] >= 8 for kind in MSCCL_MUTATIONS)
+    assert sum(n for (_, wrong), n in counts.items() if wrong) >= 100
