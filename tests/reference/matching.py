@@ -1,42 +1,17 @@
-"""One random trial of TACOS: chunks and links are matched as time goes on.
+"""A trial of TACOS with sets as integers, transfer by transfer: the oracle of the native one.
 
-Problem: over links that take a fixed time for a chunk, get every chunk to every GPU, soon.
-Input:   links (tail, head, ticks); chunks per GPU; a source of random numbers.
-Output:  transfers (chunk, link, start), each the first to bring its chunk to its GPU; a tree per
-         chunk.
-Cost:    a few operations on sets of N C bits per transfer and per link of its head.
-Source:  Won et al., TACOS (MICRO 2024), algorithms 1 and 2 and their public implementation, whose
-         rules are reimplemented here.
-
-Time jumps from one arrival to the next. At each, pairs (chunk, GPU that lacks it) come up in a
-random order; a pair takes, of the free links into the GPU from where the chunk is, the one that
-would bring it first, with ties broken at random. Each GPU by itself draws the next chunk among
-those that some free link can bring, which is the same distribution. A GPU is looked at again only
-if something has come in, there or at a neighbour, or if a free link could bring what is on its way
-by another.
-
-A chunk on its way counts as lacking, so another link may start to carry it too. What comes second
-is swapped for a random chunk that is lacking still and that the tail had when the transfer started;
-if there is none the transfer is left out.
-
-A maximum matching starts as a greedy one. If a free link then has nothing left to bring but what
-others have been given, these are given something else as long as that keeps more links busy.
-
-Why that is the same, and where the public code differs: docs/baselines/tacos.md.
+The native one draws the same random numbers, so its transfers are these, in the same order.
 """
 
 from __future__ import annotations
 
 import heapq
 import random
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from baselines.building.ticks import soonest
-
-__all__ = ["TimedLink", "Transfer", "Trial", "least_ticks"]
+__all__ = ["TimedLink", "Transfer", "Trial"]
 
 
 class TimedLink(NamedTuple):
@@ -60,14 +35,6 @@ class _Flight(NamedTuple):
 
     transfer: Transfer
     at_tail: int
-
-
-def least_ticks(gpus: int, links: Sequence[TimedLink], chunks: int) -> int:
-    """Return when the links into every GPU can have brought N - 1 shards, at the soonest."""
-    ways: list[list[int]] = [[] for _ in range(gpus)]
-    for link in links:
-        ways[link.head].append(link.ticks)
-    return max((soonest(taken, (gpus - 1) * chunks) for taken in ways if taken), default=0)
 
 
 @dataclass
@@ -105,26 +72,12 @@ class Trial:
         self._flights: dict[int, _Flight] = {}
         self._due: dict[int, list[int]] = {}
         self._times: list[int] = []
-        self._halves = _halves(self.gpus * self.chunks)
 
-    def run(self, deadline: float | None = None) -> bool:
-        """Go on until all is delivered, or nothing moves any more; return whether all is.
-
-        Parameters
-        ----------
-        deadline : float, optional
-            By ``time.monotonic``.
-
-        Raises
-        ------
-        TimeoutError
-            If it is past.
-        """
+    def run(self) -> bool:
+        """Go on until all is delivered, or nothing moves any more; return whether all is."""
         now, look = 0, set(range(self.gpus))
         left = self.gpus * (self.gpus - 1) * self.chunks
         while len(self.done) < left:
-            if deadline is not None and time.monotonic() > deadline:
-                raise TimeoutError
             look = {v for v in sorted(look) if self._match(v, now)}
             if not self._times:
                 return False
@@ -134,16 +87,6 @@ class Trial:
                     look |= self._heads[self.links[link].head]
                 look.add(self.links[link].head)
         return True
-
-    @property
-    def finish(self) -> int:
-        """When the last transfer ends."""
-        return max((start + self.links[link].ticks for _, link, start in self.done), default=0)
-
-    def lacking(self) -> tuple[int, int]:
-        """Return a GPU that has not got everything, and a chunk that it lacks."""
-        gpu = next(v for v, lacks in enumerate(self._lacks) if lacks)
-        return gpu, self._lacks[gpu].bit_length() - 1
 
     def _match(self, head: int, now: int) -> bool:
         """Start what can be sent to a GPU; return whether a free link could bring more later."""
@@ -204,23 +147,9 @@ class Trial:
 
     def _draw(self, chunks: int) -> int:
         """Draw one of a set of chunks, all equally likely."""
-        rank, low = self.rng.randrange(chunks.bit_count()), 0
-        for width, mask in self._halves:
-            below = chunks & mask
-            count = below.bit_count()
-            if rank < count:
-                chunks = below
-            else:
-                rank -= count
-                chunks >>= width
-                low += width
-        return low
-
-
-def _halves(bits: int) -> list[tuple[int, int]]:
-    """Widths that halve a set down to one bit, each with a mask of as many ones."""
-    widths = [1 << k for k in reversed(range((bits - 1).bit_length()))]
-    return [(width, (1 << width) - 1) for width in widths]
+        for _ in range(self.rng.randrange(chunks.bit_count())):
+            chunks &= chunks - 1
+        return (chunks & -chunks).bit_length() - 1
 
 
 def _rearranged(

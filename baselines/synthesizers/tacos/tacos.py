@@ -127,7 +127,7 @@ def generate(
             np.full_like(owner, -1) if collective == "allreduce" else owner, whole=len(owner)
         ),
         sends=sends,
-        routes=_routes(carriers, sends),
+        routes=_routes(carriers, phases, best),
         clock=Clock(size_bytes, tick_us, start, end),
     )
 
@@ -289,22 +289,26 @@ def _sends(
         links, start = phase.links, trial.start
         if phase.reduction:
             start = trial.finish - start - links.ticks[trial.link]
-        ends = [ranks[trial.link] for ranks in (links.tail, links.head, links.ticks)]
+        ends = (ranks[trial.link] for ranks in (links.tail, links.head, links.ticks))
         reduce = np.full(len(start), phase.reduction)
-        columns.append(np.stack([begin + start, trial.chunk, *ends, reduce]))
+        columns.append((begin + start, trial.chunk, *ends, reduce))
         begin += trial.finish
-    start, chunk, tail, head, ticks, reduce = np.concatenate(columns, axis=1)
+    start, chunk, tail, head, ticks, reduce = map(np.concatenate, zip(*columns, strict=True))
     order = np.lexsort((head, tail, chunk, start))
-    start, chunk, tail, head, ticks, reduce = (
-        column[order] for column in (start, chunk, tail, head, ticks, reduce)
-    )
-    step = np.unique(start, return_inverse=True)[1]
-    return Sends.sorted(step, chunk, tail, head, reduce), start, start + ticks
+    start, end = start[order], (start + ticks)[order]
+    step = np.unique(start, return_inverse=True)[1].astype(np.int32)
+    return Sends(step, chunk[order], tail[order], head[order], reduce[order]), start, end
 
 
-def _routes(carriers: Mapping[_Ends, _Carrier], sends: Sends) -> Routes:
+def _routes(
+    carriers: Mapping[_Ends, _Carrier], phases: Sequence[_Phase], trials: Sequence[Trial]
+) -> Routes:
     """Give each link in use its physical paths."""
-    used = set(zip(sends.tail.tolist(), sends.head.tolist(), strict=True))
+    used: set[_Ends] = set()
+    for phase, trial in zip(phases, trials, strict=True):
+        which = np.unique(trial.link)
+        ends = (ranks[which].tolist() for ranks in (phase.links.tail, phase.links.head))
+        used.update(zip(*ends, strict=True))
     return Routes.from_paths({link: carriers[link].paths for link in used})
 
 

@@ -40,6 +40,10 @@ void check(const MatchingNetwork& network) {
   }
 }
 
+// A look takes some tenths of a microsecond where few links are free, a report a tenth part of
+// that.
+constexpr std::int64_t kLooksUnreported = 16;
+
 class Trial {
  public:
   Trial(const MatchingNetwork& network, bool maximum, const std::vector<std::uint32_t>& words);
@@ -75,8 +79,9 @@ class Trial {
   std::map<Amount, std::vector<int>> due_;   // links, by the time when they become free
   Amount now_ = 0;
   Assignment assignment_;
-  std::vector<const Word*> free_has_;  // what tails have, by link that is free
-  std::vector<Amount> free_ticks_;
+  IndexedVector<int> offering_;  // free links that could bring something, in the same order,
+  std::vector<const Word*> tail_has_;
+  std::vector<Amount> ticks_;
   std::vector<Word> others_;
   Transfers done_;
 };
@@ -106,12 +111,13 @@ Trial::Trial(const MatchingNetwork& network, bool maximum, const std::vector<std
 
 void Trial::run(Progress& progress) {
   const Amount all = deliveries(network_);
+  std::int64_t looks = 0;
   const auto delivered = [this] { return static_cast<Amount>(done_.chunk.size()); };
   while (delivered() < all) {
     for (int w = 0; w < look_.words(); ++w) {
       for (Word left = look_.row(0)[w]; left != 0; left &= left - 1) {
         const int head = w * kWordBits + std::countr_zero(left);
-        progress(delivered(), all);
+        if (looks++ % kLooksUnreported == 0) progress(delivered(), all);
         if (!match(head)) look_.clear(0, head);
       }
     }
@@ -123,25 +129,26 @@ void Trial::run(Progress& progress) {
   }
 }
 
-// Starts what can be sent to a GPU; returns whether a free link could bring more later.
+// Starts what can be sent to a GPU; returns whether a free link could bring more later. Most looks
+// find nothing, and are over here.
 bool Trial::match(int head) {
-  std::vector<int>& free = free_[head];
-  if (free.empty()) return false;
-  free_has_.clear();
-  free_ticks_.clear();
-  for (const int link : free) {
-    free_has_.push_back(has_.row(network_.links[link].tail));
-    free_ticks_.push_back(network_.links[link].ticks);
+  offering_.clear();
+  tail_has_.clear();
+  ticks_.clear();
+  for (const int link : free_[head]) {
+    const int tail = network_.links[link].tail;
+    if (!has_.meets(tail, lacks_, head)) continue;
+    offering_.push_back(link);
+    tail_has_.push_back(has_.row(tail));
+    ticks_.push_back(network_.links[link].ticks);
   }
-  for (const Given& given :
-       assignment_.assign(free_has_, free_ticks_, row(lacks_, head), random_)) {
-    start(given, free[static_cast<std::size_t>(given.link)]);
-  }
-  std::size_t kept = 0;
-  for (std::size_t place = 0; place < free.size(); ++place) {
-    if (assignment_.is_left(static_cast<int>(place))) free[kept++] = free[place];
-  }
-  free.resize(kept);
+  if (offering_.empty()) return false;
+  const auto& taken = assignment_.assign(tail_has_, ticks_, row(lacks_, head), random_);
+  for (const Given& given : taken) start(given, offering_[given.link]);
+  std::erase_if(free_[head], [&, next = 0](int link) mutable {
+    if (next == offering_.count() || offering_[next] != link) return false;
+    return !assignment_.is_left(next++);
+  });
   return assignment_.offers_more();
 }
 
