@@ -109,3 +109,8 @@ def grow(num_nodes: int, tail: Annotated[NDArray[numpy.int32], dict(shape=(None,
     """
     Grow MultiTree's trees over arcs of so many units a step, the GPUs in the order of preference. Return the number of steps, the parents (ranks; -1 also where a tree cannot grow any more), and the paths: tail, head, first path, trees, first hop, hops.
     """
+
+def match_chunks(gpus: int, tail: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], head: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ticks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], chunks: int, maximum: bool, words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], progress: Callable[[int, int], None] | None = None) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]]:
+    """
+    Make a random trial of TACOS over links between GPUs; the words are those of Python's generator just seeded. Return what brought chunks to GPUs that lacked them, in the order of arrival: chunk, place of the link, start.
+    """

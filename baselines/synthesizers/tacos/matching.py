@@ -1,12 +1,14 @@
 """One random trial of TACOS: chunks and links are matched as time goes on.
 
 Problem: over links that take a fixed time for a chunk, get every chunk to every GPU, soon.
-Input:   links (tail, head, ticks); chunks per GPU; a source of random numbers.
+Input:   links (tail, head, ticks); chunks per GPU; a seed.
 Output:  transfers (chunk, link, start), each the first to bring its chunk to its GPU; a tree per
          chunk.
 Cost:    a few operations on sets of N C bits per transfer and per link of its head.
 Source:  Won et al., TACOS (MICRO 2024), algorithms 1 and 2 and their public implementation, whose
-         rules are reimplemented here.
+         rules are reimplemented here. Natively in ``native/src/matching``: what is matched next
+         depends on what has arrived, so transfers come one by one. tests/reference/matching.py is
+         the same, to the last random number.
 
 Time jumps from one arrival to the next. At each, pairs (chunk, GPU that lacks it) come up in a
 random order; a pair takes, of the free links into the GPU from where the chunk is, the one that
@@ -27,221 +29,144 @@ Why that is the same, and where the public code differs: docs/baselines/tacos.md
 
 from __future__ import annotations
 
-import heapq
 import random
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
 
 from baselines.building.ticks import soonest
+from forestcoll.native import _core
 
-__all__ = ["TimedLink", "Transfer", "Trial", "least_ticks"]
-
-
-class TimedLink(NamedTuple):
-    """A link between two GPUs, by rank, and how long it takes for a chunk."""
-
-    tail: int
-    head: int
-    ticks: int
+__all__ = ["TimedLinks", "Trial", "least_ticks", "run_trial"]
 
 
-class Transfer(NamedTuple):
-    """A chunk that is sent over a link, by its place among the links."""
-
-    chunk: int
-    link: int
-    start: int
-
-
-class _Flight(NamedTuple):
-    """What a busy link carries, and what its tail had when it started."""
-
-    transfer: Transfer
-    at_tail: int
-
-
-def least_ticks(gpus: int, links: Sequence[TimedLink], chunks: int) -> int:
-    """Return when the links into every GPU can have brought N - 1 shards, at the soonest."""
-    ways: list[list[int]] = [[] for _ in range(gpus)]
-    for link in links:
-        ways[link.head].append(link.ticks)
-    return max((soonest(taken, (gpus - 1) * chunks) for taken in ways if taken), default=0)
-
-
-@dataclass
-class Trial:
-    """Chunks on their way. A set of chunks is an integer with their bits; GPU v's come first.
+@dataclass(frozen=True, slots=True, eq=False)
+class TimedLinks:
+    """Links between GPUs, by rank, and how long each takes for a chunk.
 
     Parameters
     ----------
-    gpus : int
-    links : sequence of TimedLink
-    chunks : int
-        Per GPU: those of GPU v are ``v * chunks`` and following.
-    rng : random.Random
-    maximum : bool
-        Whether chunks are rearranged so that as many links as possible are busy.
+    tail, head : int32 arrays of length L
+    ticks : int64 array of length L
+    """
+
+    tail: npt.NDArray[np.int32]
+    head: npt.NDArray[np.int32]
+    ticks: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, links: Iterable[tuple[int, int, int]]) -> TimedLinks:
+        """Gather tail, head and ticks of each."""
+        rows = np.array([*links], dtype=np.int64).reshape(-1, 3)
+        ends = rows[:, :2].astype(np.int32)
+        return cls(ends[:, 0].copy(), ends[:, 1].copy(), rows[:, 2].copy())
+
+    def turned_round(self) -> TimedLinks:
+        """Return links the other way, in the same order."""
+        return TimedLinks(self.head, self.tail, self.ticks)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """What a trial has delivered, in the order of arrival.
+
+    Parameters
+    ----------
+    gpus, chunks : int
+        The chunks are per GPU: those of GPU v are ``v * chunks`` and following.
+    links : TimedLinks
+    chunk, link : int32 arrays of length T
+        Chunks, and the places of the links that brought them.
+    start : int64 array of length T
+        In ticks.
     """
 
     gpus: int
-    links: Sequence[TimedLink]
     chunks: int
-    rng: random.Random
-    maximum: bool = True
-    done: list[Transfer] = field(default_factory=list, init=False)
-
-    def __post_init__(self) -> None:
-        own = (1 << self.chunks) - 1
-        everything = (1 << self.gpus * self.chunks) - 1
-        self._has = [own << v * self.chunks for v in range(self.gpus)]
-        self._lacks = [everything ^ mine for mine in self._has]
-        self._free: list[list[int]] = [[] for _ in range(self.gpus)]
-        self._heads: list[set[int]] = [set() for _ in range(self.gpus)]
-        for i, link in enumerate(self.links):
-            self._free[link.head].append(i)
-            self._heads[link.tail].add(link.head)
-        self._flights: dict[int, _Flight] = {}
-        self._due: dict[int, list[int]] = {}
-        self._times: list[int] = []
-        self._halves = _halves(self.gpus * self.chunks)
-
-    def run(self, deadline: float | None = None) -> bool:
-        """Go on until all is delivered, or nothing moves any more; return whether all is.
-
-        Parameters
-        ----------
-        deadline : float, optional
-            By ``time.monotonic``.
-
-        Raises
-        ------
-        TimeoutError
-            If it is past.
-        """
-        now, look = 0, set(range(self.gpus))
-        left = self.gpus * (self.gpus - 1) * self.chunks
-        while len(self.done) < left:
-            if deadline is not None and time.monotonic() > deadline:
-                raise TimeoutError
-            look = {v for v in sorted(look) if self._match(v, now)}
-            if not self._times:
-                return False
-            now = heapq.heappop(self._times)
-            for link in sorted(self._due.pop(now)):
-                if self._arrive(link):
-                    look |= self._heads[self.links[link].head]
-                look.add(self.links[link].head)
-        return True
+    links: TimedLinks
+    chunk: npt.NDArray[np.int32]
+    link: npt.NDArray[np.int32]
+    start: npt.NDArray[np.int64]
 
     @property
     def finish(self) -> int:
         """When the last transfer ends."""
-        return max((start + self.links[link].ticks for _, link, start in self.done), default=0)
+        return int((self.start + self.links.ticks[self.link]).max(initial=0))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every chunk has come to every GPU."""
+        return len(self.chunk) == self.gpus * (self.gpus - 1) * self.chunks
 
     def lacking(self) -> tuple[int, int]:
-        """Return a GPU that has not got everything, and a chunk that it lacks."""
-        gpu = next(v for v, lacks in enumerate(self._lacks) if lacks)
-        return gpu, self._lacks[gpu].bit_length() - 1
-
-    def _match(self, head: int, now: int) -> bool:
-        """Start what can be sent to a GPU; return whether a free link could bring more later."""
-        links, has, lacks = self.links, self._has, self._lacks[head]
-        at = {i: has[links[i].tail] & lacks for i in self._free[head]}
-        brings: dict[int, int] = {}
-        unmatched, wanted = list(at), lacks
-        while unmatched:
-            at_hand = 0
-            for i in unmatched:
-                at_hand |= at[i]
-            if at_hand & wanted:
-                chunk = self._draw(at_hand & wanted)
-                link = self._soonest([i for i in unmatched if at[i] >> chunk & 1])
-                wanted ^= 1 << chunk
-                brings[link] = chunk
-                unmatched.remove(link)
-            elif self.maximum and at_hand and (row := _rearranged(at, brings, unmatched, wanted)):
-                brings = row
-                unmatched = [i for i in at if i not in brings]
-            else:
-                break
-        for link, chunk in brings.items():
-            self._start(chunk, link, now)
-        return any(at[i] for i in unmatched)
-
-    def _soonest(self, ways: list[int]) -> int:
-        """Return a random one of the links that take the least time."""
-        if len(ways) > 1:
-            least = min(self.links[i].ticks for i in ways)
-            ways = [i for i in ways if self.links[i].ticks == least]
-        return ways[0] if len(ways) == 1 else ways[self.rng.randrange(len(ways))]
-
-    def _start(self, chunk: int, link: int, now: int) -> None:
-        tail, head, ticks = self.links[link]
-        self._free[head].remove(link)
-        self._flights[link] = _Flight(Transfer(chunk, link, now), self._has[tail])
-        if now + ticks not in self._due:
-            self._due[now + ticks] = []
-            heapq.heappush(self._times, now + ticks)
-        self._due[now + ticks].append(link)
-
-    def _arrive(self, link: int) -> bool:
-        """End what a link carries and return whether that brought a chunk that was lacking."""
-        head = self.links[link].head
-        self._free[head].append(link)
-        transfer, at_tail = self._flights.pop(link)
-        lacks, bit = self._lacks[head], 1 << transfer.chunk
-        if not lacks & bit:
-            if not at_tail & lacks:
-                return False
-            transfer = transfer._replace(chunk=self._draw(at_tail & lacks))
-            bit = 1 << transfer.chunk
-        self._has[head] |= bit
-        self._lacks[head] ^= bit
-        self.done.append(transfer)
-        return True
-
-    def _draw(self, chunks: int) -> int:
-        """Draw one of a set of chunks, all equally likely."""
-        rank, low = self.rng.randrange(chunks.bit_count()), 0
-        for width, mask in self._halves:
-            below = chunks & mask
-            count = below.bit_count()
-            if rank < count:
-                chunks = below
-            else:
-                rank -= count
-                chunks >>= width
-                low += width
-        return low
+        """Return the first GPU that has not got everything, and the last chunk that it lacks."""
+        head = self.links.head[self.link]
+        got = np.bincount(head, minlength=self.gpus)
+        gpu = int(np.argmax(got < (self.gpus - 1) * self.chunks))
+        lacks = np.arange(self.gpus * self.chunks) // self.chunks != gpu
+        lacks[self.chunk[head == gpu]] = False
+        return gpu, int(np.flatnonzero(lacks)[-1])
 
 
-def _halves(bits: int) -> list[tuple[int, int]]:
-    """Widths that halve a set down to one bit, each with a mask of as many ones."""
-    widths = [1 << k for k in reversed(range((bits - 1).bit_length()))]
-    return [(width, (1 << width) - 1) for width in widths]
+def least_ticks(gpus: int, links: TimedLinks, chunks: int) -> int:
+    """Return when the links into every GPU can have brought N - 1 shards, at the soonest."""
+    ways: list[list[int]] = [[] for _ in range(gpus)]
+    for head, ticks in zip(links.head.tolist(), links.ticks.tolist(), strict=True):
+        ways[head].append(ticks)
+    kinds = {tuple(sorted(taken)) for taken in ways if taken}
+    return max((soonest(taken, (gpus - 1) * chunks) for taken in kinds), default=0)
 
 
-def _rearranged(
-    at: Mapping[int, int], brings: Mapping[int, int], unmatched: Sequence[int], wanted: int
-) -> dict[int, int] | None:
-    """Let links bring what others would, until one is left that can bring what is wanted.
+def run_trial(
+    gpus: int,
+    links: TimedLinks,
+    chunks: int,
+    seed: int,
+    *,
+    maximum: bool = True,
+    deadline: float | None = None,
+) -> Trial:
+    """Go on until all is delivered, or nothing moves any more.
 
-    An augmenting path: ``at`` is what each link could bring, ``brings`` what it does. None if there
-    is no such path; then no more links can be busy at once.
+    Parameters
+    ----------
+    gpus : int
+    links : TimedLinks
+    chunks : int
+        Per GPU.
+    seed : int
+    maximum : bool
+        Whether chunks are rearranged so that as many links as possible are busy.
+    deadline : float, optional
+        By ``time.monotonic``.
+
+    Raises
+    ------
+    TimeoutError
+        If the deadline is past, at the beginning or some time later.
     """
-    before: dict[int, int] = {}
-    reached = list(unmatched)
-    for link in reached:  # grows on the way: breadth first
-        if at[link] & wanted:
-            row = {i: chunk for i, chunk in brings.items() if i != link}
-            while link in before:
-                row[before[link]] = brings[link]
-                link = before[link]
-            return row
-        for other, chunk in brings.items():
-            if other not in before and at[link] >> chunk & 1:
-                before[other] = link
-                reached.append(other)
-    return None
+    words = random.Random(seed).getstate()[1][:-1]  # the last is which comes next
+    chunk, link, start = _core.match_chunks(
+        gpus=gpus,
+        tail=links.tail,
+        head=links.head,
+        ticks=links.ticks,
+        chunks=chunks,
+        maximum=maximum,
+        words=np.array(words, dtype=np.uint32),
+        progress=None if deadline is None else _until(deadline),
+    )
+    return Trial(gpus, chunks, links, chunk, link, start)
+
+
+def _until(deadline: float) -> Callable[[int, int], None]:
+    """Return what raises TimeoutError when it is called after the deadline."""
+
+    def look(_done: int, _all: int) -> None:
+        if time.monotonic() > deadline:
+            raise TimeoutError
+
+    return look

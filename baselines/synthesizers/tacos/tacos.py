@@ -26,7 +26,6 @@ What pattern and chunks bring, and what it reaches beside the public code: docs/
 from __future__ import annotations
 
 import math
-import random
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +40,7 @@ from baselines.interface.supported import GATHERING, check_supported
 from baselines.networks.switch_free import Share
 from baselines.networks.switch_paths import check_size
 from baselines.networks.unwinding import PATTERNS, unwind
-from baselines.synthesizers.tacos.matching import TimedLink, Trial, least_ticks
+from baselines.synthesizers.tacos.matching import TimedLinks, Trial, least_ticks, run_trial
 from forestcoll.errors import (
     CapacityOverflowError,
     InvalidParameterError,
@@ -128,7 +127,7 @@ def generate(
             np.full_like(owner, -1) if collective == "allreduce" else owner, whole=len(owner)
         ),
         sends=sends,
-        routes=_routes(carriers, sends),
+        routes=_routes(carriers, phases, best),
         clock=Clock(size_bytes, tick_us, start, end),
     )
 
@@ -141,8 +140,6 @@ _TICKS = 2**61
 
 _PARTS = 2**40
 """How finely a logical link is divided over its paths at most."""
-
-_Links = Sequence[TimedLink]
 
 _Ends = tuple[int, int]
 """The ranks at the ends of a logical link, tail first."""
@@ -191,7 +188,7 @@ def _check_parameters(size_bytes: int, chunks: int, trials: int, seed: int, matc
 
 def _timed_links(
     topology: Topology, carriers: Mapping[_Ends, _Carrier], chunks: int, size_bytes: int
-) -> tuple[_Links, Fraction]:
+) -> tuple[TimedLinks, Fraction]:
     """Say how long each link takes for a chunk, in ticks, and how long a tick is, in us."""
     gpus = topology.num_compute
     chunk_kb = Fraction(size_bytes, gpus * chunks * 1000)
@@ -201,7 +198,7 @@ def _timed_links(
         for pair, link in zip(ends, topology.links, strict=True)
     ]
     if not times:
-        return [], Fraction(1)
+        return TimedLinks.of([]), Fraction(1)
     tick_us = Fraction(
         math.gcd(*(taken.numerator for taken in times)),
         math.lcm(*(taken.denominator for taken in times)),
@@ -214,10 +211,10 @@ def _timed_links(
             f"{topology.name}: links take from {float(min(times)):g} to {float(max(times)):g} us "
             f"for a chunk, too far apart for exact 64-bit times"
         )
-    return [
-        TimedLink(*pair, math.ceil(taken / tick_us))
-        for pair, taken in zip(ends, times, strict=True)
-    ], tick_us
+    links = TimedLinks.of(
+        (*pair, math.ceil(taken / tick_us)) for pair, taken in zip(ends, times, strict=True)
+    )
+    return links, tick_us
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +222,7 @@ class _Phase:
     """An allgather, or one that is to be run backwards, for which links are turned round."""
 
     topology: Topology
-    links: _Links
+    links: TimedLinks
     chunks: int
     maximum: bool
     reduction: bool
@@ -236,10 +233,15 @@ class _Phase:
 
     def attempt(self, seed: int, deadline: float | None) -> Trial:
         """Make a trial; TimeoutError if the deadline passes."""
-        rng = random.Random(seed)
-        gpus = self.topology.num_compute
-        trial = Trial(gpus, self._ways(), self.chunks, rng, self.maximum)
-        if not trial.run(deadline):
+        trial = run_trial(
+            self.topology.num_compute,
+            self._ways(),
+            self.chunks,
+            seed,
+            maximum=self.maximum,
+            deadline=deadline,
+        )
+        if not trial.is_complete:
             gpu, chunk = trial.lacking()
             ends = [self.topology.nodes[rank].name for rank in (chunk // self.chunks, gpu)]
             tail, head = reversed(ends) if self.reduction else ends
@@ -248,10 +250,8 @@ class _Phase:
             )
         return trial
 
-    def _ways(self) -> _Links:
-        if not self.reduction:
-            return self.links
-        return [TimedLink(link.head, link.tail, link.ticks) for link in self.links]
+    def _ways(self) -> TimedLinks:
+        return self.links.turned_round() if self.reduction else self.links
 
 
 def _best(
@@ -284,22 +284,31 @@ def _sends(
     phases: Sequence[_Phase], trials: Sequence[Trial]
 ) -> tuple[Sends, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """List the transfers of all phases, one phase after the other, with their starts and ends."""
-    rows, begin = [], 0
+    columns, begin = [], 0
     for phase, trial in zip(phases, trials, strict=True):
-        for chunk, link, start in trial.done:
-            tail, head, ticks = phase.links[link]
-            if phase.reduction:
-                start = trial.finish - start - ticks
-            rows.append((begin + start, chunk, tail, head, ticks, phase.reduction))
+        links, start = phase.links, trial.start
+        if phase.reduction:
+            start = trial.finish - start - links.ticks[trial.link]
+        ends = (ranks[trial.link] for ranks in (links.tail, links.head, links.ticks))
+        reduce = np.full(len(start), phase.reduction)
+        columns.append((begin + start, trial.chunk, *ends, reduce))
         begin += trial.finish
-    start, chunk, tail, head, ticks, reduce = np.array(sorted(rows), dtype=np.int64).T
-    step = np.unique(start, return_inverse=True)[1]
-    return Sends.sorted(step, chunk, tail, head, reduce), start, start + ticks
+    start, chunk, tail, head, ticks, reduce = map(np.concatenate, zip(*columns, strict=True))
+    order = np.lexsort((head, tail, chunk, start))
+    start, end = start[order], (start + ticks)[order]
+    step = np.unique(start, return_inverse=True)[1].astype(np.int32)
+    return Sends(step, chunk[order], tail[order], head[order], reduce[order]), start, end
 
 
-def _routes(carriers: Mapping[_Ends, _Carrier], sends: Sends) -> Routes:
+def _routes(
+    carriers: Mapping[_Ends, _Carrier], phases: Sequence[_Phase], trials: Sequence[Trial]
+) -> Routes:
     """Give each link in use its physical paths."""
-    used = set(zip(sends.tail.tolist(), sends.head.tolist(), strict=True))
+    used: set[_Ends] = set()
+    for phase, trial in zip(phases, trials, strict=True):
+        which = np.unique(trial.link)
+        ends = (ranks[which].tolist() for ranks in (phase.links.tail, phase.links.head))
+        used.update(zip(*ends, strict=True))
     return Routes.from_paths({link: carriers[link].paths for link in used})
 
 

@@ -48,4 +48,5 @@ NB_MODULE(_core, m) {
   bind_simulation(m);
   bind_low_trees(m);
   bind_grove(m);
+  bind_matching(m);
 }

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "forestcoll/grove/bit_rows.hpp"
+#include "forestcoll/common/bit_rows.hpp"
 #include "forestcoll/grove/port_queues.hpp"
 #include "forestcoll/grove/switch_ways.hpp"
 #include "forestcoll/grove/units_left.hpp"

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "forestcoll/common/bit_rows.hpp"
 #include "forestcoll/common/indexed_vector.hpp"
 #include "forestcoll/common/types.hpp"
-#include "forestcoll/grove/bit_rows.hpp"
 #include "forestcoll/grove/switch_ways.hpp"
 
 namespace forestcoll {

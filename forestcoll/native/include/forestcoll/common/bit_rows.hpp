@@ -1,4 +1,4 @@
-// Sets of GPUs, a row of bits each, and the first GPU that is in three of them.
+// Sets of what is numbered from 0, a row of bits each.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,9 @@ class BitRows {
       : words_((bits + kWordBits - 1) / kWordBits),
         data_(static_cast<std::size_t>(rows) * static_cast<std::size_t>(words_), 0) {}
 
+  int words() const { return words_; }
   const Word* row(int row) const { return data_.data() + at(row, 0); }
+  Word* row(int row) { return data_.data() + at(row, 0); }
   bool test(int row, int bit) const { return (data_[at(row, bit)] & bit_in_word(bit)) != 0; }
   void set(int row, int bit) { data_[at(row, bit)] |= bit_in_word(bit); }
   void clear(int row, int bit) { data_[at(row, bit)] &= ~bit_in_word(bit); }

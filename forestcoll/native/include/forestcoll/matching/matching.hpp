@@ -1,0 +1,44 @@
+// One random trial of TACOS (Won et al., MICRO 2024): every GPU is to get the chunks of all others,
+// over links that take a fixed time for a chunk.
+//
+// Time jumps from one arrival to the next. At each, every GPU that may have something new to get
+// assigns chunks to the free links into it (see `assignment.hpp`). A chunk on its way counts as
+// lacking, so another link may start to carry it too; what comes second is swapped for a random
+// chunk that is lacking still and that the tail had at the start, or else left out.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "forestcoll/common/progress.hpp"
+#include "forestcoll/common/types.hpp"
+
+namespace forestcoll {
+
+struct TimedLink {
+  int tail, head;  // GPUs
+  Amount ticks;
+};
+
+struct MatchingNetwork {
+  int gpus = 0;
+  int chunks = 0;  // of each GPU; those of GPU v are v * chunks and following
+  IndexedVector<TimedLink> links;
+};
+
+// What brought chunks to GPUs that lacked them, in the order of arrival; links by their places.
+struct Transfers {
+  std::vector<std::int32_t> chunk, link;
+  std::vector<Amount> start;
+};
+
+// All N (N - 1) C transfers, or fewer where links do not lead from every GPU to every other.
+//
+// `words` are those of a generator just seeded (see `python_random.hpp`). Cost: for each transfer
+// and each look at a GPU, some operations on sets of N C bits for each free link into it.
+//
+// Throws InvalidInput unless the parts make sense together, CapacityOverflow if times do not fit.
+Transfers match_chunks(const MatchingNetwork& network, bool maximum,
+                       const std::vector<std::uint32_t>& words, Progress progress = {});
+
+}  // namespace forestcoll
