@@ -131,7 +131,7 @@ def size_axis(axes: Axes, sizes: Iterable[int], label: str) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
     text = size_text if all(len(size_text(size)) < 6 for size in ticks) else _plain
     axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: text(round(size))))
-    axes.set_xlabel(label)
+    axes.set_xlabel(label if text is size_text else f"{label} (bytes)")
 
 
 def _plain(size: int) -> str:

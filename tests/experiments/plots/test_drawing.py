@@ -76,6 +76,7 @@ def test_sizes_of_an_axis_are_all_in_units_or_all_in_bytes() -> None:
             size_axis(axes, sizes, "size")
             form = axes.xaxis.get_major_formatter()
             assert [form(size) for size in sizes] == texts
+            assert axes.get_xlabel() == ("size" if "KB" in texts[0] else "size (bytes)")
 
 
 def test_a_legend_below_is_never_wider_than_its_figure() -> None:
