@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -18,7 +17,9 @@ namespace {
 class LinkNumbers {
  public:
   explicit LinkNumbers(std::size_t most_links)
-      : cells_(std::bit_ceil(2 * most_links + 2), -1), mask_(cells_.size() - 1) {
+      : cells_(std::bit_ceil(2 * most_links + 2), -1),
+        mask_(cells_.size() - 1),
+        shift_(std::countl_zero(mask_)) {
     ends_.reserve(most_links);
   }
 
@@ -36,13 +37,15 @@ class LinkNumbers {
 
  private:
   std::size_t place(std::uint64_t wanted) const {
-    std::size_t at = ((wanted * 0x9e3779b97f4a7c15U) >> 20) & mask_;
+    // The upmost bits of a product: only these depend on all bits of both ends.
+    std::size_t at = (wanted * 0x9e3779b97f4a7c15U) >> shift_;
     while (cells_[at] >= 0 && ends_[cells_[at]] != wanted) at = (at + 1) & mask_;
     return at;
   }
 
   std::vector<int> cells_;  // a link's number; -1 where there is none
   std::size_t mask_;
+  int shift_;
   IndexedVector<std::uint64_t> ends_;  // by number
 };
 
@@ -76,35 +79,15 @@ class PathTable {
     for (const Split& split : splits) replay(split);
   }
 
-  void append_paths(const Arc& load, Routes& routes) {
-    used_.clear();
-    const int link = numbers_.find(load.tail, load.head);
+  // What a link stands for in the end, the last to come first.
+  void find_bundles(NodeId tail, NodeId head, std::vector<Bundle>& found) const {
+    found.clear();
+    const int link = numbers_.find(tail, head);
     for (int at = link < 0 ? -1 : top_[link]; at >= 0; at = bundles_[at].below) {
-      used_.push_back(bundles_[at]);
+      found.push_back(bundles_[at]);
     }
-    std::ranges::reverse(used_);
-    if (used_.size() > 1) {
-      std::ranges::stable_sort(used_, {},
-                               [this](const Bundle& bundle) { return walks_[bundle.walk].hops; });
-    }
-    keep(load);
-    const std::size_t first = routes.multiplicity.size();
-    std::map<std::vector<NodeId>, std::size_t> known;  // where a path is listed already
-    for (const Bundle& bundle : used_) {
-      find_nodes(bundle.walk);
-      if (used_.size() > 1) {
-        const auto [entry, is_new] = known.try_emplace(nodes_, first + known.size());
-        if (!is_new) {
-          routes.multiplicity[entry->second] += bundle.amount;
-          continue;
-        }
-      }
-      routes.multiplicity.push_back(bundle.amount);
-      routes.hop.insert(routes.hop.end(), nodes_.begin(), nodes_.end());
-      routes.first_hop.push_back(static_cast<std::int64_t>(routes.hop.size()));
-    }
-    routes.first_path.push_back(static_cast<std::int64_t>(routes.multiplicity.size()));
   }
+  const Walk& walk(int number) const { return walks_[number]; }
 
  private:
   int last_walk() const { return walks_.count() - 1; }
@@ -144,6 +127,63 @@ class PathTable {
     if (bundle.amount == 0) top_[link] = bundle.below;
   }
 
+  LinkNumbers numbers_;
+  IndexedVector<int> top_;  // of the stack of each link; -1 if it is empty
+  IndexedVector<Bundle> bundles_;
+  IndexedVector<Walk> walks_;
+};
+
+// Writes down the paths of one logical link after the other.
+class PathWriter {
+ public:
+  PathWriter(const PathTable& table, std::size_t links) : table_(table) {
+    // Mostly one path a link, over one switch.
+    routes_.first_path.reserve(links + 1);
+    routes_.multiplicity.reserve(links);
+    routes_.first_hop.reserve(links + 1);
+    routes_.hop.reserve(3 * links);
+  }
+
+  void append(const Arc& load) {
+    table_.find_bundles(load.tail, load.head, used_);
+    std::ranges::reverse(used_);
+    if (used_.size() > 1) {
+      std::ranges::stable_sort(
+          used_, {}, [this](const Bundle& bundle) { return table_.walk(bundle.walk).hops; });
+    }
+    keep(load);
+    if (used_.size() == 1) {
+      find_nodes(used_.front().walk);
+      add_path(used_.front().amount);
+    } else {
+      add_merged();
+    }
+    routes_.first_path.push_back(static_cast<std::int64_t>(routes_.multiplicity.size()));
+  }
+  Routes take() { return std::move(routes_); }
+
+ private:
+  // Equal paths of a link are one.
+  void add_merged() {
+    const std::size_t first = routes_.multiplicity.size();
+    std::map<std::vector<NodeId>, std::size_t> known;
+    for (const Bundle& bundle : used_) {
+      find_nodes(bundle.walk);
+      const auto [entry, is_new] = known.try_emplace(nodes_, first + known.size());
+      if (is_new) {
+        add_path(bundle.amount);
+      } else {
+        routes_.multiplicity[entry->second] += bundle.amount;
+      }
+    }
+  }
+
+  void add_path(Amount amount) {
+    routes_.multiplicity.push_back(amount);
+    routes_.hop.insert(routes_.hop.end(), nodes_.begin(), nodes_.end());
+    routes_.first_hop.push_back(static_cast<std::int64_t>(routes_.hop.size()));
+  }
+
   // Leaves in used_ what the load needs of it.
   void keep(const Arc& load) {
     Amount left = load.capacity;
@@ -164,7 +204,7 @@ class PathTable {
     nodes_.clear();
     stack_.assign(1, walk);
     while (!stack_.empty()) {
-      const Walk& top = walks_[stack_.back()];
+      const Walk& top = table_.walk(stack_.back());
       stack_.pop_back();
       if (top.first >= 0) {
         stack_.push_back(top.second);
@@ -177,11 +217,8 @@ class PathTable {
     }
   }
 
-  LinkNumbers numbers_;
-  IndexedVector<int> top_;  // of the stack of each link; -1 if it is empty
-  IndexedVector<Bundle> bundles_;
-  IndexedVector<Walk> walks_;
-
+  const PathTable& table_;
+  Routes routes_;
   std::vector<Bundle> used_;
   std::vector<NodeId> nodes_;
   std::vector<int> stack_;
@@ -191,11 +228,10 @@ class PathTable {
 
 Routes recover_paths(const Graph& physical, const std::vector<Split>& splits,
                      const std::vector<Arc>& loads) {
-  PathTable table(physical, splits);
-  Routes routes;
-  routes.first_path.reserve(loads.size() + 1);
-  for (const Arc& load : loads) table.append_paths(load, routes);
-  return routes;
+  const PathTable table(physical, splits);
+  PathWriter writer(table, loads.size());
+  for (const Arc& load : loads) writer.append(load);
+  return writer.take();
 }
 
 }  // namespace forestcoll
