@@ -94,7 +94,8 @@ def main(backend: str, meeting: Path) -> None:
             expect_definition(transport, collective, parts)
     expect_order(transport)
     transport.barrier()
-    print(f"rank {transport.rank} is content", flush=True)
+    sys.stdout.write(f"<rank {transport.rank} is content>\n")  # lines of ranks may run together
+    sys.stdout.flush()
     transport.close()
 
 
