@@ -246,6 +246,7 @@ def test_experiments_can_name_it():
     assert parameters_of("forestcoll") == (
         "k",
         "max_height",
+        "few_links",
         "threads",
         "program_s",
         "multicast",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -64,16 +64,16 @@ def test_time_that_is_up_ends_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_ctrl_c_ends_all(tmp_path: Path) -> None:
+    """In a process of its own: whoever runs the tests is not to be interrupted."""
     mark = tmp_path / "mark"
-
-    def interrupt() -> None:
-        while not (mark.exists() and mark.read_text()):
-            time.sleep(0.01)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    threading.Thread(target=interrupt).start()
-    with pytest.raises(KeyboardInterrupt):
-        run_together([sleeper(mark)], 60, tmp_path / "log")
+    code = "from tests.execute.test_launching import *\n"
+    code += f"run_together([sleeper(Path({str(mark)!r}))], 60, Path({str(tmp_path / 'log')!r}))"
+    run = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+    while not (mark.exists() and mark.read_text()):
+        assert run.poll() is None
+        time.sleep(0.01)
+    run.send_signal(signal.SIGINT)
+    assert "KeyboardInterrupt" in run.communicate(timeout=30)[1]
     assert is_gone(mark)
 
 

@@ -68,7 +68,7 @@ def test_no_simulation_that_is_kept_is_beyond_its_bound() -> None:
         for file in (PAGE.parents[2] / "results").glob("*-figure1*/rows.jsonl")
         if '"simulated"' in file.read_text(encoding="utf-8")
     ]
-    assert len(files) == 12
+    assert len(files) == 13
     for row in (row for file in files for row in read_rows(file)):
         assert row.status is Status.OK, row.series
         for values in row.sizes.values():
