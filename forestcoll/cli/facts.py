@@ -84,7 +84,7 @@ def _lines(value: object, unit: str) -> list[str]:
             return [f"{1000 * value:.2f} ms"]
         case float():
             return [f"{value:.3g} {unit}"]
-        case (str(tail), str(head)):
+        case tuple((str(tail), str(head))):
             return [f"{tail} -> {head}"]
         case Cut():
             return [value.in_words(), *map(str, value.exit_classes())]

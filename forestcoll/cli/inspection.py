@@ -1,4 +1,4 @@
-"""The commands on schedule files: prove one, draw one."""
+"""The commands on schedule files: prove one, compare two, draw one."""
 
 from __future__ import annotations
 
@@ -18,9 +18,12 @@ from forestcoll.cli.options import (
     in_group,
 )
 from forestcoll.cli.output import expect_writable, report
+from forestcoll.comparison.diff_in_words import as_document, in_words
+from forestcoll.comparison.schedule_diff import diff
 from forestcoll.core.assembly import expand
 from forestcoll.errors import (
     InvalidParameterError,
+    InvalidScheduleError,
     VerificationError,
 )
 from forestcoll.schedule import (
@@ -33,11 +36,12 @@ from forestcoll.schedule import (
     verify,
     verify_certificate,
 )
+from forestcoll.schedule.allreduce import AnySchedule
 from forestcoll.topology import Topology
 from forestcoll.topology.describe import counted
 from forestcoll.topology.differences import differences
 
-__all__ = ["Phase", "draw_one_tree", "verify_schedule"]
+__all__ = ["Phase", "compare_schedules", "draw_one_tree", "verify_schedule"]
 
 
 class Phase(StrEnum):
@@ -112,6 +116,31 @@ def _verdict_facts(verdict: Any, schedule: object) -> dict[str, Any]:
     if isinstance(schedule, FactoredForest):
         facts["greatest_possible_height"] = facts.pop("height")
     return facts
+
+
+def compare_schedules(
+    first: Annotated[Path, typer.Argument(metavar="FIRST", help="A schedule file.")],
+    second: Annotated[Path, typer.Argument(metavar="SECOND", help="Another.")],
+    json_: Json = False,
+) -> None:
+    """Verify two schedule files and say what differs; the exit code is 1 if anything does."""
+    found = diff(*(_verified(file) for file in (first, second)))
+    files = {"first_file": first, "second_file": second}
+    report({**files, **(as_document(found) if json_ else in_words(found))}, json_)
+    if not found.is_same:
+        raise typer.Exit(1)
+
+
+def _verified(file: Path) -> AnySchedule:
+    """Read a schedule to compare; a wrong one is bad input, not a difference."""
+    schedule = read_schedule(file)
+    try:
+        verify(schedule)
+    except VerificationError as error:
+        raise InvalidScheduleError(
+            f"{file} is not right, so it is not compared: {error}"
+        ) from error
+    return schedule
 
 
 def draw_one_tree(

@@ -35,6 +35,7 @@ CORE = {
         "replan": "replan:replan_schedule",
         "certificate": "optima:certify_optimum",
         "verify": "inspection:verify_schedule",
+        "diff": "inspection:compare_schedules",
         "simulate": "simulation:simulate_schedule",
         "draw": "inspection:draw_one_tree",
         "export": "runtime_files.exporting:export_schedule",

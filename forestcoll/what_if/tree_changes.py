@@ -11,6 +11,7 @@ Source:  own. Equal trees are found by 64-bit hashes and then compared; of what 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -19,7 +20,7 @@ import numpy.typing as npt
 
 from forestcoll.schedule.forest import Forest
 
-__all__ = ["TreeChanges", "tree_changes"]
+__all__ = ["TreeChanges", "gpu_names", "parents_by_name", "tree_changes"]
 
 Gpus = npt.NDArray[np.int32]
 Hashes = npt.NDArray[np.uint64]
@@ -65,7 +66,7 @@ def tree_changes(old: Forest, new: Forest) -> TreeChanges:
     >>> tree_changes(ring, ring)
     TreeChanges(trees=8, kept=Fraction(1, 1), touched=())
     """
-    names = list(dict.fromkeys([*_names(new), *_names(old)]))
+    names = list(dict.fromkeys([*gpu_names(new), *gpu_names(old)]))
     shares = [Fraction(1, sum(one.weights) * one.k) for one in (old, new)]
     whole = math.lcm(*(share.denominator for share in shares))  # all data is so many units
     before, after = (
@@ -86,8 +87,23 @@ def tree_changes(old: Forest, new: Forest) -> TreeChanges:
     )
 
 
-def _names(forest: Forest) -> list[str]:
+def gpu_names(forest: Forest) -> list[str]:
+    """Return the names of the GPUs, by rank."""
     return [forest.topology.nodes[v].name for v in forest.topology.compute]
+
+
+def parents_by_name(forest: Forest, names: Sequence[str]) -> tuple[Gpus, Gpus]:
+    """Return root and parent of each batch with ``names`` in place of ranks.
+
+    A column for each name; what a tree has no GPU for is below -1, which stands at the root.
+    """
+    place = {name: i for i, name in enumerate(names)}
+    at = np.array([place[name] for name in gpu_names(forest)] + [_ROOT], dtype=np.int32)
+    parent = forest.parent
+    if at[:-1].tolist() != list(range(len(names))):
+        parent = np.full((forest.num_batches, len(names)), _ABSENT, dtype=np.int32)
+        parent[:, at[:-1]] = at[forest.parent]
+    return at[forest.root], parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +124,7 @@ class _Trees:
 
     @classmethod
     def of(cls, forest: Forest, names: list[str], unit: int) -> _Trees:
-        place = {name: i for i, name in enumerate(names)}
-        at = np.array([place[name] for name in _names(forest)] + [_ROOT], dtype=np.int32)
-        parent = forest.parent
-        if at[:-1].tolist() != list(range(len(names))):
-            parent = np.full((forest.num_batches, len(names)), _ABSENT, dtype=np.int32)
-            parent[:, at[:-1]] = at[forest.parent]
+        root, parent = parents_by_name(forest, names)
         hashes = _row_hashes(parent)
         weight = [multiplicity * unit for multiplicity in forest.multiplicity.tolist()]
         units: dict[int, int] = {}
@@ -121,7 +132,7 @@ class _Trees:
         for number, (tree, amount) in enumerate(zip(hashes, weight, strict=True)):
             units[tree] = units.get(tree, 0) + amount
             row.setdefault(tree, number)
-        return cls(at[forest.root], parent, hashes, units, row, weight)
+        return cls(root, parent, hashes, units, row, weight)
 
     def equal(self, other: _Trees, tree: int) -> bool:
         """Whether trees of one hash are the same."""

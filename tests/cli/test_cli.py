@@ -49,6 +49,7 @@ def test_the_commands_are_these() -> None:
         "generate",
         "heights",
         "verify",
+        "diff",
         "simulate",
         "draw",
         "check-xml",

@@ -69,3 +69,9 @@ def test_machines_get_exact_numbers_and_plain_data() -> None:
 
 def test_names_are_written_as_they_are() -> None:
     assert "é" in as_json({"name": "é"})
+
+
+def test_a_list_of_two_lines_is_no_link() -> None:
+    """A pair of names is a link, a list of two texts two lines."""
+    assert as_text({"notes": ["one", "two"]}) == "notes  one\n       two"
+    assert as_text({"link": ("a", "b")}) == "link  a -> b"

@@ -103,3 +103,39 @@ def test_a_schedule_in_steps_has_no_trees_to_draw(tmp_path: Path) -> None:
     refused = invoke("draw", file, "-o", tmp_path / "tree.png")
     assert refused.exit_code == 2
     assert_one_line(refused.stderr, "draw_tree takes a schedule of trees, not StepSchedule")
+
+
+def test_two_files_of_a_schedule_are_the_same(tmp_path: Path) -> None:
+    """Whatever they are written as; the exit code is 0."""
+    text, binary = tmp_path / "one.json", tmp_path / "one.npz"
+    for file in (text, binary):
+        document("generate", "dgx_a100:boxes=2", "-o", file)
+    same = document("diff", text, binary)
+    assert same["same"] is True
+    assert same["shared_trees"]["only_first"] == same["shared_trees"]["only_second"] == 0
+
+
+def test_what_differs_is_told_with_exit_code_1(tmp_path: Path) -> None:
+    whole, damaged = tmp_path / "whole.npz", tmp_path / "damaged.npz"
+    document("generate", "dgx_a100:boxes=4", "-o", whole)
+    document("replan", whole, "-o", damaged, "--without", "b1.gpu3 - ib")
+    found = invoke("diff", whole, damaged)
+    assert found.exit_code == 1
+    assert "800/3 = 266.667 GB/s | 700/3 = 233.333 GB/s" in found.stdout
+    assert "\n                b1.gpu3 -> ib is missing\n" in found.stdout
+    as_json = invoke("diff", whole, damaged, "--json")
+    assert as_json.exit_code == 1
+    assert json.loads(as_json.stdout)["second"]["algbw_gb_s"]["exact"] == "700/3"
+
+
+def test_a_wrong_schedule_is_bad_input_not_a_difference(tmp_path: Path) -> None:
+    right, wrong = tmp_path / "right.json", tmp_path / "wrong.json"
+    document("generate", "ring:nodes=4", "-o", right)
+    text = right.read_text().replace('"congestion": "3"', '"congestion": "2"')
+    wrong.write_text(text)
+    assert text != right.read_text()
+    found = invoke("diff", right, wrong)
+    assert found.exit_code == 2
+    assert "wrong.json" in found.stderr
+    assert found.stderr.count("\n") == 1
+    assert invoke("diff", right, tmp_path / "none.json").exit_code == 2

@@ -1,0 +1,167 @@
+"""What differs between two schedules.
+
+Problem: two files, of any kind: are they the same schedule, and if not, in what do they differ?
+Input:   two schedules that do what they claim.
+Output:  the networks, the figures of both, the loads of the links, the pieces that they share.
+Cost:    that of measuring both, and a pass over their trees, transfers or paths.
+Source:  none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forestcoll.comparison.link_differences import LinkDifferences, link_differences
+from forestcoll.comparison.schedule_measures import Measured, measured
+from forestcoll.comparison.shared_pieces import Explicit, Shared, rerouted, shared_pieces
+from forestcoll.core.assembly import expand
+from forestcoll.schedule.allreduce import Allreduce, AnySchedule
+from forestcoll.schedule.clock import Clock
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology.differences import differences
+from forestcoll.what_if.tree_changes import TreeChanges, tree_changes
+
+__all__ = ["PhaseDiff", "ScheduleDiff", "diff"]
+
+_MOST_PARENTS = 2**26
+"""Of a factored forest whose trees are written out to be compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseDiff:
+    """What differs between two phases.
+
+    Parameters
+    ----------
+    name : str
+        "shared trees", "shared transfers" or "shared paths"; of an allreduce with "reduce" or
+        "gather" before it.
+    pieces : Shared
+    changes : TreeChanges, optional
+        Of explicit or factored forests: the share of the data that keeps its trees, and the GPUs
+        that send or receive otherwise.
+    rerouted : int, optional
+        Pairs of nodes that both send between, over other paths.
+    """
+
+    name: str
+    pieces: Shared
+    changes: TreeChanges | None
+    rerouted: int | None
+
+    @property
+    def is_same(self) -> bool:
+        """Whether nothing differs."""
+        return not self.pieces.differing and not self.rerouted
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleDiff:
+    """What differs between two schedules.
+
+    Parameters
+    ----------
+    first, second : Measured
+    network : tuple of str
+        In words, what the second network has otherwise; names of networks do not matter.
+    links : LinkDifferences
+    phases : tuple of PhaseDiff
+    not_compared : str
+        Why there are none; empty if there are.
+    same_clock : bool
+        Whether both have the same times of transfers, or none.
+    """
+
+    first: Measured
+    second: Measured
+    network: tuple[str, ...]
+    links: LinkDifferences
+    phases: tuple[PhaseDiff, ...]
+    not_compared: str
+    same_clock: bool
+
+    @property
+    def is_same(self) -> bool:
+        """Whether all that is compared is the same; never if the pieces are not compared."""
+        return (
+            self.first == self.second
+            and not self.network
+            and not self.not_compared
+            and self.same_clock
+            and all(phase.is_same for phase in self.phases)
+        )
+
+
+def diff(first: AnySchedule, second: AnySchedule) -> ScheduleDiff:
+    """Compare two schedules; nodes are known by their names.
+
+    Parameters
+    ----------
+    first, second : any schedule
+        Assumed to do what they claim; :func:`forestcoll.schedule.verify` proves that. Not compared
+        are the names of networks, the order in which trees are written down, and what proves the
+        bounds.
+
+    Examples
+    --------
+    >>> from forestcoll import generate, load_topology
+    >>> whole = load_topology("dgx_a100:boxes=2")
+    >>> damaged = diff(generate(whole), generate(whole.scaled("b1.gpu3 - ib", "1/2")))
+    >>> damaged.is_same, len(damaged.network), damaged.network[0]
+    (False, 2, 'b1.gpu3 -> ib has 25/2 GB/s, not 25')
+    """
+    mine, theirs = measured(first), measured(second)
+    phases, reason = _phases(first, second, mine, theirs)
+    return ScheduleDiff(
+        mine,
+        theirs,
+        tuple(differences(first.topology, second.topology)),
+        link_differences(mine.loads, theirs.loads),
+        phases,
+        reason,
+        _clock(first) == _clock(second),
+    )
+
+
+def _phases(
+    first: AnySchedule, second: AnySchedule, mine: Measured, theirs: Measured
+) -> tuple[tuple[PhaseDiff, ...], str]:
+    """Compare phase by phase, or say why not."""
+    if mine.collective != theirs.collective:
+        return (), "they are of different collectives"
+    if any(_parents(one) > _MOST_PARENTS for one in (mine, theirs) if "Factored" in one.kind):
+        if first == second:
+            return (), ""
+        return (), f"a factored forest has more than {_MOST_PARENTS} parents to write out"
+    pairs = list(zip(_explicit(first), _explicit(second), strict=False))
+    names = ["reduce ", "gather "] if len(pairs) == 2 else [""]
+    found = [_phase(name, *pair) for name, pair in zip(names, pairs, strict=True)]
+    whole = [one for one in found if one is not None]
+    if len(whole) < len(found) or isinstance(first, Allreduce) != isinstance(second, Allreduce):
+        return (), "they are of different kinds"
+    return tuple(whole), ""
+
+
+def _parents(one: Measured) -> int:
+    return (one.distinct_trees or 0) * one.gpus
+
+
+def _explicit(schedule: AnySchedule) -> tuple[Explicit, ...]:
+    if isinstance(schedule, Allreduce):
+        return tuple(part for phase in schedule.phases for part in _explicit(phase))
+    return (expand(schedule) if isinstance(schedule, FactoredForest) else schedule,)
+
+
+def _phase(name: str, first: Explicit, second: Explicit) -> PhaseDiff | None:
+    pieces = shared_pieces(first, second)
+    if pieces is None:
+        return None
+    forests = isinstance(first, Forest) and isinstance(second, Forest)
+    changes = tree_changes(first, second) if forests else None  # type: ignore[arg-type]
+    return PhaseDiff(f"{name}shared {pieces.what}", pieces, changes, rerouted(first, second))
+
+
+def _clock(schedule: AnySchedule) -> Clock | None:
+    return schedule.in_short().clock if isinstance(schedule, StepSchedule) else None

@@ -1,0 +1,140 @@
+"""What a schedule is and takes, whatever its kind: the figures to lay beside those of another.
+
+Problem: schedules of all kinds, by the same measures.
+Input:   a schedule, that does what it claims.
+Output:  its kind, trees and heights, exact algbw and loads of links.
+Cost:    that of :mod:`forestcoll.schedule.cost` and :mod:`forestcoll.latency`.
+Source:  none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TypeGuard
+
+from forestcoll.latency import latency
+from forestcoll.schedule import cost, finish_s_per_gb, in_steps
+from forestcoll.schedule.allreduce import Allreduce, AnySchedule, TreeSchedule
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.flows import FlowSchedule
+from forestcoll.schedule.steps import StepSchedule
+
+__all__ = ["Measured", "measured"]
+
+Ends = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The figures of a schedule; None where its kind has none.
+
+    Parameters
+    ----------
+    kind : str
+        "Forest", "Allreduce of FactoredForest" and so on.
+    method, collective : str
+    gpus : int
+    k : tuple of int, optional
+        Trees per unit of weight, of each phase.
+    trees, distinct_trees, height : int, optional
+        Of an allreduce in both phases; the height in hops from GPU to GPU.
+    average_height : Fraction, optional
+    steps : int, optional
+        That follow one another; of forests that go hop by hop.
+    algbw_gb_s : Fraction, optional
+        Of data that flows; None if nothing moves.
+    in_steps_gb_s : Fraction, optional
+        Of data that goes step by step.
+    at_most_gb_s : Fraction, optional
+        The bound that the schedule comes with; ``verify`` proves it.
+    finish_s_per_gb : Fraction, optional
+        By the clock, where there is one.
+    loads : mapping of (str, str) to Fraction
+        Over each link, by the names of its ends: the share of the data.
+    """
+
+    kind: str
+    method: str
+    collective: str
+    gpus: int
+    k: tuple[int, ...] | None
+    trees: int | None
+    distinct_trees: int | None
+    height: int | None
+    average_height: Fraction | None
+    steps: int | None
+    algbw_gb_s: Fraction | None
+    in_steps_gb_s: Fraction | None
+    at_most_gb_s: Fraction | None
+    finish_s_per_gb: Fraction | None
+    loads: Mapping[Ends, Fraction] = field(repr=False)
+
+
+def measured(schedule: AnySchedule) -> Measured:
+    """Return the figures of a schedule that does what it claims.
+
+    Examples
+    --------
+    >>> from forestcoll import generate, load_topology
+    >>> found = measured(generate(load_topology("ring:nodes=4")))
+    >>> found.kind, found.height, str(found.algbw_gb_s), str(found.loads["gpu0", "gpu1"])
+    ('Forest', 2, '8/3', '3/8')
+    """
+    phases = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
+    forests = [one for one in phases if not isinstance(one, StepSchedule | FlowSchedule)]
+    trees = latency(schedule, physical=False) if _has_trees(schedule) else None
+    stepping = None if _has_no_steps(schedule) else in_steps(schedule)
+    algbw, loads = _flowing(schedule)
+    return Measured(
+        kind=_kind(schedule),
+        method=" and ".join(dict.fromkeys(one.method for one in phases)),
+        collective=str(schedule.collective),
+        gpus=schedule.topology.num_compute,
+        k=tuple(one.k for one in forests) or None,
+        trees=trees.trees if trees else None,
+        distinct_trees=trees.distinct_trees if trees else None,
+        height=trees.height if trees else None,
+        average_height=trees.average_height if trees else None,
+        steps=stepping.steps if stepping else None,
+        algbw_gb_s=algbw,
+        in_steps_gb_s=stepping.algbw_gb_s if stepping and stepping.time_s_per_gb else None,
+        at_most_gb_s=_bound(schedule),
+        finish_s_per_gb=finish_s_per_gb(schedule),
+        loads=loads,
+    )
+
+
+def _kind(schedule: AnySchedule) -> str:
+    name = type(schedule).__name__
+    return f"{name} of {_kind(schedule.gather)}" if isinstance(schedule, Allreduce) else name
+
+
+def _has_trees(schedule: AnySchedule) -> TypeGuard[TreeSchedule]:
+    return not isinstance(schedule, StepSchedule | FlowSchedule)
+
+
+def _has_no_steps(schedule: AnySchedule) -> bool:
+    """Whether its steps are not known: all flows at once, or trees are not written out."""
+    phase = schedule.gather if isinstance(schedule, Allreduce) else schedule
+    return isinstance(phase, FlowSchedule | FactoredForest)
+
+
+def _flowing(schedule: AnySchedule) -> tuple[Fraction | None, dict[Ends, Fraction]]:
+    """Return algbw and the loads of the links; a single GPU sends nothing."""
+    topology = schedule.topology
+    names = [node.name for node in topology.nodes]
+    ends = [(names[link.tail], names[link.head]) for link in topology.links]
+    if topology.num_compute == 1:
+        return None, dict.fromkeys(ends, Fraction(0))
+    taken = cost(schedule)
+    shares = (Fraction(load, taken.whole) for load in taken.loads)
+    return taken.algbw_gb_s, dict(zip(ends, shares, strict=True))
+
+
+def _bound(schedule: AnySchedule) -> Fraction | None:
+    if isinstance(schedule, StepSchedule | FlowSchedule):
+        return None
+    bound = schedule.bound if isinstance(schedule, Allreduce) else schedule.optimum
+    return None if bound is None or schedule.topology.num_compute == 1 else bound.algbw_gb_s

@@ -1,0 +1,113 @@
+"""What differs between two schedules, all in all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from baselines.registry import METHODS
+from forestcoll import generate, generate_factored
+from forestcoll.comparison import schedule_diff
+from forestcoll.comparison.schedule_diff import diff
+from forestcoll.core.assembly import expand
+from forestcoll.schedule.forest import Forest
+from forestcoll.topology import load_topology
+from forestcoll.what_if.tree_changes import tree_changes
+from tests.schedule.made.hand import forest, topology
+from tests.schedule.made.types import TYPES, schedule
+
+
+def test_a_schedule_is_the_same_as_itself_with_its_trees_in_another_order() -> None:
+    one = generate(load_topology("dgx_a100:boxes=2"))
+    order = np.arange(one.num_batches)[::-1]
+    turned = replace(
+        one,
+        root=one.root[order],
+        multiplicity=one.multiplicity[order],
+        parent=one.parent[order],
+    )
+    assert diff(one, turned).is_same
+    assert not diff(one, replace(one, method="another")).is_same
+
+
+def test_a_dead_nic_is_told_in_network_loads_and_trees() -> None:
+    whole = load_topology("dgx_a100:boxes=4")
+    first, second = generate(whole), generate(whole.without("b1.gpu3 - ib"))
+    found = diff(first, second)
+    assert set(found.network) == {"b1.gpu3 -> ib is missing", "ib -> b1.gpu3 is missing"}
+    dead = {one.link: one.second for one in found.links.others}
+    assert dead["b1.gpu3", "ib"] == dead["ib", "b1.gpu3"] == 0
+    assert found.phases[0].changes == tree_changes(first, second)
+    assert not found.is_same
+
+
+def test_a_factored_forest_has_the_trees_of_its_expansion() -> None:
+    folded = generate_factored(load_topology("dgx_a100:boxes=2"))
+    (phase,) = diff(folded, expand(folded)).phases
+    assert phase.is_same
+    assert phase.pieces.same > 0
+    assert diff(folded, folded).is_same
+
+
+def test_a_factored_forest_that_is_too_large_is_not_written_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of two that are equal nothing need be; of others it is said, and they are not the same."""
+    folded = generate_factored(load_topology("dgx_a100:boxes=2"))
+    monkeypatch.setattr(schedule_diff, "_MOST_PARENTS", 10)
+    assert diff(folded, folded).is_same
+    found = diff(folded, expand(folded))
+    assert found.phases == ()
+    assert "more than 10 parents" in found.not_compared
+    assert not found.is_same
+
+
+def test_both_phases_of_an_allreduce_are_compared() -> None:
+    ring = load_topology("ring:nodes=4")
+    first = generate(ring, collective="allreduce")
+    found = diff(first, first)
+    assert [phase.name for phase in found.phases] == ["reduce shared trees", "gather shared trees"]
+    assert found.is_same
+
+
+def test_schedules_of_unlike_kinds_have_measures_and_loads_alone() -> None:
+    ring = load_topology("ring:nodes=4")
+    steps = METHODS["bruck"].run(ring, "allgather")
+    found = diff(generate(ring), steps)
+    assert (found.phases, found.not_compared) == ((), "they are of different kinds")
+    other = diff(generate(ring), generate(ring, collective="reduce-scatter"))
+    assert (other.phases, other.not_compared) == ((), "they are of different collectives")
+    allreduces = (
+        generate(ring, collective="allreduce"),
+        METHODS["recursive-halving-doubling"].run(ring, "allreduce"),
+    )
+    assert diff(allreduces[0], allreduces[1]).not_compared == "they are of different kinds"
+    assert not found.is_same
+
+
+def _over_two_switches(paths: str) -> Forest:
+    """Trees of a and c, each to b and d; all GPUs are on both switches."""
+    net = topology("rails", "abcd", "st", [(gpu, way, 1) for gpu in "abcd" for way in "st"])
+    trees = [(0, 1, [(0, 1), (0, 3), (3, 2)]), (2, 1, [(2, 1), (2, 3), (3, 0)])]
+    return forest(net, trees, dict.fromkeys(paths.split(), 1), k=1, congestion=1)
+
+
+def test_paths_alone_may_differ() -> None:
+    """The same trees and loads: a and c each reach b over one switch and d over the other."""
+    one = _over_two_switches("asb atd ctb csd dsc dta")
+    other = _over_two_switches("atb asd csb ctd dsc dta")
+    found = diff(one, other)
+    assert found.first == found.second
+    assert found.phases[0].pieces.differing == 0
+    assert found.phases[0].rerouted == 4
+    assert not found.is_same
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_every_type_is_the_same_as_itself_and_not_as_another(name: str) -> None:
+    one = schedule(name)
+    assert diff(one, one).is_same
+    other = "factored forest" if name == "forest" else "forest"
+    assert not diff(one, schedule(other)).is_same

@@ -1,0 +1,57 @@
+"""The figures of schedules of all kinds."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from baselines.registry import METHODS
+from forestcoll import generate, generate_factored
+from forestcoll.comparison.schedule_measures import measured
+from forestcoll.core.assembly import expand
+from forestcoll.schedule import cost, in_steps
+from forestcoll.topology import load_topology
+
+
+def test_figures_of_a_factored_forest_are_those_of_its_trees() -> None:
+    """But for the steps, which it does not tell."""
+    whole = generate_factored(load_topology("dgx_a100:boxes=2"))
+    folded, written = measured(whole), measured(expand(whole))
+    assert (folded.kind, written.kind) == ("FactoredForest", "Forest")
+    for name in ("k", "trees", "distinct_trees", "height", "algbw_gb_s", "at_most_gb_s", "loads"):
+        assert getattr(folded, name) == getattr(written, name)
+    assert folded.steps is None
+    assert written.steps == written.height == 2
+
+
+def test_loads_are_shares_of_the_data_by_name() -> None:
+    """The busiest link takes as long as the cost says; a ring of 3 sends 2/3 over it each way."""
+    schedule = generate(load_topology("ring:nodes=3"), collective="allreduce")
+    found, taken = measured(schedule), cost(schedule)
+    slowest = max(
+        found.loads[schedule.topology.nodes[e.tail].name, schedule.topology.nodes[e.head].name]
+        / e.bandwidth_gb_s
+        for e in schedule.topology.links
+    )
+    assert slowest == taken.time_s_per_gb == 1 / found.algbw_gb_s
+    assert found.kind == "Allreduce of Forest"
+    assert len(found.k) == 2
+    assert found.in_steps_gb_s == in_steps(schedule).algbw_gb_s
+
+
+def test_steps_and_flows_have_no_trees() -> None:
+    ring = load_topology("ring:nodes=4")
+    steps = measured(METHODS["bruck"].run(ring, "allgather"))
+    assert (steps.kind, steps.collective) == ("StepSchedule", "allgather")
+    assert steps.steps == 2
+    assert (steps.k, steps.trees, steps.height, steps.at_most_gb_s) == (None,) * 4
+
+
+@pytest.mark.parametrize("collective", ["allgather", "allreduce", "broadcast"])
+def test_a_single_gpu_sends_nothing(collective: str) -> None:
+    alone = load_topology("ring:nodes=3").without("gpu1").without("gpu2")
+    root = {"root": 0} if collective == "broadcast" else {}
+    found = measured(generate(alone, collective=collective, **root))
+    assert found.algbw_gb_s is None
+    assert set(found.loads.values()) <= {Fraction(0)}
