@@ -16,6 +16,7 @@ from forestcoll.topology import load_topology
 __all__ = ["score_xml"]
 
 _SHOWN = 5
+_LETTERS = 400
 _MODEL = "transfers as in the file, over paths of fewest links through switches, shared evenly"
 
 
@@ -40,12 +41,13 @@ def score_xml(
 
 
 def _facts(algorithm: Algorithm, found: FileScore) -> dict[str, Any]:
-    wrong = [f"{one.kind}: {one.message}" for one in found.findings.findings if one.is_wrong]
+    wrong = [one for one in found.findings.findings if one.is_wrong]
     return {
         "name": algorithm.name,
         "collective": algorithm.collective,
         "right": found.findings.is_right,
-        "wrong": wrong[:_SHOWN] or None,
+        "wrong": [f"{one.kind}: {one.message[:_LETTERS]}" for one in wrong[:_SHOWN]] or None,
+        "more_wrong": "see check-xml" if wrong[_SHOWN:] else None,
         "algbw_gb_s": found.algbw_gb_s,
         "busiest_link": found.busiest_link,
         "at_most_gb_s": found.at_most_gb_s,
