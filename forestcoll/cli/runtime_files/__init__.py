@@ -1,1 +1,1 @@
-"""The commands on files of runtimes: ``exporting``, ``xml_checking``."""
+"""The commands on files of runtimes: ``exporting``, ``xml_checking``, ``xml_scoring``."""
