@@ -185,9 +185,31 @@ def generation(coverage: Coverage) -> list[str]:
     ]
 
 
+def sizes_on_h100(coverage: Coverage) -> list[str]:
+    """How far ForestColl is behind the fastest up to 64 MB, and NVLS behind it in one box."""
+    behind, nvls = [], []
+    for own in ok(coverage, "forestcoll-figure12b-sizes", method="forestcoll"):
+        beside = list(ok(coverage, "forestcoll-figure12b-sizes", gpus=own.gpus))
+        for size in (size for size in own.sizes if int(size) <= 2**26):
+            fastest = max(row.sizes[size]["algbw_simulated_gb_s"] for row in beside)
+            share = own.sizes[size]["algbw_simulated_gb_s"] / fastest
+            if not own.parameters.get("multicast"):
+                behind.append(1 - share)
+            elif own.gpus == 8:
+                nvls.append(1 - share)
+    assert len(behind) == 5 * 7
+    assert max(behind) < 0.01
+    assert nvls[0] < 0.01
+    return [
+        "the fastest of all, or within 1 % of it, on 1 to 16 boxes",
+        f"level at 1 MB and up to {percent(max(nvls))} behind",
+    ]
+
+
 @pytest.mark.parametrize(
     ("page", "said"),
     [
+        ("simulated-figures.md", sizes_on_h100),
         ("reproduction.md", all_to_alls_of_table_8),
         ("reproduction.md", buffers),
         ("reproduction.md", figure_5),
