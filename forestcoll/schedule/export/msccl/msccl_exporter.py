@@ -35,6 +35,7 @@ from forestcoll.schedule.msccl.algorithm import (
     Threadblock,
 )
 from forestcoll.schedule.program import Program
+from forestcoll.schedule.transform.between_gpus import between_gpus
 
 __all__ = ["MscclOptions", "to_msccl"]
 
@@ -108,6 +109,7 @@ def to_msccl(program: Program, options: MscclOptions | None = None) -> Algorithm
     options = options or MscclOptions()
     if not program.num_transfers:
         raise ExportError("nothing moves in this schedule, so there is nothing to export")
+    program = between_gpus(program)
     pieces = pieces_of(program)
     layout = layout_of(program, pieces, options.instances, options.in_place)
     pieces = in_units(pieces, layout.unit)
