@@ -197,7 +197,7 @@ void check(const Shape& shape, int number) {
   };
   const auto items = static_cast<std::size_t>(shape.num_items);
   if (shape.num_items < 1 || shape.multiplicity.size() != shape.num_batches() ||
-      shape.parent.size() != shape.num_batches() * items) {
+      shape.parents().size() != shape.num_batches() * items) {
     fail("roots, multiplicities and parents do not fit together");
   }
   IndexedVector<int> mark(items, -1);
