@@ -158,7 +158,8 @@ class Lift {
   // As many as can come of a split: each uses up a port of one side at least.
   static std::size_t most_pairs(const Row& in, const Row& out) {
     const auto used = [](const Row& row) {
-      return static_cast<std::size_t>(std::ranges::count_if(row.part, [](Amount a) { return a > 0; }));
+      return static_cast<std::size_t>(
+          std::ranges::count_if(row.part, [](Amount a) { return a > 0; }));
     };
     return used(in) + used(out) - 1;
   }
