@@ -114,3 +114,9 @@ def match_chunks(gpus: int, tail: Annotated[NDArray[numpy.int32], dict(shape=(No
     """
     Make a random trial of TACOS over links between GPUs; the words are those of Python's generator just seeded. Return what brought chunks to GPUs that lacked them, in the order of arrival: chunk, place of the link, start.
     """
+
+def shortcut_names() -> tuple[str, ...]:
+    """Return the names of the shortcuts, by number."""
+
+def block_shortcuts(bits: int) -> None:
+    """Block the shortcuts whose bits are set, open all others; for tests."""

@@ -112,7 +112,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--family", choices=families, help="examine one network of this family")
     parser.add_argument("--networks", type=int, help="so many, however long it takes")
     parser.add_argument("--contest", action="store_true", help="let all methods try to win")
-    parser.add_argument("--limit", type=float, default=30, help="seconds; beyond it, a failure")
+    parser.add_argument("--limit", type=float, default=100, help="seconds for all checks of one")
     given = parser.parse_args()
     if given.family and given.family not in (contest.KINDS if given.contest else FAMILIES):
         parser.error(

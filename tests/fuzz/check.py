@@ -18,6 +18,7 @@ from forestcoll.generate import Options, generate_factored_timed
 from forestcoll.topology import Topology
 from tests.fuzz.demands import demand_of
 from tests.fuzz.families import build
+from tests.fuzz.paths import asked_again, each_path_both_ways, refuse_slow
 from tests.reference.cuts import enumerate_optimum
 
 __all__ = ["CHECKS", "FEW_NODES", "OnStage", "Outcome", "examine"]
@@ -89,12 +90,14 @@ def examine(family: str, seed: int, on_stage: OnStage) -> Outcome:
                 None if done else on_stage(f"{stage} of {asked}", gpus)
             ),
         }
+        processor = time.process_time()
         factored, stages = generate_factored_timed(
             demand.topology, collective=demand.collective, **options
         )
         assert isinstance(factored, FactoredForest), "two phases where one was asked for"
         forest = expand(factored)
         seconds = time.perf_counter() - began
+        refuse_slow(min(seconds, time.process_time() - processor))
         for check in CHECKS:
             on_stage(check.__name__, gpus)
             check(forest, factored)
@@ -185,10 +188,11 @@ def threads_change_nothing(forest: Forest, factored: FactoredForest) -> None:
     """The same trees on one thread."""
     if factored.topology.num_compute not in SHARED_GPUS:
         return
-    single = factored.collective in ("broadcast", "reduce")
-    options: Options = {"root": factored.weights.index(1)} if single else {}
-    options |= {"threads": 1} if single else {"threads": 1, "weights": factored.weights}
-    again = generate_factored(factored.topology, collective=factored.collective, **options)
+    again = generate_factored(
+        factored.topology,
+        collective=factored.collective,
+        **asked_again(factored, {"threads": 1}),
+    )
     assert isinstance(again, FactoredForest), "two phases where one was asked for"
     alone = expand(again)
     for name in ("root", "multiplicity", "parent"):
@@ -204,4 +208,5 @@ CHECKS: tuple[Callable[[Forest, FactoredForest], None], ...] = (
     factored_form_agrees,
     threads_change_nothing,
     numbering_changes_no_optimum,
+    each_path_both_ways,
 )

@@ -6,7 +6,8 @@ On each of them all methods that support it do the same collective, and
 - none is faster than a bound of that collective and model, whoever computed it;
 - none is faster than a schedule of its model that is called optimal;
 - none is faster than what ``generate`` (or, where switches copy, ``generate_multicast``) makes;
-- ``verify`` and ``cost`` find the same time, and neither steps nor a clock are faster than flowing.
+- ``verify`` and ``cost`` find the same time, and neither steps nor a clock are faster than flowing;
+- MultiTree and TACOS make natively what their slow twins make (:mod:`tests.fuzz.twins`).
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ from lp.allreduce.best import proved
 from lp.alltoall.linear_optimum import all_to_all_rate
 from lp.solver.linear_program import Settings
 from tests.fuzz.check import OnStage, Outcome
+from tests.fuzz.twins import trees_are_the_twins, trials_are_the_twins
 from tests.random_topologies import random_topology
 
 __all__ = ["KINDS", "contest", "examine"]
@@ -322,6 +324,10 @@ def examine(family: str, seed: int, on_stage: OnStage) -> Outcome:
             elif chance.random() < 0.25:
                 demand["weights"] = [*(chance.randint(0, 3) for _ in range(gpus - 1)), 1]
             tried = contest(topology, collective, demand)
+        on_stage("MultiTree and TACOS beside their twins", gpus)
+        twins = random.Random(f"twins on {family} {seed}")
+        trees_are_the_twins(topology, twins)
+        trials_are_the_twins(topology, twins)
         words = f"{collective} by {tried}"
     except Exception as error:  # whatever it is, it is a finding
         failure = f"{type(error).__name__}: {error}"

@@ -20,7 +20,7 @@ def summary(outcomes: Sequence[Outcome]) -> Table:
     table = Table(title="Networks that were generated for, verified, and compared with the bound")
     for name in COLUMNS:
         table.add_column(name, justify="left" if name == "family" else "right")
-    for family in FAMILIES:
+    for family in dict.fromkeys([*FAMILIES, *(outcome.family for outcome in outcomes)]):
         rows = [outcome for outcome in outcomes if outcome.family == family]
         if rows:
             table.add_row(family, *_cells(rows))

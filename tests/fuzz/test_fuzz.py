@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections import Counter
 from dataclasses import replace
 
 import pytest
 
-from forestcoll import expand, generate_factored
+from forestcoll import FactoredForest, expand, generate_factored
+from forestcoll.generate import Options
+from forestcoll.native import _core
 from forestcoll.topology import load_topology, validate
-from tests.fuzz import check
+from tests.fuzz import check, paths
 from tests.fuzz.__main__ import plan
 from tests.fuzz.check import Outcome, examine
 from tests.fuzz.demands import DEMANDS, SHARE, demand_of
@@ -52,8 +55,11 @@ LARGE_ONES = [(family, seed) for family, seeds in LARGE_SEEDS.items() for seed i
 
 
 @pytest.mark.parametrize(("family", "seed"), SMALL_ONES + LARGE_ONES)
-def test_forest_verifies_and_attains_the_bound(family: str, seed: int) -> None:
-    """All that ``tests.fuzz.check`` asks for."""
+def test_forest_verifies_and_attains_the_bound(
+    family: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All that ``tests.fuzz.check`` asks for, but fewer networks on every path."""
+    monkeypatch.setattr(paths, "MOST_GPUS", 9)
     outcome = examine(family, seed, lambda stage, gpus: None)
     assert not outcome.failure, f"{outcome.failure}\n{outcome.command}"
     assert outcome.gpus >= size_of(family, seed)
@@ -121,6 +127,53 @@ def test_other_trees_than_on_one_thread_are_found() -> None:
     check.threads_change_nothing(forest, factored)
     with pytest.raises(AssertionError, match="other trees: parent"):
         check.threads_change_nothing(replace(forest, parent=forest.parent[::-1]), factored)
+
+
+def test_every_shortcut_and_few_links_are_paths() -> None:
+    """Of a ring, an all-to-all of boxes and a broadcast, each path is as fast."""
+    assert set(_core.shortcut_names()) <= {name.removeprefix("without ") for name in paths.PATHS}
+    assert {"few links", "explicit", "without any shortcut"} <= set(paths.PATHS)
+    for spec, collective, options in (
+        ("ring:nodes=9", "reduce-scatter", Options()),
+        ("dgx_a100:boxes=24", "allgather", Options()),
+        ("torus:dims=3x4", "broadcast", Options(root=5)),
+    ):
+        factored = generate_factored(load_topology(spec), collective=collective, **options)
+        assert isinstance(factored, FactoredForest)
+        forest = expand(factored)
+        paths.the_same_trees(forest, factored)
+        for remake in paths.PATHS.values():
+            assert remake(factored).time_s_per_gb == forest.time_s_per_gb
+    fewer = paths.PATHS["few links"](generate_factored(load_topology("dgx_a100:boxes=24")))
+    assert isinstance(fewer, FactoredForest)
+    all_links = generate_factored(load_topology("dgx_a100:boxes=24")).links
+    assert len(fewer.links.tail) <= len(all_links.tail) / 2
+
+
+def test_a_path_that_is_slower_or_slow_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One tree where two are optimal; a second that is no second."""
+    factored = generate_factored(load_topology("ring:nodes=4"))
+    forest = expand(factored)
+    poor = generate_factored(load_topology("ring:nodes=4"), k=1)
+    monkeypatch.setattr(paths, "PATHS", {"poor": lambda _: poor})
+    with pytest.raises(AssertionError, match="1 trees on the path 'poor', 2 else"):
+        paths.each_path_both_ways(forest, factored)
+    monkeypatch.setattr(paths, "SLOW_S", 0.0)
+    with pytest.raises(AssertionError, match=r"slow: 0\.0 s on the path 'poor', over 0 s"):
+        paths.each_path_both_ways(forest, factored)
+    outcome = examine("torus", 2, lambda stage, gpus: None)
+    assert outcome.failure.startswith("AssertionError: slow: 0.0 s on the path 'usual'")
+
+
+def test_shortcuts_are_open_again_whatever_happens() -> None:
+    """On a ring of 64, all trees of a root are turned to the others: two a root, not one."""
+    ring = load_topology("ring:nodes=64")
+    turned = generate_factored(ring)
+    with contextlib.suppress(ZeroDivisionError), paths.blocked("turning"):
+        other = generate_factored(ring)
+        raise ZeroDivisionError
+    assert generate_factored(ring) == turned
+    assert other != turned
 
 
 def test_nothing_holds_up_the_pool() -> None:

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "forestcoll/common/errors.hpp"
+#include "forestcoll/common/shortcuts.hpp"
 #include "forestcoll/tree_packing/tree_packing.hpp"
 
 namespace forestcoll {
@@ -63,7 +64,7 @@ Assembler::Assembler(FactoredForest forest)
 // the shapes of others are made into steps.
 void Assembler::find_plain() {
   const int sets = forest_.family.num_sets();
-  is_plain_.assign(sets, 1);
+  is_plain_.assign(sets, is_open(Shortcut::kPlainCopies) ? 1 : 0);
   in_steps_.assign(forest_.shapes.count(), 0);
   for (int set = 0; set < sets; ++set) {
     const std::size_t first = nesting_.first_position(set);

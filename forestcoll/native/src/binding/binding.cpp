@@ -49,4 +49,5 @@ NB_MODULE(_core, m) {
   bind_low_trees(m);
   bind_grove(m);
   bind_matching(m);
+  bind_shortcuts(m);
 }

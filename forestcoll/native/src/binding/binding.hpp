@@ -112,5 +112,6 @@ void bind_simulation(nb::module_& m);
 void bind_low_trees(nb::module_& m);
 void bind_grove(nb::module_& m);
 void bind_matching(nb::module_& m);
+void bind_shortcuts(nb::module_& m);
 
 }  // namespace forestcoll

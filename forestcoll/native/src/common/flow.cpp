@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "forestcoll/common/errors.hpp"
+#include "forestcoll/common/shortcuts.hpp"
 
 namespace forestcoll {
 
@@ -185,10 +186,11 @@ Amount WarmFlow::drain(NodeId sink) {
     is_active_[v] = 0;
     return true;
   };
+  const int most_single = is_open(Shortcut::kBothEnds) ? kMostSinglePaths : 0;
   for (int paths = 0;; ++paths) {
     std::erase_if(active_, settled);
     if (active_.empty()) return 0;
-    if (active_.size() == 1 && paths < kMostSinglePaths) {
+    if (active_.size() == 1 && paths < most_single) {
       if (!augment_between(active_.front(), sink)) break;
       continue;
     }

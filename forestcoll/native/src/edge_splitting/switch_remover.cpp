@@ -9,6 +9,7 @@
 
 #include "forestcoll/common/errors.hpp"
 #include "forestcoll/common/flow.hpp"
+#include "forestcoll/common/shortcuts.hpp"
 #include "forestcoll/edge_splitting/split_matrix.hpp"
 
 namespace forestcoll {
@@ -135,7 +136,7 @@ bool SwitchRemover::carries_demand(std::span<const NodeId> targets) {
 // Targets that no symmetry of the graph takes to one before them: what reaches these reaches all.
 // The symmetry is that which a guess aims at, from each group of ports to the next, if it is one.
 std::vector<NodeId> SwitchRemover::one_of_each(const std::vector<Port>& ports) const {
-  if (ports.empty()) return targets_;
+  if (ports.empty() || !is_open(Shortcut::kOneOfOrbit)) return targets_;
   std::map<int, std::vector<NodeId>> groups;
   for (const Port& port : ports) groups[port.group].push_back(port.node);
   NodeMap<NodeId> turned(stays_.size(), 0);

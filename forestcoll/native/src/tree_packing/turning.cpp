@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "forestcoll/common/flow.hpp"
+#include "forestcoll/common/shortcuts.hpp"
 #include "forestcoll/common/translations.hpp"
 #include "forestcoll/tree_packing/tree_packing.hpp"
 
@@ -157,8 +158,9 @@ Batch moved(const Tree& tree, NodeId root, const NodeMap<NodeId>& by_root) {
 
 std::optional<std::vector<Batch>> pack_by_turning(const Graph& graph, std::span<const Amount> trees,
                                                   Progress& progress) {
-  const bool equal =
-      std::ranges::all_of(trees, [&](Amount count) { return count == trees[0] && count > 0; });
+  const bool equal = is_open(Shortcut::kTurning) && std::ranges::all_of(trees, [&](Amount count) {
+                       return count == trees[0] && count > 0;
+                     });
   const auto moves = equal ? find_translations(graph) : std::nullopt;
   if (!moves) return std::nullopt;
   const std::vector<Tree> first = Turning(*moves, trees[0]).trees_of_first();

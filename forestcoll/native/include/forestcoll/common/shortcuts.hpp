@@ -1,0 +1,42 @@
+// The ways by which some networks are spared the general way of the core. Each leads to what the
+// general way leads to; tests and the fuzz block them one by one to see that it does.
+//
+// Invariant: all are open unless somebody has blocked them, for the whole process. Nothing that
+// ships does. They are no options, since there is nothing to choose between.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+namespace forestcoll {
+
+enum class Shortcut : std::uint8_t {
+  kBothEnds,     // a path of a flow is sought from both of its ends
+  kAlike,        // the first node of a graph that looks alike from everywhere stands for all
+  kTurning,      // trees of the first root are moved to the others
+  kOneOfOrbit,   // one sink of each orbit tests the splits of equal groups
+  kPlainCopies,  // trees of a set of nodes are copied as they are
+};
+
+// By number.
+inline constexpr std::array<std::string_view, 5> kShortcutNames = {"both ends", "alike", "turning",
+                                                                   "one of orbit", "plain copies"};
+
+namespace shortcuts {
+
+inline std::atomic<unsigned> blocked = 0;  // a bit for each
+
+}  // namespace shortcuts
+
+inline bool is_open(Shortcut shortcut) {
+  return (shortcuts::blocked.load(std::memory_order_relaxed) >> static_cast<unsigned>(shortcut)) %
+             2 ==
+         0;
+}
+
+// Blocks those whose bits are set, and opens all others.
+inline void block_shortcuts(unsigned bits) { shortcuts::blocked = bits; }
+
+}  // namespace forestcoll

@@ -1,0 +1,82 @@
+// A blocked shortcut is not taken, and what comes out holds all the same.
+#include <algorithm>
+
+#include "forestcoll/common/flow.hpp"
+#include "forestcoll/common/shortcuts.hpp"
+#include "forestcoll/common/translations.hpp"
+#include "forestcoll/tree_packing/tree_packing.hpp"
+#include "support/check.hpp"
+#include "support/random_graphs.hpp"
+
+using namespace forestcoll;
+using namespace forestcoll::testing;
+
+namespace {
+
+unsigned bit(Shortcut shortcut) { return 1U << static_cast<unsigned>(shortcut); }
+
+Graph ring(NodeId nodes) {
+  Graph graph{nodes, {}};
+  for (NodeId v = 0; v < nodes; ++v) {
+    graph.arcs.push_back({v, (v + 1) % nodes, 1});
+    graph.arcs.push_back({v, (v + nodes - 1) % nodes, 1});
+  }
+  graph.arcs = merged(std::move(graph.arcs));
+  return graph;
+}
+
+void all_are_open_until_they_are_blocked() {
+  const auto count = static_cast<unsigned>(kShortcutNames.size());
+  for (unsigned one = 0; one < count; ++one) {
+    CHECK(is_open(static_cast<Shortcut>(one)));
+    block_shortcuts(1U << one);
+    for (unsigned other = 0; other < count; ++other) {
+      CHECK(is_open(static_cast<Shortcut>(other)) == (other != one));
+    }
+    block_shortcuts(0);
+  }
+}
+
+// A path from one node to the last is the same amount of flow whichever way it is sought.
+void flows_are_as_large_from_one_end() {
+  Random random(3);
+  for (int round = 0; round < 200; ++round) {
+    const auto nodes = static_cast<NodeId>(between(random, 2, 9));
+    const FlowNetwork network(random_graph(random, nodes, 0, 5));
+    NodeMap<Amount> supply(nodes);
+    for (Amount& amount : supply) amount = between(random, 0, 5);
+    Amount shortage[2];
+    for (const bool blocked : {false, true}) {
+      block_shortcuts(blocked ? bit(Shortcut::kBothEnds) : 0);
+      WarmFlow flow(network, supply);
+      for (NodeId sink = 0; sink < nodes; ++sink) shortage[blocked] = flow.settle(sink);
+    }
+    block_shortcuts(0);
+    CHECK(shortage[0] == shortage[1]);
+  }
+}
+
+// A ring of six has trees of three hops by turning one, and some trees without.
+void symmetry_is_not_looked_for() {
+  const Graph six = ring(6);
+  const Demand demand{NodeMap<Amount>(6, 2), NodeMap<std::uint8_t>(6, 1)};
+  Progress progress;
+  CHECK(is_alike_everywhere(six, demand));
+  block_shortcuts(bit(Shortcut::kAlike));
+  CHECK(!is_alike_everywhere(six, demand));
+  CHECK(pack_by_turning(six, NodeMap<Amount>(6, 1), progress).has_value());
+  block_shortcuts(bit(Shortcut::kTurning));
+  CHECK(!pack_by_turning(six, NodeMap<Amount>(6, 1), progress).has_value());
+  CHECK(std::ranges::all_of(loads(six.arcs, pack(six, NodeMap<Amount>(6, 1), progress)),
+                            [](Amount load) { return load <= 1; }));
+  block_shortcuts(0);
+}
+
+}  // namespace
+
+int main() {
+  all_are_open_until_they_are_blocked();
+  flows_are_as_large_from_one_end();
+  symmetry_is_not_looked_for();
+  return check::report();
+}

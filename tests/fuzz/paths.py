@@ -1,0 +1,125 @@
+"""Every path of the core both ways: with a shortcut and without it, with few links and with all.
+
+The forest that is examined took whatever path was open to it. Here each is forced the other way:
+
+- the shortcuts of the native core (``common/shortcuts.hpp``) are blocked one by one, and all at
+  once: flows from both ends, one node for all and one root's trees for all where a network looks
+  alike from everywhere, one sink of each orbit, trees of plain sets copied;
+- equal boxes exchange with few others (``few_links``);
+- the explicit form is made by ``generate`` instead of by expanding the factored one.
+
+Each must come to the same time with as many trees, and be proved optimal.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from forestcoll import FactoredForest, Forest, expand, generate, generate_factored, verify
+from forestcoll.generate import Options
+from forestcoll.native import _core
+
+__all__ = ["PATHS", "asked_again", "blocked", "each_path_both_ways", "refuse_slow"]
+
+SLOW_S = 10.0
+"""No generation may take longer, of the clock or of the processor, whichever says less.
+
+Others may hold up the clock, and threads multiply what the processor counts.
+"""
+
+MOST_GPUS = 160
+"""Larger networks are forced off one path each, not off all."""
+
+SHORTCUTS = _core.shortcut_names()
+
+Remake = Callable[[FactoredForest], FactoredForest | Forest]
+
+
+@contextlib.contextmanager
+def blocked(*names: str) -> Iterator[None]:
+    """Block shortcuts of the native core, for this process, and open them again."""
+    _core.block_shortcuts(sum(1 << SHORTCUTS.index(name) for name in names))
+    try:
+        yield
+    finally:
+        _core.block_shortcuts(0)
+
+
+def refuse_slow(seconds: float, path: str = "usual") -> None:
+    """Fail if a generation took too long."""
+    assert seconds < SLOW_S, f"slow: {seconds:.1f} s on the path {path!r}, over {SLOW_S:g} s"
+
+
+def asked_again(factored: FactoredForest, options: Options | None = None) -> Options:
+    """Return the options that ask for what a forest is of."""
+    if factored.collective in ("broadcast", "reduce"):
+        return {"root": factored.weights.index(1), **(options or {})}
+    return {"weights": factored.weights, **(options or {})}
+
+
+def _made(factored: FactoredForest, options: Options | None = None) -> FactoredForest:
+    again = generate_factored(
+        factored.topology, collective=factored.collective, **asked_again(factored, options)
+    )
+    assert isinstance(again, FactoredForest), "two phases where one was asked for"
+    return again
+
+
+def _without(*names: str) -> Remake:
+    def remake(factored: FactoredForest) -> FactoredForest:
+        with blocked(*names):
+            return _made(factored)
+
+    return remake
+
+
+def _explicit(factored: FactoredForest) -> Forest:
+    forest = generate(factored.topology, collective=factored.collective, **asked_again(factored))
+    assert isinstance(forest, Forest), "two phases where one was asked for"
+    return forest
+
+
+PATHS: dict[str, Remake] = {
+    **{f"without {name}": _without(name) for name in SHORTCUTS},
+    "without any shortcut": _without(*SHORTCUTS),
+    "few links": lambda factored: _made(factored, {"few_links": True}),
+    "explicit": _explicit,
+}
+"""How to make the same forest on another path, by name."""
+
+
+def each_path_both_ways(forest: Forest, factored: FactoredForest) -> None:
+    """As fast with as many trees, and proved, on every other path; none of them is slow."""
+    the_same_trees(forest, factored)
+    for name in _paths_for(forest):
+        wall, processor = time.perf_counter(), time.process_time()
+        again = PATHS[name](factored)
+        wall, processor = time.perf_counter() - wall, time.process_time() - processor
+        refuse_slow(min(wall, processor), name)
+        assert again.k == forest.k, f"{again.k} trees on the path {name!r}, {forest.k} else"
+        found, before = again.time_s_per_gb, forest.time_s_per_gb
+        assert found == before, f"{found} s per GB on the path {name!r}, {before} else"
+        assert verify(again).optimal, f"no optimum is proved on the path {name!r}"
+        if isinstance(again, FactoredForest):
+            assert verify(expand(again)).optimal, f"trees on the path {name!r} are not optimal"
+
+
+def _paths_for(forest: Forest) -> list[str]:
+    gpus = forest.topology.num_compute
+    if gpus <= MOST_GPUS:
+        return list(PATHS)
+    return [random.Random(f"path of {forest.topology.name} {gpus}").choice(list(PATHS))]
+
+
+def the_same_trees(forest: Forest, factored: FactoredForest) -> None:
+    """Trees of plain sets copied are those that are put together link by link."""
+    with blocked("plain copies"):
+        other = expand(factored)
+    for name in ("root", "multiplicity", "parent"):
+        same = np.array_equal(getattr(forest, name), getattr(other, name))
+        assert same, f"other trees are put together than copied: {name} differs"
