@@ -26,6 +26,7 @@ from forestcoll.core.partition_bound import best_known_bound, box_parts, closed
 from forestcoll.errors import UnbalancedError
 from forestcoll.problem.all_to_all_bound import AllToAllBound
 from forestcoll.problem.allreduce_bound import AllreduceBound
+from forestcoll.problem.cuts import Cut
 from forestcoll.schedule.verify.trees.allreduce import check_bound
 from forestcoll.scoring.every_cut import narrowest_sets
 from forestcoll.topology.describe import counted
@@ -49,7 +50,7 @@ class FileBound:
     ----------
     algbw_gb_s : Fraction
     optimal : bool
-        Whether some schedule attains it, so that it is the optimum.
+        Whether it is known that some schedule attains it, so that it is the optimum.
     by : str
         What proves it, in words.
     model : str
@@ -93,12 +94,28 @@ def bound_of(
     if collective == "all-to-all":
         best = min(_of_all_to_alls(topology), key=lambda one: one.algbw_gb_s)
         return FileBound(best.algbw_gb_s, False, best.in_words(), _PAIRS)
-    return _optimum(topology, weights, collective in ("reduce", "reduce-scatter"))
+    return _of_one_phase(topology, weights, collective in ("reduce", "reduce-scatter"))
 
 
-def _optimum(topology: Topology, weights: Sequence[int] | None, reduction: bool) -> FileBound:
-    cut = optimum(topology, weights=weights, reduction=reduction).bottleneck
-    return FileBound(cut.algbw_gb_s, True, cut.in_words(), _ANY)
+def _of_one_phase(topology: Topology, weights: Sequence[int] | None, reduction: bool) -> FileBound:
+    """Return the optimum; where a switch is not balanced the least bound of cuts that are known."""
+    try:
+        cut, optimal = optimum(topology, weights=weights, reduction=reduction).bottleneck, True
+    except UnbalancedError:
+        given = tuple(weights or (1,) * topology.num_compute)
+        cuts = _cuts(topology, given, reduction)
+        cut, optimal = min(cuts, key=lambda one: one.algbw_gb_s), False
+    return FileBound(cut.algbw_gb_s, optimal, cut.in_words(), _ANY)
+
+
+def _cuts(topology: Topology, weights: tuple[int, ...], reduction: bool) -> Iterator[Cut]:
+    """Yield cuts around GPUs and boxes, and around all others; of a small network the narrowest."""
+    singles: list[list[int]] = [[rank] for rank in range(topology.num_compute)]
+    sets = [one for parts in (singles, *box_parts(topology)) for one in closed(topology, parts)]
+    for nodes in [*sets, *narrowest_sets(topology)]:
+        for inside in (nodes, set(range(len(topology.nodes))).difference(nodes)):
+            if any(weights[topology.rank_of[v]] for v in inside if v in topology.rank_of):
+                yield Cut(topology, inside, weights, reduction)
 
 
 def _of_allreduces(topology: Topology) -> Iterator[FileBound]:
@@ -108,9 +125,8 @@ def _of_allreduces(topology: Topology) -> Iterator[FileBound]:
     yield FileBound(check_bound(known), False, _in_words(known), _FORWARDING)
     root = [1] + [0] * (topology.num_compute - 1)
     for reduction in (False, True):
-        with suppress(UnbalancedError):  # one bound less
-            one = _optimum(topology, root, reduction)
-            yield FileBound(one.algbw_gb_s, False, one.by, _ANY)
+        one = _of_one_phase(topology, root, reduction)
+        yield FileBound(one.algbw_gb_s, False, one.by, _ANY)
 
 
 def _in_words(bound: AllreduceBound) -> str:

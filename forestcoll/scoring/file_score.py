@@ -13,7 +13,7 @@ no file that is right is above.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -46,16 +46,24 @@ class FileScore:
     measurement: Measurement | None = None
 
 
-def score(algorithm: Algorithm, topology: Topology, *, root: int | None = None) -> FileScore:
+def score(
+    algorithm: Algorithm,
+    topology: Topology,
+    *,
+    root: int | None = None,
+    order: Sequence[int] | None = None,
+) -> FileScore:
     """Execute an algorithm, and measure it on a network.
 
     Parameters
     ----------
     algorithm : Algorithm
     topology : Topology
-        With as many GPUs; rank r of the algorithm is GPU r of it.
+        With as many GPUs.
     root : int, optional
-        Of a broadcast or reduce, if it is not plain.
+        Of a broadcast or reduce, if it is not plain; a rank of the algorithm.
+    order : sequence of int, optional
+        Which GPU of the topology each rank is; rank r is GPU r if not given.
 
     Raises
     ------
@@ -71,14 +79,19 @@ def score(algorithm: Algorithm, topology: Topology, *, root: int | None = None) 
     if gpus != topology.num_compute:
         raise InvalidParameterError(
             f"{algorithm.name} is for {gpus} GPUs, and {topology.name} has {topology.num_compute}; "
-            "give the network that it is for"
+            "give the network that it is for, or those who take part by --group"
         )
     collective = COLLECTIVES[ALIASES.get(algorithm.collective, algorithm.collective)]
     found = interpret(algorithm, root=root)
     if not found.is_right:
         return FileScore(found)
-    loads = loads_between(topology, _sent(algorithm))
-    bound = bound_of(topology, collective, _weights(algorithm, collective, root))
+    place = range(gpus) if order is None else order
+    sent = {(place[tail], place[head]): share for (tail, head), share in _sent(algorithm).items()}
+    loads = loads_between(topology, sent)
+    weights = _weights(algorithm, collective, root)
+    if weights is not None:
+        weights = [weights[place.index(gpu)] for gpu in range(gpus)]
+    bound = bound_of(topology, collective, weights)
     return FileScore(found, measured(topology, loads, bound))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from baselines.registry import METHODS
 from forestcoll import cost, optimum
-from forestcoll.errors import ForestCollError
+from forestcoll.errors import ForestCollError, UnbalancedError
 from forestcoll.problem.limits import Limits
 from forestcoll.scoring.file_bounds import bound_of
 from forestcoll.topology import Topology, load_topology
@@ -42,6 +42,28 @@ def test_a_single_gpu_has_none() -> None:
     builder.gpu("alone")
     for collective in ("allgather", "allreduce", "all-to-all"):
         assert bound_of(builder.build("alone"), collective) is None
+
+
+def test_where_a_switch_is_not_balanced_cuts_bound_what_need_not_be_attained() -> None:
+    """GPU a sends 1 GB/s to switch s, which sends 2 to b and 2 to c; b and c send 9 to a: 1 GB/s.
+
+    The optimum of a broadcast from a is refused there; all data must leave a, at 1 GB/s.
+    """
+    builder = TopologyBuilder()
+    for gpu in "abc":
+        builder.gpu(gpu)
+    builder.switch("s")
+    builder.arc("a", "s", 1)
+    for gpu in "bc":
+        builder.arc("s", gpu, 2)
+        builder.arc(gpu, "a", 9)
+    topology = builder.build("fan")
+    with pytest.raises(UnbalancedError):
+        optimum(topology, weights=[1, 0, 0])
+    found = bound_of(topology, "broadcast", [1, 0, 0])
+    assert (found.algbw_gb_s, found.optimal) == (1, False)
+    assert bound_of(topology, "allreduce").algbw_gb_s <= 1
+    assert bound_of(topology, "allgather").algbw_gb_s == Fraction(3, 2)
 
 
 def test_an_allreduce_is_bounded_by_the_least_of_parts_and_cuts() -> None:

@@ -1,4 +1,4 @@
-"""The command that scores MSCCL's XML on a network, whoever wrote it."""
+"""The command that scores a file on a network, whoever wrote it: MSCCL's XML, peers' JSON."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from typing import Annotated, Any
 
 import typer
 
-from forestcoll.cli.options import Json
-from forestcoll.cli.output import report
+from forestcoll.cli.options import Group, Json, in_group
+from forestcoll.cli.output import SCHEDULES, expect_writable, report
+from forestcoll.errors import InvalidParameterError, VerificationError
+from forestcoll.schedule import write_schedule
 from forestcoll.schedule.msccl import Algorithm, read_leniently
 from forestcoll.scoring.file_score import FileScore, score
 from forestcoll.scoring.measurement import Measurement
-from forestcoll.topology import load_topology
+from forestcoll.scoring.peer_score import PeerScore, score_transfers
+from forestcoll.scoring.peers.peer_files import is_json, read_peer_file
+from forestcoll.scoring.peers.peer_transfers import PeerTransfers
+from forestcoll.topology import Topology, load_topology, members_from_text
 
 __all__ = ["score_file"]
 
@@ -22,7 +27,9 @@ _MODEL = "transfers as in the file, over paths of fewest links through switches,
 
 
 def score_file(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of MSCCL, XML.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="XML of MSCCL; JSON of TE-CCL, TACCL or SCCL.")
+    ],
     network: Annotated[
         str, typer.Option("--topology", metavar="TOPOLOGY", help="The network that it is for.")
     ],
@@ -30,15 +37,55 @@ def score_file(
         int | None,
         typer.Option("--root", metavar="RANK", help="Of a broadcast or reduce, if not plain."),
     ] = None,
+    members: Group = None,
+    gpus: Annotated[
+        str | None,
+        typer.Option(
+            "--gpus", help="Which GPU each of the file's is, in order: names, or BOXES/INDICES."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write JSON's transfers as ours."),
+    ] = None,
     json_: Json = False,
 ) -> None:
-    """Execute an MSCCL XML file, and say how near it is to the optimum of a network."""
-    algorithm = read_leniently(file).algorithm
-    topology = load_topology(network)
-    found = score(algorithm, topology, root=root)
-    report({"file": file, "topology": topology.name, **_facts(algorithm, found)}, json_)
-    if not found.findings.is_right:
+    """Prove a file of another tool, and say how near it is to the optimum of a network."""
+    topology = in_group(load_topology(network), members)
+    order = _order(topology, gpus)
+    if is_json(file):
+        facts = _of_json(file, topology, root, order, output)
+    else:
+        facts = _of_xml(file, topology, root, order, output)
+    report({"file": file, "topology": topology.name, **facts}, json_)
+    if not facts["right"]:
         raise typer.Exit(1)
+
+
+def _order(topology: Topology, text: str | None) -> list[int] | None:
+    """Return the rank of each GPU named, which must be all of them."""
+    if text is None:
+        return None
+    names = members_from_text(topology, text)
+    known = {topology.nodes[node].name: rank for rank, node in enumerate(topology.compute)}
+    if sorted(names) != sorted(known):
+        raise InvalidParameterError(
+            f"--gpus names {len(names)} GPUs, which must be the {len(known)} of {topology.name}, "
+            f"each once"
+        )
+    return [known[name] for name in names]
+
+
+# --- MSCCL's XML ---------------------------------------------------------------------------------
+
+
+def _of_xml(
+    file: Path, topology: Topology, root: int | None, order: list[int] | None, output: Path | None
+) -> dict[str, Any]:
+    if output is not None:
+        raise InvalidParameterError("--output is of JSON; what XML does is not written as ours")
+    algorithm = read_leniently(file).algorithm
+    return _facts(algorithm, score(algorithm, topology, root=root, order=order))
 
 
 def _facts(algorithm: Algorithm, found: FileScore) -> dict[str, Any]:
@@ -49,12 +96,49 @@ def _facts(algorithm: Algorithm, found: FileScore) -> dict[str, Any]:
         "right": found.findings.is_right,
         "wrong": [f"{one.kind}: {one.message[:_LETTERS]}" for one in wrong[:_SHOWN]] or None,
         "more_wrong": "see check-xml" if wrong[_SHOWN:] else None,
-        **({} if found.measurement is None else _measured(found.measurement)),
+        **_measured(found.measurement),
     }
 
 
-def _measured(found: Measurement) -> dict[str, Any]:
+# --- peers' JSON ---------------------------------------------------------------------------------
+
+
+def _of_json(
+    file: Path, topology: Topology, root: int | None, order: list[int] | None, output: Path | None
+) -> dict[str, Any]:
+    if root is not None:
+        raise InvalidParameterError("--root is of XML; in JSON the chunks say where they come from")
+    if output is not None:
+        expect_writable(output, SCHEDULES)
+    try:
+        transfers = read_peer_file(file)
+    except VerificationError as failure:
+        return {"right": False, "wrong": [str(failure)[:_LETTERS]]}
+    found = score_transfers(transfers, topology, order)
+    if output is not None and found.measurement is not None:
+        write_schedule(found.schedule, output)
+    return {**_about(transfers, found), **_measured(found.measurement)}
+
+
+def _about(transfers: PeerTransfers, found: PeerScore) -> dict[str, Any]:
+    return {
+        "written_by": transfers.tool,
+        "collective": transfers.collective,
+        "chunks": len(transfers.chunks),
+        "transfers": len(transfers.sends),
+        "steps": found.schedule.num_steps,
+        "right": found.wrong is None,
+        "wrong": None if found.wrong is None else [found.wrong[:_LETTERS]],
+    }
+
+
+# --- what both come to ---------------------------------------------------------------------------
+
+
+def _measured(found: Measurement | None) -> dict[str, Any]:
     """Say how fast it is; the share is of the optimum where that is known, else of a bound."""
+    if found is None:
+        return {}
     bound = found.bound
     optimal = bound is not None and bound.optimal
     return {
