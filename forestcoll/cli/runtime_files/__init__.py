@@ -1,1 +1,1 @@
-"""The commands on files of runtimes: ``exporting``, ``xml_checking``, ``xml_scoring``."""
+"""The commands on files of runtimes: ``exporting``, ``xml_checking``, ``file_scoring``."""
