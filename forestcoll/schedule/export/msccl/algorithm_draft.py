@@ -19,7 +19,12 @@ from dataclasses import dataclass, replace
 from forestcoll.schedule.export.msccl.buffer_operations import operations_of
 from forestcoll.schedule.export.msccl.channels import Block, Queues, blocks_of, queues_of
 from forestcoll.schedule.export.msccl.data_layout import Layout, layout_of
-from forestcoll.schedule.export.msccl.executor_limits import Excess, Needs, excess_of
+from forestcoll.schedule.export.msccl.executor_limits import (
+    STEP_CHUNKS,
+    Excess,
+    Needs,
+    excess_of,
+)
 from forestcoll.schedule.export.msccl.export_options import MscclOptions
 from forestcoll.schedule.export.msccl.piece_order import chained
 from forestcoll.schedule.export.msccl.piece_values import values_of
@@ -103,7 +108,7 @@ class Draft:
         return excess_of(self._written(queues, *self._actions(queues)))
 
     def _needs_of_blocks(self, queues: Queues) -> Needs:
-        """Count threadblocks and channels, which need no action to be known."""
+        """Count threadblocks, channels and the steps that a queue takes at least."""
         sends, receives = blocks_of(queues)
         at: list[set[Block]] = [set() for _ in range(self.layout.gpus)]
         for queue in queues.load:
@@ -117,6 +122,7 @@ class Draft:
             channels=(1 + max(queues.channel)) * instances,
             channel_threadblocks=max(on_channel),
             threadblocks=max(map(len, at)) * instances,
+            steps=max(-(-chunks // STEP_CHUNKS) for chunks in queues.load.values()),
         )
 
     def _actions(self, queues: Queues) -> tuple[list[Action], list[int]]:
