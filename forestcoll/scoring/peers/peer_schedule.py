@@ -5,7 +5,8 @@ Input:   transfers, a topology with as many GPUs, which of them is which.
 Output:  a step schedule; what it may do wrong is left in it, for ``verify`` to find.
 Cost:    a sort, and a search for the paths into each GPU.
 Source:  none. Paths are those of :mod:`forestcoll.scoring.least_hops`; a transfer that the file
-         sends through switches takes those that go through one, though a link leads there, too.
+         sends through switches takes those that go through one, though a link leads there, too. In
+         an allgather switches marked ``multicast`` copy (``switch_copies``).
 
 Steps that are empty are left out: only their order counts. Where one pair has transfers of both
 kinds, each takes the first path of its kind, as the routes of a pair are shared by all.
@@ -19,16 +20,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from forestcoll.errors import InvalidParameterError
-from forestcoll.schedule.forest import Path, Routes
+from forestcoll.schedule.forest import Routes
 from forestcoll.schedule.sends import Chunks, Intervals, Sends
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.scoring.least_hops import Pair, paths_between
 from forestcoll.scoring.peers.peer_transfers import PeerTransfers
+from forestcoll.scoring.peers.switch_copies import Ways, cut_at_copying_switches
 from forestcoll.topology.model import Topology
 
 __all__ = ["as_the_file_has_it", "peer_schedule"]
-
-_Ways = dict[Pair, tuple[Path, ...]]
 
 
 def peer_schedule(
@@ -60,8 +60,13 @@ def peer_schedule(
     sends = _sends(transfers, rank)
     through = np.array([one.through for one in transfers.sends], dtype=np.bool_)
     plain, switched = _ways(topology, sends, through)
+    links: Ways = {}
+    if transfers.collective == "allgather":
+        sends, through, switched, links = cut_at_copying_switches(
+            topology, sends, through, switched
+        )
     routes = Routes.from_paths(
-        {pair: plain.get(pair, ()) + switched.get(pair, ()) for pair in plain | switched}
+        {pair: plain.get(pair, ()) + switched.get(pair, ()) for pair in plain | switched} | links
     )
     both = plain.keys() & switched.keys()
     if both:
@@ -110,7 +115,7 @@ def _sends(transfers: PeerTransfers, rank: np.ndarray) -> Sends:
     )
 
 
-def _ways(topology: Topology, sends: Sends, through: np.ndarray) -> tuple[_Ways, _Ways]:
+def _ways(topology: Topology, sends: Sends, through: np.ndarray) -> tuple[Ways, Ways]:
     """Find the paths of pairs that send as it comes, and of those that send through switches."""
     pairs: dict[bool, set[Pair]] = {False: set(), True: set()}
     for tail, head, switched in zip(

@@ -95,7 +95,7 @@ def read_teccl_output(document: Document) -> PeerTransfers:
     flows = _listed(document, document.data[name], name)
     if not flows:
         raise document.fault((name,), "is empty; there is no schedule in this file")
-    if " with volume " in str(flows[0]):
+    if isinstance(flows[0], str) and " with volume " in flows[0]:
         return _all_to_all(document)
     return _allgather(document, name, flows)
 
