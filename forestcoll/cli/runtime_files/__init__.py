@@ -1,1 +1,3 @@
-"""The commands on files of runtimes: ``exporting``, ``xml_checking``, ``file_scoring``."""
+"""The commands on files of runtimes: ``exporting`` (with ``within_limits``: what fits a runtime
+instead), ``xml_checking``, ``file_scoring``.
+"""

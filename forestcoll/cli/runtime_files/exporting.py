@@ -11,11 +11,13 @@ import typer
 from forestcoll.atomic_write import write_whole
 from forestcoll.cli.options import Json, Output, ScheduleFile
 from forestcoll.cli.output import expect_writable, report
+from forestcoll.cli.runtime_files.within_limits import export_within_limits
 from forestcoll.errors import InvalidParameterError, VerificationError
+from forestcoll.fitting.runtime_fit import SECONDS
 from forestcoll.lowering import lower
 from forestcoll.problem.sizes import read_size
 from forestcoll.schedule import read_schedule, verify
-from forestcoll.schedule.export import FORMATS, export
+from forestcoll.schedule.export import FORMATS
 from forestcoll.schedule.interpret import interpret
 from forestcoll.schedule.msccl import parse_algorithm
 from forestcoll.schedule.program import Program
@@ -58,6 +60,18 @@ def export_schedule(
             "--gamma", metavar="S", help="Seconds in which a GPU adds a gigabyte, in GOAL."
         ),
     ] = None,
+    fit: Annotated[
+        bool,
+        typer.Option(
+            "--fit",
+            help="If it breaks a limit of the runtime, export what fits: other channels, fewer "
+            "instances, or the fastest forest with fewer trees per GPU.",
+        ),
+    ] = False,
+    seconds: Annotated[
+        float,
+        typer.Option("--fit-time", metavar="SECONDS", help="For the search for what fits."),
+    ] = SECONDS,
     check: Annotated[
         bool,
         typer.Option("--check/--no-check", help="Execute what is exported before writing it."),
@@ -80,7 +94,9 @@ def export_schedule(
     verify(schedule)
     program = lower(schedule)
     options = {option: value for option, value in given.items() if value is not None}
-    exported = export(program, name, options)
+    program, exported, instead = export_within_limits(
+        schedule, program, name, options, fit=fit, seconds=seconds
+    )
     executed = _executed(exported.text, name, program) if check else None
     write_whole(output, partial(_write, exported.text))
     facts: dict[str, Any] = {
@@ -89,6 +105,7 @@ def export_schedule(
         "method": program.method,
         "format": name,
         **exported.facts,
+        **instead,
         "verified": True,
         "executed": executed,
         "file": output,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -12,6 +12,7 @@ from forestcoll.schedule.export.goal import goal
 from forestcoll.schedule.export.msccl import MscclOptions, to_msccl
 from forestcoll.schedule.msccl import Algorithm, written_algorithm
 from forestcoll.schedule.program import Program
+from forestcoll.topology.describe import counted
 
 __all__ = ["FORMATS", "Exported", "Format", "export"]
 
@@ -32,6 +33,14 @@ class Exported:
     facts: Mapping[str, Any]
 
 
+Relaxed = Iterator[tuple[str, Mapping[str, Any]]]
+"""What may be changed, in words, and the options that come of it."""
+
+
+def _nothing(program: Program, options: Mapping[str, Any]) -> Relaxed:
+    return iter(())
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """A format.
@@ -44,16 +53,35 @@ class Format:
         By name, what may be said of an export.
     write : callable
         From a program and some of the options to what is exported.
+    relaxed : callable
+        From a program and options to others that need less of the runtime, from the next to the
+        least.
+    ending : str
+        Of the names of its files.
     """
 
     summary: str
     options: tuple[str, ...]
     write: Callable[[Program, Mapping[str, Any]], Exported] = field(repr=False)
+    relaxed: Callable[[Program, Mapping[str, Any]], Relaxed] = field(default=_nothing, repr=False)
+    ending: str = ".json"
 
 
 def _msccl(program: Program, options: Mapping[str, Any]) -> Exported:
     algorithm = to_msccl(program, MscclOptions(**options))
     return Exported(written_algorithm(algorithm), _facts(algorithm))
+
+
+def _msccl_relaxed(program: Program, options: Mapping[str, Any]) -> Relaxed:
+    """Leave the channels open, then take fewer instances, then leave copies away."""
+    least = {option: value for option, value in options.items() if option != "channels"}
+    if options.get("channels") is not None:
+        yield "channels left open", dict(least)
+    for instances in range(options.get("instances", 1) - 1, 0, -1):
+        least["instances"] = instances
+        yield counted(instances, "instance"), dict(least)
+    if not options.get("in_place") and program.collective in ("allgather", "broadcast"):
+        yield "calls in place only", {**least, "in_place": True}
 
 
 def _goal(program: Program, options: Mapping[str, Any]) -> Exported:
@@ -82,9 +110,14 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             "XML for the executor of MSCCL",
             ("protocol", "channels", "instances", "in_place", "min_bytes", "max_bytes"),
             _msccl,
+            _msccl_relaxed,
+            ".xml",
         ),
         "goal": Format(
-            "GOAL for the simulators LogGOPSim and ATLAHS", ("size_bytes", "gamma_s_per_gb"), _goal
+            "GOAL for the simulators LogGOPSim and ATLAHS",
+            ("size_bytes", "gamma_s_per_gb"),
+            _goal,
+            ending=".goal",
         ),
     }
 )
@@ -107,6 +140,8 @@ def export(program: Program, name: str, options: Mapping[str, Any] | None = None
     ------
     InvalidParameterError
         If there is no such format, or it has no such option.
+    RuntimeLimitError
+        If it needs more of something than the runtime has.
     UnsupportedError, ExportError
         If the program cannot be written in it.
     """
