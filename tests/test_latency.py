@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from forestcoll import Allreduce, Forest, Topology, generate, generate_factored, load_topology
+from forestcoll import (
+    Allreduce,
+    Forest,
+    Topology,
+    generate,
+    generate_factored,
+    load_topology,
+    verify,
+)
 from forestcoll.best_k import BestK, Choice
 from forestcoll.generate import OneWay
 from forestcoll.latency import Latency, _levels, latency, least_latency
@@ -292,6 +300,25 @@ def test_trees_grown_one_by_one_leave_narrow_links_to_the_last(
     found = latency(generate(build(family, seed)))
     nothing_is_below_its_bound(found)
     assert found.height <= most
+
+
+@pytest.mark.parametrize(("seed", "most"), [(9, 3), (30, 3), (109, 3), (1000026, 4)])
+def test_dragonflies_of_single_routers_are_as_low_as_complete_graphs(seed: int, most: int) -> None:
+    """Each router joined to all others: chains of up to 89 hops before transit was spread."""
+    forest = generate(build("dragonfly", seed))
+    assert verify(forest).optimal
+    assert latency(forest, physical=False).height <= most
+
+
+@pytest.mark.parametrize(
+    ("spec", "most"),
+    [("mi250:boxes=1", 8), ("mi250:boxes=2", 11), ("mi250:boxes=3", 11), ("mi250:boxes=4", 8)],
+)
+def test_few_mi250_boxes_have_low_trees(spec: str, most: int) -> None:
+    """They were 17 and 22 hops tall at 2 and 3 boxes, before trees that are too tall grew anew."""
+    forest = generate(load_topology(spec))
+    assert verify(forest).optimal
+    assert latency(forest, physical=False).height <= most
 
 
 def test_the_command_line_tells_figures_and_bounds(tmp_path: Path) -> None:

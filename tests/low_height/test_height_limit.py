@@ -69,10 +69,10 @@ def test_a_rooted_allreduce_is_within_both_phases() -> None:
 
 
 def test_an_allreduce_is_no_slower_for_a_higher_limit() -> None:
-    """What the core makes for a root is 8 hops tall, and slower than a pair of low trees."""
+    """What the core makes for a root is 6 hops tall, and as fast as any pair found within 9."""
     options: Any = {"collective": "allreduce", "root": 0, "program_s": 0.0}
     within = [generate(BOXES, max_height=most, **options).algbw_gb_s for most in range(4, 10)]
-    assert within == [40, 40, *[Fraction(2400, 17)] * 4]
+    assert within == [40, 40, *[Fraction(2400, 19)] * 4]
     few = [generate(BOXES, max_height=most, k=1, **options).algbw_gb_s for most in range(4, 10)]
     assert few == sorted(few)
 

@@ -100,6 +100,7 @@ class ProportionalFit {
     complete();
     std::iota(kind_.begin(), kind_.end(), std::size_t{0});
     count_kinds();
+    fill_proportionally();
     complete();
     for (std::size_t j = 0; j < ports_.size(); ++j) {
       take(j, [](std::size_t) { return true; });
@@ -144,11 +145,12 @@ class ProportionalFit {
   void fill_proportionally() {
     Amount in = 0, out = 0;
     std::vector<Share> own(ports_.size());
+    const std::vector<Amount> rows = row_left_, columns = column_left_;
     for (std::size_t i = 0; i < ports_.size(); ++i) {
-      in += ports_[i].in;
-      out += ports_[i].out;
-      own[kind_[i]].in += ports_[i].in;
-      own[kind_[i]].out += ports_[i].out;
+      in += rows[i];
+      out += columns[i];
+      own[kind_[i]].in += rows[i];
+      own[kind_[i]].out += columns[i];
     }
     Amount divisor = 1;
     for (const std::size_t kind : kind_) {
@@ -157,7 +159,7 @@ class ProportionalFit {
     for (std::size_t i = 0; i < ports_.size(); ++i) {
       for (std::size_t j = 0; j < ports_.size(); ++j) {
         if (kind_[i] == kind_[j]) continue;
-        give(i, j, static_cast<Amount>(Wide{ports_[i].in} * ports_[j].out / divisor));
+        give(i, j, static_cast<Amount>(Wide{rows[i]} * columns[j] / divisor));
       }
     }
   }

@@ -9,6 +9,8 @@
 #include "forestcoll/tree_packing/negotiate.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 
 #include "forestcoll/tree_packing/prim.hpp"
 #include "forestcoll/tree_packing/repair.hpp"
@@ -38,14 +40,29 @@ std::vector<int> arcs_of(const PartialPacking& packing, int batch) {
   return arcs;
 }
 
+// Batches in the order of their numbers, or else from some other one on, every second round
+// backwards.
+std::vector<int> order_of(int batches, int turn, int round) {
+  constexpr std::uint32_t kScatter = 0x9E3779B9;
+  std::vector<int> order(static_cast<std::size_t>(batches));
+  std::iota(order.begin(), order.end(), 0);
+  if (turn == 0 || batches == 0) return order;
+  const auto at = static_cast<std::uint32_t>(turn + 1) * static_cast<std::uint32_t>(round + 1);
+  std::ranges::rotate(order, order.begin() + at * kScatter % static_cast<std::uint32_t>(batches));
+  if (round % 2 != 0) std::ranges::reverse(order);
+  return order;
+}
+
 // Grows the trees on overloaded arcs anew; false if they come out as they were.
-bool regrow(PartialPacking& packing, Prim& prim, int max_height, Progress& progress) {
+bool regrow(PartialPacking& packing, Prim& prim, int max_height, const std::vector<int>& order,
+            Progress& progress) {
   for (int arc = 0; arc < packing.graph().arcs.count(); ++arc) {
     if (packing.left(arc) < 0) prim.add_surcharge(arc);
   }
   bool differs = false;
-  for (int batch = 0; batch < packing.num_batches(); ++batch) {
-    progress(batch, packing.num_batches());
+  std::int64_t done = 0;
+  for (const int batch : order) {
+    progress(done++, packing.num_batches());
     if (packing.multiplicity(batch) == 0 || !uses_overloaded_arc(packing, batch)) continue;
     const std::vector<int> before = arcs_of(packing, batch);
     prim.grow(batch, max_height);
@@ -65,12 +82,13 @@ bool is_far_off(const PartialPacking& packing) {
   return packing.overload() > repairable(packing, edges);
 }
 
-bool negotiate(PartialPacking& packing, int max_height, int rounds, Progress& progress) {
+bool negotiate(PartialPacking& packing, int max_height, int rounds, Progress& progress, int turn) {
   if (!is_far_off(packing) && repair(packing, max_height, progress)) return true;
   if (packing.is_shattered() && is_far_off(packing)) return false;
   Prim prim(packing);
   for (int round = 0; round < rounds && !packing.is_overspent(); ++round) {
-    if (!regrow(packing, prim, max_height, progress)) continue;
+    const std::vector<int> order = order_of(packing.num_batches(), turn, round);
+    if (!regrow(packing, prim, max_height, order, progress)) continue;
     if (is_far_off(packing)) return false;
     if (repair(packing, max_height, progress)) return true;
   }

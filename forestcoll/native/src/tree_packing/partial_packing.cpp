@@ -42,7 +42,8 @@ PartialPacking::PartialPacking(const Graph& graph)
       out_(in_.size()),
       place_(graph.arcs.size()),
       load_(graph.arcs.size(), 0),
-      trees_(in_.size()) {
+      trees_(in_.size()),
+      budget_(std::max(kLeastBudget, kBudget * graph.num_nodes * std::ssize(graph.arcs))) {
   for (int i = 0; i < graph.arcs.count(); ++i) {
     auto& in = in_[graph.arcs[i].head];
     place_[i] = static_cast<int>(in.size());
@@ -72,11 +73,6 @@ Amount PartialPacking::overload() const {
     overload += std::max<Amount>(0, -left(arc));
   }
   return overload;
-}
-
-bool PartialPacking::is_overspent() const {
-  const auto arcs = static_cast<std::int64_t>(load_.size());
-  return spent_ > std::max(kLeastBudget, kBudget * num_nodes() * arcs);
 }
 
 int PartialPacking::add(NodeId root, Amount multiplicity) {

@@ -10,6 +10,7 @@
 #include "forestcoll/common/errors.hpp"
 #include "forestcoll/common/flow.hpp"
 #include "forestcoll/tree_packing/completion.hpp"
+#include "forestcoll/tree_packing/lowering.hpp"
 #include "forestcoll/tree_packing/negotiate.hpp"
 #include "forestcoll/tree_packing/partial_packing.hpp"
 #include "forestcoll/tree_packing/repair.hpp"
@@ -27,6 +28,9 @@ constexpr int kMostExtraHops = 8;
 
 // Greedy trees that are so many times as tall as the lowest of them are not taken as they are.
 constexpr int kUneven = 3;
+
+// Greedy trees up to this height are taken as they are.
+constexpr int kLow = 2;
 
 // Heights at which few trees are left to place; what remains then needs taller ones.
 constexpr int kCloseTries = 2;
@@ -152,7 +156,8 @@ std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progr
   check(graph, {{trees.begin(), trees.end()}, NodeMap<std::uint8_t>(graph.num_nodes, 1)});
   if (auto batches = pack_by_turning(graph, trees, progress)) return std::move(*batches);
   if (auto batches = pack_greedily(graph, trees)) {
-    return lowered(graph, trees, std::move(*batches), progress);
+    if (height_of(*batches) <= kLow) return std::move(*batches);
+    return lower(graph, lowered(graph, trees, std::move(*batches), progress), progress);
   }
   PartialPacking packing(graph);
   // An unreachable node is one that lacks capacity.
@@ -160,7 +165,7 @@ std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progr
   const int lowest = packing.height();
   if (repair(packing, lowest, progress)) return packing.batches();
   check_feasible(graph, trees);
-  return pack_hard(std::move(packing), lowest, trees, progress);
+  return lower(graph, pack_hard(std::move(packing), lowest, trees, progress), progress);
 }
 
 ArcRows::ArcRows(std::span<const Arc> arcs) : arcs_(arcs) {

@@ -77,9 +77,24 @@ void few_are_asked_for_among_many_groups_only() {
   }
 }
 
+// A router with 40 to and from its GPU and each of 40 other routers: of what comes from each, the
+// GPU gets 1 of its 40. The other 39 pass on to all 39 others, not to one of them.
+void what_only_passes_is_spread() {
+  std::vector<Port> ports{{0, 40, 40, 0}};
+  for (NodeId i = 1; i <= 40; ++i) ports.push_back({i, 40, 40, 1});
+  const SplitMatrix matrix = guess_split_matrix(ports, 1);
+  for (std::size_t i = 1; i < ports.size(); ++i) {
+    CHECK(matrix.at(0, i) == 1);
+    CHECK(matrix.at(i, 0) == 1);
+    CHECK(matrix.at(i, i) == 0);
+    for (std::size_t j = 1; j < ports.size(); ++j) CHECK(matrix.at(i, j) <= 2);
+  }
+}
+
 }  // namespace
 
 int main() {
+  what_only_passes_is_spread();
   few_are_asked_for_among_many_groups_only();
   guess_spends_every_port_exactly();
   guess_crosses_groups_as_far_as_possible();

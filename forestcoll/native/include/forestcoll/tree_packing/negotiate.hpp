@@ -13,7 +13,9 @@ bool is_far_off(const PartialPacking& packing);
 // Repairs the packing with trees no deeper than the limit where possible, then regrows trees on
 // overloaded arcs and repairs again, so many rounds at most, fewer if the trees are far too low to
 // be repaired or the packing is overspent; true if no arc is overloaded any more. Every tree stays
-// a spanning tree.
-bool negotiate(PartialPacking& packing, int max_height, int rounds, Progress& progress);
+// a spanning tree. Who gives way to whom depends on the order in which trees are regrown, and that
+// on the turn: for another one another order, and another outcome.
+bool negotiate(PartialPacking& packing, int max_height, int rounds, Progress& progress,
+               int turn = 0);
 
 }  // namespace forestcoll

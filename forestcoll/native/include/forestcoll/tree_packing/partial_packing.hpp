@@ -55,8 +55,9 @@ class PartialPacking {
   // is the same on every machine, and so are the trees of whoever stops by it.
   void spend(std::size_t steps) { spent_ += static_cast<std::int64_t>(steps); }
   std::int64_t spent() const { return spent_; }
-  // Whether that is so much that the rest had better be packed one by one.
-  bool is_overspent() const;
+  // Whether that is so much that the rest had better be packed one by one; or more than allowed.
+  bool is_overspent() const { return spent_ > budget_; }
+  void allow(std::int64_t steps) { budget_ = steps; }
 
   // A new batch, with no edges yet.
   int add(NodeId root, Amount multiplicity);
@@ -93,6 +94,7 @@ class PartialPacking {
   IndexedVector<int> heights_;
   NodeMap<NodeTrees> trees_;
   std::int64_t spent_ = 0;
+  std::int64_t budget_;
 };
 
 }  // namespace forestcoll

@@ -1,0 +1,136 @@
+// Of a complete packing only the trees that are too tall are taken out. They grow anew by Prim's
+// algorithm within the height aimed at, over the congestion that the others leave, and what they
+// overload is negotiated: every other tree may change its parents too, as long as it stays within
+// the height. If that works out, the packing is as complete as before, and lower. If not, it is
+// left as it was, and a height half as far away is tried.
+#include "forestcoll/tree_packing/lowering.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "forestcoll/tree_packing/negotiate.hpp"
+#include "forestcoll/tree_packing/partial_packing.hpp"
+#include "forestcoll/tree_packing/prim.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+constexpr int kRounds = 8;
+
+// Turns of negotiation for each height, if the problem is small.
+constexpr int kTurns = 4;
+
+// Steps in all (see PartialPacking::spend), and of the search for the least height: some 0.1 s.
+constexpr std::int64_t kBudget = std::int64_t{1} << 22;
+
+// Hops from the root to every node, over arcs that can carry a tree, are at most this.
+int farthest(const NodeMap<std::vector<NodeId>>& out, NodeId root) {
+  NodeMap<int> hops(out.size(), -1);
+  std::vector<NodeId> queue{root};
+  hops[root] = 0;
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    for (const NodeId u : out[queue[i]]) {
+      if (hops[u] >= 0) continue;
+      hops[u] = hops[queue[i]] + 1;
+      queue.push_back(u);
+    }
+  }
+  return hops[queue.back()];
+}
+
+// What no packing of these trees is lower than.
+int least_height(const Graph& graph, const std::vector<Batch>& batches) {
+  NodeMap<std::vector<NodeId>> out(graph.num_nodes);
+  for (const Arc& arc : graph.arcs) {
+    if (arc.capacity > 0) out[arc.tail].push_back(arc.head);
+  }
+  int least = 0;
+  NodeId before = -1;
+  for (const Batch& batch : batches) {
+    if (batch.root != before) least = std::max(least, farthest(out, batch.root));
+    before = batch.root;
+  }
+  return least;
+}
+
+// Sets the depths of all nodes of a tree whose parents are known.
+void set_depths(PartialPacking& packing, int batch, const Batch& tree) {
+  NodeMap<int> depth(tree.parent.size(), -1);
+  depth[tree.root] = 0;
+  std::vector<NodeId> path;
+  for (NodeId v = 0; v < depth.count(); ++v) {
+    for (NodeId u = v; depth[u] < 0; u = tree.parent[u]) path.push_back(u);
+    for (; !path.empty(); path.pop_back()) {
+      depth[path.back()] = depth[tree.parent[path.back()]] + 1;
+    }
+    packing.set_depth(batch, v, depth[v]);
+  }
+}
+
+// The arcs must be sorted by (tail, head).
+PartialPacking taken_up(const Graph& graph, const std::vector<Batch>& batches) {
+  const ArcRows rows(graph.arcs);
+  PartialPacking packing(graph);
+  for (const Batch& tree : batches) {
+    const int batch = packing.add(tree.root, tree.multiplicity);
+    set_depths(packing, batch, tree);
+    for (NodeId v = 0; v < graph.num_nodes; ++v) {
+      if (tree.parent[v] >= 0) packing.attach(batch, rows.find(tree.parent[v], v));
+    }
+  }
+  return packing;
+}
+
+// Whether all trees come to fit within the height.
+bool squeeze(PartialPacking& packing, int height, int turn, Progress& progress) {
+  Prim prim(packing);
+  const int batches = packing.num_batches();
+  for (int batch = 0; batch < batches && !packing.is_overspent(); ++batch) {
+    progress(batch, batches);
+    if (packing.height(batch) > height) prim.grow(batch, height);
+  }
+  return negotiate(packing, height, kRounds, progress, turn) && packing.height() <= height;
+}
+
+// The packing within a height, if one of the turns comes to that before the steps are used up.
+std::optional<PartialPacking> squeezed(const PartialPacking& packing, int height,
+                                       std::int64_t& steps, Progress& progress) {
+  const int turns = packing.is_small() ? kTurns : 1;
+  for (int turn = 0; turn < turns && steps > 0; ++turn) {
+    PartialPacking next = packing;
+    next.allow(packing.spent() + steps);
+    const bool fits = squeeze(next, height, turn, progress);
+    steps -= next.spent() - packing.spent();
+    if (fits) return next;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Batch> lower(const Graph& graph, std::vector<Batch> batches, Progress& progress) {
+  const std::int64_t search = std::int64_t{graph.num_nodes} * std::ssize(graph.arcs);
+  if (batches.empty() || search > kBudget) return batches;
+  const auto place = [](const Arc& arc) { return ends(arc.tail, arc.head); };
+  const bool is_merged = std::ranges::adjacent_find(graph.arcs, std::ranges::greater_equal{},
+                                                    place) == graph.arcs.end();
+  if (!is_merged) return lower({graph.num_nodes, merged(graph.arcs)}, std::move(batches), progress);
+  PartialPacking packing = taken_up(graph, batches);
+  const int height = packing.height();
+  int least = least_height(graph, batches);
+  std::int64_t steps = kBudget;
+  while (least < packing.height() && steps > 0) {
+    const int aim = (least + packing.height()) / 2;
+    if (auto lower = squeezed(packing, aim, steps, progress)) {
+      packing = std::move(*lower);
+    } else {
+      least = aim + 1;
+    }
+  }
+  return packing.height() < height ? packing.batches() : batches;
+}
+
+}  // namespace forestcoll
