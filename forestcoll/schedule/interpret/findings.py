@@ -19,6 +19,8 @@ class Kind(StrEnum):
 
     LIMIT = "limit"
     """More than the executor takes, or what it refuses."""
+    REFERENCE = "reference"
+    """A channel, buffer or semaphore that is not there; operands that an operation cannot have."""
     BOUNDS = "bounds"
     """Chunks that are not in a buffer."""
     PAIRING = "pairing"
