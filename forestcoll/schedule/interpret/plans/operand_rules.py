@@ -14,11 +14,7 @@ from dataclasses import dataclass
 
 from forestcoll.schedule.mscclpp.execution_plan import Operation, Plan, PlanThreadblock, Span
 
-__all__ = ["SYNCHRONISING", "check_operands", "each_operation", "refusals"]
-
-SYNCHRONISING = ("nop", "barrier", "signal", "wait", "rlxsignal", "rlxwait")
-SYNCHRONISING += ("sem_acquire", "sem_release")
-"""What moves no data."""
+__all__ = ["check_operands", "each_operation", "refusals"]
 
 _LOCAL = ("i", "o", "s")
 _REMOTE, _SWITCH = ("remote",), ("switch",)

@@ -161,8 +161,8 @@ def _semaphores(plan: Plan, nodes: PlanNodes, links: Links) -> None:
             node = (releases or acquires)[0].node
             message = (
                 f"{nodes.name(node)}: semaphore {side[1]} of GPU {side[0]} is released "
-                f"{len(releases)} times and acquired {len(acquires)} times, so a later launch finds "
-                f"another value"
+                f"{len(releases)} times and acquired {len(acquires)} times, so a later launch "
+                f"finds another value"
             )
             links.findings.append(Finding.at(Kind.BALANCE, message, nodes.place(node)))
 
