@@ -11,14 +11,14 @@ Source:  ours. Before it writes to a GPU, a threadblock waits for a relaxed sign
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TypeVar
 
 from forestcoll.schedule.export.mscclpp.data_actions import Action, Slot
-from forestcoll.schedule.export.mscclpp.loader_limits import IDS, SPANS
+from forestcoll.schedule.export.mscclpp.loader_limits import BLOCK_CHANNELS, IDS, SPANS, Excess
 from forestcoll.schedule.export.mscclpp.phases import Phase
 from forestcoll.schedule.export.mscclpp.teams import Block
 from forestcoll.schedule.mscclpp.execution_plan import (
@@ -29,7 +29,7 @@ from forestcoll.schedule.mscclpp.execution_plan import (
     Span,
 )
 
-__all__ = ["Place", "Where", "gpus_of"]
+__all__ = ["Place", "Where", "Wiring", "gpus_of", "wired"]
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ _NOP = Operation("nop")
 
 
 @dataclass(frozen=True, slots=True)
-class _Wiring:
+class Wiring:
     """What all threadblocks know.
 
     Parameters
@@ -57,6 +57,8 @@ class _Wiring:
         Of each threadblock those from which it must hear that the launch has begun.
     semaphores : dict
         The number of each pair of threadblocks of one GPU, of which one signals the other.
+    shared : dict
+        How many semaphores each GPU has, of one instance.
     """
 
     phases: Mapping[Block, Mapping[int, Phase]]
@@ -64,18 +66,28 @@ class _Wiring:
     links: dict[Block, list[Block]]
     greeted: dict[Block, list[Block]]
     semaphores: dict[tuple[Block, Block], int]
+    shared: dict[int, int]
+
+    def excess(self, instances: int, most_threadblocks: int) -> Excess | None:
+        """Return a limit that is broken, as far as can be told before operations are written."""
+        at = Counter(block.gpu for block in self.place)
+        channels = max(map(len, self.links.values()), default=0)
+        found = (
+            Excess("threadblocks of a GPU", max(at.values()) * instances, most_threadblocks),
+            Excess("channels of a threadblock", channels, BLOCK_CHANNELS),
+        )
+        return next((one for one in found if one.needed > one.most), None)
 
 
 def gpus_of(
-    phases: Mapping[Block, Mapping[int, Phase]],
+    wiring: Wiring,
     buffers: Sequence[tuple[int, int, int]],
     instances: int,
     where: Where,
 ) -> list[PlanGpu]:
     """Return the plan of each GPU, of which these are the chunks of its buffers."""
-    wiring = _wired(phases)
     at = defaultdict[int, list[Block]](list)
-    for block in sorted(phases):
+    for block in sorted(wiring.phases):
         at[block.gpu].append(block)
     channels = _channels(wiring, at, instances)
     found = []
@@ -86,7 +98,7 @@ def gpus_of(
             for instance in range(instances)
             for block in at[gpu]
         ]
-        many = sum(one.gpu == gpu for one, _ in wiring.semaphores) * instances
+        many = wiring.shared.get(gpu, 0) * instances
         found.append(
             PlanGpu(
                 *chunks,
@@ -99,8 +111,8 @@ def gpus_of(
     return found
 
 
-def _wired(phases: Mapping[Block, Mapping[int, Phase]]) -> _Wiring:
-    """Find out who has a channel to whom."""
+def wired(phases: Mapping[Block, Mapping[int, Phase]]) -> Wiring:
+    """Find out who has a channel to whom, and who shares a semaphore."""
     links = defaultdict[Block, set[Block]](set)
     greeted = defaultdict[Block, dict[int, Block]](dict)
     semaphores: dict[tuple[Block, Block], int] = {}
@@ -127,12 +139,13 @@ def _wired(phases: Mapping[Block, Mapping[int, Phase]]) -> _Wiring:
     place: dict[Block, int] = {}
     for _, blocks in groupby(sorted(phases), key=lambda block: block.gpu):
         place |= {block: number for number, block in enumerate(blocks)}
-    return _Wiring(
+    return Wiring(
         phases,
         place,
         {block: sorted(others) for block, others in links.items()},
         {block: sorted(others.values()) for block, others in greeted.items()},
         semaphores,
+        dict(many),
     )
 
 
@@ -144,7 +157,7 @@ class _Channels:
     number: dict[tuple[int, Block, Block], int] = field(default_factory=dict)
 
 
-def _channels(wiring: _Wiring, at: Mapping[int, Sequence[Block]], instances: int) -> _Channels:
+def _channels(wiring: Wiring, at: Mapping[int, Sequence[Block]], instances: int) -> _Channels:
     """Number channels so that the n-th of two GPUs are of the same two threadblocks."""
     found = _Channels()
     for gpu in sorted(at):
@@ -175,7 +188,7 @@ class _Writer:
 
     def __init__(
         self,
-        wiring: _Wiring,
+        wiring: Wiring,
         block: Block,
         instance: int,
         channels: _Channels,
@@ -252,7 +265,7 @@ class _Writer:
             self.mixed |= kind.endswith("wait")
 
     def _share(self, kind: str, pairs: Sequence[tuple[Block, Block]]) -> None:
-        many = sum(one.gpu == self.block.gpu for one, _ in self.wiring.semaphores)
+        many = self.wiring.shared.get(self.block.gpu, 0)
         ids = [self.wiring.semaphores[pair] + many * self.instance for pair in pairs]
         self._touch(kind, ids)
         for some in _in_parts(ids, IDS):

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from forestcoll.errors import ExportError, InvalidParameterError, UnsupportedError
 from forestcoll.schedule.export.msccl.data_layout import Layout, layout_of
 from forestcoll.schedule.export.msccl.transfer_pieces import in_units, pieces_of
-from forestcoll.schedule.export.mscclpp.block_programs import Place, gpus_of
+from forestcoll.schedule.export.mscclpp.block_programs import Place, gpus_of, wired
 from forestcoll.schedule.export.mscclpp.data_actions import DUE, OWN, Action, Slot, actions_of
 from forestcoll.schedule.export.mscclpp.loader_limits import (
     GPU_THREADBLOCKS,
@@ -108,12 +108,11 @@ def to_mscclpp(program: Program, options: MscclppOptions | None = None) -> Plan:
     draft = _Draft(program, options, layout, actions_of(in_units(pieces, layout.unit), layout))
     broken: list[Excess] = []
     for teams, most in _tries(options):
-        plan = draft.plan(teams, most)
-        excess = excess_of(plan, options.threadblocks)
-        if excess is None:
-            return plan
-        broken.append(excess)
-    raise _too_much(plan, broken)
+        found = draft.plan(teams, most)
+        if isinstance(found, Plan):
+            return found
+        broken.append(found)
+    raise _too_much(draft.name, broken)
 
 
 def _tries(options: MscclppOptions) -> Iterator[tuple[int, Fullness]]:
@@ -122,10 +121,10 @@ def _tries(options: MscclppOptions) -> Iterator[tuple[int, Fullness]]:
     return ((teams, most) for most in _FULLNESS for teams in shares)
 
 
-def _too_much(plan: Plan, broken: Sequence[Excess]) -> ExportError:
+def _too_much(name: str, broken: Sequence[Excess]) -> ExportError:
     excess = min(broken, key=lambda one: one.needed / one.most)
     return ExportError(
-        f"{plan.name} does not fit the runtime of MSCCL++: in the best of {len(broken)} ways tried "
+        f"{name} does not fit the runtime of MSCCL++: in the best of {len(broken)} ways tried "
         f"it needs {excess}; take fewer trees per GPU (generate --k), fewer instances, or lower "
         f"trees, or let more threadblocks run at once if the GPUs have room for them"
     )
@@ -140,19 +139,27 @@ class _Draft:
     layout: Layout
     actions: list[Action]
 
-    def plan(self, teams: int, most: Fullness) -> Plan:
-        """Write the program with so many teams of each instance."""
+    @property
+    def name(self) -> str:
+        """Name the plan."""
+        program = self.program
+        return f"{program.method}-{program.collective}-{program.topology.name}"
+
+    def plan(self, teams: int, most: Fullness) -> Plan | Excess:
+        """Write the program with so many teams of each instance; or return what is too much."""
         layout, options = self.layout, self.options
-        block = blocks_of(self.actions, teams, most)
-        phases = phases_of(self.actions, block)
+        wiring = wired(phases_of(self.actions, blocks_of(self.actions, teams, most)))
+        excess = wiring.excess(options.instances, options.threadblocks)
+        if excess is not None:
+            return excess
         scratch = _Scratch(self.actions, layout)
         buffers = [
             (*self._chunks, scratch.many[gpu] * options.instances) for gpu in range(layout.gpus)
         ]
-        gpus = gpus_of(phases, buffers, options.instances, scratch.where)
+        gpus = gpus_of(wiring, buffers, options.instances, scratch.where)
         spelt = {ours: theirs for theirs, ours in COLLECTIVES.items()}
-        return Plan(
-            name=f"{self.program.method}-{self.program.collective}-{self.program.topology.name}",
+        plan = Plan(
+            name=self.name,
             collective=spelt[layout.collective],
             protocol="Simple",
             in_place=options.in_place,
@@ -161,6 +168,7 @@ class _Draft:
             min_bytes=options.min_bytes,
             max_bytes=self._most_bytes(max(map(max, buffers))),
         )
+        return excess_of(plan, options.threadblocks) or plan
 
     @property
     def _chunks(self) -> tuple[int, int]:

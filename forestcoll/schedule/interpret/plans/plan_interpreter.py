@@ -100,7 +100,7 @@ def interpret_plan(
     told.take(first_of(find_stuck(nodes, edges, levels)))
     _check_size(plan, layout)
     moves = data_moves_of(layout, nodes, levels)
-    order = Order(nodes, edges, levels)
+    order = Order.of(nodes, edges, levels)
     told.take(first_of(find_early_and_late(moves, order)))
     told.take(first_of(find_plan_races(layout, moves, order)))
     if (levels >= 0).all():

@@ -38,27 +38,75 @@ class Order:
     nodes: PlanNodes
     edges: Edges
     levels: Ints
+    block: Ints
+    gpu: Ints
+    team: Ints
+    """Of each node; -1 of the beginnings and ends of launches."""
+
+    @classmethod
+    def of(cls, nodes: PlanNodes, edges: Edges, levels: Ints) -> Order:
+        """Return the order that these edges give."""
+        block = np.array(nodes.block, dtype=np.int64)
+        gpu = np.array(nodes.gpu, dtype=np.int64)
+        real = (edges.tail >= 0) & (levels[edges.head] >= 0)
+        real &= levels[edges.tail] >= 0
+        return cls(nodes, edges.kept(real), levels, block, gpu, _teams(nodes, edges))
 
     def are_before(self, first: Ints, second: Ints, strong: Bools) -> Bools:
-        """Return of pairs of nodes whether the first is over (strong: and seen) at the second."""
+        """Return of pairs of nodes whether the first is over (strong: and seen) at the second.
+
+        One team at a time: from one to another no way leads within a launch.
+        """
         found = np.zeros(first.size, dtype=np.bool_)
-        real = (self.edges.tail >= 0) & (self.levels[self.edges.head] >= 0)
-        real &= self.levels[self.edges.tail] >= 0
-        block = np.array(self.nodes.block, dtype=np.int64)
-        gpu = np.array(self.nodes.gpu, dtype=np.int64)
-        for which, kept in (
-            (np.flatnonzero(strong), real & (self.edges.reason != Why.RELAXED)),
-            (np.flatnonzero(~strong), real),
-        ):
-            if not which.size:
-                continue
-            key = first[which] * block.size + second[which]
-            _, at, back = np.unique(key, return_index=True, return_inverse=True)
-            some = which[at]
-            edges = self.edges.kept(kept)
-            asked = happens_before(edges, self.levels, block, gpu, first[some], second[some])
-            found[which] = asked[back.reshape(-1)]
+        team = np.maximum(self.team[first], self.team[second])
+        apart = (self.team[first] != self.team[second]) & (self.team[first] >= 0)
+        apart &= self.team[second] >= 0
+        asked = np.flatnonzero(~apart)
+        asked = asked[np.argsort(team[asked], kind="stable")]
+        for some in np.split(asked, np.flatnonzero(np.diff(team[asked])) + 1):
+            if some.size:
+                inside = (self.team == team[some[0]]) | (self.team < 0)
+                found[some] = self._within(inside, first[some], second[some], strong[some])
         return found
+
+    def _within(self, inside: Bools, first: Ints, second: Ints, strong: Bools) -> Bools:
+        """Ask about pairs of a team, in a numbering of its nodes alone."""
+        number = np.cumsum(inside) - 1
+        edges = self.edges
+        kept = inside[edges.tail] & inside[edges.head]
+        weak = edges.reason == Why.RELAXED
+        found = np.zeros(first.size, dtype=np.bool_)
+        for which, wanted in ((strong, kept & ~weak), (~strong, kept)):
+            some = np.flatnonzero(which)
+            key = number[first[some]] * number.size + number[second[some]]
+            _, at, back = np.unique(key, return_index=True, return_inverse=True)
+            pairs = some[at]
+            taken = edges.kept(wanted)
+            answers = happens_before(
+                Edges(number[taken.tail], number[taken.head], taken.reason),
+                self.levels[inside],
+                self.block[inside],
+                self.gpu[inside],
+                number[first[pairs]],
+                number[second[pairs]],
+            )
+            found[some] = answers[back.reshape(-1)]
+        return found
+
+
+def _teams(nodes: PlanNodes, edges: Edges) -> Ints:
+    """Number the parts of a plan that nothing joins but the beginnings and ends of launches."""
+    from scipy.sparse import coo_array  # here, as scipy loads for longer than most commands run
+    from scipy.sparse.csgraph import connected_components
+
+    launches = np.zeros(len(nodes.gpu), dtype=np.bool_)
+    launches[[*nodes.begin, *nodes.end]] = True
+    joins = np.flatnonzero((edges.tail >= 0) & ~launches[edges.tail] & ~launches[edges.head])
+    ends = edges.tail[joins], edges.head[joins]
+    size = launches.size
+    graph = coo_array((np.ones(joins.size, dtype=np.int8), ends), shape=(size, size))
+    found = connected_components(graph, directed=False)[1].astype(np.int64)
+    return np.where(launches, -1, found)
 
 
 def find_plan_races(layout: PlanCells, moves: DataMoves, order: Order) -> Iterator[Finding]:
