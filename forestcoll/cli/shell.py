@@ -40,6 +40,7 @@ CORE = {
         "draw": "inspection:draw_one_tree",
         "export": "runtime_files.exporting:export_schedule",
         "check-xml": "runtime_files.xml_checking:check_xml",
+        "check-plan": "runtime_files.plan_checking:check_plan",
         "score": "runtime_files.xml_scoring:score_xml",
         "schema": "schemas:show_schema",
     }.items()

@@ -7,5 +7,6 @@ written), ``plan_races`` (and launches); ``plan_interpreter``, which is all of i
 """
 
 from forestcoll.schedule.interpret.plans.plan_interpreter import interpret_plan
+from forestcoll.schedule.interpret.plans.plan_limits import MOST_BLOCKS
 
-__all__ = ["interpret_plan"]
+__all__ = ["MOST_BLOCKS", "interpret_plan"]
