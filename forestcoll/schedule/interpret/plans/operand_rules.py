@@ -115,9 +115,8 @@ def check_operands(one: Operation) -> Iterator[str]:
         yield f"it has {len(one.sources)} in src_buff and {len(one.targets)} in dst_buff"
     if one.kind == "put" and len({span.where for span in one.sources}) > 1:
         yield "its sources are in several buffers; the kernel takes the first for all"
-    if any(span.size != one.sources[0].size for span in (*one.sources[1:], *one.targets)) and (
-        not rule.paired
-    ):
+    sizes = {span.size for span in (*one.sources, *one.targets)}
+    if len(sizes) > 1 and not rule.paired:
         yield "its spans are of several sizes"
     pairs = zip(one.sources, one.targets, strict=False)
     if rule.paired and any(source.size != target.size for source, target in pairs):
