@@ -2,7 +2,7 @@
 
 To read, in the order of the passes (the first three are those of ``export/msccl/``, pieces, their
 layout and their values): ``data_actions`` (what is put, added and copied, after what), ``teams``
-(which threadblock does what), ``phases`` (who signals whom, when), ``block_programs``
+(which threadblock does what), ``signals`` (who tells whom, when), ``block_programs``
 (operations), ``loader_limits``; then ``mscclpp_exporter``, which is all of it.
 """
 

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from forestcoll.schedule.export.mscclpp.data_actions import Action, Slot
 from forestcoll.schedule.export.mscclpp.loader_limits import BLOCK_CHANNELS, IDS, SPANS, Excess
-from forestcoll.schedule.export.mscclpp.phases import Phase
+from forestcoll.schedule.export.mscclpp.signals import Phase
 from forestcoll.schedule.export.mscclpp.teams import Block
 from forestcoll.schedule.mscclpp.execution_plan import (
     Operation,

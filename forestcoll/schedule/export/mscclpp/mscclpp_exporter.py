@@ -25,7 +25,7 @@ from forestcoll.schedule.export.mscclpp.loader_limits import (
     Excess,
     excess_of,
 )
-from forestcoll.schedule.export.mscclpp.phases import phases_of
+from forestcoll.schedule.export.mscclpp.signals import phases_of
 from forestcoll.schedule.export.mscclpp.teams import Fullness, blocks_of
 from forestcoll.schedule.mscclpp.execution_plan import COLLECTIVES, Plan
 from forestcoll.schedule.program import Program
