@@ -1,3 +1,5 @@
-"""The commands on files of runtimes: ``exporting`` (with ``within_limits``: what fits a runtime
-instead), ``xml_checking``, ``file_scoring``.
+"""The commands on files of runtimes.
+
+To read: ``exporting`` (with ``within_limits``: what fits a runtime instead); ``told_findings`` (what
+checks say), ``xml_checking``, ``plan_checking``; ``file_scoring``.
 """

@@ -10,7 +10,9 @@ from typing import Any
 from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.export.goal import goal
 from forestcoll.schedule.export.msccl import MscclOptions, to_msccl
+from forestcoll.schedule.export.mscclpp import MscclppOptions, to_mscclpp
 from forestcoll.schedule.msccl import Algorithm, written_algorithm
+from forestcoll.schedule.mscclpp import Plan, written_plan
 from forestcoll.schedule.program import Program
 from forestcoll.topology.describe import counted
 
@@ -84,6 +86,17 @@ def _msccl_relaxed(program: Program, options: Mapping[str, Any]) -> Relaxed:
         yield "calls in place only", {**least, "in_place": True}
 
 
+def _mscclpp(program: Program, options: Mapping[str, Any]) -> Exported:
+    plan = to_mscclpp(program, MscclppOptions(**options))
+    return Exported(written_plan(plan), _plan_facts(plan))
+
+
+def _mscclpp_relaxed(program: Program, options: Mapping[str, Any]) -> Relaxed:
+    """Take fewer instances."""
+    for instances in range(options.get("instances", 1) - 1, 0, -1):
+        yield counted(instances, "instance"), {**options, "instances": instances}
+
+
 def _goal(program: Program, options: Mapping[str, Any]) -> Exported:
     asked: dict[str, Any] = {"size_bytes": 2**20, **options}
     facts = {**asked, "ranks": program.topology.num_compute, "transfers": program.num_transfers}
@@ -104,6 +117,23 @@ def _facts(algorithm: Algorithm) -> dict[str, Any]:
     }
 
 
+def _plan_facts(plan: Plan) -> dict[str, Any]:
+    blocks = [block for gpu in plan.gpus for block in gpu.threadblocks]
+    first = plan.gpus[0]
+    return {
+        "protocol": plan.protocol,
+        "chunks": max(first.input_chunks, first.output_chunks),
+        "scratch_chunks": max(gpu.scratch_chunks for gpu in plan.gpus),
+        "channels": max(len(gpu.memory_channels) for gpu in plan.gpus),
+        "switch_channels": max(len(gpu.switch_channels) for gpu in plan.gpus),
+        "threadblocks": max(len(gpu.threadblocks) for gpu in plan.gpus),
+        "operations": max(len(block.operations) for block in blocks),
+        "in_place": plan.in_place,
+        "min_bytes": plan.min_bytes,
+        "max_bytes": plan.max_bytes,
+    }
+
+
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "msccl": Format(
@@ -112,6 +142,12 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             _msccl,
             _msccl_relaxed,
             ".xml",
+        ),
+        "mscclpp": Format(
+            "execution plans, JSON, for MSCCL++",
+            ("threadblocks", "instances", "in_place", "min_bytes", "max_bytes"),
+            _mscclpp,
+            _mscclpp_relaxed,
         ),
         "goal": Format(
             "GOAL for the simulators LogGOPSim and ATLAHS",
