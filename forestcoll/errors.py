@@ -17,6 +17,7 @@ __all__ = [
     "InvalidParameterError",
     "InvalidScheduleError",
     "InvalidTopologyError",
+    "RuntimeLimitError",
     "SolverError",
     "TimeLimitError",
     "UnbalancedError",
@@ -70,6 +71,12 @@ class UnsupportedError(ForestCollError):
 
 class ExportError(ForestCollError):
     """A schedule cannot be written in the format asked for."""
+
+
+class RuntimeLimitError(ExportError):
+    """A schedule needs more of something than the runtime has that it is exported for."""
+
+    exit_code = 3
 
 
 class InfeasibleError(ForestCollError):

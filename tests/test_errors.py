@@ -27,7 +27,7 @@ def test_all_are_caught_by_the_root() -> None:
 def test_codes_are_those_that_the_command_line_explains(name: str) -> None:
     """1 a check failed, 3 a limit or nothing possible, 2 whatever was put in wrong."""
     codes = {"VerificationError": 1, "InfeasibleError": 3, "SolverError": 3, "TimeLimitError": 3}
-    codes |= {"ExecutionError": 3}
+    codes |= {"ExecutionError": 3, "RuntimeLimitError": 3}
     assert FAMILY[name]("what, where, remedy").exit_code == codes.get(name, 2)
 
 

@@ -40,7 +40,8 @@ CORE = {
         "draw": "inspection:draw_one_tree",
         "export": "runtime_files.exporting:export_schedule",
         "check-xml": "runtime_files.xml_checking:check_xml",
-        "score": "runtime_files.xml_scoring:score_xml",
+        "score": "runtime_files.file_scoring:score_file",
+        "check-plan": "runtime_files.plan_checking:check_plan",
         "schema": "schemas:show_schema",
     }.items()
 }

@@ -24,7 +24,7 @@ from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, Priced
 from forestcoll.schedule.factored import FactoredForest, Sets
 from forestcoll.topology.model import Link, Topology
 
-__all__ = ["Parts", "best_known_bound", "families_of", "partition_bound"]
+__all__ = ["Parts", "best_known_bound", "box_parts", "closed", "families_of", "partition_bound"]
 
 Parts = Sequence[Sequence[int]]
 """Sets of ranks, disjoint, every rank in one of them."""
@@ -58,9 +58,9 @@ def best_known_bound(
         return None
     ranks = range(topology.num_compute)
     tried, best = [], None
-    for parts in chain(families, [[[rank] for rank in ranks]], _boxes(topology)):
+    for parts in chain(families, [[[rank] for rank in ranks]], box_parts(topology)):
         if len(parts) > 1:
-            tried.append(_closed(topology, parts))
+            tried.append(closed(topology, parts))
             rate = _partition_rate(topology, tried[-1], copying)
             best = min(filter(None, (best, (rate, len(tried) - 1))))
             if rate <= least:
@@ -144,8 +144,8 @@ def _level(sets: Sets, depth: int) -> Parts:
     return list(found.values())
 
 
-def _boxes(topology: Topology) -> Iterator[Parts]:
-    """Yield the machines, if all GPUs are in one."""
+def box_parts(topology: Topology) -> Iterator[Parts]:
+    """Yield the machines, if all GPUs are in one and there are several."""
     boxes: dict[int, list[int]] = {}
     for rank, gpu in enumerate(topology.compute):
         if (box := topology.nodes[gpu].box) is None:
@@ -155,7 +155,7 @@ def _boxes(topology: Topology) -> Iterator[Parts]:
         yield list(boxes.values())
 
 
-def _closed(topology: Topology, parts: Parts) -> list[list[int]]:
+def closed(topology: Topology, parts: Parts) -> list[list[int]]:
     """Turn ranks into nodes, with the switches that have neighbours in one set only."""
     part_of = {topology.compute[rank]: i for i, part in enumerate(parts) for rank in part}
     beside: dict[int, set[int]] = {switch: set() for switch in topology.switches}

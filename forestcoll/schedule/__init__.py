@@ -3,9 +3,9 @@
 To read: the types, ``forest`` (with ``tree_flow``), ``factored``, ``multicast``, ``allreduce``,
 ``steps`` (of ``sends``, by a ``clock``), ``flows``, and ``program``, which all of them lower to;
 ``flowing``, the model of time; ``verify/``, which believes none of them; ``cost/``; ``simulate/``
-(latencies included); ``transform/``, schedules made of schedules; ``files/``; ``msccl/``,
-``export/`` and ``interpret/``, files of runtimes, schedules out to them, and what they do (import
-these and ``simulate`` from there).
+(latencies included); ``transform/``, schedules made of schedules; ``files/``; ``msccl/`` and
+``mscclpp/``, files of runtimes, ``export/``, schedules out to them, and ``interpret/``, what they
+do (import these and ``simulate`` from there).
 Shared by the types: ``equality``, ``exact_sums``, ``protocols``, ``unsupported``.
 """
 

@@ -1,4 +1,6 @@
-"""What a runtime's file, whoever wrote it, is worth on a network.
+"""What a file, whoever wrote it, is worth on a network.
 
-To read: ``least_hops`` (the paths of its transfers), ``file_score`` (its algbw, and the optimum).
+To read: ``least_hops`` (the paths of its transfers), ``file_bounds`` (what nothing is above; with
+``every_cut``), ``measurement`` (algbw and share), ``file_score`` (all of it, of MSCCL XML),
+``peers/`` and ``peer_score`` (the same of what other synthesizers write).
 """

@@ -3,26 +3,26 @@
 Problem: anybody's MSCCL XML: is it right, and how near is it to the bound?
 Input:   an algorithm, a topology whose GPUs are its ranks, in their order.
 Output:  what is wrong with it; else the loads of its transfers, exact algbw flowing, the bound.
-Cost:    that of executing it, of the optimum, and of :mod:`forestcoll.scoring.least_hops`.
-Source:  own. The bound is ForestColl's optimum (section 5.2) of the collective on this network.
+Cost:    that of executing it, of the bound, and of :mod:`forestcoll.scoring.least_hops`.
+Source:  own. The bound is that of :mod:`forestcoll.scoring.file_bounds`.
 
 The model: every transfer goes as the file has it, over the paths of ``least_hops``, all pieces at
-once; threadblocks, channels and latencies take no time. A cut of the network bounds whatever
-crosses it, so no file that is right is above the optimum.
+once; threadblocks, channels and latencies take no time. What crosses a network is bounded by it, so
+no file that is right is above.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.core.optimality import optimum
-from forestcoll.core.partition_bound import best_known_bound
-from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.interpret import Findings, interpret
 from forestcoll.schedule.msccl.algorithm import ALIASES, COLLECTIVES, Algorithm
+from forestcoll.scoring.file_bounds import bound_of
 from forestcoll.scoring.least_hops import loads_between
+from forestcoll.scoring.measurement import Measurement, measured
 from forestcoll.topology.model import Topology
 
 __all__ = ["FileScore", "score"]
@@ -38,49 +38,39 @@ class FileScore:
     ----------
     findings : Findings
         Whether it is right.
-    algbw_gb_s : Fraction, optional
-        Of data that flows; None if the file is wrong or nothing is sent.
-    busiest_link : tuple of str, optional
-    at_most_gb_s : Fraction, optional
-        What no file that is right is above; None of an allreduce.
-    rooted_at_most_gb_s : Fraction, optional
-        Of an allreduce: what none is above that sums each piece up at one GPU.
-    loads : tuple of Fraction
-        Over each link of the topology: the share of the data.
+    measurement : Measurement, optional
+        None if it is wrong.
     """
 
     findings: Findings
-    algbw_gb_s: Fraction | None = None
-    busiest_link: tuple[str, str] | None = None
-    at_most_gb_s: Fraction | None = None
-    rooted_at_most_gb_s: Fraction | None = None
-    loads: tuple[Fraction, ...] = field(default=(), repr=False)
-
-    @property
-    def share_of_optimum(self) -> Fraction | None:
-        """Of what is possible at most; 1 if it is optimal."""
-        if self.algbw_gb_s is None or self.at_most_gb_s is None:
-            return None
-        return self.algbw_gb_s / self.at_most_gb_s
+    measurement: Measurement | None = None
 
 
-def score(algorithm: Algorithm, topology: Topology, *, root: int | None = None) -> FileScore:
+def score(
+    algorithm: Algorithm,
+    topology: Topology,
+    *,
+    root: int | None = None,
+    order: Sequence[int] | None = None,
+) -> FileScore:
     """Execute an algorithm, and measure it on a network.
 
     Parameters
     ----------
     algorithm : Algorithm
     topology : Topology
-        With as many GPUs; rank r of the algorithm is GPU r of it.
+        With as many GPUs.
     root : int, optional
-        Of a broadcast or reduce, if it is not plain.
+        Of a broadcast or reduce, if it is not plain; a rank of the algorithm.
+    order : sequence of int, optional
+        Which GPU of the topology each rank is; rank r is GPU r if not given.
 
     Raises
     ------
     InvalidParameterError
         If the network has another number of GPUs.
     UnsupportedError
-        Of an all-to-all, or if no switches lead from a GPU to one that it sends to.
+        If no switches lead from a GPU to one that it sends to.
     ForestCollError
         As of :func:`forestcoll.schedule.interpret.interpret` and
         :func:`forestcoll.core.optimality.optimum`.
@@ -89,18 +79,20 @@ def score(algorithm: Algorithm, topology: Topology, *, root: int | None = None) 
     if gpus != topology.num_compute:
         raise InvalidParameterError(
             f"{algorithm.name} is for {gpus} GPUs, and {topology.name} has {topology.num_compute}; "
-            "give the network that it is for"
+            "give the network that it is for, or those who take part by --group"
         )
     collective = COLLECTIVES[ALIASES.get(algorithm.collective, algorithm.collective)]
-    if collective == "all-to-all":
-        raise UnsupportedError("unsupported: an all-to-all is not scored; check-xml executes it")
     found = interpret(algorithm, root=root)
     if not found.is_right:
         return FileScore(found)
-    loads = tuple(loads_between(topology, _sent(algorithm)))
-    algbw, busiest = _flowing(topology, loads)
-    best, rooted = _bounds(topology, collective, _weights(algorithm, collective, root))
-    return FileScore(found, algbw, busiest, best, rooted, loads)
+    place = range(gpus) if order is None else order
+    sent = {(place[tail], place[head]): share for (tail, head), share in _sent(algorithm).items()}
+    loads = loads_between(topology, sent)
+    weights = _weights(algorithm, collective, root)
+    if weights is not None:
+        weights = [weights[place.index(gpu)] for gpu in range(gpus)]
+    bound = bound_of(topology, collective, weights)
+    return FileScore(found, measured(topology, loads, bound))
 
 
 def _sent(algorithm: Algorithm) -> Mapping[tuple[int, int], Fraction]:
@@ -115,17 +107,6 @@ def _sent(algorithm: Algorithm) -> Mapping[tuple[int, int], Fraction]:
     return {pair: Fraction(many, algorithm.chunks_per_loop) for pair, many in chunks.items()}
 
 
-def _flowing(
-    topology: Topology, loads: tuple[Fraction, ...]
-) -> tuple[Fraction | None, tuple[str, str] | None]:
-    busy = [load / e.bandwidth_gb_s for load, e in zip(loads, topology.links, strict=True)]
-    slowest = max(busy, default=Fraction(0))
-    if not slowest:
-        return None, None
-    link = topology.links[busy.index(slowest)]
-    return 1 / slowest, (topology.nodes[link.tail].name, topology.nodes[link.head].name)
-
-
 def _weights(algorithm: Algorithm, collective: str, given: int | None) -> list[int] | None:
     """Return who has, or gets, the data of a broadcast or reduce that is right; None if all."""
     if collective not in ("broadcast", "reduce"):
@@ -134,16 +115,3 @@ def _weights(algorithm: Algorithm, collective: str, given: int | None) -> list[i
     busy = {head if collective == "broadcast" else tail for tail, head in pairs}
     root = next(rank for rank in ranks if rank not in busy) if given is None else given
     return [int(rank == root) for rank in ranks]
-
-
-def _bounds(
-    topology: Topology, collective: str, weights: list[int] | None
-) -> tuple[Fraction | None, Fraction | None]:
-    """Return the optimum, or of an allreduce the bound on those that sum up at one GPU."""
-    if topology.num_compute == 1:
-        return None, None
-    if collective == "allreduce":
-        bound = best_known_bound(topology)
-        return None, None if bound is None else bound.algbw_gb_s
-    reduction = collective in ("reduce", "reduce-scatter")
-    return optimum(topology, weights=weights, reduction=reduction).algbw_gb_s, None

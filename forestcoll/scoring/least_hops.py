@@ -1,25 +1,32 @@
 """Paths that a routed network takes from GPU to GPU, as a fluid.
 
-Problem: a file says "a sends to b"; find what that puts on the links.
+Problem: a file says "a sends to b"; find the paths, and what that puts on the links.
 Input:   a topology, and how much each GPU sends to each other.
 Output:  the load of every link: paths of fewest links whose inner nodes are all switches, shared
-         evenly at each node. A GPU leaves by the widest of its links that begin such a path.
+         evenly at each node. A GPU leaves by the widest of its links that begin such a path. Or
+         these paths, with whole weights; of a transfer that is said to go through switches, those
+         that do, though a link leads there, too.
 Cost:    a breadth-first search for each receiver, a pass over the links that lead to it.
 Source:  own; what a fabric with equal-cost multipath does.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 
-from forestcoll.errors import UnsupportedError
+from forestcoll.errors import CapacityOverflowError, UnsupportedError
+from forestcoll.schedule.forest import Path
 from forestcoll.topology.model import Topology
 
-__all__ = ["loads_between"]
+__all__ = ["Pair", "loads_between", "paths_between"]
 
 Pair = tuple[int, int]
+
+_MOST_WEIGHT = 2**31
 
 
 def loads_between(topology: Topology, sent: Mapping[Pair, Fraction]) -> list[Fraction]:
@@ -52,12 +59,95 @@ def loads_between(topology: Topology, sent: Mapping[Pair, Fraction]) -> list[Fra
         hops = _hops_to(topology, head, arriving)
         for gpu in amounts:
             if gpu not in hops:
-                raise UnsupportedError(
-                    f"unsupported: no path from {topology.nodes[gpu].name} to "
-                    f"{topology.nodes[head].name} through switches alone"
-                )
+                raise _no_path(topology, gpu, head)
         _flow(topology, hops, leaving, amounts, loads)
     return loads
+
+
+def paths_between(
+    topology: Topology, pairs: Iterable[Pair], *, through: bool = False
+) -> dict[Pair, tuple[Path, ...]]:
+    """Return the paths from GPUs to GPUs, their multiplicities the weights of what they share.
+
+    Parameters
+    ----------
+    topology : Topology
+    pairs : iterable of (rank, rank)
+    through : bool
+        Whether a link from a GPU to the other is left out, so that all go through switches.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is no such path.
+    CapacityOverflowError
+        If the weights have more than 31 bits.
+
+    Examples
+    --------
+    >>> from forestcoll.topology import load_topology
+    >>> paths_between(load_topology("ring:nodes=3"), [(0, 1)])
+    {(0, 1): (Path(nodes=(0, 1), multiplicity=1),)}
+    """
+    by_head: dict[int, list[int]] = defaultdict(list)
+    for tail, head in sorted(set(pairs)):
+        by_head[head].append(tail)
+    arriving, leaving = _links(topology)
+    found: dict[Pair, tuple[Path, ...]] = {}
+    for head, tails in by_head.items():
+        hops = _hops_to(topology, topology.compute[head], arriving)
+        for tail in tails:
+            gpu = topology.compute[tail]
+            away = _through(topology, hops, gpu, leaving[gpu]) if through else hops
+            if gpu not in away:
+                raise _no_path(topology, gpu, topology.compute[head])
+            found[tail, head] = _paths(topology, away, leaving, gpu)
+    return found
+
+
+def _no_path(topology: Topology, tail: int, head: int) -> UnsupportedError:
+    return UnsupportedError(
+        f"unsupported: no path from {topology.nodes[tail].name} to {topology.nodes[head].name} "
+        f"through switches alone"
+    )
+
+
+def _through(
+    topology: Topology, hops: Mapping[int, int], gpu: int, leaving: Sequence[int]
+) -> dict[int, int]:
+    """Return how far nodes are, the GPU itself by way of a switch."""
+    heads = [topology.links[number].head for number in leaving]
+    switches = [hops[v] for v in heads if v in hops and topology.nodes[v].is_switch]
+    others = {node: away for node, away in hops.items() if node != gpu}
+    return {**others, gpu: min(switches) + 1} if switches else others
+
+
+def _paths(
+    topology: Topology, hops: Mapping[int, int], leaving: Sequence[Sequence[int]], gpu: int
+) -> tuple[Path, ...]:
+    """Cut what flows from a GPU into paths, each with as much as its fullest link has left."""
+    loads = [Fraction(0)] * len(topology.links)
+    _flow(topology, hops, leaving, {gpu: Fraction(1)}, loads)
+    after: dict[int, dict[int, Fraction]] = defaultdict(dict)
+    for link, load in zip(topology.links, loads, strict=True):
+        if load:
+            after[link.tail][link.head] = load
+    found: list[tuple[tuple[int, ...], Fraction]] = []
+    while after[gpu]:
+        path = [gpu]
+        while after.get(path[-1]):
+            path.append(min(after[path[-1]]))
+        share = min(after[tail][head] for tail, head in pairwise(path))
+        for tail, head in pairwise(path):
+            after[tail][head] -= share
+            if not after[tail][head]:
+                del after[tail][head]
+        found.append((tuple(path), share))
+    whole = math.lcm(*(share.denominator for _, share in found))
+    if whole >= _MOST_WEIGHT:
+        name = topology.nodes[gpu].name
+        raise CapacityOverflowError(f"the paths from {name} share it in parts beyond 31 bits")
+    return tuple(Path(nodes, int(share * whole)) for nodes, share in found)
 
 
 def _links(topology: Topology) -> tuple[list[list[int]], list[list[int]]]:

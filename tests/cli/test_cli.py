@@ -52,6 +52,7 @@ def test_the_commands_are_these() -> None:
         "diff",
         "simulate",
         "draw",
+        "check-plan",
         "check-xml",
         "score",
         "export",

@@ -43,7 +43,7 @@ def test_the_quick_rate_of_a_partition_is_what_its_prices_prove() -> None:
         families = list(families_of(generate_factored(topology)))
         for copying in (False, True):
             for parts in [[[rank] for rank in range(topology.num_compute)], *families]:
-                closed = allreduce_partition._closed(topology, parts)
+                closed = allreduce_partition.closed(topology, parts)
                 quick = allreduce_partition._partition_rate(topology, closed, copying)
                 assert quick == partition_bound(topology, closed, copying=copying).algbw_gb_s
 

@@ -46,6 +46,7 @@ from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import Allreduce, FlowSchedule, MulticastForest, StepSchedule
 from forestcoll.schedule.cost.measures import finish_s_per_gb, in_steps
+from forestcoll.scoring.file_bounds import bound_of
 from forestcoll.topology import Topology, TopologyBuilder, group
 from lp.allreduce.best import proved
 from lp.alltoall.linear_optimum import all_to_all_rate
@@ -253,6 +254,9 @@ def _limits(
     for bound in bounds:
         if bound is not None and (demand or not bound.weights):
             yield Limit(bound.model, bound.algbw_gb_s, copying=bound.copying or not marks)
+    anybody = bound_of(topology, "allreduce")
+    if anybody is not None:
+        yield Limit("any allreduce", anybody.algbw_gb_s, copying=not marks)
     slowest = min(entries, key=lambda one: one.rate).rate
     yield Limit("experiments", upper_bound(topology, collective, slowest).algbw_gb_s, copying=True)
 
@@ -284,11 +288,15 @@ def contest(topology: Topology, collective: str, demand: Options) -> int:
 
 
 def all_to_all(topology: Topology) -> int:
-    """Hold every all-to-all against the largest rate of the linear program."""
+    """Hold every all-to-all against the largest rate of the linear program, and an exact bound."""
     try:
         most = all_to_all_rate(topology, settings=Settings(seconds=20))
     except NOT_HERE:
         return 0
+    anybody = bound_of(topology, "all-to-all")
+    assert anybody is not None, "there are several GPUs"
+    attained = most.rate_gb_s * topology.num_compute
+    assert attained <= anybody.algbw_gb_s * (1 + FLOAT), f"the program beats {anybody}"
     tried = 0
     for name, make in _theirs(topology, "all-to-all"):
         try:
@@ -296,8 +304,9 @@ def all_to_all(topology: Topology) -> int:
         except NOT_HERE:
             continue
         assert isinstance(schedule, StepSchedule | FlowSchedule)
-        rate = float(1 / verify(schedule).time_s_per_gb)
-        bound = most.bound_gb_s * topology.num_compute
+        exact = 1 / verify(schedule).time_s_per_gb
+        assert exact <= anybody.algbw_gb_s, f"{name} beats {anybody}: {exact}"
+        rate, bound = float(exact), most.bound_gb_s * topology.num_compute
         assert rate <= bound * (1 + FLOAT), f"{name} beats {bound}: {rate}"
         tried += 1
     return tried

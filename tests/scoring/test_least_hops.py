@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.errors import UnsupportedError
-from forestcoll.scoring.least_hops import loads_between
+from forestcoll.errors import CapacityOverflowError, UnsupportedError
+from forestcoll.scoring.least_hops import loads_between, paths_between
 from forestcoll.topology import Topology
 from forestcoll.topology.builder import TopologyBuilder
 
@@ -72,3 +72,46 @@ def test_ways_part_and_meet_between_switches() -> None:
         "vb": 1,
         **dict.fromkeys(("st", "su", "tv", "uv"), half),
     }
+
+
+def ways(topology: Topology, tail: int, head: int, **more: bool) -> dict[str, int]:
+    names = [node.name for node in topology.nodes]
+    (found,) = paths_between(topology, [(tail, head)], **more).values()
+    return {"".join(names[node] for node in path.nodes): path.multiplicity for path in found}
+
+
+def test_paths_have_the_weights_of_what_flows() -> None:
+    """Over s to v and on over three, over t directly: 1/6 each, and 1/2."""
+    pairs = ("as", "at", "sv", "sw", "sx", *(f"{one}b" for one in "vwx"), "ty", "yb", "cs")
+    topology = network("stvwxy", *((one, other, 1) for one, other in pairs))
+    assert ways(topology, 0, 1) == {"asvb": 1, "aswb": 1, "asxb": 1, "atyb": 3}
+    flowing = loads(topology, {(0, 1): 6})
+    assert [flowing[link] for link in ("as", "sv", "at")] == [3, 1, 3]
+
+
+def test_a_link_beside_a_switch_is_left_out_where_that_is_asked_for() -> None:
+    topology = network("s", ("a", "b", 1), *((gpu, "s", 9) for gpu in "abc"))
+    assert ways(topology, 0, 1) == {"ab": 1}
+    assert ways(topology, 0, 1, through=True) == {"asb": 1}
+    assert ways(topology, 0, 2, through=True) == {"asc": 1}
+    line = network("", ("a", "b", 1), ("b", "c", 1))
+    with pytest.raises(UnsupportedError, match="no path from a to b through switches alone"):
+        paths_between(line, [(0, 1)], through=True)
+
+
+def test_weights_beyond_31_bits_are_refused() -> None:
+    """One after the other 2, 3, 5, .. 29 ways: the shares have no smaller common denominator."""
+    builder, before = TopologyBuilder(), "a"
+    for gpu in "ab":
+        builder.gpu(gpu)
+    for stage, many in enumerate((2, 3, 5, 7, 11, 13, 17, 19, 23, 29)):
+        start, end = (builder.switch(f"s{stage}{side}") for side in ("in", "out"))
+        builder.link(before, start, 1)
+        for way in range(many):
+            inner = builder.switch(f"s{stage}.{way}")
+            builder.link(start, inner, 1)
+            builder.link(inner, end, 1)
+        before = end
+    builder.link(before, "b", 1)
+    with pytest.raises(CapacityOverflowError, match="beyond 31 bits"):
+        paths_between(builder.build("chain"), [(0, 1)])

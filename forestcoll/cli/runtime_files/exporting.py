@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,15 +13,19 @@ import typer
 from forestcoll.atomic_write import write_whole
 from forestcoll.cli.options import Json, Output, ScheduleFile
 from forestcoll.cli.output import expect_writable, report
+from forestcoll.cli.runtime_files.within_limits import export_within_limits
 from forestcoll.errors import InvalidParameterError, VerificationError
+from forestcoll.fitting.runtime_fit import SECONDS
 from forestcoll.lowering import lower
 from forestcoll.problem.sizes import read_size
 from forestcoll.schedule import read_schedule, verify
-from forestcoll.schedule.export import FORMATS, export
-from forestcoll.schedule.interpret import interpret
+from forestcoll.schedule.export import FORMATS
+from forestcoll.schedule.interpret import MOST_BLOCKS, Findings, interpret, interpret_plan
 from forestcoll.schedule.msccl import parse_algorithm
+from forestcoll.schedule.mscclpp import parse_plan
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import AlphaBeta
+from forestcoll.schedule.steps import REDUCTIONS
 
 __all__ = ["export_schedule"]
 
@@ -38,6 +44,13 @@ def export_schedule(
     instances: Annotated[
         int | None,
         typer.Option("--instances", help="Cut the data into so many, on channels of their own."),
+    ] = None,
+    threadblocks: Annotated[
+        int | None,
+        typer.Option(
+            "--threadblocks",
+            help="That run at once on a GPU, for mscclpp: its multiprocessors; 108 if not given.",
+        ),
     ] = None,
     in_place: Annotated[
         bool,
@@ -58,6 +71,18 @@ def export_schedule(
             "--gamma", metavar="S", help="Seconds in which a GPU adds a gigabyte, in GOAL."
         ),
     ] = None,
+    fit: Annotated[
+        bool,
+        typer.Option(
+            "--fit",
+            help="If it breaks a limit of the runtime, export what fits: other channels, fewer "
+            "instances, or the fastest forest with fewer trees per GPU.",
+        ),
+    ] = False,
+    seconds: Annotated[
+        float,
+        typer.Option("--fit-time", metavar="SECONDS", help="For the search for what fits."),
+    ] = SECONDS,
     check: Annotated[
         bool,
         typer.Option("--check/--no-check", help="Execute what is exported before writing it."),
@@ -70,6 +95,7 @@ def export_schedule(
         "protocol": protocol,
         "channels": channels,
         "instances": instances,
+        "threadblocks": threadblocks,
         "in_place": in_place or None,
         "min_bytes": _bytes("--min-size", least),
         "max_bytes": _bytes("--max-size", most),
@@ -80,8 +106,10 @@ def export_schedule(
     verify(schedule)
     program = lower(schedule)
     options = {option: value for option, value in given.items() if value is not None}
-    exported = export(program, name, options)
-    executed = _executed(exported.text, name, program) if check else None
+    program, exported, instead = export_within_limits(
+        schedule, program, name, options, fit=fit, seconds=seconds
+    )
+    executed = _executed(exported.text, name, program, threadblocks) if check else None
     write_whole(output, partial(_write, exported.text))
     facts: dict[str, Any] = {
         "topology": program.topology.name,
@@ -89,6 +117,7 @@ def export_schedule(
         "method": program.method,
         "format": name,
         **exported.facts,
+        **instead,
         "verified": True,
         "executed": executed,
         "file": output,
@@ -109,16 +138,30 @@ def _bytes(option: str, text: str | None) -> int | None:
         raise InvalidParameterError(f"{option} {error}") from None
 
 
-def _executed(text: str, name: str, program: Program) -> list[str] | None:
+def _executed(text: str, name: str, program: Program, threadblocks: int | None) -> list[str] | None:
     """Execute what was exported; tell how. None if there is nothing that executes the format."""
-    if name != "msccl":
-        return None
     root = int(program.chunks.root[0]) if program.collective in ("broadcast", "reduce") else None
-    found = interpret(parse_algorithm(text).algorithm, root=root)
-    wrong = [one for one in found.findings if one.is_wrong]
+    if name == "msccl":
+        found = [interpret(parse_algorithm(text).algorithm, root=root)]
+    elif name == "mscclpp":
+        found = list(_plans_executed(text, program.collective, root, threadblocks))
+    else:
+        return None
+    wrong = [one for each in found for one in each.findings if one.is_wrong]
     if wrong:
         raise VerificationError(
             f"what was exported is not right, so it is not written: {wrong[0].message}; please "
             f"report the schedule"
         )
-    return list(found.runs)
+    return [run for each in found for run in each.runs]
+
+
+def _plans_executed(
+    text: str, collective: str, root: int | None, threadblocks: int | None
+) -> Iterator[Findings]:
+    """Execute a plan in all the ways in which it may be called."""
+    plan = parse_plan(text).plan
+    both = collective in REDUCTIONS
+    for in_place in (False, True) if both else (plan.in_place,):
+        called = replace(plan, in_place=in_place)
+        yield interpret_plan(called, root=root, most_blocks=threadblocks or MOST_BLOCKS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,13 +10,11 @@ import typer
 
 from forestcoll.cli.options import Json
 from forestcoll.cli.output import report
+from forestcoll.cli.runtime_files.told_findings import lines_of, record_of
 from forestcoll.schedule.interpret import Finding, Findings, Kind, interpret
 from forestcoll.schedule.msccl import Algorithm, Reading, read_leniently
 
 __all__ = ["check_xml"]
-
-_SHOWN = 5
-_LETTERS = 400
 
 
 def check_xml(
@@ -40,7 +38,7 @@ def _document(file: Path, reading: Reading, found: Findings) -> dict[str, Any]:
         **_about(file, reading.algorithm),
         "executed": list(found.runs),
         "transfers": found.transfers,
-        "findings": [_finding(one) for one in _all(reading, found)],
+        "findings": [record_of(one) for one in _all(reading, found)],
         "more_of": [str(kind) for kind in found.more],
         "missing": [remark.missing for remark in reading.remarks if remark.missing],
         "right": found.is_right,
@@ -77,19 +75,6 @@ def _all(reading: Reading, found: Findings) -> Iterator[Finding]:
         yield Finding(Kind.NOTE, remark.message, line=remark.line)
 
 
-def _finding(one: Finding) -> dict[str, Any]:
-    return {
-        "kind": str(one.kind),
-        "wrong": one.is_wrong,
-        "message": one.message,
-        "gpu": one.gpu,
-        "threadblock": one.threadblock,
-        "step": one.step,
-        "line": one.line,
-        "lines": list(one.lines),
-    }
-
-
 def _facts(file: Path, reading: Reading, found: Findings) -> dict[str, Any]:
     """Return what fits a screen."""
     about = _about(file, reading.algorithm)
@@ -101,20 +86,7 @@ def _facts(file: Path, reading: Reading, found: Findings) -> dict[str, Any]:
     return {
         **about,
         "executed": list(found.runs),
-        "findings": list(_lines(wrong, found)),
-        "notes": list(_lines(notes, found)) or None,
+        "findings": list(lines_of(wrong, found)),
+        "notes": list(lines_of(notes, found)) or None,
         "right": found.is_right,
     }
-
-
-def _lines(findings: Iterable[Finding], found: Findings) -> Iterator[str]:
-    """Return a line for each of the first findings of each kind."""
-    by_kind: dict[Kind, list[str]] = {}
-    for one in findings:
-        by_kind.setdefault(one.kind, []).append(one.message)
-    for kind, messages in by_kind.items():
-        for message in messages[:_SHOWN]:
-            cut = message if len(message) <= _LETTERS else f"{message[:_LETTERS]} ..."
-            yield cut if kind is Kind.NOTE else f"{kind}: {cut}"
-        if (left := len(messages) - _SHOWN) > 0:
-            yield f"{kind}: {left}{' or more' if kind in found.more else ''} others; see --json"

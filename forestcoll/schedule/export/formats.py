@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -10,8 +10,11 @@ from typing import Any
 from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.export.goal import goal
 from forestcoll.schedule.export.msccl import MscclOptions, to_msccl
+from forestcoll.schedule.export.mscclpp import MscclppOptions, to_mscclpp
 from forestcoll.schedule.msccl import Algorithm, written_algorithm
+from forestcoll.schedule.mscclpp import Plan, written_plan
 from forestcoll.schedule.program import Program
+from forestcoll.topology.describe import counted
 
 __all__ = ["FORMATS", "Exported", "Format", "export"]
 
@@ -32,6 +35,14 @@ class Exported:
     facts: Mapping[str, Any]
 
 
+Relaxed = Iterator[tuple[str, Mapping[str, Any]]]
+"""What may be changed, in words, and the options that come of it."""
+
+
+def _nothing(program: Program, options: Mapping[str, Any]) -> Relaxed:
+    return iter(())
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """A format.
@@ -44,16 +55,46 @@ class Format:
         By name, what may be said of an export.
     write : callable
         From a program and some of the options to what is exported.
+    relaxed : callable
+        From a program and options to others that need less of the runtime, from the next to the
+        least.
+    ending : str
+        Of the names of its files.
     """
 
     summary: str
     options: tuple[str, ...]
     write: Callable[[Program, Mapping[str, Any]], Exported] = field(repr=False)
+    relaxed: Callable[[Program, Mapping[str, Any]], Relaxed] = field(default=_nothing, repr=False)
+    ending: str = ".json"
 
 
 def _msccl(program: Program, options: Mapping[str, Any]) -> Exported:
     algorithm = to_msccl(program, MscclOptions(**options))
     return Exported(written_algorithm(algorithm), _facts(algorithm))
+
+
+def _msccl_relaxed(program: Program, options: Mapping[str, Any]) -> Relaxed:
+    """Leave the channels open, then take fewer instances, then leave copies away."""
+    least = {option: value for option, value in options.items() if option != "channels"}
+    if options.get("channels") is not None:
+        yield "channels left open", dict(least)
+    for instances in range(options.get("instances", 1) - 1, 0, -1):
+        least["instances"] = instances
+        yield counted(instances, "instance"), dict(least)
+    if not options.get("in_place") and program.collective in ("allgather", "broadcast"):
+        yield "calls in place only", {**least, "in_place": True}
+
+
+def _mscclpp(program: Program, options: Mapping[str, Any]) -> Exported:
+    plan = to_mscclpp(program, MscclppOptions(**options))
+    return Exported(written_plan(plan), _plan_facts(plan))
+
+
+def _mscclpp_relaxed(program: Program, options: Mapping[str, Any]) -> Relaxed:
+    """Take fewer instances."""
+    for instances in range(options.get("instances", 1) - 1, 0, -1):
+        yield counted(instances, "instance"), {**options, "instances": instances}
 
 
 def _goal(program: Program, options: Mapping[str, Any]) -> Exported:
@@ -76,15 +117,43 @@ def _facts(algorithm: Algorithm) -> dict[str, Any]:
     }
 
 
+def _plan_facts(plan: Plan) -> dict[str, Any]:
+    blocks = [block for gpu in plan.gpus for block in gpu.threadblocks]
+    first = plan.gpus[0]
+    return {
+        "protocol": plan.protocol,
+        "chunks": max(first.input_chunks, first.output_chunks),
+        "scratch_chunks": max(gpu.scratch_chunks for gpu in plan.gpus),
+        "channels": max(len(gpu.memory_channels) for gpu in plan.gpus),
+        "switch_channels": max(len(gpu.switch_channels) for gpu in plan.gpus),
+        "threadblocks": max(len(gpu.threadblocks) for gpu in plan.gpus),
+        "operations": max(len(block.operations) for block in blocks),
+        "in_place": plan.in_place,
+        "min_bytes": plan.min_bytes,
+        "max_bytes": plan.max_bytes,
+    }
+
+
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "msccl": Format(
             "XML for the executor of MSCCL",
             ("protocol", "channels", "instances", "in_place", "min_bytes", "max_bytes"),
             _msccl,
+            _msccl_relaxed,
+            ".xml",
+        ),
+        "mscclpp": Format(
+            "execution plans, JSON, for MSCCL++",
+            ("threadblocks", "instances", "in_place", "min_bytes", "max_bytes"),
+            _mscclpp,
+            _mscclpp_relaxed,
         ),
         "goal": Format(
-            "GOAL for the simulators LogGOPSim and ATLAHS", ("size_bytes", "gamma_s_per_gb"), _goal
+            "GOAL for the simulators LogGOPSim and ATLAHS",
+            ("size_bytes", "gamma_s_per_gb"),
+            _goal,
+            ending=".goal",
         ),
     }
 )
@@ -107,6 +176,8 @@ def export(program: Program, name: str, options: Mapping[str, Any] | None = None
     ------
     InvalidParameterError
         If there is no such format, or it has no such option.
+    RuntimeLimitError
+        If it needs more of something than the runtime has.
     UnsupportedError, ExportError
         If the program cannot be written in it.
     """

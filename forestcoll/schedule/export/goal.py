@@ -23,6 +23,7 @@ from fractions import Fraction
 from forestcoll.errors import ExportError
 from forestcoll.schedule.export.partition import Partition
 from forestcoll.schedule.program import Program
+from forestcoll.schedule.transform.between_gpus import between_gpus
 
 __all__ = ["goal"]
 
@@ -50,9 +51,10 @@ def goal(program: Program, size_bytes: int, gamma_s_per_gb: Fraction | int = 0) 
 
     Raises
     ------
+    UnsupportedError
+        If a switch copies or adds, which no rank of a simulator does.
     ExportError
-        If a switch copies or adds, which no rank of a simulator does; if there is no data, or more
-        than GOAL can number.
+        If there is no data, or more than GOAL can number.
 
     Examples
     --------
@@ -72,6 +74,7 @@ def goal(program: Program, size_bytes: int, gamma_s_per_gb: Fraction | int = 0) 
     }
     """
     _check(program, size_bytes, gamma_s_per_gb)
+    program = between_gpus(program)
     return "\n".join(_Writer(program, size_bytes, Fraction(gamma_s_per_gb)).lines()) + "\n"
 
 
@@ -85,14 +88,6 @@ def _check(program: Program, size_bytes: int, gamma: Fraction | int) -> None:
             f"{program.num_transfers} transfers are more than GOAL has tags, 2^32 - 1; take fewer "
             "pieces or a smaller network"
         )
-    gpus = program.topology.num_compute
-    for ends in (program.tail, program.head):
-        if (ends >= gpus).any():
-            switch = program.topology.nodes[program.topology.ends[int(ends.max())]].name
-            raise ExportError(
-                f"switch {switch} copies or adds in this schedule, and GOAL has ranks only; make "
-                "it without multicast"
-            )
 
 
 class _Writer:

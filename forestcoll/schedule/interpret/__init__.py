@@ -1,12 +1,13 @@
-"""What an algorithm of MSCCL does, executed on the CPU with real buffers: right, or what is wrong.
+"""What files of runtimes do, executed on the CPU with real buffers: right, or what is wrong.
 
-To read: ``findings``; ``merged_steps`` (steps as the executor keeps them), ``call_sizes``,
-``actions`` (steps in transfers), ``order/`` (what comes before what); ``cells`` (buffers),
+To read, of an algorithm of MSCCL: ``findings``; ``merged_steps`` (steps as the executor keeps
+them), ``call_sizes``, ``actions`` (steps in transfers), ``order/`` (what comes first); ``cells``,
 ``multisets``, ``one_run``, ``collective_results``; ``races``; ``runtime_limits``; and
-``interpreter``, which is all of it.
+``interpreter``, which is all of it; and ``plans/``, of execution plans of MSCCL++.
 """
 
 from forestcoll.schedule.interpret.findings import Finding, Findings, Kind, Place
 from forestcoll.schedule.interpret.interpreter import interpret
+from forestcoll.schedule.interpret.plans import MOST_BLOCKS, interpret_plan
 
-__all__ = ["Finding", "Findings", "Kind", "Place", "interpret"]
+__all__ = ["MOST_BLOCKS", "Finding", "Findings", "Kind", "Place", "interpret", "interpret_plan"]

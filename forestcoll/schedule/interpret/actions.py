@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from forestcoll.schedule.interpret.call_sizes import Cut
+from forestcoll.schedule.interpret.findings import Place
 from forestcoll.schedule.interpret.merged_steps import POPS, PUSHES, Bools, Ints, MergedSteps
 
 __all__ = ["MOST_ACTIONS", "Actions", "actions_of", "how_many"]
@@ -54,6 +55,14 @@ class Actions:
     def slice_of(self, action: int) -> int:
         """Return the slice of an action."""
         return int(action // self.each)
+
+    def name_of(self, action: int) -> str:
+        """Return the kind and place of its step, in words."""
+        return self.steps.name(self.step_of(action))
+
+    def place_of(self, action: int) -> Place:
+        """Return where its step is in the file."""
+        return self.steps.place(self.step_of(action))
 
     @property
     def pushes(self) -> Bools:

@@ -12,19 +12,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from forestcoll.schedule.interpret.actions import Actions
 from forestcoll.schedule.interpret.cells import Cells
-from forestcoll.schedule.interpret.findings import Finding, Kind
+from forestcoll.schedule.interpret.findings import Finding, Kind, Place
 from forestcoll.schedule.interpret.merged_steps import Bools, Ints
 from forestcoll.schedule.interpret.multisets import NOTHING, Multisets
 from forestcoll.schedule.interpret.one_run import Memory, Numbers, Units, numbers_of
 
-__all__ = ["Promise", "find_changed_inputs", "find_wrong_data", "initial"]
+__all__ = ["Named", "Promise", "find_changed_inputs", "find_wrong_data", "initial"]
 
 _WAY = 8
+
+
+class Named(Protocol):
+    """What was executed, by number."""
+
+    def name_of(self, action: int) -> str:
+        """Return what an action is and where it stands, in words."""
+
+    def place_of(self, action: int) -> Place:
+        """Return where it stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +83,7 @@ def initial(promise: Promise, multisets: Multisets) -> Ints:
 
 
 def find_wrong_data(
-    promise: Promise, memory: Memory, multisets: Multisets, actions: Actions, units: Units
+    promise: Promise, memory: Memory, multisets: Multisets, actions: Named, units: Units
 ) -> Iterator[Finding]:
     """Tell of every chunk that is not as promised, of the first slice in which there is one."""
     for nth in range(promise.slices):
@@ -90,7 +100,7 @@ def _find_in_slice(
     promise: Promise,
     memory: Memory,
     multisets: Multisets,
-    actions: Actions,
+    actions: Named,
     units: Units,
 ) -> Iterator[Finding]:
     ranks = [promise.root] if promise.collective == "reduce" else range(promise.gpus)
@@ -174,26 +184,25 @@ def _way(unit: int, memory: Memory, units: Units) -> list[int]:
     return way
 
 
-def _told(what: str, gpu: int, way: list[int], actions: Actions) -> Finding:
-    steps = [actions.step_of(action) for action in way]
-    if not steps:
+def _told(what: str, gpu: int, way: list[int], actions: Named) -> Finding:
+    if not way:
         return Finding(Kind.DATA, f"GPU {gpu}: {what}; nobody writes it", gpu)
-    lines = " < ".join(actions.steps.name(step) for step in steps)
-    places = [actions.steps.place(step) for step in steps]
+    lines = " < ".join(map(actions.name_of, way))
+    places = map(actions.place_of, way)
     return Finding.at(Kind.DATA, f"GPU {gpu}: {what}; it came by {lines}", *places)
 
 
 def find_changed_inputs(
-    promise: Promise, memory: Memory, actions: Actions, units: Units
+    promise: Promise, memory: Memory, actions: Named, units: Units
 ) -> Iterator[Finding]:
     """Tell of inputs that a call that is not in place leaves changed."""
     cells = promise.cells
     for gpu in range(promise.gpus):
         own = cells.base[gpu, 0] + np.arange(cells.inputs)
         for chunk in np.flatnonzero(memory.writer[own] >= 0):
-            step = actions.step_of(units.action[memory.writer[own[chunk]]])
+            action = int(units.action[memory.writer[own[chunk]]])
             message = (
-                f"{actions.steps.name(step)}: writes input chunk {chunk}, which a call that is not "
+                f"{actions.name_of(action)}: writes input chunk {chunk}, which a call that is not "
                 "in place must leave as it is"
             )
-            yield Finding.at(Kind.INPUT, message, actions.steps.place(step))
+            yield Finding.at(Kind.INPUT, message, actions.place_of(action))

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 
-__all__ = ["Finding", "Findings", "Kind", "Place"]
+__all__ = ["MOST_FINDINGS", "Collected", "Finding", "Findings", "Kind", "Place", "first_of"]
+
+MOST_FINDINGS = 50
+"""Of each kind."""
 
 
 class Kind(StrEnum):
@@ -13,13 +19,19 @@ class Kind(StrEnum):
 
     LIMIT = "limit"
     """More than the executor takes, or what it refuses."""
+    REFERENCE = "reference"
+    """A channel, buffer or semaphore that is not there; operands that an operation cannot have."""
     BOUNDS = "bounds"
     """Chunks that are not in a buffer."""
     PAIRING = "pairing"
     """A send without its receive, the other way round, or of another count."""
     DEPENDENCY = "dependency"
     """A wait for what nobody tells."""
+    BALANCE = "balance"
+    """Signals and waits, or releases and acquires, whose numbers differ."""
     DEADLOCK = "deadlock"
+    LAUNCH = "launch"
+    """A buffer of another GPU that is touched before its launch begins, or after it ends."""
     RACE = "race"
     """Two threadblocks at one chunk, in no order, of which one writes."""
     DATA = "data"
@@ -113,3 +125,36 @@ class Findings:
     def is_right(self) -> bool:
         """Whether nothing makes it wrong."""
         return not any(one.is_wrong for one in self.findings)
+
+
+class Collected:
+    """Findings, each once and of each kind no more than a limit."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Kind, str], Finding] = {}
+        self._count: Counter[Kind] = Counter()
+
+    def take(self, findings: Iterable[Finding]) -> None:
+        """Add some."""
+        for one in findings:
+            if (one.kind, one.message) not in self._found:
+                self._count[one.kind] += 1
+                if self._count[one.kind] <= MOST_FINDINGS:
+                    self._found[one.kind, one.message] = one
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """The kinds that there are."""
+        return frozenset(self._count)
+
+    def findings(self, runs: tuple[str, ...], transfers: int) -> Findings:
+        """Return all, those that make it wrong first."""
+        order = {kind: place for place, kind in enumerate(Kind)}
+        found = sorted(self._found.values(), key=lambda one: order[one.kind])
+        more = tuple(kind for kind in Kind if self._count[kind] > MOST_FINDINGS)
+        return Findings(tuple(found), more, runs, transfers)
+
+
+def first_of(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Take no more of them than would be told, and one to say that there are more."""
+    return islice(findings, MOST_FINDINGS + 1)

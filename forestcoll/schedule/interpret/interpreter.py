@@ -10,10 +10,8 @@ Source: the parser and the kernel of the current executor; docs/runtime-files.md
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 
@@ -33,7 +31,13 @@ from forestcoll.schedule.interpret.collective_results import (
     find_wrong_data,
     initial,
 )
-from forestcoll.schedule.interpret.findings import Finding, Findings, Kind
+from forestcoll.schedule.interpret.findings import (
+    Collected,
+    Finding,
+    Findings,
+    Kind,
+    first_of,
+)
 from forestcoll.schedule.interpret.merged_steps import POPS, PUSHES, MergedSteps, merge
 from forestcoll.schedule.interpret.multisets import Multisets
 from forestcoll.schedule.interpret.one_run import Units, execute, units_of
@@ -45,10 +49,7 @@ from forestcoll.schedule.interpret.races import find_overlaps, find_races
 from forestcoll.schedule.interpret.runtime_limits import check_limits, check_steps
 from forestcoll.schedule.msccl.algorithm import Algorithm
 
-__all__ = ["MOST_FINDINGS", "interpret"]
-
-MOST_FINDINGS = 50
-"""Of each kind."""
+__all__ = ["interpret"]
 
 
 def interpret(algorithm: Algorithm, *, root: int | None = None) -> Findings:
@@ -69,7 +70,7 @@ def interpret(algorithm: Algorithm, *, root: int | None = None) -> Findings:
     """
     source = _root(algorithm, root)
     steps = merge(algorithm)
-    told = _Collected()
+    told = Collected()
     told.take(_static(algorithm, steps))
     if not _can_be_executed(algorithm, steps, told):
         told.take([Finding(Kind.NOTE, "not executed, for what it does is not defined")])
@@ -78,7 +79,7 @@ def interpret(algorithm: Algorithm, *, root: int | None = None) -> Findings:
     for cut in cuts:
         _check_size(algorithm, steps, cut)
     if len(cuts) > 1:
-        told.take(_first(_unlike_counts(algorithm, steps)))
+        told.take(first_of(_unlike_counts(algorithm, steps)))
     runs = [_Run(algorithm, steps, cut, source) for cut in cuts]
     for run in runs:
         told.take(run.findings(with_races=run is runs[0]))
@@ -91,43 +92,13 @@ def _unlike_counts(algorithm: Algorithm, steps: MergedSteps) -> Iterator[Finding
     return check_pairs(whole, pairs_of(whole, FIFO_DEPTH[algorithm.protocol]))
 
 
-class _Collected:
-    """Findings, each once and of each kind no more than a limit."""
-
-    def __init__(self) -> None:
-        self._found: dict[tuple[Kind, str], Finding] = {}
-        self._count: Counter[Kind] = Counter()
-
-    def take(self, findings: Iterable[Finding]) -> None:
-        for one in findings:
-            if (one.kind, one.message) not in self._found:
-                self._count[one.kind] += 1
-                if self._count[one.kind] <= MOST_FINDINGS:
-                    self._found[one.kind, one.message] = one
-
-    @property
-    def kinds(self) -> frozenset[Kind]:
-        return frozenset(self._count)
-
-    def findings(self, runs: tuple[str, ...], transfers: int) -> Findings:
-        order = {kind: place for place, kind in enumerate(Kind)}
-        found = sorted(self._found.values(), key=lambda one: order[one.kind])
-        more = tuple(kind for kind in Kind if self._count[kind] > MOST_FINDINGS)
-        return Findings(tuple(found), more, runs, transfers)
-
-
-def _first(findings: Iterator[Finding]) -> Iterator[Finding]:
-    """Take no more of them than would be told, and one to say that there are more."""
-    return islice(findings, MOST_FINDINGS + 1)
-
-
 def _static(algorithm: Algorithm, steps: MergedSteps) -> Iterator[Finding]:
     """Check what needs no execution."""
-    yield from _first(check_limits(algorithm))
-    yield from _first(check_steps(steps))
-    yield from _first(iter(steps.findings))
-    yield from _first(check_bounds(algorithm, steps))
-    yield from _first(check_waits(steps))
+    yield from first_of(check_limits(algorithm))
+    yield from first_of(check_steps(steps))
+    yield from first_of(iter(steps.findings))
+    yield from first_of(check_bounds(algorithm, steps))
+    yield from first_of(check_waits(steps))
     if not (algorithm.in_place or algorithm.out_of_place):
         yield Finding(
             Kind.NOTE,
@@ -142,7 +113,7 @@ def _static(algorithm: Algorithm, steps: MergedSteps) -> Iterator[Finding]:
         )
 
 
-def _can_be_executed(algorithm: Algorithm, steps: MergedSteps, told: _Collected) -> bool:
+def _can_be_executed(algorithm: Algorithm, steps: MergedSteps, told: Collected) -> bool:
     gpus = len(algorithm.gpus)
     peers = np.concatenate([steps.send, steps.receive])
     lacking = (PUSHES[steps.kind] & (steps.send[steps.block] < 0)) | (
@@ -183,8 +154,8 @@ class _Run:
 
     def findings(self, *, with_races: bool) -> Iterator[Finding]:
         """Tell of all that is wrong; races that there are at any size, if asked for."""
-        yield from _first(check_pairs(self.actions, self._pairs))
-        for one in _first(find_deadlocks(self.actions, self._edges, self._levels)):
+        yield from first_of(check_pairs(self.actions, self._pairs))
+        for one in first_of(find_deadlocks(self.actions, self._edges, self._levels)):
             yield replace(one, message=f"{one.message} ({self._words})")
         modes = [
             mode
@@ -199,7 +170,7 @@ class _Run:
             words = ("in place: " if mode else "out of place: ") if len(modes) > 1 else ""
             units = units_of(self.actions, self._pairs, cells)
             if with_races:
-                for one in _first(self._races(units)):
+                for one in first_of(self._races(units)):
                     yield replace(one, message=words + one.message)
             for one in self._wrong_data(units, cells, in_place=mode):
                 yield replace(one, message=words + one.message)
@@ -217,14 +188,14 @@ class _Run:
             cells,
             actions.slices,
         )
-        yield from _first(find_overlaps(actions, units, levels))
+        yield from first_of(find_overlaps(actions, units, levels))
         if (levels < 0).any():
             return
         multisets = Multisets(promise.gpus, max(1, promise.chunks))
         memory = execute(units, levels, initial(promise, multisets), multisets)
-        yield from _first(find_wrong_data(promise, memory, multisets, actions, units))
+        yield from first_of(find_wrong_data(promise, memory, multisets, actions, units))
         if not in_place:
-            yield from _first(find_changed_inputs(promise, memory, actions, units))
+            yield from first_of(find_changed_inputs(promise, memory, actions, units))
 
 
 def _root(algorithm: Algorithm, given: int | None) -> int:

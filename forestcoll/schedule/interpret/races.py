@@ -24,7 +24,7 @@ from forestcoll.schedule.interpret.one_run import Units
 from forestcoll.schedule.interpret.order.happens_before import happens_before
 from forestcoll.schedule.interpret.order.precedence import Edges
 
-__all__ = ["find_overlaps", "find_races"]
+__all__ = ["find_overlaps", "find_races", "neighbours"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def find_races(actions: Actions, units: Units, edges: Edges, levels: Ints) -> It
     """
     each = actions.each
     accesses = _accesses(units, levels, each)
-    one, other = _neighbours(accesses)
+    one, other = neighbours(accesses.cell, accesses.writes)
     first, second = units.action[accesses.unit[one]], units.action[accesses.unit[other]]
     block = actions.block
     across = np.flatnonzero(block[first] != block[second])
@@ -103,18 +103,24 @@ def _accesses(units: Units, levels: Ints, each: int) -> _Accesses:
     return _Accesses(cell[order], unit[order], writes[order])
 
 
-def _neighbours(accesses: _Accesses) -> tuple[Ints, Ints]:
-    """Return the pairs to ask about: which access, and which later one."""
-    size = accesses.cell.size
+def neighbours(cell: Ints, writes: Bools) -> tuple[Ints, Ints]:
+    """Return the pairs to ask about: which access, and which later one.
+
+    Parameters
+    ----------
+    cell, writes : ndarray (accesses,)
+        Sorted by cell, then as in the run.
+    """
+    size = cell.size
     here = np.arange(size)
-    starts = np.searchsorted(accesses.cell, accesses.cell)
-    last = np.maximum.accumulate(np.where(accesses.writes, here, -1))
-    next_ = np.minimum.accumulate(np.where(accesses.writes, here, size)[::-1])[::-1]
+    starts = np.searchsorted(cell, cell)
+    last = np.maximum.accumulate(np.where(writes, here, -1))
+    next_ = np.minimum.accumulate(np.where(writes, here, size)[::-1])[::-1]
     before = np.r_[-1, last][:size]
     following = np.r_[next_, size][1:]
-    ends = np.searchsorted(accesses.cell, accesses.cell, side="right")
+    ends = np.searchsorted(cell, cell, side="right")
     after_write = np.flatnonzero(before >= starts)
-    reads = np.flatnonzero(~accesses.writes & (following < ends))
+    reads = np.flatnonzero(~writes & (following < ends))
     return (
         np.concatenate([before[after_write], reads]),
         np.concatenate([after_write, following[reads]]),
@@ -124,7 +130,7 @@ def _neighbours(accesses: _Accesses) -> tuple[Ints, Ints]:
 def find_overlaps(actions: Actions, units: Units, levels: Ints) -> Iterator[Finding]:
     """Tell of steps that write in a transfer what another chunk of it reads."""
     accesses = _accesses(units, levels, actions.each)
-    one, other = _neighbours(accesses)
+    one, other = neighbours(accesses.cell, accesses.writes)
     first, second = units.action[accesses.unit[one]], units.action[accesses.unit[other]]
     within = (first == second) & (accesses.unit[one] != accesses.unit[other])
     for step in np.unique(actions.step[first[within]]):

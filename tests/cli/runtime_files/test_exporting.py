@@ -6,6 +6,7 @@ import pytest
 
 import forestcoll
 from forestcoll.schedule.msccl import read_algorithm
+from forestcoll.schedule.mscclpp import read_plan
 from tests.command_line import assert_one_line, document, invoke
 
 
@@ -29,6 +30,25 @@ def test_what_is_exported_has_been_verified_and_executed(schedule: Path, tmp_pat
     assert (algorithm.in_place, algorithm.out_of_place, algorithm.channels) == (True, False, 2)
 
 
+def test_a_plan_is_executed_in_all_the_ways_it_may_be_called(tmp_path: Path) -> None:
+    """An allreduce in place and out of place; a gather as it is meant."""
+    path, out = tmp_path / "s.json", tmp_path / "plan.json"
+    forestcoll.write_schedule(forestcoll.generate("ring:nodes=4", collective="allreduce"), path)
+    found = document("export", path, "-o", out, "--format", "mscclpp", "--threadblocks", "3")
+    assert found["executed"] == ["a launch out of place", "a launch in place"]
+    assert max(len(gpu.threadblocks) for gpu in read_plan(out).plan.gpus) == found["threadblocks"]
+    assert found["threadblocks"] <= 3
+    assert invoke("check-plan", out, "--threadblocks", "3").exit_code == 0
+
+
+def test_a_plan_of_a_gather_is_for_one_kind_of_call(schedule: Path, tmp_path: Path) -> None:
+    out = tmp_path / "plan.json"
+    options = ("--format", "mscclpp", "--in-place", "--instances", "2", "--min-size", "1KB")
+    found = document("export", schedule, "-o", out, *options)
+    assert (found["executed"], found["in_place"]) == (["a launch in place"], True)
+    assert read_plan(out).plan.min_bytes == 2**10
+
+
 def test_it_can_be_written_unexecuted(schedule: Path, tmp_path: Path) -> None:
     found = document("export", schedule, "-o", tmp_path / "a.xml", "--no-check")
     assert found["executed"] is None
@@ -41,6 +61,8 @@ def test_it_can_be_written_unexecuted(schedule: Path, tmp_path: Path) -> None:
         (("--protocol", "UD"), "the protocol is 'UD'"),
         (("--channels", "33"), "more than the 32 channels"),
         (("--max-size", "large"), "--max-size"),
+        (("--threadblocks", "3"), "msccl has no option threadblocks"),
+        (("--format", "mscclpp", "--protocol", "LL"), "mscclpp has no option protocol"),
     ],
 )
 def test_bad_options_are_told_in_a_line(

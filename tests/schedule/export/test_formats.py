@@ -30,3 +30,17 @@ def test_unknown_formats_and_options_are_told_with_those_there_are() -> None:
 def test_every_format_says_what_it_is(name: str) -> None:
     assert FORMATS[name].summary
     assert export(PROGRAM, name).text
+
+
+def test_what_msccl_may_be_relaxed_to_needs_ever_less() -> None:
+    """Channels as they come, then fewer instances, and at last no copies."""
+    asked = {"channels": 2, "instances": 3, "protocol": "LL"}
+    gather = lower(generate("ring:nodes=4"))
+    assert list(FORMATS["msccl"].relaxed(gather, asked)) == [
+        ("channels left open", {"instances": 3, "protocol": "LL"}),
+        ("2 instances", {"instances": 2, "protocol": "LL"}),
+        ("1 instance", {"instances": 1, "protocol": "LL"}),
+        ("calls in place only", {"instances": 1, "protocol": "LL", "in_place": True}),
+    ]
+    assert list(FORMATS["msccl"].relaxed(PROGRAM, {})) == []
+    assert list(FORMATS["goal"].relaxed(PROGRAM, {"size_bytes": 4})) == []

@@ -14,7 +14,7 @@ from forestcoll.schedule.export import MscclOptions, to_msccl
 from forestcoll.schedule.interpret import Findings, Kind, interpret
 from forestcoll.schedule.interpret.actions import MOST_ACTIONS
 from forestcoll.schedule.interpret.cells import MOST_CELLS
-from forestcoll.schedule.interpret.interpreter import MOST_FINDINGS
+from forestcoll.schedule.interpret.findings import MOST_FINDINGS
 from forestcoll.schedule.msccl import parse_algorithm
 from tests.schedule.made.run_msccl import RIGHT, carried_out
 from tests.schedule.msccl_programs import (

@@ -248,13 +248,23 @@ void Assembler::copy(std::size_t base, std::span<const NodeId> parent) {
     parent_[node(item)] = node(from);
     depth_[node(item)] = -1;
   }
+  if (forest_.family.num_sets() > 1) find_depths(base, items);  // or nobody may ask
+}
+
+// Those of a tree of nodes that has been copied; -1 is that of all but its root.
+void Assembler::find_depths(std::size_t base, NodeId items) {
   for (NodeId item = 0; item < items; ++item) {
-    NodeId at = node(item);
+    NodeId at = nesting_.smallest(base + index(item));
     for (path_.clear(); depth_[at] < 0; at = parent_[at]) path_.push_back(at);
     int depth = depth_[at];
     for (; !path_.empty(); path_.pop_back()) depth_[path_.back()] = ++depth;
     height_ = std::max(height_, depth);
   }
+}
+
+int Assembler::height() {
+  if (forest_.family.num_sets() == 1 && is_plain_[0]) find_depths(0, parent_.count());
+  return height_;
 }
 
 // Takes a link for a contracted edge: one that carries the whole batch, from a node near the root.

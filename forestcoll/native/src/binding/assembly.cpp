@@ -19,6 +19,7 @@ using namespace nanobind::literals;
 namespace forestcoll {
 namespace {
 
+// Parents, of which there may be gigabytes, are left where they are.
 FactoredForest factored_of(const In<Amount>& trees, const In<NodeId>& tail, const In<NodeId>& head,
                            const In<Amount>& load, const In<std::int32_t>& set_of,
                            const In<std::int32_t>& set_parent, const In<std::int32_t>& shape_of,
@@ -44,7 +45,8 @@ FactoredForest factored_of(const In<Amount>& trees, const In<NodeId>& tail, cons
     forest.shapes.push_back({items(i),
                              {root.data() + batch, root.data() + batch + rows},
                              {multiplicity.data() + batch, multiplicity.data() + batch + rows},
-                             {parent.data() + entry, parent.data() + entry + rows * columns}});
+                             {},
+                             {parent.data() + entry, rows * columns}});
     batch += rows;
     entry += rows * columns;
   }
@@ -94,6 +96,7 @@ class Expansion {
             In<Amount> multiplicity, In<NodeId> parent)
       : all_trees_(0),
         nodes_(trees.size()),
+        parent_(parent),
         assembler_(factored_of(trees, tail, head, load, set_of, set_parent, shape_of, items,
                                batches, root, multiplicity, parent)) {
     for (std::size_t v = 0; v < nodes_; ++v) all_trees_ += trees(v);
@@ -135,6 +138,7 @@ class Expansion {
 
   Amount all_trees_;
   std::size_t nodes_;
+  In<NodeId> parent_;  // lent to the assembler
   Assembler assembler_;
 };
 

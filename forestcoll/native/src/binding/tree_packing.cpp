@@ -25,7 +25,11 @@ auto pack_each_set(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> ca
   for (Shape& shape : forest.shapes) {
     root.insert(root.end(), shape.root.begin(), shape.root.end());
     multiplicity.insert(multiplicity.end(), shape.multiplicity.begin(), shape.multiplicity.end());
-    parent.insert(parent.end(), shape.parent.begin(), shape.parent.end());
+    if (forest.shapes.size() == 1) {
+      parent = std::move(shape.parent);  // of a graph without sets it may be all there is
+    } else {
+      parent.insert(parent.end(), shape.parent.begin(), shape.parent.end());
+    }
     shape.parent = {};
   }
   return std::tuple(

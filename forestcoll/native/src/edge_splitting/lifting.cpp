@@ -110,6 +110,10 @@ class Lift {
   void make(const std::vector<Split>& splits, std::vector<Split>& log) {
     const std::vector<Row> in = shared_out(splits, in_, &Split::from);
     const std::vector<Row> out = shared_out(splits, out_, &Split::to);
+    std::size_t most = 0;
+    for (std::size_t s = 0; s < splits.size(); ++s) most += most_pairs(in[s], out[s]);
+    make_room(log, most);
+    links_.expect(most);
     for (std::size_t s = 0; s < splits.size(); ++s) join(in[s], out[s], log);
   }
 
@@ -149,6 +153,15 @@ class Lift {
       }
     }
     return rows;
+  }
+
+  // As many as can come of a split: each uses up a port of one side at least.
+  static std::size_t most_pairs(const Row& in, const Row& out) {
+    const auto used = [](const Row& row) {
+      return static_cast<std::size_t>(
+          std::ranges::count_if(row.part, [](Amount a) { return a > 0; }));
+    };
+    return used(in) + used(out) - 1;
   }
 
   // Pairs equal amounts of two sides off, in the order of the nodes: rails line up.

@@ -168,11 +168,24 @@ class SetPacker {
   std::unordered_map<std::uint64_t, std::vector<int>> known_;
 };
 
+// Whether every parent is an item, or -1 for none: without a branch, many at a time.
+bool are_items(std::span<const NodeId> parent) {
+  const auto items = static_cast<NodeId>(parent.size());
+  int outside = 0;
+  for (const NodeId from : parent) outside |= static_cast<int>(from < -1 || from >= items);
+  return outside == 0;
+}
+
+// Whether the root is the only item without a parent.
+bool is_only_root(std::span<const NodeId> parent, NodeId root) {
+  int without = 0;
+  for (const NodeId from : parent) without += static_cast<int>(from < 0);
+  return without == 1 && parent[static_cast<std::size_t>(root)] < 0;
+}
+
 // Every item's ancestors end at the root: marks what is known to, walk by walk.
 bool is_tree(std::span<const NodeId> parent, NodeId root, IndexedVector<int>& mark, int stamp) {
-  for (std::size_t item = 0; item < parent.size(); ++item) {
-    if ((parent[item] < 0) != (static_cast<NodeId>(item) == root)) return false;
-  }
+  if (!is_only_root(parent, root)) return false;
   // Two marks a tree: on the present walk, and known to lead to the root.
   const int good = 2 * stamp + 1, walking = 2 * stamp;
   mark[root] = good;
@@ -197,14 +210,13 @@ void check(const Shape& shape, int number) {
   };
   const auto items = static_cast<std::size_t>(shape.num_items);
   if (shape.num_items < 1 || shape.multiplicity.size() != shape.num_batches() ||
-      shape.parent.size() != shape.num_batches() * items) {
+      shape.parents().size() != shape.num_batches() * items) {
     fail("roots, multiplicities and parents do not fit together");
   }
   IndexedVector<int> mark(items, -1);
   for (std::size_t batch = 0; batch < shape.num_batches(); ++batch) {
-    const auto outside = [&shape](NodeId item) { return item < -1 || item >= shape.num_items; };
-    if (shape.root[batch] < 0 || outside(shape.root[batch]) ||
-        std::ranges::any_of(shape.parents(batch), outside)) {
+    if (shape.root[batch] < 0 || shape.root[batch] >= shape.num_items ||
+        !are_items(shape.parents(batch))) {
       fail("an item is out of range");
     }
     if (shape.multiplicity[batch] < 1) fail("a multiplicity is not positive");

@@ -175,14 +175,11 @@ ArcRows::ArcRows(std::span<const Arc> arcs) : arcs_(arcs) {
   first_.push_back(arcs.size());
 }
 
-int ArcRows::find(NodeId tail, NodeId head) const {
-  if (tail + 1 >= first_.count()) return -1;
-  const auto row = arcs_.subspan(first_[tail], first_[tail + 1] - first_[tail]);
-  // Most rows are so short that looking at all of one is faster than halving.
-  const auto arc = row.size() <= kShort ? std::ranges::find(row, head, &Arc::head)
-                                        : std::ranges::lower_bound(row, head, {}, &Arc::head);
+int ArcRows::find_in_long(std::size_t first, std::size_t end, NodeId head) const {
+  const auto row = arcs_.subspan(first, end - first);
+  const auto arc = std::ranges::lower_bound(row, head, {}, &Arc::head);
   if (arc == row.end() || arc->head != head) return -1;
-  return static_cast<int>(first_[tail]) + static_cast<int>(arc - row.begin());
+  return static_cast<int>(arc - arcs_.begin());
 }
 
 std::vector<Amount> loads(const std::vector<Arc>& arcs, const std::vector<Batch>& batches) {

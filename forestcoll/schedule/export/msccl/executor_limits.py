@@ -17,6 +17,7 @@ __all__ = [
     "LAST_OFFSET",
     "STEP_CHUNKS",
     "Excess",
+    "Needs",
     "check_limits",
     "excess_of",
 ]
@@ -51,8 +52,56 @@ class Excess:
     needed: int
     most: int
 
+    @property
+    def share(self) -> float:
+        """How many times the limit is needed."""
+        return self.needed / self.most
+
     def __str__(self) -> str:
         return f"{self.needed} {self.what}, and {self.most} are the most"
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What an algorithm needs of each thing that there is a limit of, anywhere; 0 if not counted.
+
+    Parameters
+    ----------
+    chunks : int
+        In a buffer.
+    channels : int
+    channel_threadblocks : int
+        Of a GPU, that send or receive on one channel.
+    threadblocks : int
+        Of a GPU.
+    steps : int
+        Of a threadblock.
+    elements : int
+        Of the file that are kept for a GPU.
+    """
+
+    chunks: int = 0
+    channels: int = 0
+    channel_threadblocks: int = 0
+    threadblocks: int = 0
+    steps: int = 0
+    elements: int = 0
+
+    def excess(self) -> Excess | None:
+        """Return the first limit that is broken."""
+        found = (
+            Excess("chunks in a buffer", self.chunks, LAST_OFFSET + 1),
+            Excess("channels", self.channels, CHANNELS),
+            Excess(
+                "threadblocks of a GPU on one channel",
+                self.channel_threadblocks,
+                CHANNEL_THREADBLOCKS,
+            ),
+            Excess("threadblocks of a GPU", self.threadblocks, GPU_THREADBLOCKS),
+            Excess("steps of a threadblock", self.steps, BLOCK_STEPS),
+            Excess("elements for a GPU in the file", self.elements, GPU_ELEMENTS),
+        )
+        return next((one for one in found if one.needed > one.most), None)
 
 
 def excess_of(algorithm: Algorithm) -> Excess | None:
@@ -71,25 +120,14 @@ def excess_of(algorithm: Algorithm) -> Excess | None:
         1 + len(gpus) + sum(1 + len(block.instructions) for block in gpu.threadblocks)
         for gpu in gpus
     ]
-    found = (
-        Excess("chunks in a buffer", max(chunks, default=0), LAST_OFFSET + 1),
-        Excess("channels", algorithm.channels, CHANNELS),
-        Excess(
-            "threadblocks of a GPU on one channel", max(on_channel, default=0), CHANNEL_THREADBLOCKS
-        ),
-        Excess(
-            "threadblocks of a GPU",
-            max((len(gpu.threadblocks) for gpu in gpus), default=0),
-            GPU_THREADBLOCKS,
-        ),
-        Excess(
-            "steps of a threadblock",
-            max((len(block.instructions) for block in blocks), default=0),
-            BLOCK_STEPS,
-        ),
-        Excess("elements for a GPU in the file", max(elements, default=0), GPU_ELEMENTS),
-    )
-    return next((one for one in found if one.needed > one.most), None)
+    return Needs(
+        chunks=max(chunks, default=0),
+        channels=algorithm.channels,
+        channel_threadblocks=max(on_channel, default=0),
+        threadblocks=max((len(gpu.threadblocks) for gpu in gpus), default=0),
+        steps=max((len(block.instructions) for block in blocks), default=0),
+        elements=max(elements, default=0),
+    ).excess()
 
 
 def check_limits(algorithm: Algorithm) -> None:

@@ -22,7 +22,7 @@ from forestcoll.schedule.export.msccl.data_layout import Layout
 from forestcoll.schedule.export.msccl.executor_limits import STEP_CHUNKS
 from forestcoll.schedule.export.msccl.transfer_pieces import Piece
 
-__all__ = ["Action", "Spot", "actions_of"]
+__all__ = ["LOCAL", "Action", "Spot", "actions_of", "copying_gpus"]
 
 LOCAL = Block(0, -1, -1)
 """The threadblock of what a GPU copies by itself."""
@@ -222,6 +222,11 @@ def _to_size(chain: Sequence[Action]) -> list[Action]:
         for low, high in pairwise(cuts)
         for action in chain
     ]
+
+
+def copying_gpus(layout: Layout) -> set[int]:
+    """Return the GPUs that copy something by themselves."""
+    return {action.gpu for action in _own_copies(layout)}
 
 
 def _own_copies(layout: Layout) -> list[Action]:

@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from forestcoll.errors import UnsupportedError
 from forestcoll.schedule.program import Program
 
 __all__ = ["Piece", "in_units", "pieces_of"]
@@ -80,7 +79,6 @@ def pieces_of(program: Program) -> list[Piece]:
     UnsupportedError
         If a transfer begins or ends at a switch.
     """
-    _check_ends(program)
     transfers = _columns(program)
     of_chunk = defaultdict[int, list[int]](list)
     for number, chunk in enumerate(transfers.chunk):
@@ -95,19 +93,6 @@ def pieces_of(program: Program) -> list[Piece]:
         needs |= found[0]
         end |= found[1]
     return _numbered(transfers, needs, end)
-
-
-def _check_ends(program: Program) -> None:
-    """Refuse what no GPU sends to a GPU."""
-    topology = program.topology
-    for ends in (program.tail, program.head):
-        if (ends >= topology.num_compute).any():
-            node = topology.nodes[topology.ends[int(ends.max())]].name
-            raise UnsupportedError(
-                f"unsupported: this schedule sends to or from {node}, which is no GPU that takes "
-                f"part; MSCCL knows transfers between GPUs only, so take a schedule of such, one "
-                f"without multicast"
-            )
 
 
 def _columns(program: Program) -> _Transfers:

@@ -42,7 +42,7 @@ def happens_before(
     block, gpu : ndarray (actions,)
         The threadblock and the GPU of each.
     first, second : ndarray (pairs,)
-        Actions of one GPU.
+        Actions, most of them of one GPU.
 
     Raises
     ------
@@ -51,7 +51,9 @@ def happens_before(
     """
     within = gpu[edges.tail] == gpu[edges.head]
     number = _within_gpu(block, gpu)
-    found = _reached(edges.kept(within), levels, block, number, first, second)
+    found = np.zeros(first.size, dtype=np.bool_)
+    same = np.flatnonzero(gpu[first] == gpu[second])
+    found[same] = _reached(edges.kept(within), levels, block, number, first[same], second[same])
     left = np.flatnonzero(~found)
     if left.size:
         sources = np.unique(block[first[left]])

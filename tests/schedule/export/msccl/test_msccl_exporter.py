@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forestcoll import generate, lower
-from forestcoll.errors import ExportError, InvalidParameterError
+from forestcoll.errors import ExportError, RuntimeLimitError
 from forestcoll.schedule import Chunks, Send, verify
 from forestcoll.schedule.export import MscclOptions, to_msccl
+from forestcoll.schedule.export.msccl import executor_limits
 from forestcoll.schedule.interpret import interpret
 from forestcoll.schedule.msccl import Algorithm, parse_algorithm, written_algorithm
 from forestcoll.topology import TopologyBuilder, load_topology
@@ -150,9 +151,23 @@ def test_limits_that_cannot_be_met_are_told() -> None:
     sends = [Send(0, 0, 0, 1, False, unit, 1) for unit in range(0, 130, 2)]
     sends += [Send(1, 0, 0, 1, False, unit, 1) for unit in range(1, 130, 2)]
     program = lower(by_hand(line(2), "broadcast", Chunks.equal([0], 130, 130), sends))
-    with pytest.raises(ExportError, match="needs 130 steps of a threadblock, and 64 are the most"):
+    told = r"needs 130 steps of a threadblock, and 64 are the most, with 1 channel \(tried: 1\)$"
+    with pytest.raises(RuntimeLimitError, match=told):
         to_msccl(program, MscclOptions(channels=1))
     check(to_msccl(program))
+
+
+def test_of_many_tries_the_nearest_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a ring of 4, on one channel: a threadblock for each way round, and one that copies."""
+    monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 2)
+    told = (
+        r"it needs 3 threadblocks of a GPU, and 2 are the most, with 1 channel \(tried: 1, 2, 4, "
+    )
+    with pytest.raises(RuntimeLimitError, match=told):
+        to_msccl(lower(generate("ring:nodes=4")))
+    each = r"with 1 channel for each instance \(tried: 1, 2, 4, 8\)$"
+    with pytest.raises(RuntimeLimitError, match="it needs 12 threadblocks of a GPU.*" + each):
+        to_msccl(lower(generate("ring:nodes=4")), MscclOptions(instances=4))
 
 
 def test_nothing_to_send_is_refused() -> None:
@@ -160,20 +175,6 @@ def test_nothing_to_send_is_refused() -> None:
     builder.gpu("alone")
     with pytest.raises(ExportError, match="nothing moves"):
         to_msccl(lower(generate(builder.build("alone"))))
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ({"protocol": "simple"}, "the protocol is 'simple'; it must be one of Simple, LL, LL128"),
-        ({"channels": 0}, "channels is 0; it must be 1 or more"),
-        ({"instances": 33}, "33 instances of 1 channels each are more than the 32"),
-        ({"min_bytes": 5, "max_bytes": 4}, "max_bytes is 4, less than min_bytes, 5"),
-    ],
-)
-def test_options_are_checked(options: dict[str, object], told: str) -> None:
-    with pytest.raises(InvalidParameterError, match=told):
-        MscclOptions(**options)  # type: ignore[arg-type]
 
 
 def test_options_are_written() -> None:

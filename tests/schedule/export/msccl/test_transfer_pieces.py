@@ -1,12 +1,8 @@
 """Transfers cut where any of the same chunk begins or ends."""
 
-import pytest
-
-from forestcoll import generate_multicast, lower
-from forestcoll.errors import UnsupportedError
+from forestcoll import lower
 from forestcoll.schedule import Chunks, Send
 from forestcoll.schedule.export.msccl.transfer_pieces import in_units, pieces_of
-from forestcoll.topology import load_topology
 from tests.baselines.claims import make
 from tests.schedule.made.programs import by_hand, line
 
@@ -41,9 +37,3 @@ def test_every_piece_comes_after_what_it_needs() -> None:
             assert need < number
             assert pieces[need].place == piece.place
             assert pieces[need].head == piece.tail
-
-
-def test_switches_that_send_are_refused() -> None:
-    forest = generate_multicast(load_topology("dgx_h100:boxes=1")).schedule
-    with pytest.raises(UnsupportedError, match=r"^unsupported: .* no GPU .* without multicast$"):
-        pieces_of(lower(forest))

@@ -36,7 +36,7 @@ class Assembler {
   NodeId root() const { return root_; }
   Amount multiplicity() const { return multiplicity_; }
   std::span<const NodeId> parents() const { return parent_; }  // -1 at the root
-  int height() const { return height_; }
+  int height();
   Amount trees_built() const { return built_; }
 
  private:
@@ -70,6 +70,7 @@ class Assembler {
   void assemble();
   void span_from(int set, int item, NodeId entry);
   void copy(std::size_t base, std::span<const NodeId> parent);
+  void find_depths(std::size_t base, NodeId items);
   NodeId join(int set, std::size_t edge);
   std::span<Stock> stock_of(std::size_t position);
   void settle();

@@ -2,6 +2,7 @@
 // for none, and std::vector asks for an unsigned index: here the conversion is written once.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <utility>
@@ -38,6 +39,13 @@ class IndexedVector : public std::vector<T> {
     return Base::operator[](static_cast<std::size_t>(index));
   }
 };
+
+// Room for so many more, at once, and never by less than doubling.
+template <typename T>
+void make_room(std::vector<T>& values, std::size_t more) {
+  const std::size_t needed = values.size() + more;
+  if (needed > values.capacity()) values.reserve(std::max(needed, 2 * values.capacity()));
+}
 
 // By node.
 template <typename T>

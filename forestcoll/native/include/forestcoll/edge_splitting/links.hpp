@@ -19,6 +19,9 @@ class Links {
     }
   }
 
+  // So many more are to come at most.
+  void expect(std::size_t more) { make_room(links_, more); }
+
   void add(const Arc& link) {
     const int index = links_.count();
     at_[link.tail].push_back(index);

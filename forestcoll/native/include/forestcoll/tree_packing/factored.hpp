@@ -28,11 +28,13 @@ struct Shape {
   std::vector<NodeId> root;
   std::vector<Amount> multiplicity;
   IndexedVector<NodeId> parent;
+  std::span<const NodeId> lent = {};  // instead of `parent`, by whoever keeps it alive
 
   std::size_t num_batches() const { return root.size(); }
+  std::span<const NodeId> parents() const { return parent.empty() ? lent : std::span(parent); }
   std::span<const NodeId> parents(std::size_t batch) const {
     const auto items = static_cast<std::size_t>(num_items);
-    return std::span(parent).subspan(batch * items, items);
+    return parents().subspan(batch * items, items);
   }
 };
 

@@ -59,10 +59,21 @@ class ArcRows {
  public:
   explicit ArcRows(std::span<const Arc> arcs);
   // -1 if there is no such arc.
-  int find(NodeId tail, NodeId head) const;
+  int find(NodeId tail, NodeId head) const {
+    if (tail + 1 >= first_.count()) return -1;
+    const std::size_t first = first_[tail], end = first_[tail + 1];
+    // Most rows are so short that looking at all of one is faster than halving.
+    if (end - first > kShort) return find_in_long(first, end, head);
+    for (std::size_t arc = first; arc < end; ++arc) {
+      if (arcs_[arc].head == head) return static_cast<int>(arc);
+    }
+    return -1;
+  }
 
  private:
   static constexpr std::size_t kShort = 16;
+
+  int find_in_long(std::size_t first, std::size_t end, NodeId head) const;
 
   std::span<const Arc> arcs_;
   IndexedVector<std::size_t> first_;  // of each tail, and one past the last

@@ -1,0 +1,153 @@
+"""The command that scores a file on a network, whoever wrote it: MSCCL's XML, peers' JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from forestcoll.cli.options import Group, Json, in_group
+from forestcoll.cli.output import SCHEDULES, expect_writable, report
+from forestcoll.errors import InvalidParameterError, VerificationError
+from forestcoll.schedule import write_schedule
+from forestcoll.schedule.msccl import Algorithm, read_leniently
+from forestcoll.scoring.file_score import FileScore, score
+from forestcoll.scoring.measurement import Measurement
+from forestcoll.scoring.peer_score import PeerScore, score_transfers
+from forestcoll.scoring.peers.peer_files import is_json, read_peer_file
+from forestcoll.scoring.peers.peer_transfers import PeerTransfers
+from forestcoll.topology import Topology, load_topology, members_from_text
+
+__all__ = ["score_file"]
+
+_SHOWN = 5
+_LETTERS = 400
+_MODEL = "transfers as in the file, over paths of fewest links through switches, shared evenly"
+
+
+def score_file(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="XML of MSCCL; JSON of TE-CCL, TACCL or SCCL.")
+    ],
+    network: Annotated[
+        str, typer.Option("--topology", metavar="TOPOLOGY", help="The network that it is for.")
+    ],
+    root: Annotated[
+        int | None,
+        typer.Option("--root", metavar="RANK", help="Of a broadcast or reduce, if not plain."),
+    ] = None,
+    members: Group = None,
+    gpus: Annotated[
+        str | None,
+        typer.Option(
+            "--gpus", help="Which GPU each of the file's is, in order: names, or BOXES/INDICES."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write JSON's transfers as ours."),
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Prove a file of another tool, and say how near it is to the optimum of a network."""
+    topology = in_group(load_topology(network), members)
+    order = _order(topology, gpus)
+    if is_json(file):
+        facts = _of_json(file, topology, root, order, output)
+    else:
+        facts = _of_xml(file, topology, root, order, output)
+    report({"file": file, "topology": topology.name, **facts}, json_)
+    if not facts["right"]:
+        raise typer.Exit(1)
+
+
+def _order(topology: Topology, text: str | None) -> list[int] | None:
+    """Return the rank of each GPU named, which must be all of them."""
+    if text is None:
+        return None
+    names = members_from_text(topology, text)
+    known = {topology.nodes[node].name: rank for rank, node in enumerate(topology.compute)}
+    if sorted(names) != sorted(known):
+        raise InvalidParameterError(
+            f"--gpus names {len(names)} GPUs, which must be the {len(known)} of {topology.name}, "
+            f"each once"
+        )
+    return [known[name] for name in names]
+
+
+# --- MSCCL's XML ---------------------------------------------------------------------------------
+
+
+def _of_xml(
+    file: Path, topology: Topology, root: int | None, order: list[int] | None, output: Path | None
+) -> dict[str, Any]:
+    if output is not None:
+        raise InvalidParameterError("--output is of JSON; what XML does is not written as ours")
+    algorithm = read_leniently(file).algorithm
+    return _facts(algorithm, score(algorithm, topology, root=root, order=order))
+
+
+def _facts(algorithm: Algorithm, found: FileScore) -> dict[str, Any]:
+    wrong = [one for one in found.findings.findings if one.is_wrong]
+    return {
+        "name": algorithm.name,
+        "collective": algorithm.collective,
+        "right": found.findings.is_right,
+        "wrong": [f"{one.kind}: {one.message[:_LETTERS]}" for one in wrong[:_SHOWN]] or None,
+        "more_wrong": "see check-xml" if wrong[_SHOWN:] else None,
+        **_measured(found.measurement),
+    }
+
+
+# --- peers' JSON ---------------------------------------------------------------------------------
+
+
+def _of_json(
+    file: Path, topology: Topology, root: int | None, order: list[int] | None, output: Path | None
+) -> dict[str, Any]:
+    if root is not None:
+        raise InvalidParameterError("--root is of XML; in JSON the chunks say where they come from")
+    if output is not None:
+        expect_writable(output, SCHEDULES)
+    try:
+        transfers = read_peer_file(file)
+    except VerificationError as failure:
+        return {"right": False, "wrong": [str(failure)[:_LETTERS]]}
+    found = score_transfers(transfers, topology, order)
+    if output is not None and found.measurement is not None:
+        write_schedule(found.schedule, output)
+    return {**_about(transfers, found), **_measured(found.measurement)}
+
+
+def _about(transfers: PeerTransfers, found: PeerScore) -> dict[str, Any]:
+    return {
+        "written_by": transfers.tool,
+        "collective": transfers.collective,
+        "chunks": len(transfers.chunks),
+        "transfers": len(transfers.sends),
+        "steps": found.schedule.num_steps,
+        "right": found.wrong is None,
+        "wrong": None if found.wrong is None else [found.wrong[:_LETTERS]],
+    }
+
+
+# --- what both come to ---------------------------------------------------------------------------
+
+
+def _measured(found: Measurement | None) -> dict[str, Any]:
+    """Say how fast it is; the share is of the optimum where that is known, else of a bound."""
+    if found is None:
+        return {}
+    bound = found.bound
+    optimal = bound is not None and bound.optimal
+    return {
+        "algbw_gb_s": found.algbw_gb_s,
+        "busiest_link": found.busiest_link,
+        "at_most_gb_s": None if bound is None else bound.algbw_gb_s,
+        "at_most_by": None if bound is None else bound.by,
+        "at_most_for": None if bound is None else bound.model,
+        "share_of_optimum": found.share if optimal else None,
+        "share_at_least": None if optimal else found.share,
+        "model": _MODEL,
+    }

@@ -1,0 +1,40 @@
+"""Findings for people and for machines: what checks of runtime files have to say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from forestcoll.schedule.interpret import Finding, Findings, Kind
+
+__all__ = ["lines_of", "record_of"]
+
+_SHOWN = 5
+_LETTERS = 400
+
+
+def record_of(one: Finding) -> dict[str, Any]:
+    """Return a finding with all that is known of it."""
+    return {
+        "kind": str(one.kind),
+        "wrong": one.is_wrong,
+        "message": one.message,
+        "gpu": one.gpu,
+        "threadblock": one.threadblock,
+        "step": one.step,
+        "line": one.line,
+        "lines": list(one.lines),
+    }
+
+
+def lines_of(findings: Iterable[Finding], found: Findings) -> Iterator[str]:
+    """Return a line for each of the first findings of each kind."""
+    by_kind: dict[Kind, list[str]] = {}
+    for one in findings:
+        by_kind.setdefault(one.kind, []).append(one.message)
+    for kind, messages in by_kind.items():
+        for message in messages[:_SHOWN]:
+            cut = message if len(message) <= _LETTERS else f"{message[:_LETTERS]} ..."
+            yield cut if kind is Kind.NOTE else f"{kind}: {cut}"
+        if (left := len(messages) - _SHOWN) > 0:
+            yield f"{kind}: {left}{' or more' if kind in found.more else ''} others; see --json"

@@ -1,0 +1,1 @@
+"""What a runtime can carry of a schedule that breaks its limits: ``runtime_fit``."""

@@ -1,0 +1,239 @@
+"""An algorithm for one number of channels, or the limit that it would break.
+
+Problem: of the ways to share a schedule out to channels most break a limit, and writing one to the
+         end takes seconds.
+Input:   a program, and how it is to be run; how many channels an instance has, and whether to take
+         few queues.
+Output:  the algorithm; or the first limit that is known to be broken, as soon as it is.
+Cost:    of threadblocks that are too many that of dealing the chains out; of too many steps that of
+         what is done, without what it waits for.
+Source:  ours.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from forestcoll.schedule.export.msccl.buffer_operations import operations_of
+from forestcoll.schedule.export.msccl.channels import Block, Queues, blocks_of, queues_of
+from forestcoll.schedule.export.msccl.data_layout import Layout, layout_of
+from forestcoll.schedule.export.msccl.executor_limits import (
+    STEP_CHUNKS,
+    Excess,
+    Needs,
+    excess_of,
+)
+from forestcoll.schedule.export.msccl.export_options import MscclOptions
+from forestcoll.schedule.export.msccl.piece_order import chained
+from forestcoll.schedule.export.msccl.piece_values import values_of
+from forestcoll.schedule.export.msccl.threadblock_actions import (
+    LOCAL,
+    Action,
+    Spot,
+    actions_of,
+    copying_gpus,
+)
+from forestcoll.schedule.export.msccl.transfer_pieces import Piece, in_units, pieces_of
+from forestcoll.schedule.export.msccl.waits import waits_of
+from forestcoll.schedule.msccl.algorithm import (
+    COLLECTIVES,
+    Algorithm,
+    Gpu,
+    Instruction,
+    Threadblock,
+)
+from forestcoll.schedule.program import Program
+
+__all__ = ["Draft"]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """All that does not depend on the number of channels.
+
+    Parameters
+    ----------
+    program : Program
+    options : MscclOptions
+    layout : Layout
+    pieces : list of Piece
+    chains : list of list of int
+        Pieces that are passed on at once.
+    """
+
+    program: Program
+    options: MscclOptions
+    layout: Layout
+    pieces: list[Piece]
+    chains: list[list[int]]
+
+    @classmethod
+    def of(cls, program: Program, options: MscclOptions) -> Draft:
+        """Cut a program into pieces and lay its data out."""
+        pieces = pieces_of(program)
+        layout = layout_of(program, pieces, options.instances, options.in_place)
+        pieces = in_units(pieces, layout.unit)
+        return cls(program, options, layout, pieces, chained(pieces))
+
+    def unchained(self) -> Draft:
+        """Return the same order, in which no step passes anything on."""
+        return replace(self, chains=[[piece] for chain in self.chains for piece in chain])
+
+    def excess_of_data(self) -> Excess | None:
+        """Return the limit that the data breaks, however many channels there are."""
+        layout = self.layout
+        buffers = [max(layout.chunks_in(gpu), layout.chunks_out(gpu)) for gpu in range(layout.gpus)]
+        return Needs(chunks=max(buffers)).excess()
+
+    def attempt(self, channels: int, thrifty: bool) -> Algorithm | Excess:
+        """Write the program with so many channels for each instance, or say why that is too much.
+
+        Of steps that are too many at least so many are needed.
+        """
+        queues = queues_of(self.pieces, self.chains, channels, thrifty)
+        blocks = self._needs_of_blocks(queues)
+        if (excess := blocks.excess()) is not None:
+            return excess
+        actions, scratch = self._actions(queues)
+        if (excess := self._needs_of_actions(actions, scratch).excess()) is not None:
+            return excess
+        algorithm = self._written(queues, actions, scratch)
+        return excess_of(algorithm) or algorithm
+
+    def exact_excess(self, channels: int, thrifty: bool) -> Excess | None:
+        """Return the limit that is broken with so many channels, and all that it would need."""
+        queues = queues_of(self.pieces, self.chains, channels, thrifty)
+        return excess_of(self._written(queues, *self._actions(queues)))
+
+    def _needs_of_blocks(self, queues: Queues) -> Needs:
+        """Count threadblocks, channels and the steps that a queue takes at least."""
+        sends, receives = blocks_of(queues)
+        at: list[set[Block]] = [set() for _ in range(self.layout.gpus)]
+        for queue in queues.load:
+            at[queue.tail].add(sends[queue])
+            at[queue.head].add(receives[queue])
+        on_channel = [many for blocks in at for many in Counter(b.channel for b in blocks).values()]
+        for gpu in copying_gpus(self.layout):
+            at[gpu].add(LOCAL)
+        instances = self.layout.instances
+        return Needs(
+            channels=(1 + max(queues.channel)) * instances,
+            channel_threadblocks=max(on_channel),
+            threadblocks=max(map(len, at)) * instances,
+            steps=max(-(-chunks // STEP_CHUNKS) for chunks in queues.load.values()),
+        )
+
+    def _actions(self, queues: Queues) -> tuple[list[Action], list[int]]:
+        values = values_of(self.pieces, self.layout)
+        operations = operations_of(self.pieces, self.chains, values, self.layout)
+        return actions_of(
+            self.pieces, self.chains, operations, queues.channel, blocks_of(queues), self.layout
+        )
+
+    def _needs_of_actions(self, actions: Sequence[Action], scratch: Sequence[int]) -> Needs:
+        """Count the steps that are no waits, and the chunks of scratch."""
+        steps = Counter((action.gpu, action.block) for action in actions)
+        chunks = max(scratch) * self.layout.instances
+        return Needs(chunks=chunks, steps=max(steps.values()))
+
+    def _written(
+        self, queues: Queues, actions: Sequence[Action], scratch: Sequence[int]
+    ) -> Algorithm:
+        layout, options = self.layout, self.options
+        waits = waits_of(actions, layout)
+        used = 1 + max(queues.channel)
+        written = [
+            Gpu(
+                layout.chunks_in(gpu),
+                layout.chunks_out(gpu),
+                scratch[gpu] * options.instances,
+                threadblocks,
+            )
+            for gpu, threadblocks in enumerate(_threadblocks(actions, waits, layout, used))
+        ]
+        spelt = {ours: theirs for theirs, ours in COLLECTIVES.items()}
+        return Algorithm(
+            name=f"{self.program.method}-{self.program.collective}-{self.program.topology.name}",
+            protocol=options.protocol,
+            channels=used * options.instances,
+            chunks_per_loop=layout.whole * options.instances,
+            collective=spelt[layout.collective],
+            in_place=layout.aliased,
+            out_of_place=layout.reduces or not layout.in_place,
+            min_bytes=options.min_bytes,
+            max_bytes=options.max_bytes,
+            gpus=tuple(written),
+        )
+
+
+_At = tuple[int, int]
+"""The number of a threadblock of a GPU, and of a step of it."""
+
+
+def _threadblocks(
+    actions: Sequence[Action], waits: Sequence[Sequence[int]], layout: Layout, channels: int
+) -> list[tuple[Threadblock, ...]]:
+    """Write actions as instructions, every instance on channels of its own."""
+    doing = [defaultdict[Block, list[int]](list) for _ in range(layout.gpus)]
+    for number, action in enumerate(actions):
+        doing[action.gpu][action.block].append(number)
+    waited = {one for each in waits for one in each}
+    found = []
+    for of_block in doing:
+        blocks = sorted(of_block, key=lambda block: (block == LOCAL, block))
+        at = _places(blocks, of_block, waits)
+        threadblocks = []
+        for instance in range(layout.instances):
+            shift = len(blocks) * instance
+            for block in blocks:
+                steps: list[Instruction] = []
+                for number in of_block[block]:
+                    before = [(at[one][0] + shift, at[one][1]) for one in waits[number]]
+                    steps += _steps(actions[number], before, number in waited, instance)
+                channel = block.channel + channels * instance
+                threadblocks.append(Threadblock(block.send, block.receive, channel, tuple(steps)))
+        found.append(tuple(threadblocks))
+    return found
+
+
+def _places(
+    blocks: Sequence[Block], of_block: dict[Block, list[int]], waits: Sequence[Sequence[int]]
+) -> dict[int, _At]:
+    """Number the step of each action; those that only wait come before it."""
+    at: dict[int, _At] = {}
+    for place, block in enumerate(blocks):
+        step = -1
+        for number in of_block[block]:
+            step += max(1, len(waits[number]))
+            at[number] = place, step
+    return at
+
+
+def _steps(
+    action: Action, waits: Sequence[_At], is_waited_for: bool, instance: int
+) -> list[Instruction]:
+    """Write an action, with steps before it that wait for all but one of what it waits for."""
+    source = action.source or action.target
+    target = action.target or action.source
+    if source is None or target is None:
+        raise AssertionError("an action neither reads nor writes")
+    nothing = [Instruction("nop", "i", 0, "o", 0, 0, *wait) for wait in waits[:-1]]
+    return [
+        *nothing,
+        Instruction(
+            action.kind,
+            source.buffer,
+            _offset(source, instance),
+            target.buffer,
+            _offset(target, instance),
+            action.count,
+            *(waits[-1] if waits else (-1, -1)),
+            is_waited_for,
+        ),
+    ]
+
+
+def _offset(spot: Spot, instance: int) -> int:
+    return spot.offset + spot.stride * instance

@@ -1,0 +1,58 @@
+"""How a program is to be run by the executor of MSCCL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forestcoll.errors import InvalidParameterError
+from forestcoll.schedule.export.msccl.executor_limits import CHANNELS
+from forestcoll.schedule.msccl.algorithm import PROTOCOLS
+
+__all__ = ["MscclOptions"]
+
+
+@dataclass(frozen=True, slots=True)
+class MscclOptions:
+    """How an algorithm of MSCCL is to be run.
+
+    Parameters
+    ----------
+    protocol : str
+        One of :data:`forestcoll.schedule.msccl.PROTOCOLS`.
+    channels : int, optional
+        How many to spread what each instance sends over, at most; if not given, as many as the
+        limits of the runtime allow, 8 in all or the number next to it.
+    instances : int
+        Every chunk is cut into so many, each sent by itself on channels of its own.
+    in_place : bool
+        Whether the input of a call is part of its output. Reductions may be called both ways
+        always; other collectives then leave out copying a GPU's own part.
+    min_bytes, max_bytes : int
+        For which sizes of the data it is meant; 0 is no limit.
+    """
+
+    protocol: str = "Simple"
+    channels: int | None = None
+    instances: int = 1
+    in_place: bool = False
+    min_bytes: int = 0
+    max_bytes: int = 0
+
+    def __post_init__(self) -> None:
+        if self.protocol not in PROTOCOLS:
+            raise InvalidParameterError(
+                f"the protocol is {self.protocol!r}; it must be one of {', '.join(PROTOCOLS)}"
+            )
+        for name, least in (("channels", 1), ("instances", 1), ("min_bytes", 0), ("max_bytes", 0)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise InvalidParameterError(f"{name} is {value}; it must be {least} or more")
+        if 0 < self.max_bytes < self.min_bytes:
+            raise InvalidParameterError(
+                f"max_bytes is {self.max_bytes}, less than min_bytes, {self.min_bytes}"
+            )
+        if self.instances * (self.channels or 1) > CHANNELS:
+            raise InvalidParameterError(
+                f"{self.instances} instances of {self.channels or 1} channels each are more than "
+                f"the {CHANNELS} channels that the runtime has"
+            )

@@ -1,0 +1,351 @@
+"""Phases as the operations of threadblocks, with the channels and buffers that they name.
+
+Problem: operations are few, and what threads do is in order only across a nop
+Input:   phases of threadblocks, and where slots lie in buffers.
+Output:  the plan of each GPU.
+Cost:    linear, but for sorts of what is done at once.
+Source:  ours. Before it writes to a GPU, a threadblock waits for a relaxed signal from there that
+         the launch has begun; all that is sent is waited for, so no launch ends too early. What
+         lies next to each other at both ends is one span; spans from one buffer are one operation.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TypeVar
+
+from forestcoll.schedule.export.mscclpp.data_actions import Action, Slot
+from forestcoll.schedule.export.mscclpp.loader_limits import BLOCK_CHANNELS, IDS, SPANS, Excess
+from forestcoll.schedule.export.mscclpp.signals import Phase
+from forestcoll.schedule.export.mscclpp.teams import Block
+from forestcoll.schedule.mscclpp.execution_plan import (
+    Operation,
+    PlanGpu,
+    PlanThreadblock,
+    RemoteBuffer,
+    Span,
+)
+
+__all__ = ["Place", "Where", "Wiring", "gpus_of", "wired"]
+
+T = TypeVar("T")
+
+Place = tuple[str, int]
+"""A buffer, and a chunk of it."""
+
+Where = Callable[[Slot, int], Place]
+"""Where a slot lies in which instance."""
+
+_NOP = Operation("nop")
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """What all threadblocks know.
+
+    Parameters
+    ----------
+    phases : mapping
+    place : dict
+        The number of each threadblock at its GPU.
+    links : dict
+        Of each threadblock those of other GPUs that it has a channel to.
+    greeted : dict
+        Of each threadblock those from which it must hear that the launch has begun.
+    semaphores : dict
+        The number of each pair of threadblocks of one GPU, of which one signals the other.
+    shared : dict
+        How many semaphores each GPU has, of one instance.
+    """
+
+    phases: Mapping[Block, Mapping[int, Phase]]
+    place: dict[Block, int]
+    links: dict[Block, list[Block]]
+    greeted: dict[Block, list[Block]]
+    semaphores: dict[tuple[Block, Block], int]
+    shared: dict[int, int]
+
+    def excess(self, instances: int, most_threadblocks: int) -> Excess | None:
+        """Return a limit that is broken, as far as can be told before operations are written."""
+        at = Counter(block.gpu for block in self.place)
+        channels = max(map(len, self.links.values()), default=0)
+        found = (
+            Excess("threadblocks of a GPU", max(at.values()) * instances, most_threadblocks),
+            Excess("channels of a threadblock", channels, BLOCK_CHANNELS),
+        )
+        return next((one for one in found if one.needed > one.most), None)
+
+
+def gpus_of(
+    wiring: Wiring,
+    buffers: Sequence[tuple[int, int, int]],
+    instances: int,
+    where: Where,
+) -> list[PlanGpu]:
+    """Return the plan of each GPU, of which these are the chunks of its buffers."""
+    at = defaultdict[int, list[Block]](list)
+    for block in sorted(wiring.phases):
+        at[block.gpu].append(block)
+    channels = _channels(wiring, at, instances)
+    found = []
+    for gpu, chunks in enumerate(buffers):
+        remote = _Numbers[tuple[int, str]]()
+        blocks = [
+            _Writer(wiring, block, instance, channels, remote, where).threadblock()
+            for instance in range(instances)
+            for block in at[gpu]
+        ]
+        many = wiring.shared.get(gpu, 0) * instances
+        found.append(
+            PlanGpu(
+                *chunks,
+                tuple(blocks),
+                memory_channels=tuple(channels.peers[gpu]),
+                remote_buffers=tuple(RemoteBuffer(*one, ("memory",)) for one in remote.numbers),
+                semaphores=(0,) * many,
+            )
+        )
+    return found
+
+
+def wired(phases: Mapping[Block, Mapping[int, Phase]]) -> Wiring:
+    """Find out who has a channel to whom, and who shares a semaphore."""
+    links = defaultdict[Block, set[Block]](set)
+    greeted = defaultdict[Block, dict[int, Block]](dict)
+    semaphores: dict[tuple[Block, Block], int] = {}
+    many = defaultdict[int, int](int)
+    for block in sorted(phases):
+        written = {
+            action.target.gpu
+            for phase in phases[block].values()
+            for action in phase.actions
+            if action.target.gpu != block.gpu
+        }
+        for phase in phases[block].values():
+            for other in phase.signals:
+                if other.gpu == block.gpu:
+                    if (block, other) not in semaphores:
+                        semaphores[block, other] = many[block.gpu]
+                        many[block.gpu] += 1
+                    continue
+                links[block].add(other)
+                links[other].add(block)
+                if other.gpu in written:
+                    first = greeted[block].get(other.gpu, other)
+                    greeted[block][other.gpu] = min(first, other)
+    place: dict[Block, int] = {}
+    for _, blocks in groupby(sorted(phases), key=lambda block: block.gpu):
+        place |= {block: number for number, block in enumerate(blocks)}
+    return Wiring(
+        phases,
+        place,
+        {block: sorted(others) for block, others in links.items()},
+        {block: sorted(others.values()) for block, others in greeted.items()},
+        semaphores,
+        dict(many),
+    )
+
+
+@dataclass(slots=True)
+class _Channels:
+    """The channels of each GPU: the GPU at the other end; and who uses which, by instance."""
+
+    peers: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    number: dict[tuple[int, Block, Block], int] = field(default_factory=dict)
+
+
+def _channels(wiring: Wiring, at: Mapping[int, Sequence[Block]], instances: int) -> _Channels:
+    """Number channels so that the n-th of two GPUs are of the same two threadblocks."""
+    found = _Channels()
+    for gpu in sorted(at):
+        pairs = [(block, other) for block in at[gpu] for other in wiring.links.get(block, [])]
+        pairs.sort(key=lambda pair: (pair[1].gpu, min(pair), max(pair)))
+        for instance in range(instances):
+            for block, other in pairs:
+                found.number[instance, block, other] = len(found.peers[gpu])
+                found.peers[gpu].append(other.gpu)
+    return found
+
+
+class _Numbers(dict[T, int]):
+    """Numbers things as they come."""
+
+    def of(self, one: T) -> int:
+        """Return the number of a thing."""
+        return self.setdefault(one, len(self))
+
+    @property
+    def numbers(self) -> tuple[T, ...]:
+        """The things in the order of their numbers."""
+        return tuple(self)
+
+
+class _Writer:
+    """A threadblock as it is written."""
+
+    def __init__(
+        self,
+        wiring: Wiring,
+        block: Block,
+        instance: int,
+        channels: _Channels,
+        remote: _Numbers[tuple[int, str]],
+        where: Where,
+    ) -> None:
+        self.wiring, self.block, self.instance = wiring, block, instance
+        self.channels, self.remote, self.where = channels, remote, where
+        self.own_channels, self.own_buffers = _Numbers[int](), _Numbers[int]()
+        self.done: list[Operation] = []
+        self.mixed = False
+        self.touched = set[tuple[bool, str, int]]()
+
+    def threadblock(self) -> PlanThreadblock:
+        """Write all of it."""
+        greets = [
+            other
+            for other in self.wiring.links.get(self.block, [])
+            if self.block in self.wiring.greeted.get(other, [])
+        ]
+        self._tell("rlxsignal", greets)
+        self._tell("rlxwait", self.wiring.greeted.get(self.block, []))
+        for _, phase in sorted(self.wiring.phases[self.block].items()):
+            self._wait(phase.waits)
+            work = [action for action in phase.actions if action.kind != "end"]
+            if work:
+                self._nop()
+                self.done += self._data(work)
+                self.mixed = True
+            self._signal(phase.signals)
+        return PlanThreadblock(
+            tuple(self.done),
+            memory_channels=self.own_channels.numbers,
+            memory_buffers=self.own_buffers.numbers,
+        )
+
+    def _nop(self) -> None:
+        """Let all threads meet, unless they have since something was done."""
+        if self.mixed:
+            self.done.append(_NOP)
+            self.mixed = False
+            self.touched.clear()
+
+    def _touch(self, kind: str, ids: Sequence[int]) -> None:
+        """Let threads meet where another may have been at the same counter since they last did."""
+        semaphore, way = kind.startswith("sem"), kind[-4:]
+        counters = {(semaphore, way, one) for one in ids}
+        if counters & self.touched:
+            self.mixed = True
+            self._nop()
+        self.touched |= counters
+
+    def _wait(self, others: Sequence[Block]) -> None:
+        self._tell("wait", [one for one in others if one.gpu != self.block.gpu])
+        inside = [one for one in others if one.gpu == self.block.gpu]
+        self._share("sem_acquire", [(one, self.block) for one in inside])
+
+    def _signal(self, others: Sequence[Block]) -> None:
+        if not others:
+            return
+        self._nop()
+        inside = [one for one in others if one.gpu == self.block.gpu]
+        self._share("sem_release", [(self.block, one) for one in inside])
+        self._tell("signal", [one for one in others if one.gpu != self.block.gpu])
+
+    def _tell(self, kind: str, others: Sequence[Block]) -> None:
+        ids = [
+            self.own_channels.of(self.channels.number[self.instance, self.block, other])
+            for other in others
+        ]
+        self._touch(kind, ids)
+        for some in _in_parts(ids, IDS):
+            self.done.append(Operation(kind, channel_type="memory", channels=tuple(some)))
+            self.mixed |= kind.endswith("wait")
+
+    def _share(self, kind: str, pairs: Sequence[tuple[Block, Block]]) -> None:
+        many = self.wiring.shared.get(self.block.gpu, 0)
+        ids = [self.wiring.semaphores[pair] + many * self.instance for pair in pairs]
+        self._touch(kind, ids)
+        for some in _in_parts(ids, IDS):
+            self.done.append(Operation(kind, semaphores=tuple(some)))
+            self.mixed |= kind == "sem_acquire"
+
+    def _data(self, actions: Sequence[Action]) -> Iterator[Operation]:
+        """Write what is done at once: neighbours as one span, spans of one buffer together."""
+        rows = sorted((self._row(action) for action in actions), key=lambda row: row.key)
+        for kind, some in groupby(_merged(rows), key=lambda row: (row.kind, row.sources[0][0])):
+            if kind[0] == "put":
+                for part in _in_parts(list(some), SPANS):
+                    yield self._put(part)
+            else:
+                yield from map(self._local, some)
+
+    def _row(self, action: Action) -> _Row:
+        return _Row(
+            action.kind,
+            action.target.gpu,
+            tuple(self.where(one, self.instance) for one in action.sources),
+            self.where(action.target, self.instance),
+            action.target.size,
+        )
+
+    def _put(self, rows: Sequence[_Row]) -> Operation:
+        sources = [Span(*row.sources[0], row.size) for row in rows]
+        targets = [
+            Span(
+                "remote",
+                row.target[1],
+                row.size,
+                self.own_buffers.of(self.remote.of((row.gpu, row.target[0]))),
+            )
+            for row in rows
+        ]
+        return Operation("put", tuple(sources), tuple(targets), "memory")
+
+    def _local(self, row: _Row) -> Operation:
+        sources = tuple(Span(*place, row.size) for place in row.sources)
+        return Operation(row.kind, sources, (Span(*row.target, row.size),))
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One data operation of one span."""
+
+    kind: str
+    gpu: int
+    sources: tuple[Place, ...]
+    target: Place
+    size: int
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """By which rows are sorted: neighbours next to each other."""
+        return self.kind, self.sources[0][0], self.gpu, self.target, self.sources
+
+    def joined(self, other: _Row) -> _Row | None:
+        """Return both as one, if the other lies behind it everywhere."""
+        mine = (self.kind, self.gpu, len(self.sources))
+        if mine != (other.kind, other.gpu, len(other.sources)):
+            return None
+        pairs = [*zip(self.sources, other.sources, strict=True), (self.target, other.target)]
+        if any(there != (here[0], here[1] + self.size) for here, there in pairs):
+            return None
+        return _Row(self.kind, self.gpu, self.sources, self.target, self.size + other.size)
+
+
+def _merged(rows: Iterable[_Row]) -> list[_Row]:
+    found: list[_Row] = []
+    for row in rows:
+        both = found[-1].joined(row) if found else None
+        if both is None:
+            found.append(row)
+        else:
+            found[-1] = both
+    return found
+
+
+def _in_parts(some: Sequence[T], most: int) -> Iterator[Sequence[T]]:
+    for low in range(0, len(some), most):
+        yield some[low : low + most]

@@ -1,0 +1,323 @@
+"""What GPUs do for each piece: put it to another, add up what came, copy it where it is due.
+
+Problem: GPUs write into each other's buffers, so nobody may write where something is still read
+Input:   pieces in their order, and where chunks lie.
+Output:  actions, each after what it needs, whatever GPU that is at.
+Cost:    for each place of the data, its actions, and sets of those before them.
+Source:  ours. What a piece brings is named by what it is made of: the own part or a copy that came,
+         and what was added. What comes to a GPU gets a place of its own, in scratch, where nothing
+         else is ever written; so nobody waits for room. Only what is the result as it comes may go
+         where it is due, if all that reads the own part that may lie there is over by then.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from forestcoll.errors import ExportError
+from forestcoll.schedule.export.msccl.data_layout import Layout
+from forestcoll.schedule.export.msccl.transfer_pieces import Piece
+
+__all__ = ["Action", "Slot", "actions_of"]
+
+OWN, DUE = -2, -1
+MOST_SUMMANDS = 9
+"""What is added to the first operand at once."""
+
+
+@dataclass(slots=True, eq=False)
+class Slot:
+    """Where a piece is held at a GPU.
+
+    Attributes
+    ----------
+    gpu : int
+    peer : int
+        From whom it came into scratch, the GPU itself if it was made there; OWN, the own part; DUE,
+        where the result is due.
+    layer : int
+        Which of those from this peer.
+    chunk, first, size : int
+    """
+
+    gpu: int
+    peer: int
+    layer: int
+    chunk: int
+    first: int
+    size: int
+
+
+@dataclass(slots=True, eq=False)
+class Action:
+    """Something that a GPU does at once to one piece.
+
+    Attributes
+    ----------
+    kind : str
+        "put", "re" or "copy", as in :class:`forestcoll.schedule.mscclpp.execution_plan.Operation`;
+        "end": nothing, but that what it needs is over before the launch is.
+    gpu : int
+        Who does it.
+    sources : list of Slot
+        At this GPU.
+    target : Slot
+        Of a put at another.
+    needs : list of Action
+    level : int
+        Above those of all that it needs.
+    """
+
+    kind: str
+    gpu: int
+    sources: list[Slot]
+    target: Slot
+    needs: list[Action] = field(default_factory=list)
+    level: int = 0
+
+
+_Key = tuple[int, tuple[int, ...]]
+"""What a value is made of: the piece that was copied, or OWN, and the pieces that were added."""
+
+
+@dataclass(slots=True)
+class _Version:
+    """A value that a GPU has: where, by which action, and who reads it."""
+
+    slot: Slot
+    action: Action | None
+    readers: list[Action] = field(default_factory=list)
+
+
+def actions_of(pieces: Sequence[Piece], layout: Layout) -> list[Action]:
+    """Return all actions, with levels, those of one place of the data together.
+
+    Raises
+    ------
+    ExportError
+        If a GPU sends what it does not have.
+    """
+    of_place = defaultdict[tuple[int, int], list[int]](list)
+    for number, piece in enumerate(pieces):
+        of_place[piece.place].append(number)
+    actions: list[Action] = []
+    for place in sorted(of_place):
+        found = _Place(pieces, of_place[place], layout).actions()
+        _set_levels(found)
+        actions += found
+    return actions + _own_copies(layout, {chunk for chunk, _ in of_place})
+
+
+def _set_levels(actions: Sequence[Action]) -> None:
+    """Number actions so that each is above what it needs."""
+    for action in _sorted(actions):
+        action.level = 1 + max((need.level for need in action.needs), default=-1)
+
+
+def _sorted(actions: Sequence[Action]) -> list[Action]:
+    """Return actions in an order in which each comes after what it needs."""
+    left = {action: len(action.needs) for action in actions}
+    needed_by = defaultdict[Action, list[Action]](list)
+    for action in actions:
+        for need in action.needs:
+            needed_by[need].append(action)
+    ready = [action for action in actions if not left[action]]
+    for action in ready:
+        for one in needed_by[action]:
+            left[one] -= 1
+            if not left[one]:
+                ready.append(one)
+    if len(ready) != len(actions):
+        raise AssertionError("the actions of a place need each other in a circle")
+    return ready
+
+
+class _Place:
+    """What happens at all GPUs to one place of the data."""
+
+    def __init__(self, pieces: Sequence[Piece], numbers: Sequence[int], layout: Layout) -> None:
+        self.pieces, self.numbers, self.layout = pieces, numbers, layout
+        self.chunk, self.first = pieces[numbers[0]].place
+        self.size = pieces[numbers[0]].size
+        self.done: list[Action] = []
+        self.versions: dict[tuple[int, _Key], _Version] = {}
+        self.arrivals: dict[int, Action] = {}
+        self.layers = Counter[tuple[int, int]]()
+        self.coming = defaultdict[int, list[int]](list)
+        for number in numbers:
+            self.coming[pieces[number].head].append(number)
+
+    def actions(self) -> list[Action]:
+        """Return all that is done."""
+        for number in self.numbers:
+            piece = self.pieces[number]
+            version = self._version(piece.tail, self._key(piece.tail, piece.needs))
+            target = self._scratch(piece.head, piece.tail)
+            put = self._do("put", piece.tail, [version], target)
+            self.arrivals[number] = put
+        for gpu in sorted({*self.coming, *self._due_at()}):
+            self._settle(gpu)
+        self._reuse_scratch()
+        self._add_ends()
+        return self.done
+
+    def _key(self, gpu: int, numbers: Iterable[int]) -> _Key:
+        """Name what a GPU has after these pieces have come to it."""
+        base = OWN if self.layout.own(gpu, self.chunk) is not None else DUE
+        adds: list[int] = []
+        for number in numbers:
+            if self.pieces[number].adds and base != DUE:
+                adds.append(number)
+            else:
+                base, adds = number, []
+        return base, tuple(sorted(adds))
+
+    def _version(self, gpu: int, key: _Key) -> _Version:
+        """Return a value of a GPU, made of those there are."""
+        found = self.versions.get((gpu, key))
+        if found is None:
+            found = self._made(gpu, key)
+            self.versions[gpu, key] = found
+        return found
+
+    def _made(self, gpu: int, key: _Key) -> _Version:
+        base, adds = key
+        if not adds:
+            if base == DUE:
+                raise ExportError(
+                    f"rank {gpu} sends what it does not have, of chunk {self.chunk}; verify the "
+                    f"schedule first"
+                )
+            if base == OWN:
+                return _Version(self._slot(gpu, OWN), None)
+            put = self.arrivals[base]
+            return _Version(put.target, put)
+        start = max(self._parts_of(gpu, key), key=len)
+        rest = [one for one in adds if one not in set(start)]
+        parts = [self._version(gpu, (base, start))]
+        parts += [self._version(gpu, (one, ())) for one in rest]
+        return self._sum(gpu, parts)
+
+    def _parts_of(self, gpu: int, key: _Key) -> list[tuple[int, ...]]:
+        """Return of which values of a GPU a sum may be made by adding more."""
+        base, adds = key
+        whole = set(adds)
+        return [
+            (),
+            *(
+                there
+                for (owner, (start, there)) in self.versions
+                if (owner, start) == (gpu, base) and whole > set(there)
+            ),
+        ]
+
+    def _sum(self, gpu: int, parts: list[_Version]) -> _Version:
+        """Add values up, so many at once."""
+        while len(parts) > MOST_SUMMANDS + 1:
+            head, *rest = parts
+            cuts = range(0, len(rest), MOST_SUMMANDS)
+            groups = [rest[cut : cut + MOST_SUMMANDS] for cut in cuts]
+            parts = [head, *(self._sum(gpu, each) for each in groups)]
+        if len(parts) == 1:
+            return parts[0]
+        target = self._scratch(gpu, gpu)
+        return _Version(target, self._do("re", gpu, parts, target))
+
+    def _do(self, kind: str, gpu: int, read: Sequence[_Version], target: Slot) -> Action:
+        needs = [one.action for one in read if one.action is not None]
+        action = Action(kind, gpu, [one.slot for one in read], target, needs)
+        for one in read:
+            one.readers.append(action)
+        self.done.append(action)
+        return action
+
+    def _scratch(self, gpu: int, peer: int) -> Slot:
+        layer = self.layers[gpu, peer]
+        self.layers[gpu, peer] += 1
+        return Slot(gpu, peer, layer, self.chunk, self.first, self.size)
+
+    def _slot(self, gpu: int, peer: int) -> Slot:
+        return Slot(gpu, peer, 0, self.chunk, self.first, self.size)
+
+    def _due_at(self) -> list[int]:
+        gpus = range(self.layout.gpus)
+        return [gpu for gpu in gpus if self.layout.result(gpu, self.chunk) is not None]
+
+    def _settle(self, gpu: int) -> None:
+        """Let the result come where it is due."""
+        if self.layout.result(gpu, self.chunk) is None:
+            return
+        key = self._key(gpu, self.coming[gpu])
+        if key == (DUE, ()) or (key == (OWN, ()) and self.layout.aliased):
+            return
+        version, due = self._version(gpu, key), self._slot(gpu, DUE)
+        made = version.action
+        readers = self._readers_of_own(gpu)
+        if made is not None and made.kind == "re":
+            made.needs += [one for one in readers if one is not made]
+            self._move(version, due)
+        elif made is not None and set(readers) <= self._before(made):
+            self._move(version, due)
+        else:
+            copy = self._do("copy", gpu, [version], due)
+            copy.needs += readers
+
+    def _move(self, version: _Version, slot: Slot) -> None:
+        """Let a value be held elsewhere."""
+        assert version.action is not None
+        old, version.slot, version.action.target = version.slot, slot, slot
+        for reader in version.readers:
+            reader.sources = [slot if one is old else one for one in reader.sources]
+
+    def _readers_of_own(self, gpu: int) -> list[Action]:
+        """Return what reads the own part of a GPU, if the result is, or may be, where that is."""
+        own = self.versions.get((gpu, (OWN, ())))
+        return own.readers if own is not None and self.layout.aliased else []
+
+    def _before(self, action: Action) -> set[Action]:
+        found, left = set[Action](), [action]
+        while left:
+            for need in left.pop().needs:
+                if need not in found:
+                    found.add(need)
+                    left.append(need)
+        return found
+
+    def _reuse_scratch(self) -> None:
+        """Let sums stand where their first summand came, if nothing else reads it there."""
+        readers = Counter(slot for action in self.done for slot in action.sources)
+        taken = set[Slot]()
+        for (gpu, _), version in self.versions.items():
+            made = version.action
+            if made is None or made.kind != "re" or version.slot.peer != gpu:
+                continue
+            free = [
+                one
+                for one in made.sources
+                if one.peer >= 0 and readers[one] == 1 and one not in taken
+            ]
+            if free:
+                taken.add(free[0])
+                self._move(version, free[0])
+
+    def _add_ends(self) -> None:
+        """Let every GPU see what comes to it, before its launch is over."""
+        seen = {(need, action.gpu) for action in self.done for need in action.needs}
+        for put in [action for action in self.done if action.kind == "put"]:
+            if (put, put.target.gpu) not in seen:
+                self.done.append(Action("end", put.target.gpu, [], put.target, [put]))
+
+
+def _own_copies(layout: Layout, moved: set[int]) -> list[Action]:
+    """Return copies, out of place, of own parts in chunks of which nothing moves."""
+    if layout.aliased:
+        return []
+    found = []
+    for chunk, size in enumerate(layout.size):
+        for gpu in range(layout.gpus) if chunk not in moved else ():
+            if layout.own(gpu, chunk) is not None and layout.result(gpu, chunk) is not None:
+                source, due = (Slot(gpu, at, 0, chunk, 0, size) for at in (OWN, DUE))
+                found.append(Action("copy", gpu, [source], due))
+    return found

@@ -1,0 +1,227 @@
+"""Programs as execution plans of MSCCL++.
+
+Problem: a runtime in which GPUs write into each other's buffers is to do what a program says.
+Input:   a program, and how it is to be run: instances, in place or not, threadblocks there are.
+Output:  a plan within the limits of the runtime; the data comes out right, nothing races, nothing
+         deadlocks, no buffer is touched outside its GPU's launch, and every launch leaves all
+         counters as far apart as it found them.
+Cost:    that of the passes below, for each number of teams that is tried.
+Source:  ours; the passes are the modules of this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from forestcoll.errors import (
+    ExportError,
+    InvalidParameterError,
+    RuntimeLimitError,
+    UnsupportedError,
+)
+from forestcoll.schedule.export.msccl.data_layout import Layout, layout_of
+from forestcoll.schedule.export.msccl.transfer_pieces import in_units, pieces_of
+from forestcoll.schedule.export.mscclpp.block_programs import Place, gpus_of, wired
+from forestcoll.schedule.export.mscclpp.data_actions import DUE, OWN, Action, Slot, actions_of
+from forestcoll.schedule.export.mscclpp.loader_limits import (
+    GPU_THREADBLOCKS,
+    MOST_BUFFER_BYTES,
+    Excess,
+    excess_of,
+)
+from forestcoll.schedule.export.mscclpp.signals import phases_of
+from forestcoll.schedule.export.mscclpp.teams import Fullness, blocks_of
+from forestcoll.schedule.mscclpp.execution_plan import COLLECTIVES, Plan
+from forestcoll.schedule.program import Program
+from forestcoll.schedule.transform.between_gpus import between_gpus
+
+__all__ = ["MscclppOptions", "to_mscclpp"]
+
+_TEAMS = (16, 8, 32, 4, 64, 2, 1, 128)  # of all instances together, in the order to try them
+_FULLNESS = (Fullness(14, 56), Fullness(10, 40), Fullness(6, 25))
+_ALIGNMENT = 16
+
+
+@dataclass(frozen=True, slots=True)
+class MscclppOptions:
+    """How a plan of MSCCL++ is to be run.
+
+    Parameters
+    ----------
+    threadblocks : int
+        How many can run at once on a GPU: its multiprocessors, if nothing else runs there.
+    instances : int
+        Every chunk is cut into so many, each sent by itself by threadblocks of its own.
+    in_place : bool
+        Whether the input of a call is part of its output. Reductions may be called both ways
+        always; other collectives then leave out copying a GPU's own part.
+    min_bytes, max_bytes : int
+        For which sizes it is meant; 0 is no limit but that of the runtime's offsets.
+    """
+
+    threadblocks: int = GPU_THREADBLOCKS
+    instances: int = 1
+    in_place: bool = False
+    min_bytes: int = 0
+    max_bytes: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in (
+            ("threadblocks", 1),
+            ("instances", 1),
+            ("min_bytes", 0),
+            ("max_bytes", 0),
+        ):
+            value = getattr(self, name)
+            if value < least:
+                raise InvalidParameterError(f"{name} is {value}; it must be {least} or more")
+        if self.min_bytes >= 2**31:
+            raise InvalidParameterError(
+                f"min_bytes is {self.min_bytes}; the runtime reads 31 bits, so at most 2^31 - 1"
+            )
+        if 0 < self.max_bytes < self.min_bytes:
+            raise InvalidParameterError(
+                f"max_bytes is {self.max_bytes}, less than min_bytes, {self.min_bytes}"
+            )
+
+
+def to_mscclpp(program: Program, options: MscclppOptions | None = None) -> Plan:
+    """Write a program as a plan of MSCCL++.
+
+    Parameters
+    ----------
+    program : Program
+        Of a schedule that is right; :func:`forestcoll.schedule.verify` proves that.
+    options : MscclppOptions, optional
+
+    Raises
+    ------
+    UnsupportedError
+        If the runtime has no such transfers or shares, or it is an all-to-all.
+    ExportError
+        If nothing moves.
+    RuntimeLimitError
+        If it breaks a limit of the runtime; the message says which and what it would need.
+    """
+    options = options or MscclppOptions()
+    if not program.num_transfers:
+        raise ExportError("nothing moves in this schedule, so there is nothing to export")
+    if program.collective == "all-to-all":
+        raise UnsupportedError(
+            "unsupported: an all-to-all in MSCCL++; export it in the format msccl"
+        )
+    program = between_gpus(program)
+    pieces = pieces_of(program)
+    layout = layout_of(program, pieces, options.instances, options.in_place)
+    draft = _Draft(program, options, layout, actions_of(in_units(pieces, layout.unit), layout))
+    broken: list[Excess] = []
+    for teams, most in _tries(options):
+        found = draft.plan(teams, most)
+        if isinstance(found, Plan):
+            return found
+        broken.append(found)
+    raise _too_much(draft.name, broken)
+
+
+def _tries(options: MscclppOptions) -> Iterator[tuple[int, Fullness]]:
+    """Yield how many teams an instance may have, and how full threadblocks may be."""
+    shares = dict.fromkeys(max(1, many // options.instances) for many in _TEAMS)
+    return ((teams, most) for most in _FULLNESS for teams in shares)
+
+
+def _too_much(name: str, broken: Sequence[Excess]) -> RuntimeLimitError:
+    excess = min(broken, key=lambda one: one.needed / one.most)
+    return RuntimeLimitError(
+        f"{name} does not fit the runtime of MSCCL++: it needs {excess}, in the best of "
+        f"{len(broken)} ways tried"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """All that does not depend on the number of teams."""
+
+    program: Program
+    options: MscclppOptions
+    layout: Layout
+    actions: list[Action]
+
+    @property
+    def name(self) -> str:
+        """Name the plan."""
+        program = self.program
+        return f"{program.method}-{program.collective}-{program.topology.name}"
+
+    def plan(self, teams: int, most: Fullness) -> Plan | Excess:
+        """Write the program with so many teams of each instance; or return what is too much."""
+        layout, options = self.layout, self.options
+        wiring = wired(phases_of(self.actions, blocks_of(self.actions, teams, most)))
+        excess = wiring.excess(options.instances, options.threadblocks)
+        if excess is not None:
+            return excess
+        scratch = _Scratch(self.actions, layout)
+        buffers = [
+            (*self._chunks, scratch.many[gpu] * options.instances) for gpu in range(layout.gpus)
+        ]
+        gpus = gpus_of(wiring, buffers, options.instances, scratch.where)
+        spelt = {ours: theirs for theirs, ours in COLLECTIVES.items()}
+        plan = Plan(
+            name=self.name,
+            collective=spelt[layout.collective],
+            protocol="Simple",
+            in_place=options.in_place,
+            gpus=tuple(gpus),
+            buffer_alignment=_ALIGNMENT,
+            min_bytes=options.min_bytes,
+            max_bytes=self._most_bytes(max(map(max, buffers))),
+        )
+        return excess_of(plan, options.threadblocks) or plan
+
+    @property
+    def _chunks(self) -> tuple[int, int]:
+        """The chunks of each GPU's input and output, which the runtime wants everywhere."""
+        layout = self.layout
+        whole, share = layout.whole * layout.instances, layout.shard * layout.instances
+        return {"allgather": (share, whole), "reduce-scatter": (whole, share)}.get(
+            layout.collective, (whole, whole)
+        )
+
+    def _most_bytes(self, chunks: int) -> int:
+        """Return the largest size at which no offset is beyond 32 bits, if it is not less."""
+        chunk = MOST_BUFFER_BYTES // chunks // _ALIGNMENT * _ALIGNMENT
+        possible = chunk * max(self._chunks)
+        return min(self.options.max_bytes or possible, possible)
+
+
+class _Scratch:
+    """Where slots lie in buffers."""
+
+    def __init__(self, actions: Sequence[Action], layout: Layout) -> None:
+        self._layout = layout
+        slots = {
+            (slot.gpu, slot.peer, slot.layer, slot.chunk, slot.first): slot.size
+            for action in actions
+            for slot in (*action.sources, action.target)
+            if slot.peer >= 0
+        }
+        self.many = [0] * layout.gpus
+        self._offset: dict[tuple[int, ...], int] = {}
+        for key in sorted(slots):
+            self._offset[key] = self.many[key[0]]
+            self.many[key[0]] += slots[key]
+
+    def where(self, slot: Slot, instance: int) -> Place:
+        """Return where a slot lies in one instance."""
+        layout = self._layout
+        if slot.peer >= 0:
+            key = slot.gpu, slot.peer, slot.layer, slot.chunk, slot.first
+            return "s", self._offset[key] + self.many[slot.gpu] * instance
+        base = (layout.own if slot.peer == OWN else layout.result)(slot.gpu, slot.chunk)
+        if base is None:
+            raise AssertionError(f"rank {slot.gpu} has no place for chunk {slot.chunk}")
+        buffer = {OWN: "i", DUE: "o"}[slot.peer]
+        offset = base + layout.size[slot.chunk] * instance + slot.first
+        return (
+            layout.in_one_space(slot.gpu, buffer, offset) if layout.in_place else (buffer, offset)
+        )

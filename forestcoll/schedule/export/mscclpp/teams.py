@@ -1,0 +1,83 @@
+"""Which threadblock does what: a team of threadblocks, one or a few at each GPU, for some places.
+
+Problem: a threadblock does few operations, over few channels, and needs no other of its GPU only
+         for what it does by itself
+Input:   actions; how many teams there are to be; how full a threadblock may be.
+Output:  the threadblock of each action.
+Cost:    linear, but for the threadblocks of a team at a GPU, which are tried in turn.
+Source:  ours. Places of the data that are next to each other go to one team. What happens to a
+         place at a GPU is in one threadblock if it fits; what does not goes to another one of the
+         team, to which semaphores lead.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from forestcoll.schedule.export.mscclpp.data_actions import Action
+
+__all__ = ["Block", "Fullness", "blocks_of"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Block:
+    """A threadblock: its GPU, its team, and which of the team it is there."""
+
+    gpu: int
+    team: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fullness:
+    """How much a threadblock is given: GPUs that it talks to, and an estimate of its operations."""
+
+    peers: int
+    operations: int
+
+
+_PHASE = 5  # operations around what is done at once: wait, nop, it, nop, signal
+
+
+@dataclass(slots=True)
+class _Load:
+    """What a threadblock has been given."""
+
+    peers: set[int] = field(default_factory=set)
+    levels: set[int] = field(default_factory=set)
+    actions: int = 0
+
+    def fits(self, peers: set[int], level: int, most: Fullness) -> bool:
+        """Whether it can do one more."""
+        levels = len(self.levels | {level})
+        many = _PHASE * levels + max(0, self.actions + 1 - levels) // 4
+        return len(self.peers | peers) <= most.peers and many <= most.operations
+
+
+def blocks_of(actions: Sequence[Action], teams: int, most: Fullness) -> dict[Action, Block]:
+    """Return the threadblock of each action."""
+    places = list(dict.fromkeys((one.target.chunk, one.target.first) for one in actions))
+    team = {place: number * teams // len(places) for number, place in enumerate(places)}
+    loads = defaultdict[tuple[int, int], list[_Load]](list)
+    found: dict[Action, Block] = {}
+    for action in actions:
+        at = action.gpu, team[action.target.chunk, action.target.first]
+        peers = {one.gpu for one in action.needs} | {action.target.gpu}
+        peers.discard(action.gpu)
+        number = _first_fit(loads[at], peers, action.level, most)
+        found[action] = Block(*at, number)
+    return found
+
+
+def _first_fit(loads: list[_Load], peers: set[int], level: int, most: Fullness) -> int:
+    fitting = (place for place, load in enumerate(loads) if load.fits(peers, level, most))
+    number = next(fitting, len(loads))
+    if number == len(loads):
+        loads.append(_Load())
+    load = loads[number]
+    load.peers |= peers
+    load.levels.add(level)
+    load.actions += 1
+    return number

@@ -1,0 +1,12 @@
+"""What an execution plan of MSCCL++ does, executed on the CPU: right, or what is wrong.
+
+To read: ``operand_rules`` (what operations take), ``plan_limits`` (what the runtime takes),
+``plan_cells`` (where spans lie), ``plan_nodes`` (what happens, in which order by the program),
+``synchronisation`` (what comes after whose signal), ``stuck``; ``data_moves`` (what is read and
+written), ``plan_races`` (and launches); ``plan_interpreter``, which is all of it.
+"""
+
+from forestcoll.schedule.interpret.plans.plan_interpreter import interpret_plan
+from forestcoll.schedule.interpret.plans.plan_limits import MOST_BLOCKS
+
+__all__ = ["MOST_BLOCKS", "interpret_plan"]

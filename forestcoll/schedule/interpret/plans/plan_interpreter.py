@@ -1,0 +1,215 @@
+"""An interpretation of a plan: is it right, and if not, what is wrong, and where.
+
+Problem: do the threadblocks of a plan end, however fast they are, launch after launch, with the
+    data that its collective promises, and does the runtime take it
+Input: a plan
+Output: findings
+Cost: some seconds for each hundred thousand operations
+Source: the loader and the kernel of MSCCL++; docs/runtime-files.md. Counters that only grow, each
+    with one who adds and one who waits, make a network as Kahn's: what is done does not depend on
+    speeds, so one run decides. A launch that leaves all counters as far apart as it found them, and
+    touches buffers of others only within their launches, is like any other
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from forestcoll.errors import InvalidParameterError, InvalidScheduleError, UnsupportedError
+from forestcoll.schedule.interpret.actions import MOST_ACTIONS
+from forestcoll.schedule.interpret.cells import MOST_CELLS
+from forestcoll.schedule.interpret.collective_results import (
+    Promise,
+    find_changed_inputs,
+    find_wrong_data,
+    initial,
+)
+from forestcoll.schedule.interpret.findings import Collected, Finding, Findings, Kind, first_of
+from forestcoll.schedule.interpret.multisets import Multisets
+from forestcoll.schedule.interpret.one_run import execute
+from forestcoll.schedule.interpret.order.precedence import Edges, levels_of
+from forestcoll.schedule.interpret.plans.data_moves import DataMoves, data_moves_of
+from forestcoll.schedule.interpret.plans.operand_rules import refusals
+from forestcoll.schedule.interpret.plans.plan_cells import (
+    PlanCells,
+    check_bounds,
+    check_buffers,
+    plan_cells_of,
+)
+from forestcoll.schedule.interpret.plans.plan_limits import (
+    MOST_BLOCKS,
+    check_limits,
+    check_references,
+)
+from forestcoll.schedule.interpret.plans.plan_nodes import PlanNodes, plan_nodes_of
+from forestcoll.schedule.interpret.plans.plan_races import (
+    Order,
+    find_early_and_late,
+    find_plan_races,
+)
+from forestcoll.schedule.interpret.plans.stuck import find_stuck
+from forestcoll.schedule.interpret.plans.synchronisation import Links, Why, links_of
+from forestcoll.schedule.mscclpp.execution_plan import COLLECTIVES, Plan
+
+__all__ = ["interpret_plan"]
+
+_ROOTED = ("broadcast", "reduce")
+
+
+def interpret_plan(
+    plan: Plan, *, root: int | None = None, most_blocks: int = MOST_BLOCKS
+) -> Findings:
+    """Execute a plan as the runtime would, and tell what is wrong with it.
+
+    Parameters
+    ----------
+    plan : Plan
+    root : int, optional
+        Of a broadcast or reduce; the only GPU that nothing comes to, or leaves, if not given.
+    most_blocks : int
+        How many threadblocks can run at once on a GPU.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is open what some operation does, or it is not modelled.
+    InvalidParameterError
+        If its collective is not known, or there must be a root and none or no such can be told.
+    InvalidScheduleError
+        If it is too large to execute.
+    """
+    _check_supported(plan)
+    told = Collected()
+    told.take(first_of(check_limits(plan, most_blocks)))
+    told.take(first_of(check_references(plan)))
+    if Kind.REFERENCE not in told.kinds:
+        told.take(first_of(check_buffers(plan, plan.collective)))
+        told.take(first_of(check_bounds(plan)))
+    told.take(_notes(plan))
+    if told.kinds & {Kind.REFERENCE, Kind.BOUNDS}:
+        told.take([Finding(Kind.NOTE, "not executed, for what it does is not defined")])
+        return told.findings((), 0)
+    layout = plan_cells_of(plan, in_place=plan.in_place)
+    nodes = plan_nodes_of(layout)
+    links = links_of(plan, nodes)
+    told.take(first_of(links.findings))
+    edges = _edges(nodes, links)
+    levels = levels_of(edges, len(nodes.gpu))
+    told.take(first_of(find_stuck(nodes, edges, levels)))
+    _check_size(plan, layout)
+    moves = data_moves_of(layout, nodes, levels)
+    order = Order.of(nodes, edges, levels)
+    told.take(first_of(find_early_and_late(moves, order)))
+    told.take(first_of(find_plan_races(layout, moves, order)))
+    if (levels >= 0).all():
+        told.take(_wrong_data(layout, moves, _root(plan, layout, nodes, root)))
+    return told.findings((_run_in_words(plan, layout),), len(moves.touches))
+
+
+def _check_supported(plan: Plan) -> None:
+    found = list(refusals(plan))
+    if found:
+        more = f" (and {len(found) - 1} more like it)" if len(found) > 1 else ""
+        raise UnsupportedError(f"unsupported: {found[0]}{more}")
+    if plan.collective not in COLLECTIVES:
+        raise InvalidParameterError(
+            f"the collective is {plan.collective[:40]!r}, of which it is not known what is due; "
+            f"known are {', '.join(COLLECTIVES)}"
+        )
+
+
+def _notes(plan: Plan) -> Iterator[Finding]:
+    if plan.max_bytes < plan.min_bytes:
+        message = f"min_message_size {plan.min_bytes} is above max_message_size {plan.max_bytes}"
+        yield Finding(Kind.NOTE, f"{message}, so it is never taken")
+    if plan.buffer_alignment % 16:
+        message = (
+            f"buffer_alignment is {plan.buffer_alignment}; reductions have tails, not modelled"
+        )
+        yield Finding(Kind.NOTE, message)
+    if plan.reuse_resources:
+        message = "reuse_resources: executed for messages whose chunks fit the scratch there is"
+        yield Finding(Kind.NOTE, message)
+
+
+def _edges(nodes: PlanNodes, links: Links) -> Edges:
+    program = np.full(len(nodes.tail), Why.PROGRAM, dtype=np.int64)
+    tail = np.array([*nodes.tail, *links.tail], dtype=np.int64)
+    head = np.array([*nodes.head, *links.head], dtype=np.int64)
+    reason = np.concatenate([program, np.array(links.why, dtype=np.int64)])
+    order = np.argsort(head, kind="stable")
+    return Edges(tail[order], head[order], reason[order])
+
+
+def _check_size(plan: Plan, layout: PlanCells) -> None:
+    moved = layout.parts * sum(
+        span.size * (len(plan.gpus) if span.where == "switch" else 1)
+        for gpu in plan.gpus
+        for block in gpu.threadblocks
+        for one in block.operations
+        for each in (one, *one.inner)
+        for span in (*each.sources, *each.targets)
+    )
+    if moved > MOST_ACTIONS or layout.cells.size > MOST_CELLS:
+        raise InvalidScheduleError(
+            f"{plan.name}: {moved} chunks are read or written, of {layout.cells.size} in all "
+            f"buffers; at most {MOST_ACTIONS} and {MOST_CELLS} can be checked, so check one with "
+            f"fewer instances"
+        )
+
+
+def _wrong_data(layout: PlanCells, moves: DataMoves, root: int) -> Iterator[Finding]:
+    promise = Promise(layout.plan.collective, len(layout.plan.gpus), root, layout.cells, 1)
+    multisets = Multisets(promise.gpus, max(1, promise.chunks))
+    memory = execute(moves.units, moves.level, initial(promise, multisets), multisets)
+    yield from first_of(find_wrong_data(promise, memory, multisets, moves, moves.units))
+    if not layout.plan.in_place:
+        yield from first_of(find_changed_inputs(promise, memory, moves, moves.units))
+
+
+def _run_in_words(plan: Plan, layout: PlanCells) -> str:
+    mode = "in place" if plan.in_place else "out of place"
+    parts = "" if layout.parts == 1 else f", each chunk in {layout.parts} parts, which are told of"
+    return f"a launch {mode}{parts}"
+
+
+def _root(plan: Plan, layout: PlanCells, nodes: PlanNodes, given: int | None) -> int:
+    """Return the root of a broadcast or reduce, -1 for others."""
+    gpus = len(plan.gpus)
+    if plan.collective not in _ROOTED:
+        if given is not None:
+            raise InvalidParameterError(
+                f"a root is given, but this is an {plan.collective}; leave it out"
+            )
+        return -1
+    if given is not None:
+        if not 0 <= given < gpus:
+            raise InvalidParameterError(f"the root is {given}; it must be from 0 to {gpus - 1}")
+        return given
+    busy = _busy(layout, nodes, arriving=plan.collective == "broadcast")
+    found = sorted(set(range(gpus)) - busy)
+    if len(found) != 1:
+        word = "comes to" if plan.collective == "broadcast" else "leaves"
+        raise InvalidParameterError(
+            f"nothing {word} {len(found)} of {gpus} GPUs, so the root of this {plan.collective} is "
+            "not plain; give it"
+        )
+    return found[0]
+
+
+def _busy(layout: PlanCells, nodes: PlanNodes, *, arriving: bool) -> set[int]:
+    """Return the GPUs to which data come, or which they leave."""
+    busy = set[int]()
+    for data in nodes.data:
+        block = layout.plan.gpus[data.rank].threadblocks[data.threadblock]
+        sides = [
+            {owner for span in spans for owner, _ in layout.owners(data.rank, block, span)}
+            for spans in (data.operation.sources, data.operation.targets)
+        ]
+        if sides[0] != sides[1] or len(sides[0]) > 1:
+            busy |= sides[1] - {data.rank} if arriving else sides[0]
+            if arriving and data.rank not in sides[0]:
+                busy |= sides[1]
+    return busy

@@ -1,0 +1,216 @@
+"""An execution plan of MSCCL++: what each threadblock does, one operation after another.
+
+A GPU has channels to others, buffers of others that it may touch, and semaphores of its own. A
+threadblock names those that it uses, and its operations count these: channel 2 of an operation is
+the third that its threadblock names. Offsets and sizes are chunks, all of one size in bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+__all__ = [
+    "COLLECTIVES",
+    "KINDS",
+    "Loop",
+    "Operation",
+    "Plan",
+    "PlanGpu",
+    "PlanThreadblock",
+    "RemoteBuffer",
+    "Span",
+    "SwitchGroup",
+]
+
+COLLECTIVES: Mapping[str, str] = MappingProxyType(
+    {
+        "allgather": "allgather",
+        "reducescatter": "reduce-scatter",
+        "allreduce": "allreduce",
+        "broadcast": "broadcast",
+        "reduce": "reduce",
+        "alltoall": "all-to-all",
+    }
+)
+"""Our names by those of plans, in which the field is free text."""
+
+KINDS = (
+    *("nop", "barrier", "signal", "wait", "rlxsignal", "rlxwait", "flush", "copy", "put", "pws"),
+    *("pwsf", "get", "re", "res", "rre", "rres", "cpkt", "upkt", "ppkt", "rppkt", "repkt"),
+    *("respkt", "recpkt", "recspkt", "glres", "gstore", "gstorepkt", "sem_acquire"),
+    *("sem_release", "pipeline"),
+)
+"""The operations that the executor knows, by their names in a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Some chunks of a buffer, of one's own or of others.
+
+    Parameters
+    ----------
+    where : str
+        "i" (input), "o" (output) or "s" (scratch) of the GPU itself; "remote", a buffer of another
+        GPU; "switch", that of all GPUs of a switch channel.
+    index, size : int
+        From which chunk on, and how many.
+    number : int
+        Which remote buffer, or which switch channel, of those of the threadblock; 0 for one's own.
+    """
+
+    where: str
+    index: int
+    size: int
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """How often a pipeline goes round: until chunks are done, so many bytes each time."""
+
+    unit_bytes: int
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of a threadblock.
+
+    Parameters
+    ----------
+    kind : str
+        One of :data:`KINDS`.
+    sources, targets : tuple of Span
+        ``src_buff`` and ``dst_buff``.
+    channel_type : str
+        "memory", "port" or "switch"; "" if none is given.
+    channels, semaphores : tuple of int
+        By their places in the threadblock; of semaphores, in the GPU.
+    barrier, meeting : int
+        ``barrier_id`` and ``num_threadblocks`` of a barrier.
+    part, parts : int
+        ``tbg_info``: which of how many parts of every span this threadblock takes.
+    loop : Loop, optional
+    inner : tuple of Operation
+        Of a pipeline.
+    """
+
+    kind: str
+    sources: tuple[Span, ...] = ()
+    targets: tuple[Span, ...] = ()
+    channel_type: str = ""
+    channels: tuple[int, ...] = ()
+    semaphores: tuple[int, ...] = ()
+    barrier: int = 0
+    meeting: int = 0
+    part: int = 0
+    parts: int = 1
+    loop: Loop | None = None
+    inner: tuple[Operation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlanThreadblock:
+    """What one threadblock does; its number is its place in its GPU.
+
+    Parameters
+    ----------
+    operations : tuple of Operation
+    memory_channels, port_channels, switch_channels : tuple of int
+        Those of its GPU that it uses.
+    memory_buffers, port_buffers : tuple of int
+        The remote buffers of its GPU that it uses.
+    """
+
+    operations: tuple[Operation, ...] = field(repr=False)
+    memory_channels: tuple[int, ...] = ()
+    port_channels: tuple[int, ...] = ()
+    switch_channels: tuple[int, ...] = ()
+    memory_buffers: tuple[int, ...] = ()
+    port_buffers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteBuffer:
+    """A buffer of another GPU, and the types of channels over which it may be touched."""
+
+    rank: int
+    buffer: str
+    access: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchGroup:
+    """A switch channel: a buffer of some GPUs, which a switch writes or adds up at once."""
+
+    buffer: str
+    ranks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanGpu:
+    """What one GPU does; its rank is its place in the plan.
+
+    Parameters
+    ----------
+    input_chunks, output_chunks, scratch_chunks : int
+        The chunks of its buffers.
+    threadblocks : tuple of PlanThreadblock
+    memory_channels, port_channels : tuple of int
+        The GPU at the other end of each; the j-th of a type from one GPU to another is tied to the
+        j-th of that type back.
+    switch_channels : tuple of SwitchGroup
+    remote_buffers : tuple of RemoteBuffer
+    semaphores : tuple of int
+        The value of each at first.
+    """
+
+    input_chunks: int
+    output_chunks: int
+    scratch_chunks: int
+    threadblocks: tuple[PlanThreadblock, ...] = field(repr=False)
+    memory_channels: tuple[int, ...] = field(default=(), repr=False)
+    port_channels: tuple[int, ...] = field(default=(), repr=False)
+    switch_channels: tuple[SwitchGroup, ...] = field(default=(), repr=False)
+    remote_buffers: tuple[RemoteBuffer, ...] = field(default=(), repr=False)
+    semaphores: tuple[int, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All that a file of MSCCL++ says.
+
+    Parameters
+    ----------
+    name : str
+        Plans of one name are one plan to a process.
+    collective : str
+        Free text; of those that we know one of :data:`COLLECTIVES`.
+    protocol : str
+        "LL" (scratch is taken twice), or anything else.
+    in_place : bool
+        What it is meant for; the executor does not look at it.
+    gpus : tuple of PlanGpu
+    reuse_resources, double_scratch : bool
+    buffer_alignment : int
+        Bytes; chunks are multiples of it.
+    block_threads : int
+        ``num_threads_per_block``.
+    min_bytes, max_bytes : int
+        Between which sizes it may be taken, both included; of the output in an allgather, else of
+        the input.
+    """
+
+    name: str
+    collective: str
+    protocol: str
+    in_place: bool
+    gpus: tuple[PlanGpu, ...] = field(repr=False)
+    reuse_resources: bool = False
+    double_scratch: bool = False
+    buffer_alignment: int = 16
+    block_threads: int = 1024
+    min_bytes: int = 0
+    max_bytes: int = 2**64 - 1

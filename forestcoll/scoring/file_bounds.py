@@ -1,0 +1,171 @@
+"""What no file is above on a network: the optimum, or a bound where none is known exactly.
+
+Problem: beside which rate is a collective of anybody's to be shown?
+Input:   a topology, a collective, who has the data.
+Output:  the optimum of an allgather, reduce-scatter, broadcast or reduce; of an allreduce the least
+         bound by single GPUs, boxes and cuts; of an all-to-all by hops and cuts. With a witness.
+Cost:    that of an optimum or two; of an all-to-all a search from each GPU, where the network is
+         not too large for that.
+Source:  ForestColl section 5.2; :mod:`forestcoll.core.partition_bound`, of which
+         docs/mathematics/allreduce-bounds.md says why it holds without roots, too;
+         :mod:`forestcoll.problem.all_to_all_bound`.
+
+A bound is added up anew before it is told: an optimum's by its cut, an allreduce's by ``verify``'s
+own code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+
+from forestcoll.core.optimality import optimum
+from forestcoll.core.partition_bound import best_known_bound, box_parts, closed
+from forestcoll.errors import UnbalancedError
+from forestcoll.problem.all_to_all_bound import AllToAllBound
+from forestcoll.problem.allreduce_bound import AllreduceBound
+from forestcoll.problem.cuts import Cut
+from forestcoll.schedule.verify.trees.allreduce import check_bound
+from forestcoll.scoring.every_cut import narrowest_sets
+from forestcoll.topology.describe import counted
+from forestcoll.topology.model import Topology
+
+__all__ = ["FileBound", "bound_of"]
+
+_MOST_VISITS = 5_000_000
+"""Links that searches from all sets may come by together: a second or two."""
+
+_ANY = "any schedule; switches may copy and add"
+_FORWARDING = "any allreduce in which switches only forward"
+_PAIRS = "any all-to-all; GPUs and switches may forward"
+
+
+@dataclass(frozen=True, slots=True)
+class FileBound:
+    """What nothing that is right is above.
+
+    Parameters
+    ----------
+    algbw_gb_s : Fraction
+    optimal : bool
+        Whether it is known that some schedule attains it, so that it is the optimum.
+    by : str
+        What proves it, in words.
+    model : str
+        What it bounds.
+    """
+
+    algbw_gb_s: Fraction
+    optimal: bool
+    by: str
+    model: str
+
+
+def bound_of(
+    topology: Topology, collective: str, weights: Sequence[int] | None = None
+) -> FileBound | None:
+    """Return what no schedule of a collective is above.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+        One of the six.
+    weights : sequence of int, optional
+        Of a broadcast or reduce: 1 at the root, 0 elsewhere.
+
+    Returns
+    -------
+    FileBound or None
+        None for a single GPU.
+
+    Examples
+    --------
+    >>> from forestcoll.topology import load_topology
+    >>> bound_of(load_topology("ring:nodes=4"), "allreduce").algbw_gb_s
+    Fraction(4, 3)
+    """
+    if topology.num_compute == 1:
+        return None
+    if collective == "allreduce":
+        return min(_of_allreduces(topology), key=lambda one: one.algbw_gb_s)
+    if collective == "all-to-all":
+        best = min(_of_all_to_alls(topology), key=lambda one: one.algbw_gb_s)
+        return FileBound(best.algbw_gb_s, False, best.in_words(), _PAIRS)
+    return _of_one_phase(topology, weights, collective in ("reduce", "reduce-scatter"))
+
+
+def _of_one_phase(topology: Topology, weights: Sequence[int] | None, reduction: bool) -> FileBound:
+    """Return the optimum; where a switch is not balanced the least bound of cuts that are known."""
+    try:
+        cut, optimal = optimum(topology, weights=weights, reduction=reduction).bottleneck, True
+    except UnbalancedError:
+        given = tuple(weights or (1,) * topology.num_compute)
+        cuts = _cuts(topology, given, reduction)
+        cut, optimal = min(cuts, key=lambda one: one.algbw_gb_s), False
+    return FileBound(cut.algbw_gb_s, optimal, cut.in_words(), _ANY)
+
+
+def _cuts(topology: Topology, weights: tuple[int, ...], reduction: bool) -> Iterator[Cut]:
+    """Yield cuts around GPUs and boxes, and around all others; of a small network the narrowest."""
+    singles: list[list[int]] = [[rank] for rank in range(topology.num_compute)]
+    sets = [one for parts in (singles, *box_parts(topology)) for one in closed(topology, parts)]
+    for nodes in [*sets, *narrowest_sets(topology)]:
+        for inside in (nodes, set(range(len(topology.nodes))).difference(nodes)):
+            if any(weights[topology.rank_of[v]] for v in inside if v in topology.rank_of):
+                yield Cut(topology, inside, weights, reduction)
+
+
+def _of_allreduces(topology: Topology) -> Iterator[FileBound]:
+    """Yield bounds: of parts of the network; and all data gets to, and from, GPU 0."""
+    known = best_known_bound(topology)
+    assert known is not None, "there are several GPUs"
+    yield FileBound(check_bound(known), False, _in_words(known), _FORWARDING)
+    root = [1] + [0] * (topology.num_compute - 1)
+    for reduction in (False, True):
+        one = _of_one_phase(topology, root, reduction)
+        yield FileBound(one.algbw_gb_s, False, one.by, _ANY)
+
+
+def _in_words(bound: AllreduceBound) -> str:
+    parts = len(bound.sets)
+    gpus = "GPUs" if parts == bound.topology.num_compute else f"{counted(parts, 'set')} of GPUs"
+    if any(one.gather != one.reduce for one in bound.sets):
+        return "all data must cross the narrowest cut around a GPU or a box"
+    return f"every piece must go {2 * (parts - 1)} times from one to another of {gpus}"
+
+
+def _of_all_to_alls(topology: Topology) -> Iterator[AllToAllBound]:
+    """Yield bounds by hops between GPUs or boxes, and by the narrowest cuts that are known."""
+    singles: list[list[int]] = [[rank] for rank in range(topology.num_compute)]
+    for parts in [singles, *box_parts(topology)]:
+        sets = closed(topology, parts)
+        yield from _narrowest(topology, sets)
+        if len(sets) * len(topology.links) <= _MOST_VISITS:
+            yield AllToAllBound.of_hops(topology, sets)
+    for nodes in narrowest_sets(topology):
+        yield AllToAllBound.of_cut(topology, nodes, into=False)
+    for reduction in (False, True):
+        with suppress(UnbalancedError):  # one bound less
+            cut = optimum(topology, reduction=reduction).cut
+            yield AllToAllBound.of_cut(topology, cut, into=reduction)
+
+
+def _narrowest(topology: Topology, sets: Sequence[Sequence[int]]) -> Iterator[AllToAllBound]:
+    """Yield the bounds of the narrowest cuts around sets, out of one and into one."""
+    place = {node: number for number, one in enumerate(sets) for node in one}
+    gpus = [sum(not topology.nodes[v].is_switch for v in one) for one in sets]
+    wide = {into: [Fraction(0)] * len(sets) for into in (False, True)}
+    for link in topology.links:
+        ends = {False: place.get(link.tail), True: place.get(link.head)}
+        for into, number in ends.items():
+            if number is not None and ends[False] != ends[True]:
+                wide[into][number] += link.bandwidth_gb_s
+    for into, widths in wide.items():
+        rates = [
+            width / (count * (topology.num_compute - count))
+            for width, count in zip(widths, gpus, strict=True)
+        ]
+        yield AllToAllBound.of_cut(topology, sets[rates.index(min(rates))], into=into)

@@ -1,0 +1,52 @@
+"""What loads come to: the time of the busiest link, and the share of what is possible."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.scoring.file_bounds import FileBound
+from forestcoll.topology.model import Topology
+
+__all__ = ["Measurement", "measured"]
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """How fast data flows, all of it at once, beside what nothing is above.
+
+    Parameters
+    ----------
+    algbw_gb_s : Fraction, optional
+        None if nothing is sent.
+    busiest_link : tuple of str, optional
+        Tail and head of the first one that is busy for longest.
+    bound : FileBound, optional
+        None for a single GPU.
+    loads : tuple of Fraction
+        Over each link of the topology: the share of the data.
+    """
+
+    algbw_gb_s: Fraction | None
+    busiest_link: tuple[str, str] | None
+    bound: FileBound | None
+    loads: tuple[Fraction, ...] = field(repr=False)
+
+    @property
+    def share(self) -> Fraction | None:
+        """Of the optimum, or of a bound: at least so much of what is possible."""
+        if self.algbw_gb_s is None or self.bound is None:
+            return None
+        return self.algbw_gb_s / self.bound.algbw_gb_s
+
+
+def measured(topology: Topology, loads: Sequence[Fraction], bound: FileBound | None) -> Measurement:
+    """Measure what links carry, in shares of the data, in the order of the topology."""
+    busy = [load / e.bandwidth_gb_s for load, e in zip(loads, topology.links, strict=True)]
+    slowest = max(busy, default=Fraction(0))
+    if not slowest:
+        return Measurement(None, None, bound, tuple(loads))
+    link = topology.links[busy.index(slowest)]
+    names = topology.nodes[link.tail].name, topology.nodes[link.head].name
+    return Measurement(1 / slowest, names, bound, tuple(loads))

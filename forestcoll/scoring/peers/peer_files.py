@@ -1,0 +1,84 @@
+"""Which synthesizer wrote a file, and what it says.
+
+Problem: a JSON file that nobody vouches for: is it TE-CCL's, TACCL's or SCCL's?
+Input:   a path.
+Output:  the transfers in it, or an error that names the file, the field and what is known.
+Cost:    one pass; MOST_BYTES at most.
+Source:  none.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from forestcoll.errors import InvalidScheduleError
+from forestcoll.scoring.peers.peer_transfers import PeerTransfers
+from forestcoll.scoring.peers.sccl_algorithm import is_sccl_algorithm, read_sccl_algorithm
+from forestcoll.scoring.peers.teccl_output import is_teccl_output, read_teccl_output
+from forestcoll.topology.documents import Document, parse_json
+
+__all__ = ["MOST_BYTES", "is_json", "read_peer_file"]
+
+MOST_BYTES = 32_000_000
+"""The largest that are published have a third of a megabyte."""
+
+
+def is_json(path: Path) -> bool:
+    """Tell whether the first sign of a file is that of a JSON object or list.
+
+    Raises
+    ------
+    InvalidScheduleError
+        If the file cannot be read.
+    """
+    return _start(path).strip(b" \t\r\n")[:1] in (b"{", b"[")
+
+
+def _start(path: Path) -> bytes:
+    return _bytes(path, 1000).removeprefix(b"\xef\xbb\xbf")
+
+
+def _bytes(path: Path, most: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(most)
+    except OSError as failure:
+        reason = (failure.strerror or str(failure)).lower()
+        raise InvalidScheduleError(f"{path}: cannot be read: {reason}") from None
+
+
+def read_peer_file(path: Path) -> PeerTransfers:
+    """Read an output of TE-CCL, or an algorithm of TACCL, SCCL or MSCCL's tools.
+
+    Raises
+    ------
+    InvalidScheduleError
+        If it is none, or not as these tools write it.
+    UnsupportedError
+        As of :mod:`forestcoll.scoring.peers.teccl_output` and ``sccl_algorithm``.
+    VerificationError
+        As of the former.
+    """
+    data = _bytes(path, MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise InvalidScheduleError(
+            f"{path}: has over {MOST_BYTES // 10**6} MB, too much to read; check that it is the "
+            f"right file"
+        )
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidScheduleError(f"{path}: not text in UTF-8; save it as such") from None
+    return _transfers(parse_json(text, str(path), InvalidScheduleError))
+
+
+def _transfers(document: Document) -> PeerTransfers:
+    if is_sccl_algorithm(document):
+        return read_sccl_algorithm(document)
+    if is_teccl_output(document):
+        return read_teccl_output(document)
+    raise document.fault(
+        (),
+        "is none of the files known: an output of TE-CCL has '7-Flows', an algorithm of TACCL or "
+        "SCCL 'sccl_type' or 'msccl_type', MSCCL's own are XML; our own schedules are for verify",
+    )

@@ -1,0 +1,145 @@
+"""The command that scores MSCCL's XML, and peers' JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import assert_one_line, document, invoke
+from tests.schedule.msccl_programs import changed, line_of, ring_allgather
+from tests.scoring.peer_documents import ring_sentences, teccl_allgather, written
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """An allgather on a ring of four GPUs."""
+    schedule, xml = tmp_path / "ring.json", tmp_path / "ring.xml"
+    document("generate", "ring:nodes=4", "-o", schedule)
+    document("export", schedule, "-o", xml)
+    return xml
+
+
+def test_a_right_file_is_scored(file: Path) -> None:
+    """2 links of 1 GB/s into each GPU bring 3/4 of the data: 8/3 GB/s."""
+    said = document("score", file, "--topology", "ring:nodes=4")
+    assert said["right"] is True
+    assert said["algbw_gb_s"]["exact"] == said["at_most_gb_s"]["exact"] == "8/3"
+    assert said["share_of_optimum"]["exact"] == "1"
+
+
+def test_a_ring_one_way_by_hand_is_half_of_the_optimum(tmp_path: Path) -> None:
+    """Each link of one way carries 3/4 of the data, at 1 GB/s: 4/3 GB/s of 8/3."""
+    xml = tmp_path / "hand.xml"
+    xml.write_text(ring_allgather(4))
+    lines = invoke("score", xml, "--topology", "ring:nodes=4").stdout.splitlines()
+    assert "algbw             4/3 = 1.33333 GB/s" in lines
+    assert "at most           8/3 = 2.66667 GB/s" in lines
+    assert "share of optimum  1/2 = 0.5" in lines
+    assert "over paths of fewest links" in lines[-1]
+
+
+def test_of_an_allreduce_the_share_is_of_a_bound(tmp_path: Path) -> None:
+    """8 links of 1 GB/s, 6 hops: 4/3 GB/s at most, which the schedule of ours attains."""
+    schedule, xml = tmp_path / "ring.json", tmp_path / "ring.xml"
+    document("generate", "ring:nodes=4", "--collective", "allreduce", "-o", schedule)
+    document("export", schedule, "-o", xml)
+    said = document("score", xml, "--topology", "ring:nodes=4")
+    assert said["algbw_gb_s"]["exact"] == said["at_most_gb_s"]["exact"] == "4/3"
+    assert said["share_of_optimum"] is None
+    assert said["share_at_least"]["exact"] == "1"
+    assert said["at_most_for"] == "any allreduce in which switches only forward"
+
+
+def test_a_wrong_file_is_told_with_exit_code_1(tmp_path: Path) -> None:
+    text = ring_allgather(4)
+    xml = tmp_path / "wrong.xml"
+    xml.write_text(changed(text, line_of(text, 2, 0, 3), dstoff=0))
+    found = invoke("score", xml, "--topology", "ring:nodes=4")
+    assert found.exit_code == 1
+    assert "right       no\n" in found.stdout
+    assert "data: " in found.stdout
+    assert "algbw" not in found.stdout
+
+
+def test_a_network_of_another_size_is_told_in_one_line(file: Path) -> None:
+    failed = invoke("score", file, "--topology", "ring:nodes=5")
+    assert failed.exit_code == 2
+    assert_one_line(failed.stderr, "is for 4 GPUs")
+
+
+# --- peers' JSON ---------------------------------------------------------------------------------
+
+
+def test_what_te_ccl_wrote_is_scored_and_written_as_ours(tmp_path: Path) -> None:
+    """The ring one way again; its XML and ours are then made of the file that is written."""
+    path = written(tmp_path / "teccl.json", teccl_allgather(ring_sentences(4)))
+    ours, xml = tmp_path / "ours.json", tmp_path / "ours.xml"
+    said = document("score", path, "--topology", "ring:nodes=4", "-o", ours)
+    assert (said["written_by"], said["collective"], said["right"]) == ("TE-CCL", "allgather", True)
+    assert (said["chunks"], said["transfers"], said["steps"]) == (4, 12, 3)
+    assert (said["algbw_gb_s"]["exact"], said["share_of_optimum"]["exact"]) == ("4/3", "1/2")
+    assert document("verify", ours)["algbw_gb_s"]["exact"] == "4/3"
+    document("export", ours, "-o", xml)
+    again = document("score", xml, "--topology", "ring:nodes=4")
+    assert again["algbw_gb_s"] == said["algbw_gb_s"]
+
+
+def test_a_wrong_one_is_told_with_exit_code_1_and_not_written(tmp_path: Path) -> None:
+    path = written(tmp_path / "teccl.json", teccl_allgather(ring_sentences(4)[:-1]))
+    ours = tmp_path / "ours.json"
+    found = invoke("score", path, "--topology", "ring:nodes=4", "-o", ours)
+    assert found.exit_code == 1
+    assert "chunk 3 never gets to gpu2 (in the file: chunk 0 from 4)" in found.stdout
+    assert "algbw" not in found.stdout
+    assert not ours.exists()
+    lost = ring_sentences(4)[1:4]
+    lost = invoke(
+        "score", written(path, teccl_allgather(lost)), "--topology", "ring:nodes=3", "--json"
+    )
+    assert lost.exit_code == 2, "GPU 1 sends no chunk, so it is taken for a switch"
+
+
+def test_a_chunk_that_nobody_sends_is_told_with_exit_code_1(tmp_path: Path) -> None:
+    flows = ring_sentences(3)
+    flows[0] = flows[0].replace("Chunk 0", "Chunk 1")
+    path = written(tmp_path / "teccl.json", teccl_allgather(flows))
+    found = invoke("score", path, "--topology", "ring:nodes=3")
+    assert found.exit_code == 1
+    assert "is never sent" in found.stdout
+
+
+def test_some_gpus_may_take_no_part_and_the_order_may_be_another(tmp_path: Path) -> None:
+    """Three of four GPUs at a switch, the others forward; a ring in another order is a ring."""
+    path = written(tmp_path / "teccl.json", teccl_allgather(ring_sentences(3)))
+    options = ("--topology", "dgx_a100:boxes=1", "--group", "0/0-2")
+    assert document("score", path, *options)["right"]
+    said = document("score", path, *options, "--gpus", "b0.gpu2,0/0-1")
+    assert said["right"]
+    ring = written(path, teccl_allgather(ring_sentences(4)))
+    wound = ("--topology", "ring:nodes=4", "--gpus", "gpu3,gpu2,gpu1,gpu0")
+    assert document("score", ring, *wound)["busiest_link"] == ["gpu0", "gpu3"]
+    mixed = ("--topology", "ring:nodes=4", "--gpus", "gpu0,gpu2,gpu1,gpu3")
+    assert_one_line(invoke("score", ring, *mixed).stderr, "no path from")
+    for text in ("gpu0,gpu1", "gpu0,gpu1,gpu2,gpu2"):
+        failed = invoke("score", ring, "--topology", "ring:nodes=4", "--gpus", text)
+        assert failed.exit_code == 2
+        assert_one_line(failed.stderr, "which must be the 4 of ring:nodes=4, each once")
+
+
+def test_xml_may_be_of_gpus_in_another_order(file: Path) -> None:
+    said = document("score", file, "--topology", "ring:nodes=4", "--gpus", "gpu1,gpu2,gpu3,gpu0")
+    assert said["share_of_optimum"]["exact"] == "1"
+
+
+def test_what_is_of_one_kind_of_file_alone_is_refused(file: Path, tmp_path: Path) -> None:
+    path = written(tmp_path / "teccl.json", teccl_allgather(ring_sentences(4)))
+    for arguments, message in (
+        ((file, "-o", tmp_path / "x.json"), "--output is of JSON"),
+        ((path, "--root", "1"), "--root is of XML"),
+        ((path, "-o", tmp_path / "x.txt"), "name it so"),
+        ((tmp_path / "none",), "cannot be read"),
+    ):
+        failed = invoke("score", *arguments, "--topology", "ring:nodes=4")
+        assert failed.exit_code == 2
+        assert_one_line(failed.stderr, message)

@@ -1,0 +1,38 @@
+"""Actions of small schedules by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from forestcoll import Program, lower
+from forestcoll.schedule import Chunks, Send
+from forestcoll.schedule.export.msccl.data_layout import Layout, layout_of
+from forestcoll.schedule.export.msccl.transfer_pieces import in_units, pieces_of
+from forestcoll.schedule.export.mscclpp.data_actions import Action, actions_of
+from tests.schedule.made.programs import by_hand, line
+
+
+def program(collective: str, gpus: int, sends: Sequence[Send], root: int = -1) -> Program:
+    """A schedule of a chunk by hand, on a line of GPUs."""
+    return lower(by_hand(line(gpus), collective, Chunks.equal([root], 1), list(sends)))
+
+
+def actions(made: Program, *, in_place: bool = False) -> tuple[list[Action], Layout]:
+    pieces = pieces_of(made)
+    layout = layout_of(made, pieces, 1, in_place)
+    return actions_of(in_units(pieces, layout.unit), layout), layout
+
+
+def down() -> Program:
+    """A broadcast from GPU 0 over 1 to 2."""
+    return program("broadcast", 3, [Send(0, 0, 0, 1), Send(1, 0, 1, 2)], root=0)
+
+
+def there_and_back() -> Program:
+    """GPU 1 sends its part to 0, which sends the sum back."""
+    return program("allreduce", 2, [Send(0, 0, 1, 0, True), Send(1, 0, 0, 1)])
+
+
+def swap() -> Program:
+    """Two GPUs send each other what they have, and add it."""
+    return program("allreduce", 2, [Send(0, 0, 0, 1, True), Send(0, 0, 1, 0, True)])
