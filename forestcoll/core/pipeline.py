@@ -165,7 +165,11 @@ def _by_the_core(phase: _Phase, clock: Stopwatch) -> FactoredForest:
             parts.problem, parts.sets, few_links=phase.request.few_links, progress=report
         ),
     )
-    packing = clock.run("tree packing", lambda report: pack_trees(logical, trees, progress=report))
+    patient = phase.request.patient
+    packing = clock.run(
+        "tree packing",
+        lambda report: pack_trees(logical, trees, patient=patient, progress=report),
+    )
     forest = FactoredForest(
         topology=phase.network,
         method="forestcoll",

@@ -119,7 +119,8 @@ class Ladder:
 
     @classmethod
     def of(cls, request: Request, clock: Stopwatch) -> Ladder:
-        """Make the fastest forest, with which it begins."""
+        """Make the fastest forest, with which it begins, as low as patience makes it."""
+        request = replace(request, patient=True)
         forest = schedule_of(request, EXPLICIT, clock)
         assert isinstance(forest, Forest)
         return cls(Climb.of(request), forest, clock)

@@ -93,6 +93,8 @@ class Request:
         Whether switches marked ``multicast`` copy and add.
     program_s : float
         Seconds for the allreduce program; 0: it is not asked.
+    patient : bool
+        Whether trees may take seconds to become lower, as where a height is asked for.
     """
 
     topology: Topology
@@ -107,6 +109,7 @@ class Request:
     threads: int
     multicast: bool
     program_s: float
+    patient: bool = False
 
     @classmethod
     def of(

@@ -40,8 +40,8 @@ struct SetProblem {
 class SetPacker {
  public:
   SetPacker(const Graph& graph, std::span<const Amount> trees, const Family& family,
-            Progress& progress)
-      : progress_(progress) {
+            Progress& progress, bool patient)
+      : progress_(progress), patient_(patient) {
     forest_.trees.assign(trees.begin(), trees.end());
     forest_.family = family;
     for (const Amount rooted : trees) all_trees_ += rooted;
@@ -132,7 +132,7 @@ class SetPacker {
     }
     candidates.push_back(problems_.count());
     Shape shape{problem.inside.num_nodes, {}, {}, {}};
-    std::vector<Batch> batches = pack(problem.inside, problem.rooted, progress_);
+    std::vector<Batch> batches = pack(problem.inside, problem.rooted, progress_, patient_);
     uses_.push_back(loads(problem.inside.arcs, batches));
     shape.parent.reserve(batches.size() * static_cast<std::size_t>(shape.num_items));
     for (Batch& batch : batches) {
@@ -161,6 +161,7 @@ class SetPacker {
   }
 
   Progress& progress_;
+  bool patient_;
   FactoredForest forest_;
   Amount all_trees_ = 0;
   IndexedVector<SetProblem> problems_;       // by shape
@@ -229,10 +230,10 @@ void check(const Shape& shape, int number) {
 }  // namespace
 
 FactoredForest pack_sets(const Graph& graph, std::span<const Amount> trees, const Family& family,
-                         Progress& progress) {
+                         Progress& progress, bool patient) {
   check(graph, {{trees.begin(), trees.end()}, NodeMap<std::uint8_t>(graph.num_nodes, 1)});
   check(family, graph.num_nodes);
-  return SetPacker(graph, trees, family, progress).run();
+  return SetPacker(graph, trees, family, progress, patient).run();
 }
 
 void check(const FactoredForest& forest) {

@@ -18,13 +18,18 @@ namespace forestcoll {
 
 namespace {
 
-// Rounds of negotiation, and its turns for each height: of small problems, and of others.
-constexpr int kSmallRounds = 16, kRounds = 8;
-constexpr int kSmallTurns = 4, kTurns = 1;
+// Rounds of negotiation in a turn, and turns for each height.
+struct Effort {
+  int rounds, turns;
+  std::int64_t steps;  // in all, see PartialPacking::spend
+};
 
-// Steps in all (see PartialPacking::spend): some 20 ms and 0.1 s. The search for the least height
-// may take as many.
-constexpr std::int64_t kSmallBudget = std::int64_t{1} << 21, kBudget = std::int64_t{1} << 22;
+// Some 20 ms for small problems and 0.1 s for others; or some seconds.
+constexpr Effort kSmall{16, 4, std::int64_t{1} << 21}, kLarge{8, 1, std::int64_t{1} << 22};
+constexpr Effort kPatient{16, 32, std::int64_t{1} << 26};
+
+// What the search for the least height may take in steps.
+constexpr std::int64_t kSearch = std::int64_t{1} << 22;
 
 // Hops from the root to every node, over arcs that can carry a tree, are at most this.
 int farthest(const NodeMap<std::vector<NodeId>>& out, NodeId root) {
@@ -85,26 +90,24 @@ PartialPacking taken_up(const Graph& graph, const std::vector<Batch>& batches) {
 }
 
 // Whether all trees come to fit within the height.
-bool squeeze(PartialPacking& packing, int height, int turn, Progress& progress) {
+bool squeeze(PartialPacking& packing, int height, int rounds, int turn, Progress& progress) {
   Prim prim(packing);
   const int batches = packing.num_batches();
   for (int batch = 0; batch < batches && !packing.is_overspent(); ++batch) {
     progress(batch, batches);
     if (packing.height(batch) > height) prim.grow(batch, height);
   }
-  const int rounds = packing.is_small() ? kSmallRounds : kRounds;
   return negotiate(packing, height, rounds, progress, turn) && packing.height() <= height;
 }
 
 // The packing within a height, if one of the turns comes to that before the steps are used up.
-std::optional<PartialPacking> squeezed(const PartialPacking& packing, int height,
-                                       std::int64_t& steps, Progress& progress) {
-  const int turns = packing.is_small() ? kSmallTurns : kTurns;
-  for (int turn = 0; turn < turns && steps > 0; ++turn) {
+std::optional<PartialPacking> squeezed(const PartialPacking& packing, int height, Effort& effort,
+                                       Progress& progress) {
+  for (int turn = 0; turn < effort.turns && effort.steps > 0; ++turn) {
     PartialPacking next = packing;
-    next.allow(packing.spent() + steps);
-    const bool fits = squeeze(next, height, turn, progress);
-    steps -= next.spent() - packing.spent();
+    next.allow(packing.spent() + effort.steps);
+    const bool fits = squeeze(next, height, effort.rounds, turn, progress);
+    effort.steps -= next.spent() - packing.spent();
     if (fits) return next;
   }
   return std::nullopt;
@@ -112,20 +115,23 @@ std::optional<PartialPacking> squeezed(const PartialPacking& packing, int height
 
 }  // namespace
 
-std::vector<Batch> lower(const Graph& graph, std::vector<Batch> batches, Progress& progress) {
+std::vector<Batch> lower(const Graph& graph, std::vector<Batch> batches, Progress& progress,
+                         bool patient) {
   const std::int64_t search = std::int64_t{graph.num_nodes} * std::ssize(graph.arcs);
-  if (batches.empty() || search > kBudget) return batches;
+  if (batches.empty() || search > kSearch) return batches;
   const auto place = [](const Arc& arc) { return ends(arc.tail, arc.head); };
   const bool is_merged = std::ranges::adjacent_find(graph.arcs, std::ranges::greater_equal{},
                                                     place) == graph.arcs.end();
-  if (!is_merged) return lower({graph.num_nodes, merged(graph.arcs)}, std::move(batches), progress);
+  if (!is_merged) {
+    return lower({graph.num_nodes, merged(graph.arcs)}, std::move(batches), progress, patient);
+  }
   PartialPacking packing = taken_up(graph, batches);
   const int height = packing.height();
   int least = least_height(graph, batches);
-  std::int64_t steps = packing.is_small() ? kSmallBudget : kBudget;
-  while (least < packing.height() && steps > 0) {
+  Effort effort = patient ? kPatient : packing.is_small() ? kSmall : kLarge;
+  while (least < packing.height() && effort.steps > 0) {
     const int aim = (least + packing.height()) / 2;
-    if (auto lower = squeezed(packing, aim, steps, progress)) {
+    if (auto lower = squeezed(packing, aim, effort, progress)) {
       packing = std::move(*lower);
     } else {
       least = aim + 1;

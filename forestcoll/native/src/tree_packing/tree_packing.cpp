@@ -152,12 +152,13 @@ std::optional<std::vector<Batch>> pack_with_prim(const Graph& graph, std::span<c
   return pack_from(std::move(packing), progress);
 }
 
-std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress) {
+std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress,
+                        bool patient) {
   check(graph, {{trees.begin(), trees.end()}, NodeMap<std::uint8_t>(graph.num_nodes, 1)});
   if (auto batches = pack_by_turning(graph, trees, progress)) return std::move(*batches);
   if (auto batches = pack_greedily(graph, trees)) {
     if (height_of(*batches) <= kLow) return std::move(*batches);
-    return lower(graph, lowered(graph, trees, std::move(*batches), progress), progress);
+    return lower(graph, lowered(graph, trees, std::move(*batches), progress), progress, patient);
   }
   PartialPacking packing(graph);
   // An unreachable node is one that lacks capacity.
@@ -165,7 +166,7 @@ std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progr
   const int lowest = packing.height();
   if (repair(packing, lowest, progress)) return packing.batches();
   check_feasible(graph, trees);
-  return lower(graph, pack_hard(std::move(packing), lowest, trees, progress), progress);
+  return lower(graph, pack_hard(std::move(packing), lowest, trees, progress), progress, patient);
 }
 
 ArcRows::ArcRows(std::span<const Arc> arcs) : arcs_(arcs) {

@@ -12,6 +12,8 @@ namespace forestcoll {
 // Grows trees that are taller than need be anew, within heights that are halved towards the least
 // that there is, and repairs what then is overloaded; stops where that fails, or costs too much.
 // Never returns taller trees. Equal trees are merged; there may be more distinct ones than before.
-std::vector<Batch> lower(const Graph& graph, std::vector<Batch> batches, Progress& progress);
+// Whoever is patient lets it take a second or so.
+std::vector<Batch> lower(const Graph& graph, std::vector<Batch> batches, Progress& progress,
+                         bool patient = false);
 
 }  // namespace forestcoll
