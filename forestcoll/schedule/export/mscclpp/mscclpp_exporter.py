@@ -20,6 +20,7 @@ from forestcoll.errors import (
     RuntimeLimitError,
     UnsupportedError,
 )
+from forestcoll.schedule.export.between_gpus import between_gpus
 from forestcoll.schedule.export.msccl.data_layout import Layout, layout_of
 from forestcoll.schedule.export.msccl.transfer_pieces import in_units, pieces_of
 from forestcoll.schedule.export.mscclpp.block_programs import Place, gpus_of, wired
@@ -34,7 +35,6 @@ from forestcoll.schedule.export.mscclpp.signals import phases_of
 from forestcoll.schedule.export.mscclpp.teams import Fullness, blocks_of
 from forestcoll.schedule.mscclpp.execution_plan import COLLECTIVES, Plan
 from forestcoll.schedule.program import Program
-from forestcoll.schedule.transform.between_gpus import between_gpus
 
 __all__ = ["MscclppOptions", "to_mscclpp"]
 
@@ -134,7 +134,8 @@ def _too_much(name: str, broken: Sequence[Excess]) -> RuntimeLimitError:
     excess = min(broken, key=lambda one: one.needed / one.most)
     return RuntimeLimitError(
         f"{name} does not fit the runtime of MSCCL++: it needs {excess}, in the best of "
-        f"{len(broken)} ways tried"
+        f"{len(broken)} ways tried; let more threadblocks run at once if the GPUs have room for "
+        f"them (--threadblocks)"
     )
 
 
