@@ -126,8 +126,8 @@ bool is_alike_everywhere(const Graph& graph, const Demand& demand) {
   const auto alike = [&](const auto& values) {
     return std::ranges::all_of(values, [&](const auto& value) { return value == values.front(); });
   };
-  return is_open(Shortcut::kAlike) && graph.num_nodes > 1 && demand.is_target.front() != 0 && alike(demand.is_target) &&
-         alike(demand.trees) && find_translations(graph).has_value();
+  return is_open(Shortcut::kAlike) && graph.num_nodes > 1 && demand.is_target.front() != 0 &&
+         alike(demand.is_target) && alike(demand.trees) && find_translations(graph).has_value();
 }
 
 }  // namespace forestcoll

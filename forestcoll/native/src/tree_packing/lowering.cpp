@@ -18,13 +18,13 @@ namespace forestcoll {
 
 namespace {
 
-constexpr int kRounds = 8;
+// Rounds of negotiation, and its turns for each height: of small problems, and of others.
+constexpr int kSmallRounds = 16, kRounds = 8;
+constexpr int kSmallTurns = 4, kTurns = 1;
 
-// Turns of negotiation for each height, if the problem is small.
-constexpr int kTurns = 4;
-
-// Steps in all (see PartialPacking::spend), and of the search for the least height: some 0.1 s.
-constexpr std::int64_t kBudget = std::int64_t{1} << 22;
+// Steps in all (see PartialPacking::spend): some 20 ms and 0.1 s. The search for the least height
+// may take as many.
+constexpr std::int64_t kSmallBudget = std::int64_t{1} << 21, kBudget = std::int64_t{1} << 22;
 
 // Hops from the root to every node, over arcs that can carry a tree, are at most this.
 int farthest(const NodeMap<std::vector<NodeId>>& out, NodeId root) {
@@ -92,13 +92,14 @@ bool squeeze(PartialPacking& packing, int height, int turn, Progress& progress) 
     progress(batch, batches);
     if (packing.height(batch) > height) prim.grow(batch, height);
   }
-  return negotiate(packing, height, kRounds, progress, turn) && packing.height() <= height;
+  const int rounds = packing.is_small() ? kSmallRounds : kRounds;
+  return negotiate(packing, height, rounds, progress, turn) && packing.height() <= height;
 }
 
 // The packing within a height, if one of the turns comes to that before the steps are used up.
 std::optional<PartialPacking> squeezed(const PartialPacking& packing, int height,
                                        std::int64_t& steps, Progress& progress) {
-  const int turns = packing.is_small() ? kTurns : 1;
+  const int turns = packing.is_small() ? kSmallTurns : kTurns;
   for (int turn = 0; turn < turns && steps > 0; ++turn) {
     PartialPacking next = packing;
     next.allow(packing.spent() + steps);
@@ -121,7 +122,7 @@ std::vector<Batch> lower(const Graph& graph, std::vector<Batch> batches, Progres
   PartialPacking packing = taken_up(graph, batches);
   const int height = packing.height();
   int least = least_height(graph, batches);
-  std::int64_t steps = kBudget;
+  std::int64_t steps = packing.is_small() ? kSmallBudget : kBudget;
   while (least < packing.height() && steps > 0) {
     const int aim = (least + packing.height()) / 2;
     if (auto lower = squeezed(packing, aim, steps, progress)) {
