@@ -72,15 +72,22 @@ _Key = tuple[int, int]
 """A transfer, and where in its chunk a piece of it begins."""
 
 
-def pieces_of(program: Program) -> list[Piece]:
+def pieces_of(program: Program, *, switches: bool = False) -> list[Piece]:
     """Cut the transfers of a program into pieces, in its units.
+
+    Parameters
+    ----------
+    program : Program
+    switches : bool
+        Whether transfers may begin and end at switches.
 
     Raises
     ------
     UnsupportedError
-        If a transfer begins or ends at a switch.
+        If a transfer begins or ends at a switch and may not.
     """
-    _check_ends(program)
+    if not switches:
+        _check_ends(program)
     transfers = _columns(program)
     of_chunk = defaultdict[int, list[int]](list)
     for number, chunk in enumerate(transfers.chunk):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TypeVar
 
@@ -27,6 +27,7 @@ from forestcoll.schedule.mscclpp.execution_plan import (
     PlanThreadblock,
     RemoteBuffer,
     Span,
+    SwitchGroup,
 )
 
 __all__ = ["Place", "Where", "Wiring", "gpus_of", "wired"]
@@ -90,11 +91,13 @@ def gpus_of(
     for block in sorted(wiring.phases):
         at[block.gpu].append(block)
     channels = _channels(wiring, at, instances)
+    groups = _groups(wiring, where)
     found = []
     for gpu, chunks in enumerate(buffers):
-        remote = _Numbers[tuple[int, str]]()
+        mine = [group for group in groups if gpu in group.ranks]
+        names = _Names(channels, _Numbers(), {group: n for n, group in enumerate(mine)}, where)
         blocks = [
-            _Writer(wiring, block, instance, channels, remote, where).threadblock()
+            _Writer(wiring, block, instance, names).threadblock()
             for instance in range(instances)
             for block in at[gpu]
         ]
@@ -104,11 +107,30 @@ def gpus_of(
                 *chunks,
                 tuple(blocks),
                 memory_channels=tuple(channels.peers[gpu]),
-                remote_buffers=tuple(RemoteBuffer(*one, ("memory",)) for one in remote.numbers),
+                switch_channels=tuple(mine),
+                remote_buffers=tuple(RemoteBuffer(*one, ("memory",)) for one in names.remote),
                 semaphores=(0,) * many,
             )
         )
     return found
+
+
+def _groups(wiring: Wiring, where: Where) -> list[SwitchGroup]:
+    """Return the buffers that switches write or add up, in one order for all GPUs."""
+    found = {
+        SwitchGroup(where(slot, 0)[0], _ranks(action))
+        for phases in wiring.phases.values()
+        for phase in phases.values()
+        for action in phase.actions
+        if action.also
+        for slot in (action.target, *(action.sources if action.kind == "glres" else ()))
+    }
+    return sorted(found, key=lambda group: (group.ranks, group.buffer))
+
+
+def _ranks(action: Action) -> tuple[int, ...]:
+    """The GPUs that an operation of a switch is of; none if it is no such."""
+    return tuple(sorted(slot.gpu for slot in action.targets)) if action.also else ()
 
 
 def wired(phases: Mapping[Block, Mapping[int, Phase]]) -> Wiring:
@@ -119,10 +141,11 @@ def wired(phases: Mapping[Block, Mapping[int, Phase]]) -> Wiring:
     many = defaultdict[int, int](int)
     for block in sorted(phases):
         written = {
-            action.target.gpu
+            slot.gpu
             for phase in phases[block].values()
             for action in phase.actions
-            if action.target.gpu != block.gpu
+            for slot in action.targets
+            if slot.gpu != block.gpu
         }
         for phase in phases[block].values():
             for other in phase.signals:
@@ -183,6 +206,26 @@ class _Numbers(dict[T, int]):
         return tuple(self)
 
 
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What the threadblocks of a GPU have in common.
+
+    Parameters
+    ----------
+    channels : _Channels
+    remote : _Numbers
+        Buffers of other GPUs, as they come.
+    groups : mapping
+        The number of each switch channel.
+    where : callable
+    """
+
+    channels: _Channels
+    remote: _Numbers[tuple[int, str]]
+    groups: Mapping[SwitchGroup, int]
+    where: Where
+
+
 class _Writer:
     """A threadblock as it is written."""
 
@@ -191,13 +234,11 @@ class _Writer:
         wiring: Wiring,
         block: Block,
         instance: int,
-        channels: _Channels,
-        remote: _Numbers[tuple[int, str]],
-        where: Where,
+        names: _Names,
     ) -> None:
-        self.wiring, self.block, self.instance = wiring, block, instance
-        self.channels, self.remote, self.where = channels, remote, where
+        self.wiring, self.block, self.instance, self.names = wiring, block, instance, names
         self.own_channels, self.own_buffers = _Numbers[int](), _Numbers[int]()
+        self.own_switches = _Numbers[int]()
         self.done: list[Operation] = []
         self.mixed = False
         self.touched = set[tuple[bool, str, int]]()
@@ -222,6 +263,7 @@ class _Writer:
         return PlanThreadblock(
             tuple(self.done),
             memory_channels=self.own_channels.numbers,
+            switch_channels=self.own_switches.numbers,
             memory_buffers=self.own_buffers.numbers,
         )
 
@@ -256,7 +298,7 @@ class _Writer:
 
     def _tell(self, kind: str, others: Sequence[Block]) -> None:
         ids = [
-            self.own_channels.of(self.channels.number[self.instance, self.block, other])
+            self.own_channels.of(self.names.channels.number[self.instance, self.block, other])
             for other in others
         ]
         self._touch(kind, ids)
@@ -286,9 +328,10 @@ class _Writer:
         return _Row(
             action.kind,
             action.target.gpu,
-            tuple(self.where(one, self.instance) for one in action.sources),
-            self.where(action.target, self.instance),
+            tuple(self.names.where(one, self.instance) for one in action.sources),
+            self.names.where(action.target, self.instance),
             action.target.size,
+            _ranks(action),
         )
 
     def _put(self, rows: Sequence[_Row]) -> Operation:
@@ -298,7 +341,7 @@ class _Writer:
                 "remote",
                 row.target[1],
                 row.size,
-                self.own_buffers.of(self.remote.of((row.gpu, row.target[0]))),
+                self.own_buffers.of(self.names.remote.of((row.gpu, row.target[0]))),
             )
             for row in rows
         ]
@@ -306,33 +349,42 @@ class _Writer:
 
     def _local(self, row: _Row) -> Operation:
         sources = tuple(Span(*place, row.size) for place in row.sources)
-        return Operation(row.kind, sources, (Span(*row.target, row.size),))
+        if not row.ranks:
+            return Operation(row.kind, sources, (Span(*row.target, row.size),))
+        if row.kind == "glres":
+            sources = (self._of_switch(row, row.sources[0]),)
+        return Operation(row.kind, sources, (self._of_switch(row, row.target),), "switch")
+
+    def _of_switch(self, row: _Row, place: Place) -> Span:
+        number = self.names.groups[SwitchGroup(place[0], row.ranks)]
+        return Span("switch", place[1], row.size, self.own_switches.of(number))
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One data operation of one span."""
+    """One data operation of one span; ``ranks`` are the GPUs of a switch channel."""
 
     kind: str
     gpu: int
     sources: tuple[Place, ...]
     target: Place
     size: int
+    ranks: tuple[int, ...] = ()
 
     @property
     def key(self) -> tuple[object, ...]:
         """By which rows are sorted: neighbours next to each other."""
-        return self.kind, self.sources[0][0], self.gpu, self.target, self.sources
+        return self.kind, self.sources[0][0], self.gpu, self.ranks, self.target, self.sources
 
     def joined(self, other: _Row) -> _Row | None:
         """Return both as one, if the other lies behind it everywhere."""
-        mine = (self.kind, self.gpu, len(self.sources))
-        if mine != (other.kind, other.gpu, len(other.sources)):
+        mine = (self.kind, self.gpu, self.ranks, len(self.sources))
+        if mine != (other.kind, other.gpu, other.ranks, len(other.sources)):
             return None
         pairs = [*zip(self.sources, other.sources, strict=True), (self.target, other.target)]
         if any(there != (here[0], here[1] + self.size) for here, there in pairs):
             return None
-        return _Row(self.kind, self.gpu, self.sources, self.target, self.size + other.size)
+        return replace(self, size=self.size + other.size)
 
 
 def _merged(rows: Iterable[_Row]) -> list[_Row]:

@@ -26,6 +26,7 @@ from forestcoll.schedule.export.mscclpp.loader_limits import (
     excess_of,
 )
 from forestcoll.schedule.export.mscclpp.signals import phases_of
+from forestcoll.schedule.export.mscclpp.switch_pieces import between_gpus
 from forestcoll.schedule.export.mscclpp.teams import Fullness, blocks_of
 from forestcoll.schedule.mscclpp.execution_plan import COLLECTIVES, Plan
 from forestcoll.schedule.program import Program
@@ -103,9 +104,10 @@ def to_mscclpp(program: Program, options: MscclppOptions | None = None) -> Plan:
         raise UnsupportedError(
             "unsupported: an all-to-all in MSCCL++; export it in the format msccl"
         )
-    pieces = pieces_of(program)
+    pieces = pieces_of(program, switches=True)
     layout = layout_of(program, pieces, options.instances, options.in_place)
-    draft = _Draft(program, options, layout, actions_of(in_units(pieces, layout.unit), layout))
+    ways = between_gpus(in_units(pieces, layout.unit), program.topology)
+    draft = _Draft(program, options, layout, actions_of(ways, layout))
     broken: list[Excess] = []
     for teams, most in _tries(options):
         found = draft.plan(teams, most)
@@ -194,7 +196,7 @@ class _Scratch:
         slots = {
             (slot.gpu, slot.peer, slot.layer, slot.chunk, slot.first): slot.size
             for action in actions
-            for slot in (*action.sources, action.target)
+            for slot in (*action.sources, *action.targets)
             if slot.peer >= 0
         }
         self.many = [0] * layout.gpus

@@ -9,6 +9,7 @@ from forestcoll.schedule import Chunks, Send
 from forestcoll.schedule.export.msccl.data_layout import Layout, layout_of
 from forestcoll.schedule.export.msccl.transfer_pieces import in_units, pieces_of
 from forestcoll.schedule.export.mscclpp.data_actions import Action, actions_of
+from forestcoll.schedule.export.mscclpp.switch_pieces import between_gpus
 from tests.schedule.made.programs import by_hand, line
 
 
@@ -18,9 +19,10 @@ def program(collective: str, gpus: int, sends: Sequence[Send], root: int = -1) -
 
 
 def actions(made: Program, *, in_place: bool = False) -> tuple[list[Action], Layout]:
-    pieces = pieces_of(made)
+    pieces = pieces_of(made, switches=True)
     layout = layout_of(made, pieces, 1, in_place)
-    return actions_of(in_units(pieces, layout.unit), layout), layout
+    ways = between_gpus(in_units(pieces, layout.unit), made.topology)
+    return actions_of(ways, layout), layout
 
 
 def down() -> Program:
