@@ -1,7 +1,7 @@
 """Phases as the operations of threadblocks, with the channels and buffers that they name.
 
 Problem: operations are few, and what threads do is in order only across a nop
-Input:   phases of threadblocks, and where slots lie in buffers.
+Input:   phases of threadblocks, their links, and where slots lie in buffers.
 Output:  the plan of each GPU.
 Cost:    linear, but for sorts of what is done at once.
 Source:  ours. Before it writes to a GPU, a threadblock waits for a relaxed signal from there that
@@ -11,15 +11,15 @@ Source:  ours. Before it writes to a GPU, a threadblock waits for a relaxed sign
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TypeVar
 
+from forestcoll.schedule.export.mscclpp.block_links import Channels, Wiring, channels_of
 from forestcoll.schedule.export.mscclpp.data_actions import Action, Slot
-from forestcoll.schedule.export.mscclpp.loader_limits import BLOCK_CHANNELS, IDS, SPANS, Excess
-from forestcoll.schedule.export.mscclpp.signals import Phase
+from forestcoll.schedule.export.mscclpp.loader_limits import IDS, SPANS
 from forestcoll.schedule.export.mscclpp.teams import Block
 from forestcoll.schedule.mscclpp.execution_plan import (
     Operation,
@@ -30,7 +30,7 @@ from forestcoll.schedule.mscclpp.execution_plan import (
     SwitchGroup,
 )
 
-__all__ = ["Place", "Where", "Wiring", "gpus_of", "wired"]
+__all__ = ["Place", "Where", "gpus_of"]
 
 T = TypeVar("T")
 
@@ -43,43 +43,6 @@ Where = Callable[[Slot, int], Place]
 _NOP = Operation("nop")
 
 
-@dataclass(frozen=True, slots=True)
-class Wiring:
-    """What all threadblocks know.
-
-    Parameters
-    ----------
-    phases : mapping
-    place : dict
-        The number of each threadblock at its GPU.
-    links : dict
-        Of each threadblock those of other GPUs that it has a channel to.
-    greeted : dict
-        Of each threadblock those from which it must hear that the launch has begun.
-    semaphores : dict
-        The number of each pair of threadblocks of one GPU, of which one signals the other.
-    shared : dict
-        How many semaphores each GPU has, of one instance.
-    """
-
-    phases: Mapping[Block, Mapping[int, Phase]]
-    place: dict[Block, int]
-    links: dict[Block, list[Block]]
-    greeted: dict[Block, list[Block]]
-    semaphores: dict[tuple[Block, Block], int]
-    shared: dict[int, int]
-
-    def excess(self, instances: int, most_threadblocks: int) -> Excess | None:
-        """Return a limit that is broken, as far as can be told before operations are written."""
-        at = Counter(block.gpu for block in self.place)
-        channels = max(map(len, self.links.values()), default=0)
-        found = (
-            Excess("threadblocks of a GPU", max(at.values()) * instances, most_threadblocks),
-            Excess("channels of a threadblock", channels, BLOCK_CHANNELS),
-        )
-        return next((one for one in found if one.needed > one.most), None)
-
-
 def gpus_of(
     wiring: Wiring,
     buffers: Sequence[tuple[int, int, int]],
@@ -90,7 +53,7 @@ def gpus_of(
     at = defaultdict[int, list[Block]](list)
     for block in sorted(wiring.phases):
         at[block.gpu].append(block)
-    channels = _channels(wiring, at, instances)
+    channels = channels_of(wiring, at, instances)
     groups = _groups(wiring, where)
     found = []
     for gpu, chunks in enumerate(buffers):
@@ -133,66 +96,6 @@ def _ranks(action: Action) -> tuple[int, ...]:
     return tuple(sorted(slot.gpu for slot in action.targets)) if action.also else ()
 
 
-def wired(phases: Mapping[Block, Mapping[int, Phase]]) -> Wiring:
-    """Find out who has a channel to whom, and who shares a semaphore."""
-    links = defaultdict[Block, set[Block]](set)
-    greeted = defaultdict[Block, dict[int, Block]](dict)
-    semaphores: dict[tuple[Block, Block], int] = {}
-    many = defaultdict[int, int](int)
-    for block in sorted(phases):
-        written = {
-            slot.gpu
-            for phase in phases[block].values()
-            for action in phase.actions
-            for slot in action.targets
-            if slot.gpu != block.gpu
-        }
-        for phase in phases[block].values():
-            for other in phase.signals:
-                if other.gpu == block.gpu:
-                    if (block, other) not in semaphores:
-                        semaphores[block, other] = many[block.gpu]
-                        many[block.gpu] += 1
-                    continue
-                links[block].add(other)
-                links[other].add(block)
-                if other.gpu in written:
-                    first = greeted[block].get(other.gpu, other)
-                    greeted[block][other.gpu] = min(first, other)
-    place: dict[Block, int] = {}
-    for _, blocks in groupby(sorted(phases), key=lambda block: block.gpu):
-        place |= {block: number for number, block in enumerate(blocks)}
-    return Wiring(
-        phases,
-        place,
-        {block: sorted(others) for block, others in links.items()},
-        {block: sorted(others.values()) for block, others in greeted.items()},
-        semaphores,
-        dict(many),
-    )
-
-
-@dataclass(slots=True)
-class _Channels:
-    """The channels of each GPU: the GPU at the other end; and who uses which, by instance."""
-
-    peers: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
-    number: dict[tuple[int, Block, Block], int] = field(default_factory=dict)
-
-
-def _channels(wiring: Wiring, at: Mapping[int, Sequence[Block]], instances: int) -> _Channels:
-    """Number channels so that the n-th of two GPUs are of the same two threadblocks."""
-    found = _Channels()
-    for gpu in sorted(at):
-        pairs = [(block, other) for block in at[gpu] for other in wiring.links.get(block, [])]
-        pairs.sort(key=lambda pair: (pair[1].gpu, min(pair), max(pair)))
-        for instance in range(instances):
-            for block, other in pairs:
-                found.number[instance, block, other] = len(found.peers[gpu])
-                found.peers[gpu].append(other.gpu)
-    return found
-
-
 class _Numbers(dict[T, int]):
     """Numbers things as they come."""
 
@@ -212,7 +115,7 @@ class _Names:
 
     Parameters
     ----------
-    channels : _Channels
+    channels : Channels
     remote : _Numbers
         Buffers of other GPUs, as they come.
     groups : mapping
@@ -220,7 +123,7 @@ class _Names:
     where : callable
     """
 
-    channels: _Channels
+    channels: Channels
     remote: _Numbers[tuple[int, str]]
     groups: Mapping[SwitchGroup, int]
     where: Where

@@ -13,13 +13,12 @@ Source:  ours. What a piece brings is named by what it is made of: the own part 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from forestcoll.errors import ExportError, UnsupportedError
 from forestcoll.schedule.export.msccl.data_layout import Layout
-from forestcoll.schedule.export.msccl.transfer_pieces import Piece
-from forestcoll.schedule.export.mscclpp.switch_pieces import Ways
+from forestcoll.schedule.export.mscclpp.switch_pieces import Alike, Ways
 
 __all__ = ["Action", "Slot", "actions_of"]
 
@@ -149,62 +148,6 @@ def _sorted(actions: Sequence[Action]) -> list[Action]:
 _SENDING = ("put", "gstore", "glres")
 
 
-@dataclass(frozen=True, slots=True)
-class _Alike:
-    """The pieces of a place that switches copy, by their label, and that they add up."""
-
-    copies: dict[int, list[int]]
-    sums: dict[int, list[int]]
-    fused: set[int]
-
-    @classmethod
-    def of(cls, ways: Ways, numbers: Sequence[int]) -> _Alike:
-        """Sort pieces by their labels.
-
-        Raises
-        ------
-        UnsupportedError
-            If something is added up that is not copied to all whose parts are in it.
-        """
-        copies, sums = (_by_label(numbers, labels) for labels in (ways.copies, ways.sums))
-        fused = set[int]()
-        for members in copies.values():
-            needs = ways.pieces[members[0]].needs
-            if sorted(needs) in sums.values():
-                fused |= set(needs)
-        for members in sums.values():
-            if not fused.issuperset(members):
-                first = ways.pieces[members[0]]
-                raise UnsupportedError(
-                    f"unsupported: a switch adds up chunk {first.chunk} for rank {first.head} "
-                    f"alone, and MSCCL++ adds up in a switch only what it then writes to all of "
-                    f"the same GPUs; take a schedule without multicast"
-                )
-        return cls(copies, sums, fused)
-
-    def is_fused(self, key: _Key, gpus: Sequence[int], pieces: Sequence[Piece]) -> bool:
-        """Whether what is copied is the sum over a switch of the parts of all these GPUs."""
-        base, adds = key
-        if not self.fused.intersection(adds):
-            return False
-        parts = [(pieces[one].tail, pieces[one].needs) for one in adds]
-        if base == OWN and sorted(parts) == [(one, ()) for one in sorted(gpus[1:])]:
-            return True
-        raise UnsupportedError(
-            f"unsupported: a switch adds up parts of {len(adds) + 1} GPUs and copies the sum to "
-            f"{len(gpus)}, or what it adds up are sums; MSCCL++ adds up in a switch what all GPUs "
-            f"have at first, for all of them; take a schedule without multicast"
-        )
-
-
-def _by_label(numbers: Sequence[int], labels: Mapping[int, int]) -> dict[int, list[int]]:
-    found = defaultdict[int, list[int]](list)
-    for number in numbers:
-        if number in labels:
-            found[labels[number]].append(number)
-    return dict(found)
-
-
 class _Place:
     """What happens at all GPUs to one place of the data."""
 
@@ -224,7 +167,7 @@ class _Place:
 
     def actions(self) -> list[Action]:
         """Return all that is done."""
-        alike = _Alike.of(self.ways, self.numbers)
+        alike = Alike.of(self.ways, self.numbers)
         for number in self.numbers:
             if number in self.arrivals or number in alike.fused:
                 continue
@@ -354,7 +297,7 @@ class _Place:
             made.needs += [one for one in self._readers_of_own(made.gpu) if one is not made]
             self._move(version, due)
 
-    def _store(self, members: Sequence[int], alike: _Alike) -> None:
+    def _store(self, members: Sequence[int], alike: Alike) -> None:
         """Let a switch copy something to several GPUs, or what it adds up from all of them."""
         first = self.pieces[members[0]]
         gpu, heads = first.tail, [self.pieces[one].head for one in members]
@@ -365,7 +308,10 @@ class _Place:
         if self._key(gpu, self.coming[gpu]) != key:
             raise self._refused(f"what rank {gpu} sends is not its result")
         due = self._slot(gpu, DUE)
-        if alike.is_fused(key, (gpu, *heads), self.pieces):
+        fused = alike.is_fused(key[1], (gpu, *heads), self.pieces)
+        if fused and key[0] != OWN:
+            raise self._refused(f"rank {gpu} adds to what it got, not to what it has")
+        if fused:
             parts = [self._version(one, (OWN, ())) for one in (gpu, *heads)]
             action = Action("glres", gpu, [parts[0].slot], due)
             for part in parts:

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from forestcoll.errors import ExportError, InvalidParameterError, UnsupportedError
 from forestcoll.schedule.export.msccl.data_layout import Layout, layout_of
 from forestcoll.schedule.export.msccl.transfer_pieces import in_units, pieces_of
-from forestcoll.schedule.export.mscclpp.block_programs import Place, gpus_of, wired
+from forestcoll.schedule.export.mscclpp.block_links import wired
+from forestcoll.schedule.export.mscclpp.block_programs import Place, gpus_of
 from forestcoll.schedule.export.mscclpp.data_actions import DUE, OWN, Action, Slot, actions_of
 from forestcoll.schedule.export.mscclpp.loader_limits import (
     GPU_THREADBLOCKS,

@@ -18,7 +18,7 @@ from forestcoll.errors import UnsupportedError
 from forestcoll.schedule.export.msccl.transfer_pieces import Piece
 from forestcoll.topology.model import Topology
 
-__all__ = ["Ways", "between_gpus"]
+__all__ = ["Alike", "Ways", "between_gpus"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +106,58 @@ def _check_boxes(ways: Ways, topology: Topology) -> None:
                     f"are in two boxes; switch channels of MSCCL++ are of one, so mark no switch "
                     f"between boxes multicast"
                 )
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """The pieces of a place that switches copy, by their label, and that they add up."""
+
+    copies: dict[int, list[int]]
+    sums: dict[int, list[int]]
+    fused: set[int]
+
+    @classmethod
+    def of(cls, ways: Ways, numbers: Sequence[int]) -> Alike:
+        """Sort pieces by their labels.
+
+        Raises
+        ------
+        UnsupportedError
+            If something is added up that is not copied to all whose parts are in it.
+        """
+        copies, sums = (_by_label(numbers, labels) for labels in (ways.copies, ways.sums))
+        fused = set[int]()
+        for members in copies.values():
+            needs = ways.pieces[members[0]].needs
+            if sorted(needs) in sums.values():
+                fused |= set(needs)
+        for members in sums.values():
+            if not fused.issuperset(members):
+                first = ways.pieces[members[0]]
+                raise UnsupportedError(
+                    f"unsupported: a switch adds up chunk {first.chunk} for rank {first.head} "
+                    f"alone, and MSCCL++ adds up in a switch only what it then writes to all of "
+                    f"the same GPUs; take a schedule without multicast"
+                )
+        return cls(copies, sums, fused)
+
+    def is_fused(self, adds: Sequence[int], gpus: Sequence[int], pieces: Sequence[Piece]) -> bool:
+        """Whether what is copied is the sum over a switch of the parts of all these GPUs."""
+        if not self.fused.intersection(adds):
+            return False
+        parts = [(pieces[one].tail, pieces[one].needs) for one in adds]
+        if sorted(parts) == [(one, ()) for one in sorted(gpus[1:])]:
+            return True
+        raise UnsupportedError(
+            f"unsupported: a switch adds up parts of {len(adds) + 1} GPUs and copies the sum to "
+            f"{len(gpus)}, or what it adds up are sums; MSCCL++ adds up in a switch what all GPUs "
+            f"have at first, for all of them; take a schedule without multicast"
+        )
+
+
+def _by_label(numbers: Sequence[int], labels: Mapping[int, int]) -> dict[int, list[int]]:
+    found = defaultdict[int, list[int]](list)
+    for number in numbers:
+        if number in labels:
+            found[labels[number]].append(number)
+    return dict(found)
