@@ -10,18 +10,10 @@ from forestcoll.schedule.export.msccl.transfer_pieces import Piece
 from forestcoll.schedule.export.mscclpp.switch_pieces import Alike, Ways, between_gpus
 from forestcoll.schedule.interpret import interpret_plan
 from forestcoll.schedule.mscclpp import Plan, SwitchGroup
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from tests.baselines.claims import load, run
+from tests.schedule.export.mscclpp.made_plans import star
 from tests.schedule.made.run_mscclpp import RIGHT, carried_out
-
-
-def star(gpus: int, boxes: int = 1) -> Topology:
-    """GPUs around a switch that copies and adds."""
-    builder = TopologyBuilder()
-    switch = builder.switch("w", multicast=True)
-    for place in range(gpus):
-        builder.link(builder.gpu(f"g{place}", place % boxes, place // boxes), switch, 1)
-    return builder.build("star")
 
 
 def piece(tail: int, head: int, *needs: int, adds: bool = False) -> Piece:
