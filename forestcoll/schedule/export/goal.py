@@ -21,9 +21,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from forestcoll.errors import ExportError
+from forestcoll.schedule.export.between_gpus import between_gpus
 from forestcoll.schedule.export.partition import Partition
 from forestcoll.schedule.program import Program
-from forestcoll.schedule.transform.between_gpus import between_gpus
 
 __all__ = ["goal"]
 

@@ -123,7 +123,7 @@ def _of(*kinds: str) -> Callable[[Operation], bool]:
     return lambda one: one.kind in kinds
 
 
-_DATA = _of("put", "copy", "re")
+_DATA = _of("put", "copy", "re", "gstore", "glres")
 
 MSCCLPP_MUTATIONS: dict[str, tuple[Callable[[Operation], bool], Change]] = {
     "dropped nop": (_of("nop"), _dropped),

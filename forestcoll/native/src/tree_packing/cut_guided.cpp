@@ -27,36 +27,50 @@ namespace forestcoll {
 namespace {
 
 // An edge into a node that the partial tree may take.
+//
+// Whole trees first, then those within the free depth, then those on much wider arcs, then low
+// ones. If the first trees were as low as can be, they would use up the narrow arcs that lead
+// everywhere, and the last ones would be chains over the wide arcs.
 struct Edge {
-  Amount whole;     // of the partial tree, as far as the edge is known to be safe
-  int depth;        // of the new node
-  int excess;       // of this depth over the free one
-  Amount capacity;  // left on the arc
-  int arc;          // -1: none
+  Amount whole = 0;         // of the partial tree, as far as the edge is known to be safe
+  std::uint64_t merit = 0;  // see below
+  Amount capacity = 0;      // left on the arc
+  int arc = -1;             // -1: none
 
-  // Whole trees first, then those within the free depth, then those on much wider arcs, then low
-  // ones. If the first trees were as low as can be, they would use up the narrow arcs that lead
-  // everywhere, and the last ones would be chains over the wide arcs.
   bool operator<(const Edge& other) const {
     if (whole != other.whole) return whole < other.whole;
-    if (excess != other.excess) return excess > other.excess;
-    if (magnitude() != other.magnitude()) return magnitude() < other.magnitude();
-    if (depth != other.depth) return depth > other.depth;
+    if (merit != other.merit) return merit < other.merit;
     if (capacity != other.capacity) return capacity < other.capacity;
     return arc > other.arc;
   }
+};
+
+// Of a depth: less excess over the free one counts before the magnitude of the capacity, that
+// before less depth. Each has bits of its own, depths so many that no tree of nodes gets deeper.
+class DepthMerit {
+ public:
+  DepthMerit(int depth, int free)
+      : of_depth_((kDeepest - static_cast<std::uint64_t>(std::max(0, depth - free)))
+                      << (kDepthBits + kMagnitudeBits) |
+                  (kDeepest - static_cast<std::uint64_t>(depth))) {}
+
+  std::uint64_t with(Amount capacity) const {
+    const auto magnitude = std::bit_width(static_cast<std::uint64_t>(capacity));
+    return of_depth_ | static_cast<std::uint64_t>(magnitude) << kDepthBits;
+  }
 
  private:
-  int magnitude() const {
-    return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(capacity)));
-  }
+  static constexpr int kDepthBits = 28, kMagnitudeBits = 7;
+  static constexpr std::uint64_t kDeepest = (std::uint64_t{1} << kDepthBits) - 1;
+
+  std::uint64_t of_depth_;
 };
 
 // Where so many cuts in a row had to be learned for one tree, the rest is small and tight, and the
 // exact packer is done sooner.
 constexpr int kMostStalled = 32;
 
-constexpr Edge kNoEdge{0, 0, 0, 0, -1};
+constexpr Edge kNoEdge;
 
 // Entries of a tree into a set that it need not make.
 Amount further_entries(const Batch& tree, const NodeSet& set) {
@@ -190,24 +204,25 @@ class CutGuidedPacker {
 
   void enter(NodeId node, int depth) {
     depth_[node] = depth;
+    const DepthMerit merit = merit_at(depth + 1);
     for (std::size_t i = first_out_[node]; i < first_out_[node + 1]; ++i) {
       const auto& [_, head, capacity] = arcs_[i];
       if (!is_outside(head) || capacity == 0) continue;
+      const Amount whole = clipped(capacity);
       Edge& best = best_[head];
-      best = std::max(clipped(best), clipped(edge(capacity, depth + 1, static_cast<int>(i))));
+      if (whole < best.whole && whole < tree_.multiplicity) continue;
+      const Edge edge{whole, merit.with(capacity), capacity, static_cast<int>(i)};
+      best.whole = clipped(best.whole);
+      if (best < edge) best = edge;
     }
   }
 
   // Two children for every node would be enough to reach all of them within the free depth.
-  Edge edge(Amount whole, int depth, int index) const {
-    const int free = static_cast<int>(std::bit_width(unstarted_.size()));
-    return {whole, depth, std::max(0, depth - free), arcs_[index].capacity, index};
+  DepthMerit merit_at(int depth) const {
+    return {depth, static_cast<int>(std::bit_width(unstarted_.size()))};
   }
 
-  Edge clipped(Edge edge) const {
-    edge.whole = std::min(edge.whole, tree_.multiplicity);
-    return edge;
-  }
+  Amount clipped(Amount whole) const { return std::min(whole, tree_.multiplicity); }
 
   // Adds the best edge to the tree; false if the known cuts allow none. An edge only gets worse
   // while a tree grows, so one that is found to be as good as it was thought is the best.
@@ -216,7 +231,8 @@ class CutGuidedPacker {
       std::size_t place = 0;
       Edge best = kNoEdge;
       for (std::size_t i = 0; i < outside_.size(); ++i) {
-        const Edge edge = clipped(best_[outside_[i]]);
+        Edge& edge = best_[outside_[i]];
+        edge.whole = clipped(edge.whole);
         if (!(best < edge)) continue;
         best = edge;
         place = i;
@@ -244,8 +260,9 @@ class CutGuidedPacker {
     for (const int index : in_[head]) {
       const NodeId tail = arc(index).tail;
       if (is_outside(tail)) continue;
-      const int depth = depth_[tail] + 1;
-      Edge found = clipped(edge(arc(index).capacity, depth, index));
+      const Amount capacity = arc(index).capacity;
+      const DepthMerit merit = merit_at(depth_[tail] + 1);
+      Edge found{clipped(capacity), merit.with(capacity), capacity, index};
       if (found < best) continue;  // cuts can only make it worse
       found.whole = safe(index);
       if (found.whole > 0) best = std::max(best, found);
@@ -260,7 +277,7 @@ class CutGuidedPacker {
     cuts_.enter(tail, head, edge.whole);
     tree_.parent[head] = tail;
     edges_.push_back(edge.arc);
-    enter(head, edge.depth);
+    enter(head, depth_[tail] + 1);
   }
 
   void give_back(Amount trees) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace forestcoll {
 
@@ -10,6 +11,9 @@ namespace {
 // Steps for each node and arc: up to 10 go into the shortest paths and their first repair. Trees
 // packed one by one took as long as 10 to 110.
 constexpr std::int64_t kBudget = 16;
+
+// Depths that are written at a time for each node.
+constexpr int kBlock = 16;
 
 // A second or two. Of the partial packings of up to 256 nodes in fuzz and benchmarks, those that
 // could be repaired at all took up to 80 million.
@@ -84,13 +88,30 @@ int PartialPacking::add(NodeId root, Amount multiplicity) {
     node.depth.push_back(0);
     node.children.push_back(0);
   }
+  depths_.resize(depths_.size() + trees_.size(), 0);
   return num_batches() - 1;
 }
 
 void PartialPacking::set_depth(int batch, NodeId node, int depth) {
   trees_[node].depth[batch] = depth;
+  depths_[index(batch) * trees_.size() + index(node)] = depth;
   int& height = heights_[batch];
   height = std::max(height, depth);
+}
+
+void PartialPacking::set_depths(std::vector<int> depths) {
+  depths_ = std::move(depths);
+  for (int batch = 0; batch < num_batches(); ++batch) {
+    heights_[batch] = *std::ranges::max_element(depths_in(batch));
+  }
+  // In blocks of a cache line of each node's.
+  for (int first = 0; first < num_batches(); first += kBlock) {
+    const int end = std::min(first + kBlock, num_batches());
+    for (NodeId v = 0; v < num_nodes(); ++v) {
+      auto& of_node = trees_[v].depth;
+      for (int batch = first; batch < end; ++batch) of_node[batch] = depth(batch, v);
+    }
+  }
 }
 
 void PartialPacking::attach(int batch, int index) {
@@ -129,6 +150,7 @@ void PartialPacking::uproot(int batch) {
     node.depth[batch] = 0;
     node.children[batch] = 0;
   }
+  std::ranges::fill_n(depths_.begin() + std::ssize(trees_) * batch, std::ssize(trees_), 0);
   heights_[batch] = 0;
 }
 
@@ -142,6 +164,9 @@ int PartialPacking::split(int batch, Amount part) {
     node.depth.push_back(node.depth[batch]);
     node.children.push_back(node.children[batch]);
   }
+  const std::size_t row = depths_.size();
+  depths_.resize(row + trees_.size());
+  std::ranges::copy(depths_in(batch), depths_.begin() + static_cast<std::ptrdiff_t>(row));
   return num_batches() - 1;
 }
 

@@ -1,8 +1,11 @@
 #include "forestcoll/tree_packing/repair.hpp"
 
 #include <algorithm>
-#include <cstdint>
+#include <array>
+#include <bit>
 #include <utility>
+
+#include "forestcoll/tree_packing/options.hpp"
 
 namespace forestcoll {
 
@@ -15,61 +18,29 @@ constexpr std::ptrdiff_t kWindow = 32;
 // and capacities odd, hardly any exchange fits and there are millions to try.
 constexpr int kEffort = 1024;
 
-// Places that each batch may take, as bits, for the batches that were asked about.
-class Options {
+// How many batches an exchange moves from one in-arc to another and back.
+constexpr std::size_t kMostMoves = 12;
+
+// The batches of a step, one way.
+class Moves {
  public:
-  explicit Options(std::size_t places) : words_((places + 63) / 64) {}
-
-  static bool has(std::span<const std::uint64_t> places, std::size_t place) {
-    return (places[place / 64] >> (place % 64) & 1) != 0;
-  }
-  static void add(std::span<std::uint64_t> places, std::size_t place) {
-    places[place / 64] |= std::uint64_t{1} << (place % 64);
-  }
-
-  std::size_t words() const { return words_; }
-  bool knows(int batch) const { return batch < known_.count() && known_[batch]; }
-  void forget(int batch) {
-    if (knows(batch)) known_[batch] = 0;
-  }
-  std::span<const std::uint64_t> of(int batch) const {
-    return std::span(bits_).subspan(static_cast<std::size_t>(batch) * words_, words_);
-  }
-  // The batch is known from now on, with no place yet.
-  std::span<std::uint64_t> start(int batch, int num_batches) {
-    known_.resize(num_batches, 0);
-    bits_.resize(known_.size() * words_);
-    known_[batch] = 1;
-    const auto places = std::span(bits_).subspan(static_cast<std::size_t>(batch) * words_, words_);
-    std::ranges::fill(places, 0);
-    return places;
-  }
+  void push_back(int batch) { batches_[count_++] = batch; }
+  bool contains(int batch) const { return std::find(begin(), end(), batch) != end(); }
+  int front() const { return batches_[0]; }
+  const int* begin() const { return batches_.data(); }
+  const int* end() const { return begin() + count_; }
 
  private:
-  std::size_t words_;
-  std::vector<std::uint64_t> bits_;
-  IndexedVector<std::uint8_t> known_;
+  std::array<int, kMostMoves> batches_;
+  std::size_t count_ = 0;
 };
 
 class NodeRepair {
  public:
-  NodeRepair(PartialPacking& packing, NodeId node, const Rule& rule)
-      : packing_(packing),
-        node_(node),
-        rule_(rule),
-        arcs_(packing.in_arcs(node)),
-        on_(arcs_.size()),
-        options_(arcs_.size()) {
-    for (int batch = 0; batch < packing.num_batches(); ++batch) {
-      if (const int arc = packing.via(batch, node); arc >= 0 && packing.multiplicity(batch) > 0) {
-        on_[packing.place_of(arc)].push_back(batch);
-      }
-    }
-    for (auto& batches : on_) std::ranges::sort(batches, larger());
-    packing_.spend(static_cast<std::size_t>(packing.num_batches()));
-  }
+  explicit NodeRepair(PartialPacking& packing) : packing_(packing) {}
 
-  bool run() {
+  bool run(NodeId node, const Rule& rule) {
+    begin(node, rule);
     bool all = true;
     for (std::size_t place = 0; place < arcs_.size(); ++place) {
       while (left(place) < 0 && relieve(place)) {
@@ -82,10 +53,33 @@ class NodeRepair {
  private:
   struct Step {
     std::size_t place;
-    std::size_t before;      // position in steps
-    std::vector<int> forth;  // batches that come from there
-    std::vector<int> back;   // batches that go there in exchange
+    std::size_t before;  // position in steps
+    Moves forth;         // batches that come from there
+    Moves back;          // batches that go there in exchange
   };
+
+  void begin(NodeId node, const Rule& rule) {
+    node_ = node;
+    rule_ = rule;
+    arcs_ = packing_.in_arcs(node);
+    effort_ = kEffort;
+    options_.begin(arcs_.size(), packing_.num_batches());
+    tails_.clear();
+    left_.clear();
+    for (const int arc : arcs_) {
+      tails_.push_back(packing_.arc(arc).tail);
+      left_.push_back(packing_.left(arc));
+    }
+    if (on_.size() < arcs_.size()) on_.resize(arcs_.size());
+    for (auto& batches : on_) batches.clear();
+    for (int batch = 0; batch < packing_.num_batches(); ++batch) {
+      if (const int arc = packing_.via(batch, node); arc >= 0 && packing_.multiplicity(batch) > 0) {
+        on_[packing_.place_of(arc)].push_back(batch);
+      }
+    }
+    for (auto& batches : on_) std::ranges::sort(batches, larger());
+    packing_.spend(static_cast<std::size_t>(packing_.num_batches()));
+  }
 
   // Large batches first; ties by number keep the result deterministic.
   struct Larger {
@@ -96,43 +90,60 @@ class NodeRepair {
   };
   Larger larger() const { return {&packing_}; }
 
-  Amount left(std::size_t place) const { return packing_.left(arcs_[place]); }
-  Amount most_room() const {
-    Amount most = 0;
-    for (std::size_t place = 0; place < arcs_.size(); ++place) most = std::max(most, left(place));
-    return most;
+  Amount left(std::size_t place) const { return left_[place]; }
+  Amount most_room() const { return std::max<Amount>(0, *std::ranges::max_element(left_)); }
+
+  // Whether a batch may take an in-arc.
+  bool may_move(int batch, std::size_t to) {
+    if (!options_.knows(batch)) find_options(batch);
+    return options_.has(batch, to);
   }
 
-  // Whether a batch may take an in-arc. Depends on the batch alone, so it is asked of the packing
-  // once, and again after the batch has moved.
-  bool may_move(int batch, std::size_t to) { return Options::has(options(batch), to); }
-
-  std::span<const std::uint64_t> options(int batch) {
-    if (!options_.knows(batch)) {
-      const auto places = options_.start(batch, packing_.num_batches());
-      packing_.spend(arcs_.size());
-      for (std::size_t to = 0; to < arcs_.size(); ++to) {
-        if (allows(batch, to)) Options::add(places, to);
-      }
-    }
+  Places options(int batch) {
+    if (!options_.knows(batch)) find_options(batch);
     return options_.of(batch);
   }
 
-  bool allows(int batch, std::size_t to) const {
-    const NodeId tail = packing_.arc(arcs_[to]).tail;
-    const int rise = packing_.depth(batch, tail) + 1 - packing_.depth(batch, node_);
-    if (rise <= 0) return true;
+  void find_options(int batch) {
+    const auto depths = packing_.depths_in(batch);
+    const int own = depths[static_cast<std::size_t>(node_)];
+    const int least = least_forbidden_depth(batch, own);
+    const auto places = options_.start(batch, packing_.num_batches());
+    packing_.spend(arcs_.size());
+    for (std::size_t place = 0, word = 0; word < places.size(); ++word) {
+      Word bits = 0;
+      const std::size_t end = std::min<std::size_t>(place + kWordBits, tails_.size());
+      for (std::size_t bit = 0; place < end; ++place, ++bit) {
+        const int depth = depths[static_cast<std::size_t>(tails_[place])];
+        if (depth < least) bits |= Word{1} << bit;
+      }
+      places[word] = bits;
+    }
+    if (least > own && !packing_.is_leaf(batch, node_)) forbid_below(batch, places);
+  }
+
+  void forbid_below(int batch, std::span<Word> places) const {
+    for (std::size_t place = 0; place < tails_.size(); ++place) {
+      if (options_.has(batch, place) && packing_.is_below(batch, tails_[place], node_)) {
+        places[place / kWordBits] &= ~bit_in_word(static_cast<int>(place));
+      }
+    }
+  }
+
+  // A parent must be less deep than this, and not below the node.
+  int least_forbidden_depth(int batch, int own) const {
+    const bool is_leaf = packing_.is_leaf(batch, node_);
     switch (rule_.change) {
       case Rule::Change::kNotDeeper:
-        return false;
+        return own;
       case Rule::Change::kLeaves:
-        return packing_.depth(batch, tail) < rule_.max_height && packing_.is_leaf(batch, node_);
+        return is_leaf ? std::max(own, rule_.max_height) : own;
       case Rule::Change::kAny:
-        if (packing_.is_leaf(batch, node_)) return packing_.depth(batch, tail) < rule_.max_height;
-        return packing_.height(batch) + rise <= rule_.max_height &&
-               !packing_.is_below(batch, tail, node_);
+        // What is below the node comes as much deeper as the node.
+        return std::max(
+            own, is_leaf ? rule_.max_height : own + rule_.max_height - packing_.height(batch));
     }
-    return false;
+    return own;
   }
 
   // Takes some load off an in-arc; false if nothing can.
@@ -158,6 +169,8 @@ class NodeRepair {
     auto& target = on_[to];
     target.insert(std::ranges::lower_bound(target, batch, larger()), batch);
     packing_.move(batch, arcs_[to]);
+    left_[from] += packing_.multiplicity(batch);
+    left_[to] -= packing_.multiplicity(batch);
     options_.forget(batch);
   }
 
@@ -166,8 +179,8 @@ class NodeRepair {
     const auto sized = [&](std::size_t place) { return of_size(place, size); };
     const bool found = search(start, size, sized, [&](const Step& from, Step& step) {
       const auto batches = sized(from.place);
-      step.forth.assign(1, *std::ranges::find_if(
-                               batches, [&](int batch) { return may_move(batch, step.place); }));
+      step.forth.push_back(
+          *std::ranges::find_if(batches, [&](int batch) { return may_move(batch, step.place); }));
       return true;
     });
     if (found) follow_steps();
@@ -198,7 +211,7 @@ class NodeRepair {
   // larger, and what is too much comes back the same way.
   bool balance(const Step& from, Step& step, Amount amount) {
     bool forth = true;
-    for (int moves = 0; amount > 0 && moves < 12; ++moves) {
+    for (std::size_t moves = 0; amount > 0 && moves < kMostMoves; ++moves) {
       const std::size_t source = forth ? from.place : step.place;
       const std::size_t target = forth ? step.place : from.place;
       auto& chosen = forth ? step.forth : step.back;
@@ -216,52 +229,56 @@ class NodeRepair {
 
   // Of the batches that may move and are not taken, the largest up to the amount, or else the
   // smallest above it; -1 if there is none nearby.
-  int nearest(std::size_t from, std::size_t to, Amount amount, const std::vector<int>& taken,
-              const std::vector<int>& gone) {
+  int nearest(std::size_t from, std::size_t to, Amount amount, const Moves& taken,
+              const Moves& gone) {
     const auto usable = [&](int batch) {
-      return may_move(batch, to) && std::ranges::find(taken, batch) == taken.end() &&
-             std::ranges::find(gone, batch) == gone.end();
+      return may_move(batch, to) && !taken.contains(batch) && !gone.contains(batch);
     };
-    const auto nearby = near(from, amount);
-    packing_.spend(nearby.size());
-    const auto middle = nearby.begin() + std::min(first_up_to(from, amount), kWindow);
-    const auto found = std::find_if(middle, nearby.end(), usable);
-    if (found != nearby.end()) return *found;
-    for (auto at = middle; at != nearby.begin();) {
-      if (usable(*--at)) return *at;
-    }
-    return -1;
+    const std::ptrdiff_t middle = first_up_to(from, amount);
+    const auto larger = between(from, std::max<std::ptrdiff_t>(0, middle - kWindow), middle);
+    const auto others = between(from, middle, std::min(std::ssize(on_[from]), middle + kWindow));
+    packing_.spend(larger.size() + others.size());
+    const auto found = std::ranges::find_if(others, usable);
+    if (found != others.end()) return *found;
+    const auto last = std::find_if(larger.rbegin(), larger.rend(), usable);
+    return last == larger.rend() ? -1 : *last;
   }
 
   // Breadth first from an in-arc to one with room; the last step is the one that has it. A step
   // leads where some of the batches that `movers` names for its start may go and `choose` agrees.
+  // Where there is room the search ends, so it looks there first.
   template <typename Movers, typename Choose>
   bool search(std::size_t start, Amount room, Movers movers, Choose choose) {
     steps_.assign(1, {start, 0, {}, {}});
-    std::vector<std::size_t> open;
-    for (std::size_t place = 0; place < arcs_.size(); ++place) {
-      if (place != start) open.push_back(place);
-    }
-    // Where there is room the search ends, so look there first.
-    std::ranges::stable_partition(open, [&](std::size_t place) { return left(place) >= room; });
+    open_.assign(options_.words(), ~Word{0});
+    open_[start / kWordBits] &= ~bit_in_word(static_cast<int>(start));
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       find_targets(movers(steps_[i].place));
-      packing_.spend(open.size());
-      std::size_t kept = 0;
-      for (const std::size_t to : open) {
-        if (!Options::has(targets_, to)) {
-          open[kept++] = to;
-          continue;
-        }
+      packing_.spend(arcs_.size() - steps_.size());
+      const auto has_room = [&](std::size_t place) { return left(place) >= room; };
+      const auto step_to = [&](std::size_t to) {
         Step step{to, i, {}, {}};
-        if (!choose(steps_[i], step)) {
-          open[kept++] = to;
-          continue;
-        }
-        steps_.push_back(std::move(step));
-        if (left(to) >= room) return true;
+        if (!choose(steps_[i], step)) return false;
+        steps_.push_back(step);
+        return true;
+      };
+      if (visit_targets([&](std::size_t to) { return has_room(to) && step_to(to); })) return true;
+      visit_targets([&](std::size_t to) {
+        if (!has_room(to) && step_to(to))
+          open_[to / kWordBits] &= ~bit_in_word(static_cast<int>(to));
+        return false;
+      });
+    }
+    return false;
+  }
+
+  // The targets that the search has not come to, in order, until `visit` returns true.
+  template <typename Visit>
+  bool visit_targets(Visit visit) const {
+    for (std::size_t word = 0; word < open_.size(); ++word) {
+      for (Word bits = open_[word] & targets_[word]; bits != 0; bits &= bits - 1) {
+        if (visit(word * kWordBits + static_cast<std::size_t>(std::countr_zero(bits)))) return true;
       }
-      open.resize(kept);
     }
     return false;
   }
@@ -306,7 +323,7 @@ class NodeRepair {
       const auto batches = all(from.place);
       const auto smallest = std::find_if(batches.rbegin(), batches.rend(),
                                          [&](int batch) { return may_move(batch, step.place); });
-      step.forth.assign(1, *smallest);
+      step.forth.push_back(*smallest);
       return true;
     });
   }
@@ -340,21 +357,24 @@ class NodeRepair {
   }
 
   PartialPacking& packing_;
-  NodeId node_;
-  Rule rule_;
+  NodeId node_ = -1;
+  Rule rule_{};
   std::span<const int> arcs_;
+  std::vector<NodeId> tails_;           // of the in-arcs
+  std::vector<Amount> left_;            // of their capacities
   IndexedVector<std::vector<int>> on_;  // the batches on each in-arc, large ones first
   std::vector<Step> steps_;
   int effort_ = kEffort;  // exchanges that may still be tried
   Options options_;
-  std::vector<std::uint64_t> targets_;  // places that a search may go on to
+  std::vector<Word> targets_;  // places where the batches of a step may go
+  std::vector<Word> open_;     // places that a search has not come to
 };
 
 }  // namespace
 
 bool repair(PartialPacking& packing, NodeId node, const Rule& rule) {
   if (!packing.is_overloaded(node)) return true;
-  return NodeRepair(packing, node, rule).run();
+  return NodeRepair(packing).run(node, rule);
 }
 
 bool repair(PartialPacking& packing, int max_height, Progress& progress) {
@@ -364,11 +384,12 @@ bool repair(PartialPacking& packing, int max_height, Progress& progress) {
   for (NodeId v = 0; v < nodes; ++v) {
     if (packing.is_overloaded(v)) unsettled.push_back(v);
   }
+  NodeRepair node(packing);
   for (const bool may_split : {false, true}) {
     for (const auto change : {kNotDeeper, kLeaves, kAny}) {
       std::erase_if(unsettled, [&](NodeId v) {
         progress(nodes - static_cast<NodeId>(unsettled.size()), nodes);
-        return !packing.is_overspent() && repair(packing, v, {change, max_height, may_split});
+        return !packing.is_overspent() && node.run(v, {change, max_height, may_split});
       });
     }
   }

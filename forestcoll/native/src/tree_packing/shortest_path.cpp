@@ -3,7 +3,8 @@
 // other. At each node the batches with the fewest choices come first and take the emptiest in-arc;
 // what is overloaded then is repaired, first among nearer nodes, which keeps all trees as low as
 // the distances, and at last with any parents.
-#include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "forestcoll/tree_packing/repair.hpp"
 #include "forestcoll/tree_packing/starts.hpp"
@@ -12,59 +13,111 @@ namespace forestcoll {
 
 namespace {
 
-// Hops from each root, over arcs that can carry a tree, become the depths; false if a node is out
-// of reach.
-bool measure_distances(PartialPacking& packing) {
-  const Graph& graph = packing.graph();
-  const NodeId nodes = graph.num_nodes;
-  NodeMap<std::vector<NodeId>> out(nodes);
-  for (const Arc& arc : graph.arcs) {
-    if (arc.capacity > 0) out[arc.tail].push_back(arc.head);
+// Arcs that can carry a tree, by tail.
+class OutArcs {
+ public:
+  explicit OutArcs(const Graph& graph) : first_(graph.num_nodes + 1, 0) {
+    for (const Arc& arc : graph.arcs) {
+      if (arc.capacity > 0) ++first_[arc.tail + 1];
+    }
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    heads_.resize(first_.back());
+    NodeMap<std::size_t> next = first_;
+    for (const Arc& arc : graph.arcs) {
+      if (arc.capacity > 0) heads_[next[arc.tail]++] = arc.head;
+    }
   }
-  NodeMap<int> hops(nodes);
+  std::span<const NodeId> heads(NodeId tail) const {
+    return std::span(heads_).subspan(first_[tail], first_[tail + 1] - first_[tail]);
+  }
+
+ private:
+  NodeMap<std::size_t> first_;
+  std::vector<NodeId> heads_;
+};
+
+// Hops from each root become the depths; false if a node is out of reach.
+bool measure_distances(PartialPacking& packing) {
+  const OutArcs out(packing.graph());
+  const auto nodes = static_cast<std::size_t>(packing.num_nodes());
+  std::vector<int> depths(nodes * static_cast<std::size_t>(packing.num_batches()), -1);
   std::vector<NodeId> queue;
   for (int batch = 0; batch < packing.num_batches(); ++batch) {
-    std::ranges::fill(hops, -1);
-    hops[packing.root(batch)] = 0;
+    const auto hops = std::span(depths).subspan(static_cast<std::size_t>(batch) * nodes, nodes);
+    const auto depth = [&](NodeId node) -> int& { return hops[static_cast<std::size_t>(node)]; };
+    depth(packing.root(batch)) = 0;
     queue.assign(1, packing.root(batch));
     for (std::size_t i = 0; i < queue.size(); ++i) {
-      const int next = hops[queue[i]] + 1;
-      for (const NodeId u : out[queue[i]]) {
-        if (hops[u] >= 0) continue;
-        hops[u] = next;
+      const int next = depth(queue[i]) + 1;
+      for (const NodeId u : out.heads(queue[i])) {
+        if (depth(u) >= 0) continue;
+        depth(u) = next;
         queue.push_back(u);
       }
     }
-    if (std::ssize(queue) < nodes) return false;
-    for (NodeId v = 0; v < nodes; ++v) {
-      packing.set_depth(batch, v, hops[v]);
-    }
+    if (queue.size() < nodes) return false;
   }
+  packing.set_depths(std::move(depths));
   return true;
 }
 
-// Gives each batch the emptiest in-arc from a nearer node; those with few choices go first.
-void place(PartialPacking& packing, NodeId node) {
-  const auto arcs = packing.in_arcs(node);
-  const auto usable = [&](int arc, int batch) {
-    return packing.arc(arc).capacity > 0 &&
-           packing.depth(batch, packing.arc(arc).tail) < packing.depth(batch, node);
-  };
-  IndexedVector<std::vector<int>> by_choices(arcs.size() + 1);
-  for (int batch = 0; batch < packing.num_batches(); ++batch) {
-    const auto choices = std::ranges::count_if(arcs, [&](int arc) { return usable(arc, batch); });
-    by_choices[choices].push_back(batch);
-  }
-  by_choices[0].clear();  // the batches rooted here
-  for (const auto& batches : by_choices) {
-    for (const int batch : batches) {
-      int best = -1;
-      for (const int arc : arcs) {
-        if (usable(arc, batch) && (best < 0 || packing.left(arc) > packing.left(best))) best = arc;
-      }
-      packing.attach(batch, best);
+// The in-arcs by which a node is reached from nearer nodes, batch by batch. Depths are read arc by
+// arc, as they are stored.
+class Nearer {
+ public:
+  Nearer(PartialPacking& packing, NodeId node) : packing_(packing), own_(packing.depths_of(node)) {
+    for (const int arc : packing.in_arcs(node)) {
+      if (packing.arc(arc).capacity == 0) continue;
+      choices_.push_back({arc, packing.left(arc), packing.depths_of(packing.arc(arc).tail).data()});
     }
   }
+
+  // The batches that have a choice, those with few first.
+  std::vector<int> in_order() const {
+    std::vector<int> count(own_.size(), 0);
+    for (const Choice& choice : choices_) {
+      for (std::size_t batch = 0; batch < own_.size(); ++batch) {
+        count[batch] += choice.depths[batch] < own_[batch] ? 1 : 0;
+      }
+    }
+    IndexedVector<std::size_t> first(choices_.size() + 2, 0);
+    for (const int choices : count) ++first[choices + 1];
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    const std::size_t rooted = first[1];  // here, without a choice
+    std::vector<int> order(own_.size() - rooted);
+    for (std::size_t batch = 0; batch < own_.size(); ++batch) {
+      if (count[batch] > 0) order[first[count[batch]]++ - rooted] = static_cast<int>(batch);
+    }
+    return order;
+  }
+
+  // Gives the batch the emptiest of these.
+  void attach(int batch) {
+    const auto at = static_cast<std::size_t>(batch);
+    Choice* best = nullptr;
+    for (Choice& choice : choices_) {
+      if (choice.depths[at] >= own_[at]) continue;
+      if (best == nullptr || choice.left > best->left) best = &choice;
+    }
+    packing_.attach(batch, best->arc);
+    best->left -= packing_.multiplicity(batch);
+  }
+
+ private:
+  struct Choice {
+    int arc;
+    Amount left;        // of its capacity
+    const int* depths;  // of its tail, by batch
+  };
+
+  PartialPacking& packing_;
+  std::span<const int> own_;
+  std::vector<Choice> choices_;
+};
+
+void place(PartialPacking& packing, NodeId node) {
+  Nearer nearer(packing, node);
+  for (const int batch : nearer.in_order()) nearer.attach(batch);
 }
 
 }  // namespace

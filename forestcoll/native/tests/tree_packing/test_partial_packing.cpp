@@ -43,6 +43,7 @@ void is_consistent(const PartialPacking& packing, const std::vector<Amount>& tre
         at = packing.arc(packing.via(batch, at)).tail;
       }
       CHECK(hops == packing.depth(batch, v));
+      CHECK(hops == packing.depths_of(v)[static_cast<std::size_t>(batch)]);
       if (const int arc = packing.via(batch, v); arc >= 0) {
         left[arc] -= packing.multiplicity(batch);
       }

@@ -72,13 +72,7 @@ _Key = tuple[int, int]
 
 
 def pieces_of(program: Program) -> list[Piece]:
-    """Cut the transfers of a program into pieces, in its units.
-
-    Raises
-    ------
-    UnsupportedError
-        If a transfer begins or ends at a switch.
-    """
+    """Cut the transfers of a program into pieces, in its units."""
     transfers = _columns(program)
     of_chunk = defaultdict[int, list[int]](list)
     for number, chunk in enumerate(transfers.chunk):

@@ -1,9 +1,10 @@
 """Programs as execution plans of MSCCL++.
 
-To read, in the order of the passes (the first three are those of ``export/msccl/``, pieces, their
-layout and their values): ``data_actions`` (what is put, added and copied, after what), ``teams``
-(which threadblock does what), ``signals`` (who tells whom, when), ``block_programs``
-(operations), ``loader_limits``; then ``mscclpp_exporter``, which is all of it.
+To read, in the order of the passes (the first, pieces and their layout, are those of
+``export/msccl/``): ``switch_pieces`` (through switches), ``data_actions`` (what is put, added and
+copied, after what), ``teams`` (which threadblock does what), ``signals`` (who tells whom, when),
+``block_links`` (channels, semaphores), ``block_programs`` (operations), ``loader_limits``; then
+``mscclpp_exporter``, which is all of it.
 """
 
 from forestcoll.schedule.export.mscclpp.mscclpp_exporter import MscclppOptions, to_mscclpp

@@ -1,7 +1,7 @@
 """Phases as the operations of threadblocks, with the channels and buffers that they name.
 
 Problem: operations are few, and what threads do is in order only across a nop
-Input:   phases of threadblocks, and where slots lie in buffers.
+Input:   phases of threadblocks, their links, and where slots lie in buffers.
 Output:  the plan of each GPU.
 Cost:    linear, but for sorts of what is done at once.
 Source:  ours. Before it writes to a GPU, a threadblock waits for a relaxed signal from there that
@@ -11,15 +11,15 @@ Source:  ours. Before it writes to a GPU, a threadblock waits for a relaxed sign
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TypeVar
 
+from forestcoll.schedule.export.mscclpp.block_links import Channels, Wiring, channels_of
 from forestcoll.schedule.export.mscclpp.data_actions import Action, Slot
-from forestcoll.schedule.export.mscclpp.loader_limits import BLOCK_CHANNELS, IDS, SPANS, Excess
-from forestcoll.schedule.export.mscclpp.signals import Phase
+from forestcoll.schedule.export.mscclpp.loader_limits import IDS, SPANS
 from forestcoll.schedule.export.mscclpp.teams import Block
 from forestcoll.schedule.mscclpp.execution_plan import (
     Operation,
@@ -27,9 +27,10 @@ from forestcoll.schedule.mscclpp.execution_plan import (
     PlanThreadblock,
     RemoteBuffer,
     Span,
+    SwitchGroup,
 )
 
-__all__ = ["Place", "Where", "Wiring", "gpus_of", "wired"]
+__all__ = ["Place", "Where", "gpus_of"]
 
 T = TypeVar("T")
 
@@ -42,43 +43,6 @@ Where = Callable[[Slot, int], Place]
 _NOP = Operation("nop")
 
 
-@dataclass(frozen=True, slots=True)
-class Wiring:
-    """What all threadblocks know.
-
-    Parameters
-    ----------
-    phases : mapping
-    place : dict
-        The number of each threadblock at its GPU.
-    links : dict
-        Of each threadblock those of other GPUs that it has a channel to.
-    greeted : dict
-        Of each threadblock those from which it must hear that the launch has begun.
-    semaphores : dict
-        The number of each pair of threadblocks of one GPU, of which one signals the other.
-    shared : dict
-        How many semaphores each GPU has, of one instance.
-    """
-
-    phases: Mapping[Block, Mapping[int, Phase]]
-    place: dict[Block, int]
-    links: dict[Block, list[Block]]
-    greeted: dict[Block, list[Block]]
-    semaphores: dict[tuple[Block, Block], int]
-    shared: dict[int, int]
-
-    def excess(self, instances: int, most_threadblocks: int) -> Excess | None:
-        """Return a limit that is broken, as far as can be told before operations are written."""
-        at = Counter(block.gpu for block in self.place)
-        channels = max(map(len, self.links.values()), default=0)
-        found = (
-            Excess("threadblocks of a GPU", max(at.values()) * instances, most_threadblocks),
-            Excess("channels of a threadblock", channels, BLOCK_CHANNELS),
-        )
-        return next((one for one in found if one.needed > one.most), None)
-
-
 def gpus_of(
     wiring: Wiring,
     buffers: Sequence[tuple[int, int, int]],
@@ -89,12 +53,14 @@ def gpus_of(
     at = defaultdict[int, list[Block]](list)
     for block in sorted(wiring.phases):
         at[block.gpu].append(block)
-    channels = _channels(wiring, at, instances)
+    channels = channels_of(wiring, at, instances)
+    groups = _groups(wiring, where)
     found = []
     for gpu, chunks in enumerate(buffers):
-        remote = _Numbers[tuple[int, str]]()
+        mine = [group for group in groups if gpu in group.ranks]
+        names = _Names(channels, _Numbers(), {group: n for n, group in enumerate(mine)}, where)
         blocks = [
-            _Writer(wiring, block, instance, channels, remote, where).threadblock()
+            _Writer(wiring, block, instance, names).threadblock()
             for instance in range(instances)
             for block in at[gpu]
         ]
@@ -104,70 +70,30 @@ def gpus_of(
                 *chunks,
                 tuple(blocks),
                 memory_channels=tuple(channels.peers[gpu]),
-                remote_buffers=tuple(RemoteBuffer(*one, ("memory",)) for one in remote.numbers),
+                switch_channels=tuple(mine),
+                remote_buffers=tuple(RemoteBuffer(*one, ("memory",)) for one in names.remote),
                 semaphores=(0,) * many,
             )
         )
     return found
 
 
-def wired(phases: Mapping[Block, Mapping[int, Phase]]) -> Wiring:
-    """Find out who has a channel to whom, and who shares a semaphore."""
-    links = defaultdict[Block, set[Block]](set)
-    greeted = defaultdict[Block, dict[int, Block]](dict)
-    semaphores: dict[tuple[Block, Block], int] = {}
-    many = defaultdict[int, int](int)
-    for block in sorted(phases):
-        written = {
-            action.target.gpu
-            for phase in phases[block].values()
-            for action in phase.actions
-            if action.target.gpu != block.gpu
-        }
-        for phase in phases[block].values():
-            for other in phase.signals:
-                if other.gpu == block.gpu:
-                    if (block, other) not in semaphores:
-                        semaphores[block, other] = many[block.gpu]
-                        many[block.gpu] += 1
-                    continue
-                links[block].add(other)
-                links[other].add(block)
-                if other.gpu in written:
-                    first = greeted[block].get(other.gpu, other)
-                    greeted[block][other.gpu] = min(first, other)
-    place: dict[Block, int] = {}
-    for _, blocks in groupby(sorted(phases), key=lambda block: block.gpu):
-        place |= {block: number for number, block in enumerate(blocks)}
-    return Wiring(
-        phases,
-        place,
-        {block: sorted(others) for block, others in links.items()},
-        {block: sorted(others.values()) for block, others in greeted.items()},
-        semaphores,
-        dict(many),
-    )
+def _groups(wiring: Wiring, where: Where) -> list[SwitchGroup]:
+    """Return the buffers that switches write or add up, in one order for all GPUs."""
+    found = {
+        SwitchGroup(where(slot, 0)[0], _ranks(action))
+        for phases in wiring.phases.values()
+        for phase in phases.values()
+        for action in phase.actions
+        if action.also
+        for slot in (action.target, *(action.sources if action.kind == "glres" else ()))
+    }
+    return sorted(found, key=lambda group: (group.ranks, group.buffer))
 
 
-@dataclass(slots=True)
-class _Channels:
-    """The channels of each GPU: the GPU at the other end; and who uses which, by instance."""
-
-    peers: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
-    number: dict[tuple[int, Block, Block], int] = field(default_factory=dict)
-
-
-def _channels(wiring: Wiring, at: Mapping[int, Sequence[Block]], instances: int) -> _Channels:
-    """Number channels so that the n-th of two GPUs are of the same two threadblocks."""
-    found = _Channels()
-    for gpu in sorted(at):
-        pairs = [(block, other) for block in at[gpu] for other in wiring.links.get(block, [])]
-        pairs.sort(key=lambda pair: (pair[1].gpu, min(pair), max(pair)))
-        for instance in range(instances):
-            for block, other in pairs:
-                found.number[instance, block, other] = len(found.peers[gpu])
-                found.peers[gpu].append(other.gpu)
-    return found
+def _ranks(action: Action) -> tuple[int, ...]:
+    """The GPUs that an operation of a switch is of; none if it is no such."""
+    return tuple(sorted(slot.gpu for slot in action.targets)) if action.also else ()
 
 
 class _Numbers(dict[T, int]):
@@ -183,6 +109,26 @@ class _Numbers(dict[T, int]):
         return tuple(self)
 
 
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What the threadblocks of a GPU have in common.
+
+    Parameters
+    ----------
+    channels : Channels
+    remote : _Numbers
+        Buffers of other GPUs, as they come.
+    groups : mapping
+        The number of each switch channel.
+    where : callable
+    """
+
+    channels: Channels
+    remote: _Numbers[tuple[int, str]]
+    groups: Mapping[SwitchGroup, int]
+    where: Where
+
+
 class _Writer:
     """A threadblock as it is written."""
 
@@ -191,13 +137,11 @@ class _Writer:
         wiring: Wiring,
         block: Block,
         instance: int,
-        channels: _Channels,
-        remote: _Numbers[tuple[int, str]],
-        where: Where,
+        names: _Names,
     ) -> None:
-        self.wiring, self.block, self.instance = wiring, block, instance
-        self.channels, self.remote, self.where = channels, remote, where
+        self.wiring, self.block, self.instance, self.names = wiring, block, instance, names
         self.own_channels, self.own_buffers = _Numbers[int](), _Numbers[int]()
+        self.own_switches = _Numbers[int]()
         self.done: list[Operation] = []
         self.mixed = False
         self.touched = set[tuple[bool, str, int]]()
@@ -222,6 +166,7 @@ class _Writer:
         return PlanThreadblock(
             tuple(self.done),
             memory_channels=self.own_channels.numbers,
+            switch_channels=self.own_switches.numbers,
             memory_buffers=self.own_buffers.numbers,
         )
 
@@ -256,7 +201,7 @@ class _Writer:
 
     def _tell(self, kind: str, others: Sequence[Block]) -> None:
         ids = [
-            self.own_channels.of(self.channels.number[self.instance, self.block, other])
+            self.own_channels.of(self.names.channels.number[self.instance, self.block, other])
             for other in others
         ]
         self._touch(kind, ids)
@@ -286,9 +231,10 @@ class _Writer:
         return _Row(
             action.kind,
             action.target.gpu,
-            tuple(self.where(one, self.instance) for one in action.sources),
-            self.where(action.target, self.instance),
+            tuple(self.names.where(one, self.instance) for one in action.sources),
+            self.names.where(action.target, self.instance),
             action.target.size,
+            _ranks(action),
         )
 
     def _put(self, rows: Sequence[_Row]) -> Operation:
@@ -298,7 +244,7 @@ class _Writer:
                 "remote",
                 row.target[1],
                 row.size,
-                self.own_buffers.of(self.remote.of((row.gpu, row.target[0]))),
+                self.own_buffers.of(self.names.remote.of((row.gpu, row.target[0]))),
             )
             for row in rows
         ]
@@ -306,33 +252,42 @@ class _Writer:
 
     def _local(self, row: _Row) -> Operation:
         sources = tuple(Span(*place, row.size) for place in row.sources)
-        return Operation(row.kind, sources, (Span(*row.target, row.size),))
+        if not row.ranks:
+            return Operation(row.kind, sources, (Span(*row.target, row.size),))
+        if row.kind == "glres":
+            sources = (self._of_switch(row, row.sources[0]),)
+        return Operation(row.kind, sources, (self._of_switch(row, row.target),), "switch")
+
+    def _of_switch(self, row: _Row, place: Place) -> Span:
+        number = self.names.groups[SwitchGroup(place[0], row.ranks)]
+        return Span("switch", place[1], row.size, self.own_switches.of(number))
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One data operation of one span."""
+    """One data operation of one span; ``ranks`` are the GPUs of a switch channel."""
 
     kind: str
     gpu: int
     sources: tuple[Place, ...]
     target: Place
     size: int
+    ranks: tuple[int, ...] = ()
 
     @property
     def key(self) -> tuple[object, ...]:
         """By which rows are sorted: neighbours next to each other."""
-        return self.kind, self.sources[0][0], self.gpu, self.target, self.sources
+        return self.kind, self.sources[0][0], self.gpu, self.ranks, self.target, self.sources
 
     def joined(self, other: _Row) -> _Row | None:
         """Return both as one, if the other lies behind it everywhere."""
-        mine = (self.kind, self.gpu, len(self.sources))
-        if mine != (other.kind, other.gpu, len(other.sources)):
+        mine = (self.kind, self.gpu, self.ranks, len(self.sources))
+        if mine != (other.kind, other.gpu, other.ranks, len(other.sources)):
             return None
         pairs = [*zip(self.sources, other.sources, strict=True), (self.target, other.target)]
         if any(there != (here[0], here[1] + self.size) for here, there in pairs):
             return None
-        return _Row(self.kind, self.gpu, self.sources, self.target, self.size + other.size)
+        return replace(self, size=self.size + other.size)
 
 
 def _merged(rows: Iterable[_Row]) -> list[_Row]:

@@ -16,9 +16,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from forestcoll.errors import ExportError
+from forestcoll.errors import ExportError, UnsupportedError
 from forestcoll.schedule.export.msccl.data_layout import Layout
-from forestcoll.schedule.export.msccl.transfer_pieces import Piece
+from forestcoll.schedule.export.mscclpp.switch_pieces import Alike, Ways
 
 __all__ = ["Action", "Slot", "actions_of"]
 
@@ -57,14 +57,17 @@ class Action:
     Attributes
     ----------
     kind : str
-        "put", "re" or "copy", as in :class:`forestcoll.schedule.mscclpp.execution_plan.Operation`;
-        "end": nothing, but that what it needs is over before the launch is.
+        "put", "re", "copy", "gstore" or "glres", as in
+        :class:`forestcoll.schedule.mscclpp.execution_plan.Operation`; "end": nothing, but that what
+        it needs is over before the launch is.
     gpu : int
         Who does it.
     sources : list of Slot
         At this GPU.
     target : Slot
         Of a put at another.
+    also : list of Slot
+        Where a switch copies the same to.
     needs : list of Action
     level : int
         Above those of all that it needs.
@@ -76,6 +79,12 @@ class Action:
     target: Slot
     needs: list[Action] = field(default_factory=list)
     level: int = 0
+    also: list[Slot] = field(default_factory=list)
+
+    @property
+    def targets(self) -> list[Slot]:
+        """All that it writes."""
+        return [self.target, *self.also]
 
 
 _Key = tuple[int, tuple[int, ...]]
@@ -91,20 +100,22 @@ class _Version:
     readers: list[Action] = field(default_factory=list)
 
 
-def actions_of(pieces: Sequence[Piece], layout: Layout) -> list[Action]:
+def actions_of(ways: Ways, layout: Layout) -> list[Action]:
     """Return all actions, with levels, those of one place of the data together.
 
     Raises
     ------
     ExportError
         If a GPU sends what it does not have.
+    UnsupportedError
+        If a switch does what the runtime has no operation for.
     """
     of_place = defaultdict[tuple[int, int], list[int]](list)
-    for number, piece in enumerate(pieces):
+    for number, piece in enumerate(ways.pieces):
         of_place[piece.place].append(number)
     actions: list[Action] = []
     for place in sorted(of_place):
-        found = _Place(pieces, of_place[place], layout).actions()
+        found = _Place(ways, of_place[place], layout).actions()
         _set_levels(found)
         actions += found
     return actions + _own_copies(layout, {chunk for chunk, _ in of_place})
@@ -134,16 +145,21 @@ def _sorted(actions: Sequence[Action]) -> list[Action]:
     return ready
 
 
+_SENDING = ("put", "gstore", "glres")
+
+
 class _Place:
     """What happens at all GPUs to one place of the data."""
 
-    def __init__(self, pieces: Sequence[Piece], numbers: Sequence[int], layout: Layout) -> None:
-        self.pieces, self.numbers, self.layout = pieces, numbers, layout
+    def __init__(self, ways: Ways, numbers: Sequence[int], layout: Layout) -> None:
+        pieces = ways.pieces
+        self.ways, self.pieces, self.numbers, self.layout = ways, pieces, numbers, layout
         self.chunk, self.first = pieces[numbers[0]].place
         self.size = pieces[numbers[0]].size
         self.done: list[Action] = []
         self.versions: dict[tuple[int, _Key], _Version] = {}
-        self.arrivals: dict[int, Action] = {}
+        self.arrivals: dict[int, tuple[Action, Slot]] = {}
+        self.stores: list[tuple[Action, _Version]] = []
         self.layers = Counter[tuple[int, int]]()
         self.coming = defaultdict[int, list[int]](list)
         for number in numbers:
@@ -151,14 +167,21 @@ class _Place:
 
     def actions(self) -> list[Action]:
         """Return all that is done."""
+        alike = Alike.of(self.ways, self.numbers)
         for number in self.numbers:
+            if number in self.arrivals or number in alike.fused:
+                continue
+            if number in self.ways.copies:
+                self._store(alike.copies[self.ways.copies[number]], alike)
+                continue
             piece = self.pieces[number]
             version = self._version(piece.tail, self._key(piece.tail, piece.needs))
             target = self._scratch(piece.head, piece.tail)
             put = self._do("put", piece.tail, [version], target)
-            self.arrivals[number] = put
+            self.arrivals[number] = put, target
         for gpu in sorted({*self.coming, *self._due_at()}):
             self._settle(gpu)
+        self._order_stores()
         self._reuse_scratch()
         self._add_ends()
         return self.done
@@ -192,8 +215,8 @@ class _Place:
                 )
             if base == OWN:
                 return _Version(self._slot(gpu, OWN), None)
-            put = self.arrivals[base]
-            return _Version(put.target, put)
+            put, slot = self.arrivals[base]
+            return _Version(slot, put)
         start = max(self._parts_of(gpu, key), key=len)
         rest = [one for one in adds if one not in set(start)]
         parts = [self._version(gpu, (base, start))]
@@ -255,6 +278,9 @@ class _Place:
         version, due = self._version(gpu, key), self._slot(gpu, DUE)
         made = version.action
         readers = self._readers_of_own(gpu)
+        if version.slot.peer == DUE or any(store.gpu == gpu for store, _ in self.stores):
+            self._move_sum(version, due)
+            return
         if made is not None and made.kind == "re":
             made.needs += [one for one in readers if one is not made]
             self._move(version, due)
@@ -263,6 +289,64 @@ class _Place:
         else:
             copy = self._do("copy", gpu, [version], due)
             copy.needs += readers
+
+    def _move_sum(self, version: _Version, due: Slot) -> None:
+        """Let a sum that a switch is to copy be made where it is due."""
+        made = version.action
+        if made is not None and made.kind == "re" and version.slot is not due:
+            made.needs += [one for one in self._readers_of_own(made.gpu) if one is not made]
+            self._move(version, due)
+
+    def _store(self, members: Sequence[int], alike: Alike) -> None:
+        """Let a switch copy something to several GPUs, or what it adds up from all of them."""
+        first = self.pieces[members[0]]
+        gpu, heads = first.tail, [self.pieces[one].head for one in members]
+        key = self._key(gpu, first.needs)
+        for number, head in zip(members, heads, strict=True):
+            if self._key(head, self.coming[head]) != (number, ()):
+                raise self._refused(f"what rank {head} gets from it is not its result")
+        if self._key(gpu, self.coming[gpu]) != key:
+            raise self._refused(f"what rank {gpu} sends is not its result")
+        due = self._slot(gpu, DUE)
+        fused = alike.is_fused(key[1], (gpu, *heads), self.pieces)
+        if fused and key[0] != OWN:
+            raise self._refused(f"rank {gpu} adds to what it got, not to what it has")
+        if fused:
+            parts = [self._version(one, (OWN, ())) for one in (gpu, *heads)]
+            action = Action("glres", gpu, [parts[0].slot], due)
+            for part in parts:
+                part.readers.append(action)
+            self.done.append(action)
+            version = self.versions[gpu, key] = _Version(due, action)
+        else:
+            version = self._version(gpu, key)
+            action = self._do("gstore", gpu, [version], due)
+        self.stores.append((action, version))
+        for number, head in zip(members, heads, strict=True):
+            slot = self._slot(head, DUE)
+            action.also.append(slot)
+            self.arrivals[number] = action, slot
+
+    def _order_stores(self) -> None:
+        """Let nothing be read where a switch writes, at its own GPU before it, at others never."""
+        for place, (store, version) in enumerate(self.stores):
+            later = {one for one, _ in self.stores[place:]}
+            here = self.layout.aliased or (version.slot.peer == DUE and store.kind == "gstore")
+            reads = [*version.readers] if here else []
+            reads += self._readers_of_own(store.gpu)
+            store.needs += [one for one in dict.fromkeys(reads) if one not in later]
+            before = self._before(store) | {store}
+            if store in self._before(store):
+                raise self._refused(f"rank {store.gpu} sends on what it has from there")
+            for slot in store.also:
+                if not set(self._readers_of_own(slot.gpu)) <= before:
+                    raise self._refused(f"rank {slot.gpu} has yet to send what is written over")
+
+    def _refused(self, why: str) -> UnsupportedError:
+        return UnsupportedError(
+            f"unsupported: a switch copies chunk {self.chunk} to several GPUs, which in MSCCL++ "
+            f"writes the result of all of them, but {why}; take a schedule without multicast"
+        )
 
     def _move(self, version: _Version, slot: Slot) -> None:
         """Let a value be held elsewhere."""
@@ -305,9 +389,10 @@ class _Place:
     def _add_ends(self) -> None:
         """Let every GPU see what comes to it, before its launch is over."""
         seen = {(need, action.gpu) for action in self.done for need in action.needs}
-        for put in [action for action in self.done if action.kind == "put"]:
-            if (put, put.target.gpu) not in seen:
-                self.done.append(Action("end", put.target.gpu, [], put.target, [put]))
+        for put in [action for action in self.done if action.kind in _SENDING]:
+            for slot in put.targets:
+                if slot.gpu != put.gpu and (put, slot.gpu) not in seen:
+                    self.done.append(Action("end", slot.gpu, [], slot, [put]))
 
 
 def _own_copies(layout: Layout, moved: set[int]) -> list[Action]:

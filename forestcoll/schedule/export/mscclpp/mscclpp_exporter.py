@@ -22,7 +22,8 @@ from forestcoll.errors import (
 )
 from forestcoll.schedule.export.msccl.data_layout import Layout, layout_of
 from forestcoll.schedule.export.msccl.transfer_pieces import in_units, pieces_of
-from forestcoll.schedule.export.mscclpp.block_programs import Place, gpus_of, wired
+from forestcoll.schedule.export.mscclpp.block_links import wired
+from forestcoll.schedule.export.mscclpp.block_programs import Place, gpus_of
 from forestcoll.schedule.export.mscclpp.data_actions import DUE, OWN, Action, Slot, actions_of
 from forestcoll.schedule.export.mscclpp.loader_limits import (
     GPU_THREADBLOCKS,
@@ -31,10 +32,10 @@ from forestcoll.schedule.export.mscclpp.loader_limits import (
     excess_of,
 )
 from forestcoll.schedule.export.mscclpp.signals import phases_of
+from forestcoll.schedule.export.mscclpp.switch_pieces import through_switches
 from forestcoll.schedule.export.mscclpp.teams import Fullness, blocks_of
 from forestcoll.schedule.mscclpp.execution_plan import COLLECTIVES, Plan
 from forestcoll.schedule.program import Program
-from forestcoll.schedule.transform.between_gpus import between_gpus
 
 __all__ = ["MscclppOptions", "to_mscclpp"]
 
@@ -111,10 +112,10 @@ def to_mscclpp(program: Program, options: MscclppOptions | None = None) -> Plan:
         raise UnsupportedError(
             "unsupported: an all-to-all in MSCCL++; export it in the format msccl"
         )
-    program = between_gpus(program)
     pieces = pieces_of(program)
     layout = layout_of(program, pieces, options.instances, options.in_place)
-    draft = _Draft(program, options, layout, actions_of(in_units(pieces, layout.unit), layout))
+    ways = through_switches(in_units(pieces, layout.unit), program.topology)
+    draft = _Draft(program, options, layout, actions_of(ways, layout))
     broken: list[Excess] = []
     for teams, most in _tries(options):
         found = draft.plan(teams, most)
@@ -134,7 +135,8 @@ def _too_much(name: str, broken: Sequence[Excess]) -> RuntimeLimitError:
     excess = min(broken, key=lambda one: one.needed / one.most)
     return RuntimeLimitError(
         f"{name} does not fit the runtime of MSCCL++: it needs {excess}, in the best of "
-        f"{len(broken)} ways tried"
+        f"{len(broken)} ways tried; let more threadblocks run at once if the GPUs have room for "
+        f"them (--threadblocks)"
     )
 
 
@@ -202,7 +204,7 @@ class _Scratch:
         slots = {
             (slot.gpu, slot.peer, slot.layer, slot.chunk, slot.first): slot.size
             for action in actions
-            for slot in (*action.sources, action.target)
+            for slot in (*action.sources, *action.targets)
             if slot.peer >= 0
         }
         self.many = [0] * layout.gpus

@@ -64,7 +64,7 @@ def blocks_of(actions: Sequence[Action], teams: int, most: Fullness) -> dict[Act
     found: dict[Action, Block] = {}
     for action in actions:
         at = action.gpu, team[action.target.chunk, action.target.first]
-        peers = {one.gpu for one in action.needs} | {action.target.gpu}
+        peers = {one.gpu for one in action.needs} | {one.gpu for one in action.targets}
         peers.discard(action.gpu)
         number = _first_fit(loads[at], peers, action.level, most)
         found[action] = Block(*at, number)

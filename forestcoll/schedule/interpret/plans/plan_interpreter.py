@@ -92,13 +92,13 @@ def interpret_plan(
         told.take([Finding(Kind.NOTE, "not executed, for what it does is not defined")])
         return told.findings((), 0)
     layout = plan_cells_of(plan, in_place=plan.in_place)
+    _check_size(plan, layout)
     nodes = plan_nodes_of(layout)
     links = links_of(plan, nodes)
     told.take(first_of(links.findings))
     edges = _edges(nodes, links)
     levels = levels_of(edges, len(nodes.gpu))
     told.take(first_of(find_stuck(nodes, edges, levels)))
-    _check_size(plan, layout)
     moves = data_moves_of(layout, nodes, levels)
     order = Order.of(nodes, edges, levels)
     told.take(first_of(find_early_and_late(moves, order)))
@@ -151,6 +151,13 @@ def _check_size(plan: Plan, layout: PlanCells) -> None:
         for one in block.operations
         for each in (one, *one.inner)
         for span in (*each.sources, *each.targets)
+    )
+    moved += sum(
+        len(one.inner) * one.loop.chunks * layout.parts
+        for gpu in plan.gpus
+        for block in gpu.threadblocks
+        for one in block.operations
+        if one.loop is not None
     )
     if moved > MOST_ACTIONS or layout.cells.size > MOST_CELLS:
         raise InvalidScheduleError(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import Final
 
 from forestcoll.schedule.interpret.findings import Finding, Kind, Place
@@ -161,28 +163,33 @@ def _missing(gpu: PlanGpu, block: PlanThreadblock, one: Operation) -> Iterator[s
 
 
 def _unlike_groups(plan: Plan) -> Iterator[Finding]:
-    """Tell of switch channels that not all their GPUs list, or not in the same order."""
-    ranks = range(len(plan.gpus))
-    listed = [list(gpu.switch_channels) for gpu in plan.gpus]
-    for rank in ranks:
-        for group, many in Counter(listed[rank]).items():
+    """Tell of switch channels that not all their GPUs list, or not in one order."""
+    listed = [Counter(gpu.switch_channels) for gpu in plan.gpus]
+    for rank, groups in enumerate(listed):
+        for group, many in groups.items():
             for other in group.ranks:
-                if other in ranks and listed[other].count(group) != many:
+                if other < len(listed) and listed[other][group] != many:
                     message = (
                         f"GPU {other} does not list the switch channel of buffer {group.buffer} of "
                         f"GPUs {_listed(group.ranks)} as often as GPU {rank}, {many} times"
                     )
                     yield Finding.at(Kind.REFERENCE, message, Place(other), Place(rank))
-    for rank in ranks:
-        for other in ranks[rank + 1 :]:
-            both = set(listed[rank]) & set(listed[other])
-            if _kept(listed[rank], both) != _kept(listed[other], both):
-                message = f"GPUs {rank} and {other} list their switch channels in unlike orders"
-                yield Finding.at(Kind.REFERENCE, message, Place(rank), Place(other))
+    if not _have_one_order([list(groups) for groups in listed]):
+        message = "GPUs list their switch channels in orders that do not go together"
+        yield Finding(Kind.REFERENCE, message)
 
 
-def _kept(groups: Sequence[SwitchGroup], both: set[SwitchGroup]) -> list[SwitchGroup]:
-    return [group for group in groups if group in both]
+def _have_one_order(rows: Sequence[Sequence[SwitchGroup]]) -> bool:
+    """Whether there is an order of all groups that every row keeps to."""
+    order = TopologicalSorter[SwitchGroup]()
+    for row in rows:
+        for before, after in pairwise(row):
+            order.add(after, before)
+    try:
+        order.prepare()
+    except CycleError:
+        return False
+    return True
 
 
 def _at(

@@ -25,7 +25,7 @@ def find_stuck(nodes: PlanNodes, edges: Edges, levels: Ints) -> Iterator[Finding
     """
     seen: dict[int, int] = {}
     left = np.flatnonzero(levels < 0).tolist()
-    stuck = {block for block in np.array(nodes.block)[left].tolist() if block in _lines(nodes)}
+    stuck = _lines(nodes).intersection(np.array(nodes.block)[left].tolist())
     for number, start in enumerate(left):
         way: list[tuple[int, int]] = []
         node = start

@@ -9,7 +9,18 @@ from forestcoll.schedule import Chunks, Send
 from forestcoll.schedule.export.msccl.data_layout import Layout, layout_of
 from forestcoll.schedule.export.msccl.transfer_pieces import in_units, pieces_of
 from forestcoll.schedule.export.mscclpp.data_actions import Action, actions_of
+from forestcoll.schedule.export.mscclpp.switch_pieces import through_switches
+from forestcoll.topology import Topology, TopologyBuilder
 from tests.schedule.made.programs import by_hand, line
+
+
+def star(gpus: int, boxes: int = 1) -> Topology:
+    """GPUs around a switch that copies and adds."""
+    builder = TopologyBuilder()
+    switch = builder.switch("w", multicast=True)
+    for place in range(gpus):
+        builder.link(builder.gpu(f"g{place}", place % boxes, place // boxes), switch, 1)
+    return builder.build("star")
 
 
 def program(collective: str, gpus: int, sends: Sequence[Send], root: int = -1) -> Program:
@@ -20,7 +31,8 @@ def program(collective: str, gpus: int, sends: Sequence[Send], root: int = -1) -
 def actions(made: Program, *, in_place: bool = False) -> tuple[list[Action], Layout]:
     pieces = pieces_of(made)
     layout = layout_of(made, pieces, 1, in_place)
-    return actions_of(in_units(pieces, layout.unit), layout), layout
+    ways = through_switches(in_units(pieces, layout.unit), made.topology)
+    return actions_of(ways, layout), layout
 
 
 def down() -> Program:

@@ -106,5 +106,5 @@ def test_switch_channels_are_listed_in_one_order() -> None:
         gpus=(replace(one, switch_channels=groups), replace(other, switch_channels=groups[::-1])),
     )
     (told,) = check_references(plan)
-    assert "in unlike orders" in told.message
+    assert "in orders that do not go together" in told.message
     assert not list(check_references(alone([copy("i0", "o0")])))

@@ -31,9 +31,12 @@ class PartialPacking {
   Amount multiplicity(int batch) const { return multiplicity_[batch]; }
   // The in-arc of a node in a tree; -1 at the root, and where none is chosen yet.
   int via(int batch, NodeId node) const { return trees_[node].via[batch]; }
-  int depth(int batch, NodeId node) const { return trees_[node].depth[batch]; }
-  // The depth of a node in every tree.
-  std::span<const int> depths(NodeId node) const { return trees_[node].depth; }
+  int depth(int batch, NodeId node) const { return depths_in(batch)[index(node)]; }
+  // The depth of a node in every tree, and of every node in a tree.
+  std::span<const int> depths_of(NodeId node) const { return trees_[node].depth; }
+  std::span<const int> depths_in(int batch) const {
+    return std::span(depths_).subspan(index(batch) * in_.size(), in_.size());
+  }
   bool is_leaf(int batch, NodeId node) const { return trees_[node].children[batch] == 0; }
   // No node of the tree is deeper than this.
   int height(int batch) const { return heights_[batch]; }
@@ -62,6 +65,8 @@ class PartialPacking {
   // A new batch, with no edges yet.
   int add(NodeId root, Amount multiplicity);
   void set_depth(int batch, NodeId node, int depth);
+  // Sets those of all nodes in all trees, batch by batch.
+  void set_depths(std::vector<int> depths);
   // Chooses the in-arc of a node that has none.
   void attach(int batch, int arc);
   // Exchanges the in-arc of a node for another; its tail must not be below the node.
@@ -81,6 +86,7 @@ class PartialPacking {
   struct NodeTrees {
     IndexedVector<int> via, depth, children;
   };
+  static std::size_t index(int number) { return static_cast<std::size_t>(number); }
   int& children(int batch, NodeId node) { return trees_[node].children[batch]; }
   void unload(int batch, Amount trees);
   void shift_subtree(int batch, NodeId top, int by);
@@ -93,6 +99,7 @@ class PartialPacking {
   IndexedVector<Amount> multiplicity_;
   IndexedVector<int> heights_;
   NodeMap<NodeTrees> trees_;
+  std::vector<int> depths_;  // again, by batch first: searches ask for many nodes of one tree
   std::int64_t spent_ = 0;
   std::int64_t budget_;
 };

@@ -8,7 +8,7 @@ import pytest
 from forestcoll import Program, generate, generate_multicast, lower
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import Chunks, Send, stepwise, verify
-from forestcoll.schedule.transform.between_gpus import between_gpus
+from forestcoll.schedule.export.between_gpus import between_gpus
 from forestcoll.topology import NodeKind, Topology, TopologyBuilder, load_topology
 from tests.baselines.claims import make
 from tests.schedule.made.programs import by_hand, rows
