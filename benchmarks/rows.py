@@ -22,6 +22,7 @@ from benchmarks.topologies import (
     mixed_boxes,
     pods,
     random_regular,
+    unequal_mesh,
 )
 from forestcoll.topology import Topology, load_topology
 
@@ -342,6 +343,23 @@ ROWS = (
         prototype_trees=7136,
         prototype_height=17,
     ),
+    Row(
+        "flat, every NIC unequal 264 (loose boxes)",
+        partial(jittered_nics, 33, 7919, 10069, seed=1, nvswitch=53057),
+        series="flat, unequal",
+    ),
+    Row(
+        "flat, every NIC unequal 352 (loose boxes)",
+        partial(jittered_nics, 44, 7919, 10069, seed=1, nvswitch=53057),
+        series="flat, unequal",
+    ),
+    Row(
+        "flat, every NIC unequal 440 (loose boxes)",
+        partial(jittered_nics, 55, 7919, 10069, seed=1, nvswitch=53057),
+        series="flat, unequal",
+    ),
+    Row("mesh of unequal cables 264", partial(unequal_mesh, 264, seed=1)),
+    Row("mesh of unequal cables 440", partial(unequal_mesh, 440, seed=1)),
     Row("command line, A100 1024", _spec("dgx_a100:boxes=128"), work="command", budget_s=1),
 )
 """Names are unique; ``--only`` looks for its text in them."""

@@ -34,6 +34,7 @@ __all__ = [
     "pods",
     "random_regular",
     "rescaled",
+    "unequal_mesh",
 ]
 
 
@@ -56,9 +57,13 @@ def dead_nics(boxes: int, dead: int, seed: int) -> Topology:
     return rescaled(topology, factor)
 
 
-def jittered_nics(boxes: int, low: int, high: int, seed: int) -> Topology:
+def jittered_nics(
+    boxes: int, low: int, high: int, seed: int, nvswitch: Exact = A100_NVSWITCH.value
+) -> Topology:
     """DGX A100 whose NICs have each a whole bandwidth of its own between low and high."""
-    topology = load_topology(f"dgx_a100:boxes={boxes},nic_bandwidth=1")
+    topology = load_topology(
+        f"dgx_a100:boxes={boxes},nvswitch_bandwidth={nvswitch},nic_bandwidth=1"
+    )
     chance = random.Random(seed)
     speed = {gpu: chance.randint(low, high) for gpu in topology.compute}
     ib = topology.position_of["ib"]
@@ -155,3 +160,13 @@ def random_regular(nodes: int, degree: int, seed: int) -> Topology:
         for tail, head in itertools.pairwise([*order, order[0]]):
             builder.arc(tail, head, 1)
     return builder.build(f"random {degree}-regular digraph of {nodes}")
+
+
+def unequal_mesh(nodes: int, seed: int, low: int = 1, high: int = 1000) -> Topology:
+    """GPUs that are all joined in pairs, each pair by a cable of a whole bandwidth of its own."""
+    chance = random.Random(seed)
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"gpu{i}", index=i) for i in range(nodes)]
+    for a, b in itertools.combinations(gpus, 2):
+        builder.link(a, b, chance.randint(low, high))
+    return builder.build(f"mesh of {nodes}, cables of {low} to {high}")
