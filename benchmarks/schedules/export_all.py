@@ -2,22 +2,35 @@
 
 Each goes through verify, lowering, export to MSCCL and the interpreter, in place and out of place
 where it may be called so; small ones also through the tests' own slow machine. Run from the
-repository's root: ``python -m benchmarks.schedules.export_all [--method NAME] [--most GPUS]``.
-Prints a line for each that does not come out right, and counts.
+repository's root: ``python -m benchmarks.schedules.export_all [--method NAME] [--least GPUS]
+[--most GPUS] [--jobs N] [--seconds S]``. Each verdict is added to a file of rows as it comes
+(``--rows``), and a run goes on where one before it stopped; ``--fresh`` begins anew, as is needed
+after a change to the code. Small networks come first. Prints a line for each that does not come
+out right, and counts.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import multiprocessing
+import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from baselines.interface.method import Schedule
 from forestcoll import generate, lower
-from forestcoll.errors import ExportError, ForestCollError, UnsupportedError
+from forestcoll.errors import (
+    ExportError,
+    ForestCollError,
+    UnsupportedError,
+)
 from forestcoll.schedule import verify
 from forestcoll.schedule.export import MscclOptions, to_msccl
 from forestcoll.schedule.interpret import interpret
@@ -26,15 +39,18 @@ from forestcoll.schedule.program import Program
 from tests.baselines.claims import CLAIMS, TOPOLOGIES, load, run
 from tests.schedule.made.run_msccl import RIGHT, carried_out
 
-__all__ = ["main", "outcome"]
+__all__ = ["Verdict", "cases", "kept", "main", "outcome", "sweep", "verdict"]
 
 MOST_GPUS = 64
 SLOWLY = 1_000  # transfers in all instances, up to which the slow machine is tried, too
 OURS = "forestcoll"
+Case = tuple[str, str, str]
+"""A method, a collective and a topology."""
+
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce")
 
 
-def cases() -> Iterator[tuple[str, str, str]]:
+def cases() -> Iterator[Case]:
     """Yield methods, collectives and topologies, our own first."""
     for collective in COLLECTIVES:
         for name in TOPOLOGIES:
@@ -85,29 +101,140 @@ def exported(program: Program, in_place: bool) -> str:
     return RIGHT
 
 
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a schedule comes out.
+
+    Parameters
+    ----------
+    method, collective, topology : str
+    gpus : int
+    said : str
+    seconds : float
+        That it took, wall clock.
+    limit_s : float
+        That it was given.
+    """
+
+    method: str
+    collective: str
+    topology: str
+    gpus: int
+    said: str
+    seconds: float
+    limit_s: float
+
+    @property
+    def case(self) -> Case:
+        """What it is of."""
+        return self.method, self.collective, self.topology
+
+
+def verdict(case: Case, limit_s: float) -> Verdict:
+    """Try one case for so many seconds; 0 is no limit."""
+    began = time.monotonic()
+    try:
+        with _limited(limit_s):
+            said = outcome(*case)
+    except _LateError:
+        said = f"out of time: {limit_s:g} s"
+    except ForestCollError as error:
+        said = f"not made: {error}"
+    gpus = load(case[2]).num_compute
+    return Verdict(*case, gpus, said, round(time.monotonic() - began, 2), limit_s)
+
+
+class _LateError(Exception):
+    """The time of a case is over."""
+
+
+@contextmanager
+def _limited(limit_s: float) -> Iterator[None]:
+    """Raise where the time is over; of native code when it returns."""
+
+    def late(*_: object) -> None:
+        raise _LateError
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, limit_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def kept(rows: Path) -> dict[Case, Verdict]:
+    """Read the rows that are there, the last of each case; a line cut short by a kill is none."""
+    if not rows.exists():
+        return {}
+    text = rows.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        rows.write_text(whole, encoding="utf-8")
+    found = [Verdict(**json.loads(line)) for line in whole.splitlines()]
+    return {one.case: one for one in found}
+
+
+def sweep(asked: Iterable[Case], rows: Path, limit_s: float, jobs: int) -> Iterator[Verdict]:
+    """Yield the verdicts of all cases, those that are kept first; add the others to the rows.
+
+    Those that were out of time are tried again if there is more of it now.
+    """
+    known, left = kept(rows), []
+    for case in asked:
+        found = known.get(case)
+        if found is None or (found.said.startswith("out of time") and limit_s > found.limit_s):
+            left.append(case)
+        else:
+            yield found
+    rows.parent.mkdir(parents=True, exist_ok=True)
+    with rows.open("a", encoding="utf-8") as out:
+        for one in _verdicts(left, limit_s, jobs):
+            out.write(json.dumps(asdict(one)) + "\n")
+            out.flush()
+            yield one
+
+
+def _verdicts(left: list[Case], limit_s: float, jobs: int) -> Iterator[Verdict]:
+    work = partial(verdict, limit_s=limit_s)
+    if jobs == 1 or not left:
+        yield from map(work, left)
+        return
+    with multiprocessing.get_context("spawn").Pool(min(jobs, len(left))) as pool:
+        yield from pool.imap_unordered(work, left)
+
+
 def main() -> None:
     """Try all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--method", help="Of this method alone.")
+    parser.add_argument("--least", type=int, default=1, help="GPUs of a topology.")
     parser.add_argument("--most", type=int, default=MOST_GPUS, help="GPUs of a topology.")
-    parser.add_argument("--out", type=Path, default=Path("/dev/stdout"))
+    parser.add_argument("--rows", type=Path, default=Path("build/export_all.jsonl"))
+    parser.add_argument("--fresh", action="store_true", help="Begin anew.")
+    parser.add_argument("--jobs", type=int, default=1, help="Processes.")
+    parser.add_argument("--seconds", type=float, default=0, help="For each; 0: no limit.")
     asked = parser.parse_args()
-    counts, began = Counter[str](), time.monotonic()
-    with asked.out.open("w", encoding="utf-8") as out:
-        for method, collective, name in cases():
-            if asked.method not in (None, method) or load(name).num_compute > asked.most:
-                continue
-            print(f"{sum(counts.values())}: {method} {collective} {name}", file=sys.stderr)
-            try:
-                said = outcome(method, collective, name)
-            except ForestCollError as error:
-                said = f"not made: {error}"
-            counts[f"{method} {said if said == RIGHT else said.split(':')[0]}"] += 1
-            if said != RIGHT:
-                print(f"{method} {collective} {name}: {said}", file=out, flush=True)
-        for line, many in sorted(counts.items()):
-            print(f"{many:5} {line}", file=out)
-        print(f"{sum(counts.values())} in {time.monotonic() - began:.0f} s", file=out, flush=True)
+    if asked.fresh:
+        asked.rows.unlink(missing_ok=True)
+    sizes = {name: load(name).num_compute for name in TOPOLOGIES}
+    chosen = [
+        case
+        for case in cases()
+        if asked.method in (None, case[0]) and asked.least <= sizes[case[2]] <= asked.most
+    ]
+    chosen.sort(key=lambda case: sizes[case[2]])
+    counts, spent = Counter[str](), 0.0
+    for place, one in enumerate(sweep(chosen, asked.rows, asked.seconds, asked.jobs), 1):
+        print(f"{place}/{len(chosen)}: {' '.join(one.case)} {one.seconds} s", file=sys.stderr)
+        counts[f"{one.method} {one.said if one.said == RIGHT else one.said.split(':')[0]}"] += 1
+        spent += one.seconds
+        if one.said != RIGHT:
+            print(f"{' '.join(one.case)}: {one.said}", flush=True)
+    for line, many in sorted(counts.items()):
+        print(f"{many:5} {line}")
+    print(f"{sum(counts.values())} in {spent:.0f} s of all processes and runs", flush=True)
 
 
 if __name__ == "__main__":
