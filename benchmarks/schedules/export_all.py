@@ -2,48 +2,46 @@
 
 Each goes through verify, lowering, export to MSCCL (or, with ``--format mscclpp``, to MSCCL++) and
 the interpreter, in place and out of place where it may be called so; small ones also through the
-tests' own slow machine. Run from the repository's root:
-``python -m benchmarks.schedules.export_all [--format NAME] [--method NAME] [--most GPUS]``.
-Prints a line for each that does not come out right, and counts.
+tests' own slow machine. Run from the repository's root: ``python -m benchmarks.schedules.export_all
+[--format NAME] [--method NAME] [--least GPUS] [--most GPUS] [--jobs N] [--seconds S]``. Each
+verdict is added to a file of rows as it comes (``--rows``), and a run goes on where one before it
+stopped; ``--fresh`` begins anew, as is needed after a change to the code. Small networks come
+first. Prints a line for each that does not come out right, and counts.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import multiprocessing
+import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from baselines.interface.method import Schedule
+from benchmarks.schedules.export_tries import EXPORTS, RIGHT
 from forestcoll import generate, lower
-from forestcoll.errors import ExportError, ForestCollError, UnsupportedError
+from forestcoll.errors import ForestCollError, UnsupportedError
 from forestcoll.schedule import verify
-from forestcoll.schedule.export import MscclOptions, MscclppOptions, to_msccl, to_mscclpp
-from forestcoll.schedule.interpret import interpret, interpret_plan
-from forestcoll.schedule.msccl import parse_algorithm, written_algorithm
-from forestcoll.schedule.mscclpp import parse_plan, written_plan
-from forestcoll.schedule.program import Program
-from forestcoll.schedule.steps import REDUCTIONS
 from tests.baselines.claims import CLAIMS, TOPOLOGIES, load, run
-from tests.schedule.made import run_mscclpp
-from tests.schedule.made.run_msccl import RIGHT, carried_out
 
-__all__ = ["main", "outcome"]
+__all__ = ["Verdict", "cases", "kept", "main", "outcome", "sweep", "verdict"]
 
 MOST_GPUS = 64
-SLOWLY = 1_000  # transfers in all instances, up to which the slow machine is tried, too
 OURS = "forestcoll"
+Case = tuple[str, str, str]
+"""A method, a collective and a topology."""
+
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce")
 
 
-Export = Callable[[Program, bool], str]
-"""Exports a program, in place or not, and executes it; says how that comes out."""
-
-
-def cases() -> Iterator[tuple[str, str, str]]:
+def cases() -> Iterator[Case]:
     """Yield methods, collectives and topologies, our own first."""
     for collective in COLLECTIVES:
         for name in TOPOLOGIES:
@@ -54,8 +52,8 @@ def cases() -> Iterator[tuple[str, str, str]]:
                 yield method, collective, name
 
 
-def outcome(method: str, collective: str, name: str, export: Export) -> str:
-    """Make a schedule, export it, execute it, and say how it comes out."""
+def outcome(method: str, collective: str, name: str, kind: str) -> str:
+    """Make a schedule, export it in one of the formats, execute it, say how it comes out."""
     topology = load(name)
     if method == OURS:
         root = 0 if collective in ("broadcast", "reduce") else None
@@ -68,83 +66,148 @@ def outcome(method: str, collective: str, name: str, export: Export) -> str:
     except UnsupportedError as error:
         return f"not lowered: {error}"
     modes = (False, True) if collective in ("allgather", "broadcast") else (False,)
-    return "; ".join(dict.fromkeys(export(program, in_place) for in_place in modes))
+    return "; ".join(dict.fromkeys(EXPORTS[kind](program, in_place) for in_place in modes))
 
 
-def as_plan(program: Program, in_place: bool) -> str:
-    """Export a program to MSCCL++ and execute it."""
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a schedule comes out.
+
+    Parameters
+    ----------
+    method, collective, topology : str
+    gpus : int
+    said : str
+    seconds : float
+        That it took, wall clock.
+    limit_s : float
+        That it was given.
+    """
+
+    method: str
+    collective: str
+    topology: str
+    gpus: int
+    said: str
+    seconds: float
+    limit_s: float
+
+    @property
+    def case(self) -> Case:
+        """What it is of."""
+        return self.method, self.collective, self.topology
+
+
+def verdict(case: Case, limit_s: float, kind: str = "msccl") -> Verdict:
+    """Try one case in one of the formats for so many seconds; 0 is no limit."""
+    began = time.monotonic()
     try:
-        plan = to_mscclpp(program, MscclppOptions(in_place=in_place))
-    except UnsupportedError as error:
-        return str(error)
-    except ExportError as error:
-        return f"limit: {error}"
-    again = parse_plan(written_plan(plan)).plan
-    if again != plan:
-        return "WRONG: read as something else than was written"
-    root = int(program.chunks.root[0]) if program.collective in ("broadcast", "reduce") else None
-    for mode in {in_place, True} if program.collective in REDUCTIONS else {in_place}:
-        called = replace(again, in_place=mode)
-        wrong = [one for one in interpret_plan(called, root=root).findings if one.is_wrong]
-        if wrong:
-            return f"WRONG: {wrong[0].message}"
-        if program.num_transfers <= SLOWLY:
-            said = run_mscclpp.carried_out(called, launches=2, root=root or 0)
-            if said != RIGHT:
-                return f"WRONG: {said}"
-    return RIGHT
+        with _limited(limit_s):
+            said = outcome(*case, kind)
+    except _LateError:
+        said = f"out of time: {limit_s:g} s"
+    except ForestCollError as error:
+        said = f"not made: {error}"
+    gpus = load(case[2]).num_compute
+    return Verdict(*case, gpus, said, round(time.monotonic() - began, 2), limit_s)
 
 
-def as_algorithm(program: Program, in_place: bool) -> str:
-    """Export a program to MSCCL and execute it."""
+class _LateError(Exception):
+    """The time of a case is over."""
+
+
+@contextmanager
+def _limited(limit_s: float) -> Iterator[None]:
+    """Raise where the time is over; of native code when it returns."""
+
+    def late(*_: object) -> None:
+        raise _LateError
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, limit_s)
     try:
-        algorithm = to_msccl(program, MscclOptions(in_place=in_place))
-    except UnsupportedError as error:
-        return str(error)
-    except ExportError as error:
-        return f"limit: {error}"
-    again = parse_algorithm(written_algorithm(algorithm)).algorithm
-    if again != algorithm:
-        return "WRONG: read as something else than was written"
-    root = int(program.chunks.root[0]) if program.collective in ("broadcast", "reduce") else None
-    wrong = [one for one in interpret(again, root=root).findings if one.is_wrong]
-    if wrong:
-        return f"WRONG: {wrong[0].message}"
-    if program.num_transfers * max(1, algorithm.chunks_per_loop // 64) <= SLOWLY:
-        for mode, may in ((True, algorithm.in_place), (False, algorithm.out_of_place)):
-            said = carried_out(algorithm, mode, passes=1) if may else RIGHT
-            if said != RIGHT:
-                return f"WRONG: {said}"
-    return RIGHT
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
-EXPORTS: Mapping[str, Export] = {"msccl": as_algorithm, "mscclpp": as_plan}
+def kept(rows: Path) -> dict[Case, Verdict]:
+    """Read the rows that are there, the last of each case; a line cut short by a kill is none."""
+    if not rows.exists():
+        return {}
+    text = rows.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        rows.write_text(whole, encoding="utf-8")
+    found = [Verdict(**json.loads(line)) for line in whole.splitlines()]
+    return {one.case: one for one in found}
+
+
+def sweep(
+    asked: Iterable[Case], rows: Path, limit_s: float, jobs: int, kind: str = "msccl"
+) -> Iterator[Verdict]:
+    """Yield the verdicts of all cases, those that are kept first; add the others to the rows.
+
+    Those that were out of time are tried again if there is more of it now.
+    """
+    known, left = kept(rows), []
+    for case in asked:
+        found = known.get(case)
+        if found is None or (found.said.startswith("out of time") and limit_s > found.limit_s):
+            left.append(case)
+        else:
+            yield found
+    rows.parent.mkdir(parents=True, exist_ok=True)
+    with rows.open("a", encoding="utf-8") as out:
+        for one in _verdicts(left, limit_s, jobs, kind):
+            out.write(json.dumps(asdict(one)) + "\n")
+            out.flush()
+            yield one
+
+
+def _verdicts(left: list[Case], limit_s: float, jobs: int, kind: str) -> Iterator[Verdict]:
+    work = partial(verdict, limit_s=limit_s, kind=kind)
+    if jobs == 1 or not left:
+        yield from map(work, left)
+        return
+    with multiprocessing.get_context("spawn").Pool(min(jobs, len(left))) as pool:
+        yield from pool.imap_unordered(work, left)
 
 
 def main() -> None:
     """Try all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--method", help="Of this method alone.")
-    parser.add_argument("--format", default="msccl", choices=EXPORTS)
+    parser.add_argument("--least", type=int, default=1, help="GPUs of a topology.")
     parser.add_argument("--most", type=int, default=MOST_GPUS, help="GPUs of a topology.")
-    parser.add_argument("--out", type=Path, default=Path("/dev/stdout"))
+    parser.add_argument("--format", default="msccl", choices=EXPORTS)
+    parser.add_argument("--rows", type=Path, help="Kept in build/ if not given.")
+    parser.add_argument("--fresh", action="store_true", help="Begin anew.")
+    parser.add_argument("--jobs", type=int, default=1, help="Processes.")
+    parser.add_argument("--seconds", type=float, default=0, help="For each; 0: no limit.")
     asked = parser.parse_args()
-    counts, began = Counter[str](), time.monotonic()
-    with asked.out.open("w", encoding="utf-8") as out:
-        for method, collective, name in cases():
-            if asked.method not in (None, method) or load(name).num_compute > asked.most:
-                continue
-            print(f"{sum(counts.values())}: {method} {collective} {name}", file=sys.stderr)
-            try:
-                said = outcome(method, collective, name, EXPORTS[asked.format])
-            except ForestCollError as error:
-                said = f"not made: {error}"
-            counts[f"{method} {said if said == RIGHT else said.split(':')[0]}"] += 1
-            if said != RIGHT:
-                print(f"{method} {collective} {name}: {said}", file=out, flush=True)
-        for line, many in sorted(counts.items()):
-            print(f"{many:5} {line}", file=out)
-        print(f"{sum(counts.values())} in {time.monotonic() - began:.0f} s", file=out, flush=True)
+    rows = asked.rows or Path("build") / f"export_all_{asked.format}.jsonl"
+    if asked.fresh:
+        rows.unlink(missing_ok=True)
+    sizes = {name: load(name).num_compute for name in TOPOLOGIES}
+    chosen = [
+        case
+        for case in cases()
+        if asked.method in (None, case[0]) and asked.least <= sizes[case[2]] <= asked.most
+    ]
+    chosen.sort(key=lambda case: sizes[case[2]])
+    counts, spent = Counter[str](), 0.0
+    found = sweep(chosen, rows, asked.seconds, asked.jobs, asked.format)
+    for place, one in enumerate(found, 1):
+        print(f"{place}/{len(chosen)}: {' '.join(one.case)} {one.seconds} s", file=sys.stderr)
+        counts[f"{one.method} {one.said if one.said == RIGHT else one.said.split(':')[0]}"] += 1
+        spent += one.seconds
+        if one.said != RIGHT:
+            print(f"{' '.join(one.case)}: {one.said}", flush=True)
+    for line, many in sorted(counts.items()):
+        print(f"{many:5} {line}")
+    print(f"{sum(counts.values())} in {spent:.0f} s of all processes and runs", flush=True)
 
 
 if __name__ == "__main__":

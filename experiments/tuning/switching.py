@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from experiments.tuning.race import AtSize
 
-__all__ = ["PRECISION", "Range", "ranges", "refined"]
+__all__ = ["PRECISION", "Range", "ranges", "refined", "usable"]
 
 PRECISION = 1.1
 """Two sizes on both sides of a change are no farther apart than by this factor."""
@@ -122,7 +122,7 @@ def ranges(found: Sequence[AtSize], within: float = 0.0) -> tuple[Range, ...]:
     """
     parts: list[tuple[list[AtSize], set[str]]] = []
     for at in found:
-        good = _good(at, within)
+        good = usable(at, within)
         if parts and parts[-1][1] & good:
             parts[-1] = ([*parts[-1][0], at], parts[-1][1] & good)
         else:
@@ -130,7 +130,8 @@ def ranges(found: Sequence[AtSize], within: float = 0.0) -> tuple[Range, ...]:
     return tuple(_range(run, good) for run, good in parts)
 
 
-def _good(at: AtSize, within: float) -> set[str]:
+def usable(at: AtSize, within: float = 0.0) -> set[str]:
+    """Return the candidates that a range may use at a size, by name."""
     enough = at.time_s * (1 + within) if within else 0.0
     others = (
         trial.name

@@ -21,7 +21,7 @@ from experiments.tuning.candidates import Candidate, Made, made, program_seconds
 from experiments.tuning.low_forests import LowForests
 from experiments.tuning.race import AtSize, Entrant, race
 from experiments.tuning.recipes import Recipe, recipes
-from experiments.tuning.switching import Range, ranges, refined
+from experiments.tuning.switching import Range, ranges, refined, usable
 from forestcoll.errors import (
     ForestCollError,
     InvalidParameterError,
@@ -32,12 +32,13 @@ from forestcoll.problem.limits import check_seconds
 from forestcoll.problem.sizes import read_sizes
 from forestcoll.problem.weights import rank_of_root
 from forestcoll.schedule import cost
+from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import AlphaBeta, least_latency_s
 from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
 from forestcoll.topology.validate import COLLECTIVES, validate
 
-__all__ = ["ALL", "SECONDS", "Bounds", "Progress", "Tuning", "tune"]
+__all__ = ["ALL", "SECONDS", "Bounds", "Progress", "Refuses", "Tuning", "tune"]
 
 ALL = (*COLLECTIVES, "all-to-all")
 """Collectives that are known."""
@@ -134,6 +135,8 @@ class Tuning:
 
 Keep = Callable[[Tuning], None]
 
+Refuses = Callable[[Program], str]
+
 
 def tune(
     topology: Network,
@@ -147,6 +150,7 @@ def tune(
     within: float = 0.0,
     progress: Progress | None = None,
     keep: Keep | None = None,
+    refuses: Refuses | None = None,
 ) -> Tuning:
     """Find the best of many schedules at each size, in simulation.
 
@@ -174,11 +178,14 @@ def tune(
         Told (stage, done, total); may raise to stop it.
     keep : callable, optional
         Handed what is known each time that a size has been tried.
+    refuses : callable, optional
+        Asked about the lowered form of each schedule that a range might use: says why it may not,
+        and then it is tried no more, or nothing.
 
     Raises
     ------
     UnsupportedError
-        If there is no such collective, or no method makes one here.
+        If there is no such collective, no method makes one here, or all are refused.
     InvalidParameterError
         If the sizes, the root, the seconds or the model are not of this kind.
     TimeLimitError
@@ -206,7 +213,7 @@ def tune(
     )
     candidates = tuple(one.candidate for one in found)
     nothing = Tuning(topology, collective, rank, model, bounds, candidates, (), (), complete=False)
-    return _Tour(nothing, found, asked, seconds, within, tell, keep).whole()
+    return _Tour(nothing, found, asked, seconds, within, tell, keep, refuses).whole()
 
 
 class _Tour:
@@ -221,9 +228,14 @@ class _Tour:
         within: float,
         tell: Progress,
         keep: Keep | None,
+        refuses: Refuses | None,
     ) -> None:
         self._nothing, self._asked, self._within = nothing, asked, within
-        self._tell, self._keep = tell, keep
+        self._tell, self._keep, self._refuses = tell, keep, refuses
+        self._programs = {
+            one.candidate.name: one.simulator.program for one in found if one.simulator is not None
+        }
+        self._taken: set[str] = set()
         self._entrants = [
             Entrant(one.candidate, one.simulator, nothing.model, seconds)
             for one in found
@@ -247,9 +259,33 @@ class _Tour:
         tick()
         bound_s, within = self._nothing.bounds.least_s(size), self._within
         at = race(self._entrants, size, bound_s, asked=asked, within=within, tick=tick)
+        while self._is_refused(at):
+            at = race(self._entrants, size, bound_s, asked=asked, within=within, tick=tick)
         self._known[size] = at
         self._kept(complete=False)
         return at
+
+    def _is_refused(self, at: AtSize) -> bool:
+        """Leave out one that may not be used though it might be at this size, if there is one."""
+        if self._refuses is None:
+            return False
+        for name in sorted(usable(at, self._within) - self._taken):
+            why = self._refuses(self._programs[name])
+            if why:
+                self._leave_out(name, why)
+                return True
+            self._taken.add(name)
+        return False
+
+    def _leave_out(self, name: str, why: str) -> None:
+        self._entrants = [one for one in self._entrants if one.candidate.name != name]
+        candidates = tuple(
+            replace(one, schedule=None, note=why) if one.name == name else one
+            for one in self._nothing.candidates
+        )
+        self._nothing = replace(self._nothing, candidates=candidates)
+        if not self._entrants:
+            raise UnsupportedError(f"no schedule that was made may be used; {name}: {why}")
 
     def _kept(self, *, complete: bool) -> Tuning:
         sizes = tuple(self._known[size] for size in sorted(self._known))

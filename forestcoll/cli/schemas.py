@@ -35,7 +35,8 @@ def show_schema(
         str | None,
         typer.Argument(
             metavar="[NAME]",
-            help="topology, experiment, schedule or certificate; where they are, if not given.",
+            help="topology, experiment, schedule, certificate or bundle; where they are, if not "
+            "given.",
         ),
     ] = None,
     as_json: Json = False,

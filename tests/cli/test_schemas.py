@@ -14,7 +14,7 @@ from tests.command_line import document, invoke
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("name", ["certificate", "experiment", "schedule", "topology"])
+@pytest.mark.parametrize("name", ["bundle", "certificate", "experiment", "schedule", "topology"])
 def test_a_schema_is_printed_as_it_is_kept(name: str) -> None:
     """Ready to be redirected into a file."""
     done = invoke("schema", name)
@@ -33,9 +33,8 @@ def test_the_list_names_files_that_are_there() -> None:
 def test_an_unknown_one_is_a_line() -> None:
     done = invoke("schema", "topologie")
     assert done.exit_code == 2
-    assert "no schema 'topologie'; known: certificate, experiment, schedule, topology" in (
-        done.stderr
-    )
+    known = "bundle, certificate, experiment, schedule, topology"
+    assert f"no schema 'topologie'; known: {known}" in done.stderr
 
 
 def test_the_installed_ones_are_preferred(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

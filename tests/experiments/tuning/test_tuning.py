@@ -16,6 +16,7 @@ from forestcoll.errors import (
 )
 from forestcoll.lowering import lower
 from forestcoll.schedule import verify
+from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import AlphaBeta, Simulator, best_pieces
 from forestcoll.topology import group, load_topology
 
@@ -211,3 +212,40 @@ def test_sixteen_boxes_are_tuned_in_half_a_minute() -> None:
     found = tune("dgx_h100:boxes=16", sizes=["1KB..1GB"])
     assert found.ranges[0].name == "forest, height 1"
     assert found.ranges[-1].name == "ring"
+
+
+def test_those_refused_are_replaced_by_the_next_best() -> None:
+    """As if they had never been tried; only those that would be used are asked about."""
+    network, sizes, methods = "ring:nodes=6", ["1KB", "32KB", "1MB"], ["direct", "bfb", "ring"]
+    asked: list[str] = []
+
+    def refuses(program: Program) -> str:
+        asked.append(program.method)
+        return "too large" if program.method == "direct" else ""
+
+    found = tune(network, sizes=sizes, methods=methods, refuses=refuses)
+    others = tune(network, sizes=sizes, methods=methods[1:])
+    assert [one.name for one in found.ranges] == [one.name for one in others.ranges] == ["bfb"]
+    assert [at.time_s for at in found.sizes] == [at.time_s for at in others.sizes]
+    assert asked == ["direct", "bfb"]
+    assert (found.candidate("direct").schedule, found.candidate("direct").note) == (
+        None,
+        "too large",
+    )
+    with pytest.raises(UnsupportedError, match=r"no schedule that was made may be used; .*: none"):
+        tune(network, sizes=sizes, methods=methods, refuses=lambda program: "none")
+
+
+def test_what_a_range_might_use_is_asked_about_too() -> None:
+    """With a loss allowed, all that are within it."""
+    asked: set[str] = set()
+
+    def refuses(program: Program) -> str:
+        asked.add(program.method)
+        return "x" if program.method == "bfb" else ""
+
+    found = tune(
+        "ring:nodes=6", sizes=["1KB"], methods=["direct", "bfb"], within=9, refuses=refuses
+    )
+    assert asked == {"direct", "bfb"}
+    assert [one.name for one in found.ranges] == ["direct"]

@@ -1,0 +1,7 @@
+"""Runtime files for all sizes: what ``forestcoll tune`` found, exported, each with its sizes.
+
+To read: ``tuned_index`` (what is exported), ``size_ranges`` (sizes without a gap or overlap),
+``runtime_readers`` (files read back and executed), ``bundle_index`` (which file is for which
+sizes), ``unfinished`` (what is done, until all is), ``runners_up`` (where the best does not fit the
+runtime), ``bundling`` (all of it), ``bundle_check`` (whether a bundle is whole), ``cli``.
+"""

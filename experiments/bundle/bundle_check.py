@@ -1,0 +1,103 @@
+"""Whether a bundle is whole, and each of its files right.
+
+Problem: files are copied, edited and lost; a runtime takes whatever it finds, without a word.
+Input:   a folder.
+Output:  what is wrong with it.
+Cost:    that of reading and executing each file.
+Source:  ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from experiments.bundle.bundle_index import INDEX, Bundle, BundledRange, read_bundle
+from experiments.bundle.runtime_readers import READERS, RuntimeFile
+from experiments.bundle.size_ranges import faults_of
+from forestcoll.errors import ForestCollError
+from forestcoll.schedule.export import FORMATS
+
+__all__ = ["faults_in"]
+
+Tick = Callable[[int, int], None]
+
+
+def faults_in(
+    folder: Path, *, execute: bool = True, tick: Tick = lambda done, total: None
+) -> Iterator[str]:
+    """Tell of what is wrong with a bundle.
+
+    Parameters
+    ----------
+    folder : Path
+    execute : bool
+        Whether to execute the files, too.
+    tick : callable
+        Told how many files are done, and of how many.
+
+    Raises
+    ------
+    InvalidScheduleError
+        If there is no index, or it is not one of a bundle.
+    """
+    bundle = read_bundle(folder)
+    sizes = [(one.first_bytes, one.last_bytes) for one in bundle.ranges]
+    yield from faults_of(sizes, bundle.first_bytes, bundle.last_bytes)
+    if bundle.runtime not in FORMATS:
+        yield f"its files are for {bundle.runtime!r}, which is none of {', '.join(FORMATS)}"
+        return
+    yield from _strangers(folder, bundle)
+    for place, one in enumerate(bundle.ranges):
+        tick(place, len(bundle.ranges))
+        if one.file is not None:
+            yield from _file_faults(folder, bundle, one, execute)
+
+
+def _strangers(folder: Path, bundle: Bundle) -> Iterator[str]:
+    """Tell of files that the index does not name: a runtime reads all of its folder."""
+    named = {one.file for one in bundle.ranges} | {INDEX}
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    for path in files:
+        name = path.relative_to(folder).as_posix()
+        if name not in named:
+            yield f"{name} is in no range; the runtime reads whatever is in its folder"
+
+
+def _file_faults(folder: Path, bundle: Bundle, one: BundledRange, execute: bool) -> Iterator[str]:
+    assert one.file is not None  # an open range has nothing to check
+    try:
+        data = (folder / one.file).read_bytes()
+    except OSError as error:
+        yield f"{one.file} cannot be read: {error.strerror or error}"
+        return
+    if hashlib.sha256(data).hexdigest() != one.sha256:
+        yield f"{one.file} is not the file that was written: its sha256 differs"
+    if bundle.runtime not in READERS:
+        return
+    try:
+        read = READERS[bundle.runtime](data.decode("utf-8"), bundle.root, execute)
+    except (ForestCollError, UnicodeDecodeError) as error:
+        yield f"{one.file} cannot be read: {error}"
+        return
+    yield from _unlike(bundle, one, read)
+    if read.wrong:
+        yield f"{one.file} is wrong: {read.wrong}"
+
+
+def _unlike(bundle: Bundle, one: BundledRange, read: RuntimeFile) -> Iterator[str]:
+    """Tell where a file says something else than the index."""
+    said = {
+        "collective": (read.collective.replace("-", ""), bundle.collective.replace("-", "")),
+        "GPUs": (read.gpus, bundle.gpus),
+        "name": (read.name, one.name),
+        "protocol": (read.protocol, one.protocol),
+        "chunks": (read.chunks, one.chunks),
+    }
+    if one.sizes_in_file:
+        said["least size"] = (read.min_bytes, one.first_bytes)
+        said["largest size"] = (read.max_bytes, one.last_bytes)
+    for what, (found, expected) in said.items():
+        if found != expected:
+            yield f"{one.file}: its {what} is {found}, and {expected} in the index"

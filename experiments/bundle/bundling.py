@@ -1,0 +1,289 @@
+"""A bundle out of what ``forestcoll tune`` found.
+
+Problem: a runtime that is given a folder of files is to use for each size the best schedule.
+Input:   a folder of ``forestcoll tune``; a format and its options.
+Output:  a folder: a file for each range of sizes, each executed, and an index.
+Cost:    an export and an execution for each range; where one cannot be exported, tuning anew.
+Source:  ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from experiments.bundle.bundle_check import faults_in
+from experiments.bundle.bundle_index import FORMAT, INDEX, Bundle, BundledRange
+from experiments.bundle.runners_up import runners_up
+from experiments.bundle.runtime_readers import READERS
+from experiments.bundle.size_ranges import Part, adjacent
+from experiments.bundle.tuned_index import TunedIndex, read_tuned
+from experiments.bundle.unfinished import Unfinished
+from experiments.tuning.tuning import SECONDS, Progress
+from forestcoll.errors import (
+    ExportError,
+    InvalidParameterError,
+    InvalidScheduleError,
+    UnsupportedError,
+    VerificationError,
+)
+from forestcoll.lowering import lower
+from forestcoll.schedule import read_schedule, verify
+from forestcoll.schedule.export import FORMATS, Exported, export
+from forestcoll.schedule.program import Program
+
+__all__ = ["Bundling"]
+
+_SIZES = ("min_bytes", "max_bytes")
+
+
+class Bundling:
+    """The making of a bundle.
+
+    Parameters
+    ----------
+    tuned : Path
+        A folder that ``forestcoll tune`` has written.
+    place : Path
+        Where the bundle is to be.
+    name : str
+        One of :data:`forestcoll.schedule.export.FORMATS`.
+    options : mapping
+        Of that format, but for the sizes.
+    seconds : float
+        For each method, where runners-up are looked for.
+    multiple_of : int, optional
+        Elements that all calls have a multiple of: files that would not take them are not used.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such format, or the multiple is below 1.
+    InvalidScheduleError
+        If the folder has no index of ``forestcoll tune``.
+    ExportError
+        If the bundle cannot be written.
+    """
+
+    def __init__(
+        self,
+        tuned: Path,
+        place: Path,
+        name: str = "msccl",
+        options: Mapping[str, Any] | None = None,
+        seconds: float = SECONDS,
+        multiple_of: int | None = None,
+    ) -> None:
+        if multiple_of is not None and multiple_of < 1:
+            raise InvalidParameterError(
+                f"the multiple of elements is {multiple_of}; it must be 1 or more"
+            )
+        if name not in FORMATS:
+            raise InvalidParameterError(
+                f"there is no format {name!r}; formats are {', '.join(FORMATS)}"
+            )
+        self._index: TunedIndex = read_tuned(tuned)
+        self._tuned, self._name, self._seconds = tuned, name, seconds
+        self._options, self._multiple = dict(options or {}), multiple_of
+        self._asked: dict[Program, str] = {}
+        self._in_file = set(_SIZES) <= set(FORMATS[name].options)
+        self.unfinished = Unfinished(place)
+
+    def run(self, progress: Progress | None = None) -> Bundle:
+        """Make the bundle.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Told (stage, done, total); may raise to stop it, and what is done is kept.
+
+        Raises
+        ------
+        VerificationError
+            If a file is not right: a bug.
+        ForestCollError
+            If a schedule file cannot be read.
+        """
+        tell: Progress = progress or (lambda stage, done, total: None)
+        parts: list[Part] = []
+        for place, part in enumerate(self._tuned_parts()):
+            tell("tuned", place, len(self._index.ranges))
+            parts += self._usable(part, tell)
+        parts = adjacent(parts)
+        ranges, files = [], {}
+        for place, part in enumerate(parts):
+            tell("files", place, len(parts))
+            entry, text = self._bundled(part, place)
+            ranges.append(entry)
+            if entry.file is not None:
+                files[entry.file] = text
+        bundle = self._bundle(ranges)
+        files[INDEX] = bundle.model_dump_json(indent=2) + "\n"
+        self.unfinished.finish(files, _checked)
+        return bundle
+
+    def _tuned_parts(self) -> list[Part]:
+        return adjacent(
+            [
+                Part(
+                    one.first_bytes,
+                    one.last_bytes,
+                    one.use,
+                    self._tuned / one.file,
+                    self._index.method_of(one.use),
+                    one.slower_than_the_best_by,
+                )
+                for one in self._index.ranges
+            ]
+        )
+
+    def _usable(self, part: Part, tell: Progress) -> list[Part]:
+        """Return the part if its schedule can be exported, else those of the runners-up."""
+        refused = self._exported(part).get("refused")
+        if refused is None:
+            return [part]
+        last = max(
+            one.last_bytes for one in self._index.ranges if one.first_bytes <= part.last_bytes
+        )
+        best = Part(part.first_bytes, last, part.use, part.schedule, part.method, why=refused)
+        self.unfinished.begin()
+        key = self.unfinished.key("runners-up", *self._key(part), self._index, self._seconds)
+        return runners_up(
+            self._index,
+            best,
+            self.unfinished.path / key,
+            refuses=self._refuses,
+            seconds=self._seconds,
+            progress=tell,
+        )
+
+    def _refuses(self, program: Program) -> str:
+        """Say why a program cannot be used, or nothing; each is exported once."""
+        if program not in self._asked:
+            self._asked[program] = self._refusal(program)
+        return self._asked[program]
+
+    def _refusal(self, program: Program) -> str:
+        try:
+            found = export(program, self._name, self._options)
+        except (ExportError, UnsupportedError) as error:
+            return f"cannot be exported: {error}"
+        return self._not_taken(found)
+
+    def _not_taken(self, exported: Exported) -> str:
+        """Say why a runtime would not take some calls; empty if it takes them all."""
+        chunks = exported.facts.get("chunks")
+        if self._multiple is None or chunks is None or self._multiple % chunks == 0:
+            return ""
+        return (
+            f"takes calls of a multiple of {chunks} elements only, not of all multiples of "
+            f"{self._multiple}"
+        )
+
+    def _key(self, part: Part) -> tuple[object, ...]:
+        assert part.schedule is not None  # an open part has nothing to export
+        schedule = hashlib.sha256(part.schedule.read_bytes()).hexdigest()
+        options = sorted(self._options.items())
+        sizes = part.first_bytes, part.last_bytes
+        return schedule, self._name, options, self._multiple, sizes
+
+    def _exported(self, part: Part) -> dict[str, Any]:
+        """Return the text of a file with what is to say of it, or why there is none."""
+        key = self.unfinished.key("file", *self._key(part))
+        return self.unfinished.kept(key, lambda: self._made(part))
+
+    def _made(self, part: Part) -> dict[str, Any]:
+        assert part.schedule is not None
+        schedule = read_schedule(part.schedule)
+        verify(schedule)
+        program = lower(schedule)
+        sizes = dict(zip(_SIZES, (part.first_bytes, part.last_bytes), strict=True))
+        options = {**self._options, **(sizes if self._in_file else {})}
+        try:
+            exported = export(program, self._name, options)
+        except (ExportError, UnsupportedError) as error:
+            why = str(error)
+        else:
+            why = self._not_taken(exported)
+        if why:
+            self._asked[program] = why
+            return {"refused": why}
+        facts: dict[str, Any] = {"text": exported.text}
+        if self._name not in READERS:
+            return facts
+        try:
+            found = READERS[self._name](exported.text, self._index.root, True)
+        except InvalidScheduleError as error:
+            return {"refused": str(error)}
+        if found.wrong:
+            raise VerificationError(
+                f"what was exported of {part.schedule} is not right, so it is not written: "
+                f"{found.wrong}; please report the schedule"
+            )
+        return facts | {
+            "name": found.name,
+            "protocol": found.protocol,
+            "chunks": found.chunks,
+            "executed": found.executed,
+        }
+
+    def _bundled(self, part: Part, place: int) -> tuple[BundledRange, str]:
+        """Return the entry of a part, and the text of its file."""
+        made: dict[str, Any] = {}
+        if part.schedule is not None:
+            made = self._exported(part)
+            if "refused" in made:
+                raise VerificationError(
+                    f"{part.use} could be exported, but not for its sizes: {made['refused']}; "
+                    f"please report the schedule"
+                )
+        text = made.get("text", "")
+        executed = made.get("executed")
+        stem = "" if part.schedule is None else part.schedule.stem
+        file = f"{self._name}/{place + 1:02d}-{stem}{FORMATS[self._name].ending}"
+        entry = BundledRange(
+            first_bytes=part.first_bytes,
+            last_bytes=part.last_bytes,
+            use=part.use,
+            method=part.method,
+            file=file if made else None,
+            sha256=hashlib.sha256(text.encode()).hexdigest() if made else None,
+            name=made.get("name"),
+            protocol=made.get("protocol"),
+            chunks=made.get("chunks"),
+            sizes_in_file=bool(made) and self._in_file,
+            executed=None if executed is None else tuple(executed),
+            slower_than_the_best_by=part.slower,
+            instead_of=part.instead_of or None,
+            why=part.why or None,
+        )
+        return entry, text
+
+    def _bundle(self, ranges: list[BundledRange]) -> Bundle:
+        index = self._index
+        return Bundle(
+            format=FORMAT,
+            version=1,
+            runtime=self._name,
+            topology=index.topology,
+            collective=index.collective,
+            gpus=index.gpus,
+            root=index.root,
+            options=self._options,
+            multiple_of=self._multiple,
+            alpha_us=index.alpha_us.exact,
+            gamma_s_per_gb=index.gamma_s_per_gb.exact,
+            sharing=index.sharing,
+            tuning_complete=index.complete,
+            first_bytes=index.ranges[0].first_bytes,
+            last_bytes=index.ranges[-1].last_bytes,
+            ranges=tuple(ranges),
+        )
+
+
+def _checked(folder: Path) -> None:
+    """Read the whole bundle back; its files have just been executed."""
+    for fault in faults_in(folder, execute=False):
+        raise VerificationError(f"the bundle is not whole: {fault}; please report this")

@@ -1,0 +1,41 @@
+"""Files of runtimes, read back."""
+
+from __future__ import annotations
+
+import pytest
+
+from experiments.bundle.runtime_readers import READERS
+from forestcoll import generate, lower
+from forestcoll.errors import ForestCollError
+from forestcoll.schedule.export import export
+
+SIZES = {"min_bytes": 1024, "max_bytes": 4096}
+
+
+def test_an_xml_says_its_sizes_and_is_executed() -> None:
+    text = export(lower(generate("ring:nodes=4")), "msccl", {"protocol": "LL", **SIZES}).text
+    found = READERS["msccl"](text, None, True)
+    assert (found.min_bytes, found.max_bytes) == (1024, 4096)
+    assert (found.protocol, found.gpus, found.collective) == ("LL", 4, "allgather")
+    assert found.executed
+    assert not found.wrong
+    assert READERS["msccl"](text, None, False).executed == ()
+
+
+def test_what_is_wrong_is_said() -> None:
+    text = export(lower(generate("ring:nodes=4")), "msccl").text
+    found = READERS["msccl"](text.replace('srcoff="1"', 'srcoff="0"'), None, True)
+    assert found.wrong
+    assert not READERS["msccl"](text.replace('srcoff="1"', 'srcoff="0"'), None, False).wrong
+
+
+def test_the_root_is_that_of_the_collective() -> None:
+    schedule = generate("ring:nodes=4", collective="broadcast", root=2)
+    text = export(lower(schedule), "msccl").text
+    assert not READERS["msccl"](text, 2, True).wrong
+    assert READERS["msccl"](text, 1, True).wrong
+
+
+def test_what_is_no_xml_is_an_error() -> None:
+    with pytest.raises(ForestCollError):
+        READERS["msccl"]("{}", None, True)
