@@ -27,8 +27,9 @@ def test_what_is_kept_is_not_tried_again(tmp_path: Path, monkeypatch: pytest.Mon
     assert list(kept(rows)) == [CASES[0]]
     tried = []
 
-    def outcome(*case: str) -> str:
-        tried.append(case)
+    def outcome(method: str, collective: str, name: str, kind: str) -> str:
+        assert kind == "msccl"
+        tried.append((method, collective, name))
         return RIGHT
 
     monkeypatch.setattr(export_all, "outcome", outcome)

@@ -12,7 +12,8 @@ Source:  ours; the passes are the modules of this package.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 
 from forestcoll.errors import (
     ExportError,
@@ -35,6 +36,7 @@ from forestcoll.schedule.export.mscclpp.signals import phases_of
 from forestcoll.schedule.export.mscclpp.switch_pieces import through_switches
 from forestcoll.schedule.export.mscclpp.teams import Fullness, blocks_of
 from forestcoll.schedule.mscclpp.execution_plan import COLLECTIVES, Plan
+from forestcoll.schedule.mscclpp.plan_writing import written_plan
 from forestcoll.schedule.program import Program
 
 __all__ = ["MscclppOptions", "to_mscclpp"]
@@ -42,6 +44,7 @@ __all__ = ["MscclppOptions", "to_mscclpp"]
 _TEAMS = (16, 8, 32, 4, 64, 2, 1, 128)  # of all instances together, in the order to try them
 _FULLNESS = (Fullness(14, 56), Fullness(10, 40), Fullness(6, 25))
 _ALIGNMENT = 16
+_LETTERS, _DIGITS = 200, 8  # of a name, and of what tells it from others
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +123,15 @@ def to_mscclpp(program: Program, options: MscclppOptions | None = None) -> Plan:
     for teams, most in _tries(options):
         found = draft.plan(teams, most)
         if isinstance(found, Plan):
-            return found
+            return _named(found)
         broken.append(found)
     raise _too_much(draft.name, broken)
+
+
+def _named(plan: Plan) -> Plan:
+    """Let plans that differ have names that do: to the runtime those of one name are one."""
+    digest = sha256(written_plan(plan).encode()).hexdigest()[:_DIGITS]
+    return replace(plan, name=f"{plan.name[:_LETTERS]}-{digest}")
 
 
 def _tries(options: MscclppOptions) -> Iterator[tuple[int, Fullness]]:

@@ -163,6 +163,20 @@ def test_options_are_checked(options: dict[str, int], told: str) -> None:
         MscclppOptions(**options)
 
 
+def test_plans_that_differ_have_names_that_do() -> None:
+    """To the runtime plans of one name are one; a name of any length is cut."""
+    program = lower(generate("ring:nodes=3"))
+    names = {
+        to_mscclpp(program, MscclppOptions(instances=many, in_place=in_place)).name
+        for many in (1, 2)
+        for in_place in (False, True)
+    }
+    assert len(names) == 4
+    assert all(name.startswith("forestcoll-allgather-ring:nodes=3-") for name in names)
+    long = replace(program, topology=replace(program.topology, name="x" * 500))
+    assert len(to_mscclpp(long).name) == 209
+
+
 def test_the_same_program_is_the_same_file() -> None:
     one, other = (
         lower(generate(load("dgx_a100:boxes=1"), collective="allreduce")) for _ in range(2)
