@@ -14,6 +14,7 @@ from types import MappingProxyType
 __all__ = [
     "COLLECTIVES",
     "KINDS",
+    "NO_MOST_BYTES",
     "Loop",
     "Operation",
     "Plan",
@@ -35,6 +36,9 @@ COLLECTIVES: Mapping[str, str] = MappingProxyType(
     }
 )
 """Our names by those of plans, in which the field is free text."""
+
+NO_MOST_BYTES = 2**64 - 1
+"""The largest size of a plan that names none."""
 
 KINDS = (
     *("nop", "barrier", "signal", "wait", "rlxsignal", "rlxwait", "flush", "copy", "put", "pws"),
@@ -213,4 +217,4 @@ class Plan:
     buffer_alignment: int = 16
     block_threads: int = 1024
     min_bytes: int = 0
-    max_bytes: int = 2**64 - 1
+    max_bytes: int = NO_MOST_BYTES

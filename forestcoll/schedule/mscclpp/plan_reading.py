@@ -21,6 +21,7 @@ import jiter
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.schedule.mscclpp.execution_plan import (
     KINDS,
+    NO_MOST_BYTES,
     Loop,
     Operation,
     Plan,
@@ -39,7 +40,6 @@ MOST_BYTES = 64_000_000
 _MOST_REMARKS = 50
 _LONGEST = 255
 _LARGEST = 2**31 - 1
-_LARGEST_BYTES = 2**64 - 1
 _BUFFERS = ("i", "o", "s")
 _CHANNELS = ("memory", "port", "switch")
 _OLD = ("chunkGroups", "inputChunks")  # keys of the format before v0.8
@@ -223,7 +223,7 @@ def _plan(record: _Record) -> Plan:
         buffer_alignment=record.whole("buffer_alignment", 16, 1),
         block_threads=record.whole("num_threads_per_block", 1024, 1),
         min_bytes=record.whole("min_message_size", 0),
-        max_bytes=record.whole("max_message_size", _LARGEST_BYTES, 0, _LARGEST_BYTES),
+        max_bytes=record.whole("max_message_size", NO_MOST_BYTES, 0, NO_MOST_BYTES),
     )
     record.close()
     return found

@@ -161,12 +161,17 @@ def _send(document: Document, value: object, nodes: int, step: int, place: int) 
     tail, head = (_whole(document, row[i], 0, nodes - 1, *where, i) for i in (1, 2))
     if tail == head:
         raise document.fault(where, f"is from {tail} to itself")
-    if len(row) < max(_COLUMNS):
+    if len(row) == min(_COLUMNS) or (len(row) < max(_COLUMNS) and _is_number(row[-1])):
         return _Send(step, place, address, tail, head, None)
     if row[-1] not in (None, _ADDS):
         problem = f"is {reprlib.repr(row[-1])}; it must be {_ADDS!r} (the receiver adds) or null"
         raise document.fault((*where, len(row) - 1), problem)
     return _Send(step, place, address, tail, head, row[-1] == _ADDS)
+
+
+def _is_number(value: object) -> bool:
+    """Whether it is a time or the number of a link."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 # --- what the collective is ----------------------------------------------------------------------

@@ -53,6 +53,8 @@ def test_sends_of_what_is_summed_up_add_unless_they_say_otherwise() -> None:
     assert [one.adds for one in plain.sends] == [True]
     said = sccl(sccl_file(3, parts, [[[0, 1, 0, 5, 0, None], [1, 0, 1, 5, 0, "rrc"]]]))
     assert [one.adds for one in said.sends] == [False, True]
+    short = sccl(sccl_file(3, parts, [[[0, 1, 0, None], [1, 0, 1, "rrc"], [2, 0, 2, 5]]]))
+    assert [one.adds for one in short.sends] == [False, True, True]
 
 
 def test_an_all_to_all_by_pairs() -> None:

@@ -33,8 +33,8 @@ SPANS = 10
 GPU_THREADBLOCKS = 108
 """Threadblocks of a GPU: they must all run at once, one on each multiprocessor of an A100."""
 
-MOST_BUFFER_BYTES = 2**32
-"""Offsets are 32 bits."""
+MOST_BUFFER_BYTES = 2**32 - 1
+"""Offsets and sizes are 32 bits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,8 @@ class MscclppOptions:
         Whether the input of a call is part of its output. Reductions may be called both ways
         always; other collectives then leave out copying a GPU's own part.
     min_bytes, max_bytes : int
-        For which sizes it is meant; 0 is no limit but that of the runtime's offsets.
+        For which sizes it is meant; 0 is no limit but that of the runtime's offsets, some 4 GB
+        in each buffer.
     """
 
     threadblocks: int = GPU_THREADBLOCKS
@@ -199,10 +200,16 @@ class _Draft:
         )
 
     def _most_bytes(self, chunks: int) -> int:
-        """Return the largest size at which no offset is beyond 32 bits, if it is not less."""
+        """Return the largest size at which no offset is beyond 32 bits, if none is asked for."""
         chunk = MOST_BUFFER_BYTES // chunks // _ALIGNMENT * _ALIGNMENT
         possible = chunk * max(self._chunks)
-        return min(self.options.max_bytes or possible, possible)
+        asked = max(self.options.max_bytes, self.options.min_bytes)
+        if asked > possible:
+            raise RuntimeLimitError(
+                f"{self.name} does not fit the runtime of MSCCL++: offsets have 32 bits, so that "
+                f"{possible} bytes are the largest size of its data, and {asked} are asked for"
+            )
+        return self.options.max_bytes or possible
 
 
 class _Scratch:

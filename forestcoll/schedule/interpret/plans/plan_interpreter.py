@@ -51,11 +51,12 @@ from forestcoll.schedule.interpret.plans.plan_races import (
 )
 from forestcoll.schedule.interpret.plans.stuck import find_stuck
 from forestcoll.schedule.interpret.plans.synchronisation import Links, Why, links_of
-from forestcoll.schedule.mscclpp.execution_plan import COLLECTIVES, Plan
+from forestcoll.schedule.mscclpp.execution_plan import COLLECTIVES, NO_MOST_BYTES, Plan
 
 __all__ = ["interpret_plan"]
 
 _ROOTED = ("broadcast", "reduce")
+_OFFSETS = 2**32  # that there are
 
 
 def interpret_plan(
@@ -124,6 +125,7 @@ def _notes(plan: Plan) -> Iterator[Finding]:
     if plan.max_bytes < plan.min_bytes:
         message = f"min_message_size {plan.min_bytes} is above max_message_size {plan.max_bytes}"
         yield Finding(Kind.NOTE, f"{message}, so it is never taken")
+    yield from _beyond_offsets(plan)
     if plan.buffer_alignment % 16:
         message = (
             f"buffer_alignment is {plan.buffer_alignment}; reductions have tails, not modelled"
@@ -131,6 +133,19 @@ def _notes(plan: Plan) -> Iterator[Finding]:
         yield Finding(Kind.NOTE, message)
     if plan.reuse_resources:
         message = "reuse_resources: executed for messages whose chunks fit the scratch there is"
+        yield Finding(Kind.NOTE, message)
+
+
+def _beyond_offsets(plan: Plan) -> Iterator[Finding]:
+    """Tell of sizes that a plan says it takes though offsets in its buffers do not."""
+    first = plan.gpus[0]
+    most = max(max(gpu.input_chunks, gpu.output_chunks, gpu.scratch_chunks) for gpu in plan.gpus)
+    data = first.output_chunks if plan.collective == "allgather" else first.input_chunks
+    if plan.max_bytes != NO_MOST_BYTES and plan.max_bytes * most >= _OFFSETS * data:
+        message = (
+            f"max_message_size {plan.max_bytes} is more than offsets of 32 bits reach in buffers "
+            f"of {most} chunks"
+        )
         yield Finding(Kind.NOTE, message)
 
 

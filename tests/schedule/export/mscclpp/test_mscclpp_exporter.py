@@ -7,7 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forestcoll import generate, lower
-from forestcoll.errors import ExportError, InvalidParameterError, UnsupportedError
+from forestcoll.errors import (
+    ExportError,
+    InvalidParameterError,
+    RuntimeLimitError,
+    UnsupportedError,
+)
 from forestcoll.schedule import Chunks, Send, verify
 from forestcoll.schedule.export import MscclppOptions, to_mscclpp
 from forestcoll.schedule.interpret import interpret_plan
@@ -117,9 +122,16 @@ def test_offsets_stay_within_32_bits() -> None:
     program = lower(generate("complete:nodes=4", collective="allreduce"))
     plan = to_mscclpp(program)
     chunks = max(max(gpu.input_chunks, gpu.scratch_chunks) for gpu in plan.gpus)
-    assert plan.max_bytes == 2**32 // chunks // 16 * 16 * plan.gpus[0].input_chunks
+    assert plan.max_bytes == (2**32 - 1) // chunks // 16 * 16 * plan.gpus[0].input_chunks
     assert to_mscclpp(program, MscclppOptions(max_bytes=2**20)).max_bytes == 2**20
-    assert to_mscclpp(program, MscclppOptions(max_bytes=2**50)).max_bytes == plan.max_bytes
+    assert not [one for one in interpret_plan(plan).findings if "32 bits" in one.message]
+    with pytest.raises(RuntimeLimitError, match="32 bits, so that [0-9]+ bytes are the largest"):
+        to_mscclpp(program, MscclppOptions(max_bytes=2**50))
+    to_one = lower(generate("complete:nodes=8", collective="reduce", root=0, k=1))
+    with pytest.raises(RuntimeLimitError, match=f"{2**30} are asked for"):
+        to_mscclpp(to_one, MscclppOptions(min_bytes=2**30))
+    found = interpret_plan(replace(plan, max_bytes=2**33)).findings
+    assert ["32 bits" in one.message for one in found] == [True]
 
 
 def test_in_place_only_the_shared_buffer_is_touched() -> None:
