@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from forestcoll.schedule.interpret import interpret
+from forestcoll.schedule.interpret import interpret, interpret_calls
 from forestcoll.schedule.msccl import Algorithm, parse_algorithm
+from forestcoll.schedule.mscclpp import parse_plan
 
 __all__ = ["READERS", "RuntimeFile"]
 
@@ -24,7 +25,8 @@ class RuntimeFile:
     gpus : int
     protocol : str
     chunks : int
-        A runtime takes a call only if its elements are a multiple of these.
+        A runtime takes a call only if its elements are a multiple of these; MSCCL++ counts bytes,
+        so that is enough whatever the elements are.
     min_bytes, max_bytes : int
         Both included; 0 is no limit.
     executed : tuple of str
@@ -67,8 +69,26 @@ def _of_msccl(algorithm: Algorithm, executed: tuple[str, ...], wrong: str) -> Ru
     )
 
 
+def _mscclpp(text: str, root: int | None, execute: bool) -> RuntimeFile:
+    plan = parse_plan(text).plan
+    found = list(interpret_calls(plan, root=root)) if execute else []
+    wrong = [one.message for each in found for one in each.findings if one.is_wrong]
+    first = plan.gpus[0]
+    return RuntimeFile(
+        name=plan.name,
+        collective=plan.collective,
+        gpus=len(plan.gpus),
+        protocol=plan.protocol,
+        chunks=plan.buffer_alignment * max(first.input_chunks, first.output_chunks),
+        min_bytes=plan.min_bytes,
+        max_bytes=plan.max_bytes,
+        executed=tuple(run for each in found for run in each.runs),
+        wrong=wrong[0] if wrong else "",
+    )
+
+
 READERS: Mapping[str, Callable[[str, int | None, bool], RuntimeFile]] = MappingProxyType(
-    {"msccl": _msccl}
+    {"msccl": _msccl, "mscclpp": _mscclpp}
 )
 """By format: from the text of a file, the root of a broadcast or reduce, and whether to execute it.
 

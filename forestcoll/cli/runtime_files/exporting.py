@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,12 +18,11 @@ from forestcoll.lowering import lower
 from forestcoll.problem.sizes import read_size
 from forestcoll.schedule import read_schedule, verify
 from forestcoll.schedule.export import FORMATS
-from forestcoll.schedule.interpret import MOST_BLOCKS, Findings, interpret, interpret_plan
+from forestcoll.schedule.interpret import MOST_BLOCKS, interpret, interpret_calls
 from forestcoll.schedule.msccl import parse_algorithm
 from forestcoll.schedule.mscclpp import parse_plan
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import AlphaBeta
-from forestcoll.schedule.steps import REDUCTIONS
 
 __all__ = ["export_schedule"]
 
@@ -144,7 +141,8 @@ def _executed(text: str, name: str, program: Program, threadblocks: int | None) 
     if name == "msccl":
         found = [interpret(parse_algorithm(text).algorithm, root=root)]
     elif name == "mscclpp":
-        found = list(_plans_executed(text, program.collective, root, threadblocks))
+        most = threadblocks or MOST_BLOCKS
+        found = list(interpret_calls(parse_plan(text).plan, root=root, most_blocks=most))
     else:
         return None
     wrong = [one for each in found for one in each.findings if one.is_wrong]
@@ -154,14 +152,3 @@ def _executed(text: str, name: str, program: Program, threadblocks: int | None) 
             f"report the schedule"
         )
     return [run for each in found for run in each.runs]
-
-
-def _plans_executed(
-    text: str, collective: str, root: int | None, threadblocks: int | None
-) -> Iterator[Findings]:
-    """Execute a plan in all the ways in which it may be called."""
-    plan = parse_plan(text).plan
-    both = collective in REDUCTIONS
-    for in_place in (False, True) if both else (plan.in_place,):
-        called = replace(plan, in_place=in_place)
-        yield interpret_plan(called, root=root, most_blocks=threadblocks or MOST_BLOCKS)

@@ -8,6 +8,15 @@ them), ``call_sizes``, ``actions`` (steps in transfers), ``order/`` (what comes 
 
 from forestcoll.schedule.interpret.findings import Finding, Findings, Kind, Place
 from forestcoll.schedule.interpret.interpreter import interpret
-from forestcoll.schedule.interpret.plans import MOST_BLOCKS, interpret_plan
+from forestcoll.schedule.interpret.plans import MOST_BLOCKS, interpret_calls, interpret_plan
 
-__all__ = ["MOST_BLOCKS", "Finding", "Findings", "Kind", "Place", "interpret", "interpret_plan"]
+__all__ = [
+    "MOST_BLOCKS",
+    "Finding",
+    "Findings",
+    "Kind",
+    "Place",
+    "interpret",
+    "interpret_calls",
+    "interpret_plan",
+]

@@ -15,6 +15,7 @@ from forestcoll.errors import InvalidParameterError, VerificationError
 from forestcoll.schedule.export.msccl import executor_limits
 from forestcoll.schedule.interpret import interpret
 from forestcoll.schedule.msccl import read_algorithm
+from forestcoll.schedule.mscclpp import read_plan
 from tests.experiments.bundle.tuned_ring import tuned
 
 MOST = 2**20
@@ -37,6 +38,18 @@ def test_each_size_has_one_file_which_is_right(folder: Path, tmp_path: Path) -> 
     assert sizes == [(1024, border - 1), (border, MOST)]
     assert sizes == [(one.first_bytes, one.last_bytes) for one in made.ranges]
     assert all(one.executed and one.why is None for one in made.ranges)
+    assert list(faults_in(tmp_path / "bundle")) == []
+
+
+def test_a_bundle_of_plans_is_right(folder: Path, tmp_path: Path) -> None:
+    """MSCCL++ takes a plan by its sizes, too."""
+    made = Bundling(folder, tmp_path / "bundle", "mscclpp").run()
+    files = sorted((tmp_path / "bundle" / "mscclpp").iterdir())
+    read = [read_plan(file).plan for file in files]
+    sizes = [(one.min_bytes, one.max_bytes) for one in read]
+    assert sizes == [(one.first_bytes, one.last_bytes) for one in made.ranges]
+    assert len({one.name for one in read}) == len(files)
+    assert all(one.executed for one in made.ranges)
     assert list(faults_in(tmp_path / "bundle")) == []
 
 

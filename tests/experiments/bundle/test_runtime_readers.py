@@ -22,6 +22,21 @@ def test_an_xml_says_its_sizes_and_is_executed() -> None:
     assert READERS["msccl"](text, None, False).executed == ()
 
 
+def test_a_plan_says_its_sizes_and_is_executed_in_place_and_out_of_place() -> None:
+    """16 bytes a chunk at least, four chunks: a multiple of 64 bytes."""
+    program = lower(generate("complete:nodes=4", collective="allreduce"))
+    text = export(program, "mscclpp", SIZES).text
+    found = READERS["mscclpp"](text, None, True)
+    assert (found.min_bytes, found.max_bytes, found.chunks) == (1024, 4096, 64)
+    assert (found.protocol, found.gpus, found.collective) == ("Simple", 4, "allreduce")
+    assert len(found.executed) == 2
+    assert not found.wrong
+    assert READERS["mscclpp"](text, None, False).executed == ()
+    moved = text.replace('"index":1', '"index":0')
+    assert moved != text
+    assert READERS["mscclpp"](moved, None, True).wrong
+
+
 def test_what_is_wrong_is_said() -> None:
     text = export(lower(generate("ring:nodes=4")), "msccl").text
     found = READERS["msccl"](text.replace('srcoff="1"', 'srcoff="0"'), None, True)

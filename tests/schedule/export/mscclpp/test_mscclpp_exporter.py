@@ -125,7 +125,7 @@ def test_offsets_stay_within_32_bits() -> None:
     assert plan.max_bytes == (2**32 - 1) // chunks // 16 * 16 * plan.gpus[0].input_chunks
     assert to_mscclpp(program, MscclppOptions(max_bytes=2**20)).max_bytes == 2**20
     assert not [one for one in interpret_plan(plan).findings if "32 bits" in one.message]
-    with pytest.raises(RuntimeLimitError, match="32 bits, so that [0-9]+ bytes are the largest"):
+    with pytest.raises(RuntimeLimitError, match=r"32 bits, so that [0-9]+ bytes are the largest"):
         to_mscclpp(program, MscclppOptions(max_bytes=2**50))
     to_one = lower(generate("complete:nodes=8", collective="reduce", root=0, k=1))
     with pytest.raises(RuntimeLimitError, match=f"{2**30} are asked for"):

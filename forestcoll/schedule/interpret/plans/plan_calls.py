@@ -1,0 +1,28 @@
+"""A plan executed in every way in which it may be called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from forestcoll.schedule.interpret.findings import Findings
+from forestcoll.schedule.interpret.plans.plan_interpreter import interpret_plan
+from forestcoll.schedule.interpret.plans.plan_limits import MOST_BLOCKS
+from forestcoll.schedule.mscclpp.execution_plan import COLLECTIVES, Plan
+
+__all__ = ["interpret_calls"]
+
+_REDUCTIONS = ("allreduce", "reduce", "reduce-scatter")
+
+
+def interpret_calls(
+    plan: Plan, *, root: int | None = None, most_blocks: int = MOST_BLOCKS
+) -> Iterator[Findings]:
+    """Execute a plan as its export means it: reductions in place and out of place, others one way.
+
+    Parameters and errors are those of :func:`interpret_plan`.
+    """
+    both = COLLECTIVES.get(plan.collective) in _REDUCTIONS
+    for in_place in (False, True) if both else (plan.in_place,):
+        called = replace(plan, in_place=in_place)
+        yield interpret_plan(called, root=root, most_blocks=most_blocks)
