@@ -132,7 +132,8 @@ class SetPacker {
     }
     candidates.push_back(problems_.count());
     Shape shape{problem.inside.num_nodes, {}, {}, {}};
-    std::vector<Batch> batches = pack(problem.inside, problem.rooted, progress_, patient_);
+    const auto pack_them = patient_ ? pack_patiently : pack;
+    std::vector<Batch> batches = pack_them(problem.inside, problem.rooted, progress_);
     uses_.push_back(loads(problem.inside.arcs, batches));
     shape.parent.reserve(batches.size() * static_cast<std::size_t>(shape.num_items));
     for (Batch& batch : batches) {

@@ -135,6 +135,24 @@ std::vector<Batch> pack_hard(PartialPacking packing, int lowest, std::span<const
   return complete(packing, progress);
 }
 
+// The cascade.
+std::vector<Batch> packed(const Graph& graph, std::span<const Amount> trees, bool patient,
+                          Progress& progress) {
+  check(graph, {{trees.begin(), trees.end()}, NodeMap<std::uint8_t>(graph.num_nodes, 1)});
+  if (auto batches = pack_by_turning(graph, trees, progress)) return std::move(*batches);
+  if (auto batches = pack_greedily(graph, trees)) {
+    if (height_of(*batches) <= kLow) return std::move(*batches);
+    return lower(graph, lowered(graph, trees, std::move(*batches), progress), progress, patient);
+  }
+  PartialPacking packing(graph);
+  // An unreachable node is one that lacks capacity.
+  if (!start_on_shortest_paths(packing, trees, progress)) check_feasible(graph, trees);
+  const int lowest = packing.height();
+  if (repair(packing, lowest, progress)) return packing.batches();
+  check_feasible(graph, trees);
+  return lower(graph, pack_hard(std::move(packing), lowest, trees, progress), progress, patient);
+}
+
 }  // namespace
 
 std::optional<std::vector<Batch>> pack_on_shortest_paths(const Graph& graph,
@@ -152,21 +170,13 @@ std::optional<std::vector<Batch>> pack_with_prim(const Graph& graph, std::span<c
   return pack_from(std::move(packing), progress);
 }
 
-std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress,
-                        bool patient) {
-  check(graph, {{trees.begin(), trees.end()}, NodeMap<std::uint8_t>(graph.num_nodes, 1)});
-  if (auto batches = pack_by_turning(graph, trees, progress)) return std::move(*batches);
-  if (auto batches = pack_greedily(graph, trees)) {
-    if (height_of(*batches) <= kLow) return std::move(*batches);
-    return lower(graph, lowered(graph, trees, std::move(*batches), progress), progress, patient);
-  }
-  PartialPacking packing(graph);
-  // An unreachable node is one that lacks capacity.
-  if (!start_on_shortest_paths(packing, trees, progress)) check_feasible(graph, trees);
-  const int lowest = packing.height();
-  if (repair(packing, lowest, progress)) return packing.batches();
-  check_feasible(graph, trees);
-  return lower(graph, pack_hard(std::move(packing), lowest, trees, progress), progress, patient);
+std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress) {
+  return packed(graph, trees, false, progress);
+}
+
+std::vector<Batch> pack_patiently(const Graph& graph, std::span<const Amount> trees,
+                                  Progress& progress) {
+  return packed(graph, trees, true, progress);
 }
 
 ArcRows::ArcRows(std::span<const Arc> arcs) : arcs_(arcs) {

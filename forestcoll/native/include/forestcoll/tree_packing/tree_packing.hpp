@@ -24,9 +24,11 @@ struct Batch {
 //
 // Such a packing exists if every node set receives at least the trees rooted outside it
 // (Theorem 7); throws Infeasible where it does not.
-// With patience trees may become lower, in some seconds.
-std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress,
-                        bool patient = false);
+std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress);
+
+// The same, but trees may take some seconds to become lower.
+std::vector<Batch> pack_patiently(const Graph& graph, std::span<const Amount> trees,
+                                  Progress& progress);
 
 // One tree of least depth, or two, moved to every root; nothing if the graph does not look alike
 // from all of them (translations.hpp), they differ in their trees, or no such trees fit.
