@@ -88,7 +88,8 @@ def _msccl_relaxed(program: Program, options: Mapping[str, Any]) -> Relaxed:
 
 def _mscclpp(program: Program, options: Mapping[str, Any]) -> Exported:
     plan = to_mscclpp(program, MscclppOptions(**options))
-    return Exported(written_plan(plan), _plan_facts(plan))
+    facts = {**_plan_facts(plan), "channels_between_boxes": _between_boxes(plan, program)}
+    return Exported(written_plan(plan), facts)
 
 
 def _mscclpp_relaxed(program: Program, options: Mapping[str, Any]) -> Relaxed:
@@ -132,6 +133,17 @@ def _plan_facts(plan: Plan) -> dict[str, Any]:
         "min_bytes": plan.min_bytes,
         "max_bytes": plan.max_bytes,
     }
+
+
+def _between_boxes(plan: Plan, program: Program) -> int:
+    """Count the memory channels from one box to another, which not all machines have."""
+    topology = program.topology
+    box = [topology.nodes[position].box for position in topology.compute]
+    return sum(
+        None not in (box[rank], box[peer]) and box[rank] != box[peer]
+        for rank, gpu in enumerate(plan.gpus)
+        for peer in gpu.memory_channels
+    )
 
 
 FORMATS: Mapping[str, Format] = MappingProxyType(

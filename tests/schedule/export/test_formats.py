@@ -19,6 +19,13 @@ def test_msccl_is_its_xml() -> None:
     assert found.facts["threadblocks"] == max(len(gpu.threadblocks) for gpu in algorithm.gpus)
 
 
+@pytest.mark.parametrize(("boxes", "crossed"), [(1, False), (2, True)])
+def test_a_plan_tells_of_channels_between_boxes(boxes: int, crossed: bool) -> None:
+    """They need NVLink there, or memory that reaches as far."""
+    found = export(lower(generate(f"dgx_h100:boxes={boxes}")), "mscclpp")
+    assert (found.facts["channels_between_boxes"] > 0) == crossed
+
+
 def test_unknown_formats_and_options_are_told_with_those_there_are() -> None:
     with pytest.raises(InvalidParameterError, match="no format 'xml'; formats are msccl"):
         export(PROGRAM, "xml")
