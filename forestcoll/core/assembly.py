@@ -76,7 +76,12 @@ def expand(
 
 def _written_out(forest: FactoredForest, progress: Callable[[int, int], None] | None) -> Forest:
     with _Refusal():
-        root, multiplicity, parent = _expansion(forest).take(_ALL, progress)
+        expansion = _expansion(forest)
+        if expansion.is_one_packing:
+            root, multiplicity, batch = expansion.take_batches(progress)
+            parent = _of_one_packing(forest, batch)
+        else:
+            root, multiplicity, parent = expansion.take(_ALL, progress)
     return Forest(
         topology=forest.topology,
         method=forest.method,
@@ -90,6 +95,13 @@ def _written_out(forest: FactoredForest, progress: Callable[[int, int], None] | 
         weights=forest.weights,
         reduction=forest.reduction,
     )
+
+
+def _of_one_packing(forest: FactoredForest, batch: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Return the parents of batches of the only shape; its own memory if that is all in order."""
+    rows = forest.shapes.parent.reshape(-1, forest.topology.num_compute)
+    in_order = len(batch) == len(rows) and np.array_equal(batch, np.arange(len(rows)))
+    return rows if in_order else rows[batch]
 
 
 def heights(

@@ -44,6 +44,17 @@ class Expansion:
         Return up to so many of the next batches: root, multiplicity and rows of parents.
         """
 
+    @property
+    def is_one_packing(self) -> bool:
+        """
+        Whether all nodes are one set of plain items: its batches are the trees.
+        """
+
+    def take_batches(self, progress: Callable[[int, int], None] | None = None) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]:
+        """
+        Return all batches of one packing: root, multiplicity, and their numbers in it.
+        """
+
     def take_heights(self, most: int, progress: Callable[[int, int], None] | None = None) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]:
         """Return up to so many of the next batches: multiplicity and height."""
 

@@ -228,7 +228,9 @@ void Assembler::span_from(int set, int item, NodeId entry) {
   multiplicity_ = std::min(multiplicity_, stock.front().left);
   taken_stock_.push_back(position);
   const Shape& shape = forest_.shapes[forest_.shape_of[set]];
-  const std::size_t batch = index(stock.front().batch);
+  batch_ = stock.front().batch;
+  if (named_only_ && is_one_packing()) return;
+  const auto batch = index(batch_);
   if (is_plain_[set]) return copy(base, shape.parents(batch));
   enter(item, entry);
   const std::size_t edges = index(shape.num_items) - 1;
@@ -248,7 +250,7 @@ void Assembler::copy(std::size_t base, std::span<const NodeId> parent) {
     parent_[node(item)] = node(from);
     depth_[node(item)] = -1;
   }
-  if (forest_.family.num_sets() > 1) find_depths(base, items);  // or nobody may ask
+  if (!is_one_packing()) find_depths(base, items);  // or nobody may ask
 }
 
 // Those of a tree of nodes that has been copied; -1 is that of all but its root.
@@ -263,7 +265,7 @@ void Assembler::find_depths(std::size_t base, NodeId items) {
 }
 
 int Assembler::height() {
-  if (forest_.family.num_sets() == 1 && is_plain_[0]) find_depths(0, parent_.count());
+  if (is_one_packing()) find_depths(0, parent_.count());
   return height_;
 }
 

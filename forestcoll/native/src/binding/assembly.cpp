@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <new>
 #include <span>
 #include <string>
@@ -115,6 +116,22 @@ class Expansion {
                       parents.release());
   }
 
+  bool is_one_packing() const { return assembler_.is_one_packing(); }
+
+  auto take_batches(Callback progress) {
+    std::vector<NodeId> root;
+    std::vector<Amount> multiplicity;
+    std::vector<std::int32_t> batch;
+    assembler_.name_batches();
+    step(std::numeric_limits<std::int64_t>::max(), progress, [&] {
+      root.push_back(assembler_.root());
+      multiplicity.push_back(assembler_.multiplicity());
+      batch.push_back(assembler_.batch());
+    });
+    return std::tuple(array_of(std::move(root)), array_of(std::move(multiplicity)),
+                      array_of(std::move(batch)));
+  }
+
   auto take_heights(std::int64_t most, Callback progress) {
     std::vector<Amount> multiplicity;
     std::vector<std::int32_t> height;
@@ -153,6 +170,10 @@ void bind_assembly(nb::module_& m) {
            "items"_a, "batches"_a, "root"_a, "multiplicity"_a, "parent"_a)
       .def("take", &Expansion::take, "most"_a, "progress"_a = nb::none(),
            "Return up to so many of the next batches: root, multiplicity and rows of parents.")
+      .def_prop_ro("is_one_packing", &Expansion::is_one_packing,
+                   "Whether all nodes are one set of plain items: its batches are the trees.")
+      .def("take_batches", &Expansion::take_batches, "progress"_a = nb::none(),
+           "Return all batches of one packing: root, multiplicity, and their numbers in it.")
       .def("take_heights", &Expansion::take_heights, "most"_a, "progress"_a = nb::none(),
            "Return up to so many of the next batches: multiplicity and height.");
 }

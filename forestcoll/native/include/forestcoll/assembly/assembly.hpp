@@ -39,6 +39,12 @@ class Assembler {
   int height();
   Amount trees_built() const { return built_; }
 
+  // Whether all nodes are one set of plain items, so that its batches are the trees.
+  bool is_one_packing() const { return forest_.family.num_sets() == 1 && is_plain_[0] != 0; }
+  // Which batch of that packing the tree is, from now on in place of its parents.
+  void name_batches() { named_only_ = true; }
+  int batch() const { return batch_; }
+
  private:
   // A tree edge of a set's batch: which contracted edge, and the item it leads to.
   struct Step {
@@ -98,6 +104,8 @@ class Assembler {
   Amount multiplicity_ = 0;
   int height_ = 0;
   bool at_start_ = true;
+  bool named_only_ = false;
+  int batch_ = -1;
   NodeMap<NodeId> parent_;
   NodeMap<int> depth_;
   std::vector<std::size_t> taken_stock_;  // positions
