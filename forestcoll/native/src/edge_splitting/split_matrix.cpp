@@ -97,11 +97,12 @@ class ProportionalFit {
     }
     count_kinds();
     fill_proportionally();
-    complete();
+    complete(true);
     std::iota(kind_.begin(), kind_.end(), std::size_t{0});
     count_kinds();
-    fill_proportionally();
-    complete();
+    const bool all = ports_.size() * (ports_.size() - 1) <= kMostEntries;
+    all ? fill_proportionally() : fill_by_offsets();
+    complete(all);
     for (std::size_t j = 0; j < ports_.size(); ++j) {
       take(j, [](std::size_t) { return true; });
     }
@@ -164,10 +165,24 @@ class ProportionalFit {
     }
   }
 
-  void complete() {
+  // From each port to some others, two steps from any, in place of all: what only passes a switch
+  // of hundreds of ports.
+  void fill_by_offsets() {
+    const std::size_t count = ports_.size();
+    const std::vector<std::size_t> offsets = circulant_offsets(count, 1, false);
+    const std::vector<Amount> rows = row_left_, columns = column_left_;
+    for (std::size_t i = 0; i < count; ++i) {
+      for (const std::size_t offset : offsets) {
+        const std::size_t j = (i + offset) % count;
+        give(i, j, std::min(rows[i], columns[j]) / static_cast<Amount>(offsets.size()));
+      }
+    }
+  }
+
+  void complete(bool evenly) {
     for (std::size_t j = 0; j < ports_.size(); ++j) {
       const auto allowed = [this, j](std::size_t i) { return kind_[i] != kind_[j]; };
-      spread(j, allowed);
+      if (evenly) spread(j, allowed);
       take(j, allowed);
       exchange(j);
     }

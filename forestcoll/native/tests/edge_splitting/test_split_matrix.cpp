@@ -91,10 +91,27 @@ void what_only_passes_is_spread() {
   }
 }
 
+// Among 300 routers it is passed on to some others each, two steps from any: with 600 from the
+// GPU's own router to each other, the GPU gets 2 of them, and 598 go on to 34 others.
+void what_only_passes_hundreds_of_ports_goes_to_some() {
+  std::vector<Port> ports{{0, 600, 600, 0}};
+  for (NodeId i = 1; i <= 300; ++i) ports.push_back({i, 600, 600, 1});
+  const SplitMatrix matrix = guess_split_matrix(ports, 1);
+  for (std::size_t i = 1; i < ports.size(); ++i) {
+    CHECK(matrix.at(0, i) == 2);
+    CHECK(matrix.at(i, 0) == 2);
+    CHECK(matrix.row(i).size() < 40);
+    Amount total = 0;
+    for (const auto& entry : matrix.row(i)) total += entry.amount;
+    CHECK(total == 600);
+  }
+}
+
 }  // namespace
 
 int main() {
   what_only_passes_is_spread();
+  what_only_passes_hundreds_of_ports_goes_to_some();
   few_are_asked_for_among_many_groups_only();
   guess_spends_every_port_exactly();
   guess_crosses_groups_as_far_as_possible();
