@@ -16,6 +16,9 @@ __extension__ using Wide = __int128;
 // A complete exchange with more entries than this makes more logical links than it is worth.
 constexpr std::size_t kMostEntries = 20'000;
 
+// The same of what only passes, which makes trees tall where it goes to few: far more.
+constexpr std::size_t kMostPassing = 65'000;
+
 // Where few are asked for; the GPUs of a box still all exchange.
 constexpr std::size_t kFewEntries = 500;
 
@@ -100,7 +103,7 @@ class ProportionalFit {
     complete(true);
     std::iota(kind_.begin(), kind_.end(), std::size_t{0});
     count_kinds();
-    const bool all = ports_.size() * (ports_.size() - 1) <= kMostEntries;
+    const bool all = ports_.size() * (ports_.size() - 1) <= kMostPassing;
     all ? fill_proportionally() : fill_by_offsets();
     complete(all);
     for (std::size_t j = 0; j < ports_.size(); ++j) {
