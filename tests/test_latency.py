@@ -27,8 +27,8 @@ from forestcoll.multicast.pruning import multicast
 from forestcoll.schedule import MulticastForest
 from forestcoll.topology.model import Link, Node, NodeKind
 from tests.command_line import assert_one_line, document, invoke
-from tests.copying_switches import marked
 from tests.fuzz.families import build
+from tests.multicast.copying_switches import marked
 from tests.strategies import topologies
 
 GPU, SWITCH = NodeKind.COMPUTE, NodeKind.SWITCH

@@ -75,14 +75,13 @@ def _kept(unfinished: Unfinished) -> Iterator[None]:
     """Where the work ends before its time, say what is there."""
     try:
         yield
-    except BaseException:
-        if unfinished.done:
+    finally:
+        if unfinished.done:  # nothing once the bundle is in its place
             files = "1 file" if unfinished.done == 1 else f"{unfinished.done} files"
             typer.echo(
                 f"note: {files} done, kept in {unfinished.path}; the same command goes on there",
                 err=True,
             )
-        raise
 
 
 @app.command("check")

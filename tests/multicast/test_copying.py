@@ -6,7 +6,7 @@ from fractions import Fraction
 from forestcoll.multicast.copying import as_gpus, from_spanning
 from forestcoll.schedule import Forest, verify
 from forestcoll.topology import NodeKind, Topology, load_topology
-from tests.copying_switches import marked, walks
+from tests.multicast.copying_switches import marked, walks
 from tests.schedule.made import hand
 
 

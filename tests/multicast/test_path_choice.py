@@ -10,8 +10,8 @@ from forestcoll.errors import VerificationError
 from forestcoll.multicast.path_choice import PathChoice
 from forestcoll.multicast.pruning import multicast
 from forestcoll.schedule import Path, Routes, cost, verify
-from tests.copying_switches import walks
 from tests.multicast.broadcasts import broadcast
+from tests.multicast.copying_switches import walks
 from tests.schedule.made import hand
 
 

@@ -16,8 +16,8 @@ from forestcoll.generate import generate
 from forestcoll.multicast.pruning import multicast, traffic
 from forestcoll.schedule import Forest, Path, Routes, cost, verify
 from forestcoll.topology import load_topology
-from tests.copying_switches import loads_by_hand, marked, walks, with_marks
 from tests.multicast.broadcasts import broadcast
+from tests.multicast.copying_switches import loads_by_hand, marked, walks, with_marks
 from tests.schedule.made import hand
 from tests.strategies import topologies
 

@@ -1,9 +1,9 @@
 """Programs in the formats of runtimes and simulators.
 
-To read: ``between_gpus`` (no switch at the end of a transfer); ``msccl/`` (the algorithms of
-MSCCL); ``mscclpp/`` (the plans of MSCCL++); ``partition`` (data cut into whole elements) and
-``goal`` (for LogGOPSim and ATLAHS); ``formats``, the table of all, in which a further format is one
-line.
+To read: ``between_gpus`` (no switch at the end of a transfer); ``excess`` (a limit that is broken);
+``msccl/`` (the algorithms of MSCCL); ``mscclpp/`` (the plans of MSCCL++); ``partition`` (data cut
+into whole elements) and ``goal`` (for LogGOPSim and ATLAHS); ``formats``, the table of all, in
+which a further format is one line.
 """
 
 from forestcoll.schedule.export.formats import FORMATS, Exported, Format, export

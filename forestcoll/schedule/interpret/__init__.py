@@ -2,7 +2,7 @@
 
 To read, of an algorithm of MSCCL: ``findings``; ``merged_steps`` (steps as the executor keeps
 them), ``call_sizes``, ``actions`` (steps in transfers), ``order/`` (what comes first); ``cells``,
-``multisets``, ``one_run``, ``collective_results``; ``races``; ``runtime_limits``; and
+``multisets``, ``one_run``, ``collective_results``; ``roots``; ``races``; ``runtime_limits``; and
 ``interpreter``, which is all of it; and ``plans/``, of execution plans of MSCCL++.
 """
 

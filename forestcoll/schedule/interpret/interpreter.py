@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from forestcoll.errors import InvalidParameterError, InvalidScheduleError
+from forestcoll.errors import InvalidScheduleError
 from forestcoll.schedule.interpret.actions import MOST_ACTIONS, Actions, actions_of, how_many
 from forestcoll.schedule.interpret.call_sizes import FIFO_DEPTH, MOST_COUNT, Cut, cuts_of
 from forestcoll.schedule.interpret.cells import (
@@ -46,6 +46,7 @@ from forestcoll.schedule.interpret.order.fifos import Pairs, check_pairs, pairs_
 from forestcoll.schedule.interpret.order.flags import check_waits
 from forestcoll.schedule.interpret.order.precedence import Edges, edges_of, levels_of
 from forestcoll.schedule.interpret.races import find_overlaps, find_races
+from forestcoll.schedule.interpret.roots import root_of
 from forestcoll.schedule.interpret.runtime_limits import check_limits, check_steps
 from forestcoll.schedule.msccl.algorithm import Algorithm
 
@@ -200,25 +201,10 @@ class _Run:
 
 def _root(algorithm: Algorithm, given: int | None) -> int:
     """Return the root of a broadcast or reduce, -1 for others."""
-    collective, gpus = collective_of(algorithm), len(algorithm.gpus)
-    if collective not in ("broadcast", "reduce"):
-        if given is not None:
-            raise InvalidParameterError(
-                f"a root is given, but this is an {collective}; leave it out"
-            )
-        return -1
-    if given is not None:
-        if not 0 <= given < gpus:
-            raise InvalidParameterError(f"the root is {given}; it must be from 0 to {gpus - 1}")
-        return given
-    lacking = POPS if collective == "broadcast" else PUSHES
-    steps = merge(algorithm)
-    busy = set(steps.gpu[lacking[steps.kind]].tolist())
-    found = sorted(set(range(gpus)) - busy)
-    if len(found) != 1:
-        word = "receive" if collective == "broadcast" else "send"
-        raise InvalidParameterError(
-            f"{len(found)} of {gpus} GPUs {word} nothing, so the root of this {collective} is not "
-            "plain; give it"
-        )
-    return found[0]
+
+    def busy(arriving: bool) -> set[int]:
+        steps = merge(algorithm)
+        moving = POPS if arriving else PUSHES
+        return set(steps.gpu[moving[steps.kind]].tolist())
+
+    return root_of(collective_of(algorithm), len(algorithm.gpus), given, busy)

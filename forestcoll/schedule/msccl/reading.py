@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
+from forestcoll.bounded_read import expect_at_most, read_at_most
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.schedule.msccl.algorithm import (
     ALIASES,
@@ -96,12 +97,7 @@ def read_leniently(path: Path | str) -> Reading:
     InvalidScheduleError
         As :func:`read_algorithm`, but for attributes of which a value can be assumed.
     """
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as failure:
-        reason = (failure.strerror or str(failure)).lower()
-        raise InvalidScheduleError(f"{path}: cannot be read: {reason}") from None
+    data = read_at_most(Path(path), MOST_BYTES, InvalidScheduleError)
     return parse_algorithm(data, str(path))
 
 
@@ -114,11 +110,7 @@ def parse_algorithm(text: str | bytes, name: str = "text") -> Reading:
         As :func:`read_leniently`.
     """
     data = text.encode() if isinstance(text, str) else text
-    if len(data) > MOST_BYTES:
-        raise InvalidScheduleError(
-            f"{name}: has over {MOST_BYTES // 10**6} MB, too much to read; check that it is the "
-            "right file, or use fewer instances"
-        )
+    expect_at_most(data, MOST_BYTES, name, InvalidScheduleError, "use fewer instances")
     parser = _Parser(name)
     parser.read(data)
     return parser.reading()

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 import jiter
 
+from forestcoll.bounded_read import expect_at_most, read_at_most
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.schedule.mscclpp.execution_plan import (
     KINDS,
@@ -64,12 +65,7 @@ def read_plan(path: Path | str) -> PlanReading:
     InvalidScheduleError
         If it is no such file; the message names the field, what it is and what it must be.
     """
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as failure:
-        reason = (failure.strerror or str(failure)).lower()
-        raise InvalidScheduleError(f"{path}: cannot be read: {reason}") from None
+    data = read_at_most(Path(path), MOST_BYTES, InvalidScheduleError)
     return parse_plan(data, str(path))
 
 
@@ -82,11 +78,7 @@ def parse_plan(text: str | bytes, name: str = "text") -> PlanReading:
         As :func:`read_plan`.
     """
     data = text.encode() if isinstance(text, str) else text
-    if len(data) > MOST_BYTES:
-        raise InvalidScheduleError(
-            f"{name}: has over {MOST_BYTES // 10**6} MB, too much to read; check that it is the "
-            "right file, or use fewer instances"
-        )
+    expect_at_most(data, MOST_BYTES, name, InvalidScheduleError, "use fewer instances")
     try:
         value = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
     except ValueError as error:

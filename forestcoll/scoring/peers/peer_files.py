@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from forestcoll.bounded_read import expect_at_most, read_at_most
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.scoring.peers.peer_transfers import PeerTransfers
 from forestcoll.scoring.peers.sccl_algorithm import is_sccl_algorithm, read_sccl_algorithm
@@ -22,6 +23,8 @@ __all__ = ["MOST_BYTES", "is_json", "read_peer_file"]
 MOST_BYTES = 32_000_000
 """The largest that are published have a third of a megabyte."""
 
+_START = 1000  # bytes, in which the first sign is
+
 
 def is_json(path: Path) -> bool:
     """Tell whether the first sign of a file is that of a JSON object or list.
@@ -31,20 +34,8 @@ def is_json(path: Path) -> bool:
     InvalidScheduleError
         If the file cannot be read.
     """
-    return _start(path).strip(b" \t\r\n")[:1] in (b"{", b"[")
-
-
-def _start(path: Path) -> bytes:
-    return _bytes(path, 1000).removeprefix(b"\xef\xbb\xbf")
-
-
-def _bytes(path: Path, most: int) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(most)
-    except OSError as failure:
-        reason = (failure.strerror or str(failure)).lower()
-        raise InvalidScheduleError(f"{path}: cannot be read: {reason}") from None
+    start = read_at_most(path, _START, InvalidScheduleError).removeprefix(b"\xef\xbb\xbf")
+    return start.strip(b" \t\r\n")[:1] in (b"{", b"[")
 
 
 def read_peer_file(path: Path) -> PeerTransfers:
@@ -59,12 +50,8 @@ def read_peer_file(path: Path) -> PeerTransfers:
     VerificationError
         As of the former.
     """
-    data = _bytes(path, MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise InvalidScheduleError(
-            f"{path}: has over {MOST_BYTES // 10**6} MB, too much to read; check that it is the "
-            f"right file"
-        )
+    data = read_at_most(path, MOST_BYTES, InvalidScheduleError)
+    expect_at_most(data, MOST_BYTES, str(path), InvalidScheduleError)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:

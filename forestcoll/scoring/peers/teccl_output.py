@@ -8,8 +8,9 @@ Output:  transfers from GPU to GPU; of an all-to-all each path has an interval o
 Cost:    linear.
 Source:  TE-CCL (SIGCOMM 2024): the outputs that are published with it, and its code. Sentences of
          an all-to-all are a set there, so two paths with one hop in common may leave one; paths
-         are read instead. Volumes are rounded to six digits there, and dropped below 1e-5: a
-         chunk's are taken as shares, if they are one in sum, to a thousandth.
+         are read instead. TE-CCL rounds the volumes that it writes to six digits and leaves small
+         ones away; so they are whole millionths here, and as shares of their chunk they are dealt
+         out anew, unless they miss it by more than a thousandth. From there on all is exact.
 
 GPUs are the nodes that chunks come from, in ascending order; all others are switches. Time in
 epochs is taken for an order: what is sent in an epoch has arrived before any later one begins. How

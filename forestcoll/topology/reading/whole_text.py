@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from forestcoll.bounded_read import expect_at_most, read_at_most
 from forestcoll.errors import ForestCollError
 
 __all__ = ["MOST_BYTES", "whole_text"]
@@ -20,17 +21,9 @@ def whole_text(path: Path, error: type[ForestCollError]) -> str:
     error
         If the file cannot be read, has over MOST_BYTES, or is not UTF-8; in one line.
     """
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as failure:
-        reason = (failure.strerror or str(failure)).lower()
-        raise error(f"{path}: cannot be read: {reason}") from None
-    if len(data) > MOST_BYTES:
-        raise error(
-            f"{path}: has over {MOST_BYTES // 10**6} MB, too much to read; check that it is the "
-            f"right file, or give parallel links as one, and equal ones both ways as both: true"
-        )
+    data = read_at_most(path, MOST_BYTES, error)
+    remedy = "give parallel links as one, and equal ones both ways as both: true"
+    expect_at_most(data, MOST_BYTES, str(path), error, remedy)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:

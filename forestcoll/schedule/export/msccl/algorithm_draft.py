@@ -16,12 +16,12 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from forestcoll.schedule.export.excess import Excess
 from forestcoll.schedule.export.msccl.buffer_operations import operations_of
 from forestcoll.schedule.export.msccl.channels import Block, Queues, blocks_of, queues_of
 from forestcoll.schedule.export.msccl.data_layout import Layout, layout_of
 from forestcoll.schedule.export.msccl.executor_limits import (
     STEP_CHUNKS,
-    Excess,
     Needs,
     excess_of,
 )

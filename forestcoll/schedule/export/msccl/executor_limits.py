@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from forestcoll.errors import ExportError
+from forestcoll.schedule.export.excess import Excess
 from forestcoll.schedule.msccl.algorithm import Algorithm
 
 __all__ = [
@@ -16,7 +17,6 @@ __all__ = [
     "GPU_THREADBLOCKS",
     "LAST_OFFSET",
     "STEP_CHUNKS",
-    "Excess",
     "Needs",
     "check_limits",
     "excess_of",
@@ -42,23 +42,6 @@ GPU_ELEMENTS = 4095
 
 LAST_OFFSET = 2**15 - 1
 """Chunks are counted in 16 bits."""
-
-
-@dataclass(frozen=True, slots=True)
-class Excess:
-    """A limit that an algorithm breaks."""
-
-    what: str
-    needed: int
-    most: int
-
-    @property
-    def share(self) -> float:
-        """How many times the limit is needed."""
-        return self.needed / self.most
-
-    def __str__(self) -> str:
-        return f"{self.needed} {self.what}, and {self.most} are the most"
 
 
 @dataclass(frozen=True, slots=True)

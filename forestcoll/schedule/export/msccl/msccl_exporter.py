@@ -16,8 +16,8 @@ from itertools import product
 
 from forestcoll.errors import ExportError, RuntimeLimitError
 from forestcoll.schedule.export.between_gpus import between_gpus
+from forestcoll.schedule.export.excess import Excess
 from forestcoll.schedule.export.msccl.algorithm_draft import Draft
-from forestcoll.schedule.export.msccl.executor_limits import Excess
 from forestcoll.schedule.export.msccl.export_options import MscclOptions
 from forestcoll.schedule.msccl.algorithm import Algorithm
 from forestcoll.schedule.program import Program

@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from forestcoll.schedule.export.mscclpp.loader_limits import BLOCK_CHANNELS, Excess
+from forestcoll.schedule.export.excess import Excess
+from forestcoll.schedule.export.mscclpp.loader_limits import BLOCK_CHANNELS
 from forestcoll.schedule.export.mscclpp.signals import Phase
 from forestcoll.schedule.export.mscclpp.teams import Block
 

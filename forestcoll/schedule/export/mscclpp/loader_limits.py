@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from forestcoll.schedule.export.excess import Excess
 from forestcoll.schedule.mscclpp.execution_plan import Plan
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "IDS",
     "MOST_BUFFER_BYTES",
     "SPANS",
-    "Excess",
     "excess_of",
 ]
 
@@ -35,18 +34,6 @@ GPU_THREADBLOCKS = 108
 
 MOST_BUFFER_BYTES = 2**32 - 1
 """Offsets and sizes are 32 bits."""
-
-
-@dataclass(frozen=True, slots=True)
-class Excess:
-    """A limit that a plan breaks."""
-
-    what: str
-    needed: int
-    most: int
-
-    def __str__(self) -> str:
-        return f"{self.needed} {self.what}, and {self.most} are the most"
 
 
 def excess_of(plan: Plan, most_threadblocks: int = GPU_THREADBLOCKS) -> Excess | None:

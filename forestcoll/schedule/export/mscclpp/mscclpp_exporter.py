@@ -21,6 +21,7 @@ from forestcoll.errors import (
     RuntimeLimitError,
     UnsupportedError,
 )
+from forestcoll.schedule.export.excess import Excess
 from forestcoll.schedule.export.msccl.data_layout import Layout, layout_of
 from forestcoll.schedule.export.msccl.transfer_pieces import in_units, pieces_of
 from forestcoll.schedule.export.mscclpp.block_links import wired
@@ -29,7 +30,6 @@ from forestcoll.schedule.export.mscclpp.data_actions import DUE, OWN, Action, Sl
 from forestcoll.schedule.export.mscclpp.loader_limits import (
     GPU_THREADBLOCKS,
     MOST_BUFFER_BYTES,
-    Excess,
     excess_of,
 )
 from forestcoll.schedule.export.mscclpp.signals import phases_of
@@ -142,7 +142,7 @@ def _tries(options: MscclppOptions) -> Iterator[tuple[int, Fullness]]:
 
 
 def _too_much(name: str, broken: Sequence[Excess]) -> RuntimeLimitError:
-    excess = min(broken, key=lambda one: one.needed / one.most)
+    excess = min(broken, key=lambda one: one.share)
     return RuntimeLimitError(
         f"{name} does not fit the runtime of MSCCL++: it needs {excess}, in the best of "
         f"{len(broken)} ways tried; let more threadblocks run at once if the GPUs have room for "

@@ -51,11 +51,11 @@ from forestcoll.schedule.interpret.plans.plan_races import (
 )
 from forestcoll.schedule.interpret.plans.stuck import find_stuck
 from forestcoll.schedule.interpret.plans.synchronisation import Links, Why, links_of
+from forestcoll.schedule.interpret.roots import root_of
 from forestcoll.schedule.mscclpp.execution_plan import COLLECTIVES, NO_MOST_BYTES, Plan
 
 __all__ = ["interpret_plan"]
 
-_ROOTED = ("broadcast", "reduce")
 _OFFSETS = 2**32  # that there are
 
 
@@ -199,26 +199,12 @@ def _run_in_words(plan: Plan, layout: PlanCells) -> str:
 
 def _root(plan: Plan, layout: PlanCells, nodes: PlanNodes, given: int | None) -> int:
     """Return the root of a broadcast or reduce, -1 for others."""
-    gpus = len(plan.gpus)
-    if plan.collective not in _ROOTED:
-        if given is not None:
-            raise InvalidParameterError(
-                f"a root is given, but this is an {plan.collective}; leave it out"
-            )
-        return -1
-    if given is not None:
-        if not 0 <= given < gpus:
-            raise InvalidParameterError(f"the root is {given}; it must be from 0 to {gpus - 1}")
-        return given
-    busy = _busy(layout, nodes, arriving=plan.collective == "broadcast")
-    found = sorted(set(range(gpus)) - busy)
-    if len(found) != 1:
-        word = "comes to" if plan.collective == "broadcast" else "leaves"
-        raise InvalidParameterError(
-            f"nothing {word} {len(found)} of {gpus} GPUs, so the root of this {plan.collective} is "
-            "not plain; give it"
-        )
-    return found[0]
+    return root_of(
+        plan.collective,
+        len(plan.gpus),
+        given,
+        lambda arriving: _busy(layout, nodes, arriving=arriving),
+    )
 
 
 def _busy(layout: PlanCells, nodes: PlanNodes, *, arriving: bool) -> set[int]:

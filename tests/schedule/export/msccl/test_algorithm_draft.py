@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from forestcoll import generate, lower
+from forestcoll.schedule.export.excess import Excess
 from forestcoll.schedule.export.msccl import algorithm_draft
 from forestcoll.schedule.export.msccl.algorithm_draft import Draft
-from forestcoll.schedule.export.msccl.executor_limits import Excess, excess_of
+from forestcoll.schedule.export.msccl.executor_limits import excess_of
 from forestcoll.schedule.export.msccl.export_options import MscclOptions
 from forestcoll.schedule.program import Program
 from tests.baselines.claims import make

@@ -126,8 +126,8 @@ def test_a_pipeline_is_executed_round_by_round() -> None:
         ({"collective": "mine"}, None, "the collective is 'mine', of which it is not known"),
         ({}, 0, "a root is given, but this is an allreduce; leave it out"),
         ({"collective": "reduce"}, 2, "the root is 2; it must be from 0 to 1"),
-        ({"collective": "reduce"}, None, "nothing leaves 0 of 2 GPUs, so the root of this reduce"),
-        ({"collective": "broadcast"}, None, "nothing comes to 0 of 2 GPUs, so the root of this"),
+        ({"collective": "reduce"}, None, "0 of 2 GPUs send nothing, so the root of this reduce"),
+        ({"collective": "broadcast"}, None, "0 of 2 GPUs receive nothing, so the root of this"),
     ],
 )
 def test_what_must_be_known_is_asked_for(
