@@ -44,8 +44,8 @@ def to_msccl(program: Program, options: MscclOptions | None = None) -> Algorithm
     ExportError
         If nothing moves, or the chunks are not all of the data.
     RuntimeLimitError
-        If it breaks a limit of the runtime; the message says which, what it would need where it is
-        nearest to fitting, and which channels were tried.
+        If it breaks a limit of the runtime; the message says which, what it would need in the try
+        that was the least beyond it when it was given up, and which channels were tried.
     """
     options = options or MscclOptions()
     if not program.num_transfers:
@@ -82,7 +82,7 @@ def _nearest(
     channels: int,
     excess: Excess,
 ) -> RuntimeLimitError:
-    """Tell of the try that needs the least, with all that it needs."""
+    """Tell of the try that was the least beyond a limit when it was given up, counted to its end."""
     exact = way.exact_excess(channels, thrifty) or excess
     tried = ", ".join(str(many) for many in sorted(_numbers(options)))
     each = " for each instance" if options.instances > 1 else ""
