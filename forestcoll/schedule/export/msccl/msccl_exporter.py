@@ -82,7 +82,7 @@ def _nearest(
     channels: int,
     excess: Excess,
 ) -> RuntimeLimitError:
-    """Tell of the try that was the least beyond a limit when it was given up, counted to its end."""
+    """Tell of the try least beyond a limit when it was given up, counted to its end."""
     exact = way.exact_excess(channels, thrifty) or excess
     tried = ", ".join(str(many) for many in sorted(_numbers(options)))
     each = " for each instance" if options.instances > 1 else ""
