@@ -18,6 +18,7 @@ from itertools import pairwise
 
 from baselines.networks.switch_paths import Router
 from forestcoll.topology.model import Link, Topology
+from forestcoll.topology.shared_capacity import kept
 
 __all__ = ["switched"]
 
@@ -56,7 +57,8 @@ def _joins_gpus(topology: Topology, link: Link) -> bool:
 
 def _without(topology: Topology, gone: Collection[Link]) -> Topology:
     left = tuple(link for link in topology.links if link not in gone)
-    return Topology(topology.name, topology.nodes, left)
+    shared = kept(topology.shared, {(link.tail, link.head) for link in left})
+    return Topology(topology.name, topology.nodes, left, shared)
 
 
 def _width_around(router: Router, link: Link) -> Fraction:

@@ -111,7 +111,7 @@ def _combination(
     """
     network = request.topology
     gather: tuple[F, FactoredForest | None] = form.make(_Phase(request, False), clock)
-    if network.reversed().links == network.links:
+    if network.reversed() == network:
         return Allreduce(turned(gather[0], network), gather[0]), _families(gather[1])
     reduce: tuple[F, FactoredForest | None] = form.make(_Phase(request, True), clock)
     return Allreduce(reduce[0], gather[0]), [*_families(reduce[1]), *_families(gather[1])]

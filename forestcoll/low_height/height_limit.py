@@ -205,7 +205,7 @@ class _Ladders:
         self._gather = Ladder.of(gathering, clock)
         self._is_pair = bool(reducing)
         self._reduce = None  # the gathering turned round, where links come in pairs
-        if reducing and self._network.reversed().links != self._network.links:
+        if reducing and self._network.reversed() != self._network:
             self._reduce = Ladder.of(reducing[0], clock)
 
     def up_to(self, most: int | None) -> Sequence[Forest | Allreduce[Forest]]:

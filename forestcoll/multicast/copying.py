@@ -33,7 +33,7 @@ def as_gpus(topology: Topology) -> Topology:
         replace(node, kind=NodeKind.COMPUTE, multicast=False) if node.multicast else node
         for node in topology.nodes
     )
-    return Topology(topology.name, nodes, topology.links)
+    return replace(topology, nodes=nodes)
 
 
 def from_spanning(forest: Forest, topology: Topology) -> MulticastForest:

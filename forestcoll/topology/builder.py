@@ -1,12 +1,16 @@
-"""Build a topology by naming things: ``gpu``, ``switch``, ``link``, ``arc``, then ``build``."""
+"""Build a topology by naming things: ``gpu``, ``link``, ``share`` and so on, then ``build``."""
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact
+from forestcoll.topology.shared_capacity import SharedCapacity, links_named
 
 __all__ = ["TopologyBuilder"]
 
@@ -28,6 +32,7 @@ class TopologyBuilder:
     def __init__(self) -> None:
         self._nodes: list[Node] = []
         self._links: list[Link] = []
+        self._shared: list[tuple[str, tuple[str, ...], Fraction]] = []
         self._position: dict[str, int] = {}
 
     def gpu(self, name: str, box: int | None = None, index: int | None = None) -> str:
@@ -75,9 +80,33 @@ class TopologyBuilder:
         self.arc(a, b, bandwidth, latency)
         self.arc(b, a, bandwidth, latency)
 
+    def share(self, name: str, links: str | Iterable[str], bandwidth_gb_s: Exact | float) -> None:
+        """Add a shared capacity: a common limit of some links.
+
+        Parameters
+        ----------
+        name : str
+            Of the shared capacity; unique.
+        links : str or iterable of str
+            Patterns such as "gpu* -> host" (one way) or "a - b" (both ways), or the name of a
+            node for all its links; they also name links that are added later.
+        bandwidth_gb_s : int, Fraction, str, or float that prints as a short decimal
+            What the links may carry together, in GB/s.
+        """
+        parts = (links,) if isinstance(links, str) else tuple(links)
+        limit = exact(bandwidth_gb_s, f"shared capacity {name!r}: bandwidth")
+        self._shared.append((name, parts, limit))
+
     def build(self, name: str) -> Topology:
         """Return the topology; the builder can go on growing."""
-        return Topology(name, tuple(self._nodes), tuple(self._links))
+        made = Topology(name, tuple(self._nodes), tuple(self._links))
+        if not self._shared:
+            return made
+        groups = (
+            SharedCapacity(called, links_named(made, called, parts), limit)
+            for called, parts, limit in self._shared
+        )
+        return replace(made, shared=tuple(groups))
 
     def _add(self, node: Node) -> str:
         if node.name in self._position:

@@ -16,13 +16,14 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import groupby
 
-from forestcoll.topology.model import Link, NodeKind, Topology
+from forestcoll.topology.model import Link, NodeKind, SharedCapacity, Topology
 
 __all__ = [
     "LinkClass",
     "as_float",
     "counted",
     "decimal",
+    "group_in_words",
     "link_classes",
     "link_groups",
     "nodes_in_words",
@@ -122,6 +123,25 @@ def link_groups(topology: Topology, links: Iterable[Link]) -> tuple[tuple[Link, 
         return -link.bandwidth_gb_s, place(link.tail), place(link.head)
 
     return tuple(tuple(group) for _, group in groupby(sorted(links, key=key), key=key))
+
+
+def group_in_words(topology: Topology, group: SharedCapacity) -> str:
+    """Describe a shared capacity: "host memory: 150 GB/s shared by 16 links (...)".
+
+    Examples
+    --------
+    >>> from forestcoll.topology import load_topology
+    >>> wire = load_topology("ring:nodes=4").with_shared("wire", "gpu0 - gpu1", 1)
+    >>> group_in_words(wire, wire.shared[0])
+    'wire: 1 GB/s shared by 2 links, both ways, of GPUs gpu0 and gpu1'
+    """
+    tails, heads = ({ends[i] for ends in group.links} for i in range(2))
+    if {(head, tail) for tail, head in group.links} == set(group.links):
+        where = f", both ways, of {nodes_in_words(topology, tails | heads)}"
+    else:
+        where = f" from {nodes_in_words(topology, tails)} to {nodes_in_words(topology, heads)}"
+    links = counted(len(group.links), "link")
+    return f"{group.name}: {decimal(group.bandwidth_gb_s)} GB/s shared by {links}{where}"
 
 
 def nodes_in_words(topology: Topology, nodes: Iterable[int]) -> str:

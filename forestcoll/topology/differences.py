@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forestcoll.topology.model import Link, Node, Topology
+from forestcoll.topology.shared_capacity import shared_attribute
 
 __all__ = ["differences"]
 
@@ -13,8 +14,8 @@ def differences(one: Topology, other: Topology) -> Iterator[str]:
     """Yield what a first network has and a second has not, or otherwise; nothing if none.
 
     Nodes are told apart by their names. Of nodes, kinds and marks are compared, and the order of
-    the GPUs, which gives them their ranks; of links, bandwidths and latencies. Names of networks,
-    boxes and numbers in them do not matter.
+    the GPUs, which gives them their ranks; of links, bandwidths and latencies; of shared
+    capacities, links and bandwidths. Names of networks, boxes and numbers in them do not matter.
 
     Examples
     --------
@@ -25,6 +26,7 @@ def differences(one: Topology, other: Topology) -> Iterator[str]:
     yield from _of_nodes(one, other)
     yield from _of_order(one, other)
     yield from _of_links(one, other)
+    yield from _of_groups(one, other)
 
 
 def _of_nodes(one: Topology, other: Topology) -> Iterator[str]:
@@ -65,6 +67,25 @@ def _of_links(one: Topology, other: Topology) -> Iterator[str]:
                 yield f"{name} has {new.bandwidth_gb_s} GB/s, not {old.bandwidth_gb_s}"
             if old.latency_us != new.latency_us:
                 yield f"{name} takes {new.latency_us} us, not {old.latency_us}"
+
+
+def _of_groups(one: Topology, other: Topology) -> Iterator[str]:
+    """Compare shared capacities, which are told apart by their names."""
+    mine, theirs = (
+        {group["name"]: group for group in shared_attribute(net)} for net in (one, other)
+    )
+    for name in [*mine, *(name for name in theirs if name not in mine)]:
+        where = f"shared capacity {name}"
+        if name not in theirs:
+            yield f"{where} is missing"
+        elif name not in mine:
+            yield f"{where} is new"
+        else:
+            old, new = mine[name], theirs[name]
+            if set(old["links"]) != set(new["links"]):
+                yield f"{where} is of other links"
+            if old["bandwidth_gb_s"] != new["bandwidth_gb_s"]:
+                yield f"{where} has {new['bandwidth_gb_s']} GB/s, not {old['bandwidth_gb_s']}"
 
 
 def _by_name(topology: Topology) -> dict[tuple[str, str], Link]:

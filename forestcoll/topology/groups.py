@@ -76,7 +76,7 @@ def group(topology: Topology, members: Iterable[str]) -> Topology:
         else node
         for node in topology.nodes
     )
-    return Topology(topology.name, tuple(nodes), topology.links)
+    return replace(topology, nodes=tuple(nodes))
 
 
 def members_from_text(topology: Topology, text: str) -> list[str]:

@@ -16,11 +16,19 @@ import numpy.typing as npt
 from forestcoll.errors import CapacityOverflowError, InvalidTopologyError
 from forestcoll.topology.in_brief import InBrief
 from forestcoll.topology.numbers import Exact, exact
+from forestcoll.topology.shared_capacity import (
+    SharedCapacity,
+    checked,
+    groups_from_attribute,
+    moved,
+    reversed_groups,
+    shared_attribute,
+)
 
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["IntegerCapacities", "Link", "Node", "NodeKind", "Topology"]
+__all__ = ["IntegerCapacities", "Link", "Node", "NodeKind", "SharedCapacity", "Topology"]
 
 
 class NodeKind(StrEnum):
@@ -115,23 +123,33 @@ class Topology(InBrief):
     name : str
     nodes : sequence of Node
     links : sequence of Link
+    shared : sequence of SharedCapacity
+        Sets of links with a common limit; kept in order of their names.
 
     Raises
     ------
     InvalidTopologyError
         For a repeated, empty or unprintable name, a mark for switches on another node, a link to a
         node that does not exist or from a node to itself, a bandwidth that is not positive, a
-        negative latency.
+        negative latency, a shared capacity of no link or of one that does not exist.
     """
 
     name: str
     nodes: tuple[Node, ...]
     links: tuple[Link, ...] = field(repr=False)
+    shared: tuple[SharedCapacity, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "nodes", tuple(self.nodes))
         self._check_names()
         object.__setattr__(self, "links", self._merge(self.links))
+        object.__setattr__(self, "shared", self._checked_groups())
+
+    def _checked_groups(self) -> tuple[SharedCapacity, ...]:
+        if not self.shared:
+            return ()
+        ends = {(link.tail, link.head) for link in self.links}
+        return checked(self.shared, ends, [node.name for node in self.nodes])
 
     def _check_names(self) -> None:
         _check_name(self.name, "the topology")
@@ -274,18 +292,26 @@ class Topology(InBrief):
         """Made once, and without checking again what was checked: a reduction asks for it."""
         links = sorted(self.links, key=lambda link: (link.head, link.tail))
         turned = (Link(e.head, e.tail, e.bandwidth_gb_s, e.latency_us) for e in links)
-        return self.like(self.name, self.nodes, tuple(turned))
+        return self.like(self.name, self.nodes, tuple(turned), shared=reversed_groups(self.shared))
 
-    def like(self, name: str, nodes: tuple[Node, ...], links: tuple[Link, ...]) -> Topology:
+    def like(
+        self,
+        name: str,
+        nodes: tuple[Node, ...],
+        links: tuple[Link, ...],
+        *,
+        shared: tuple[SharedCapacity, ...],
+    ) -> Topology:
         """Return a network made of parts of this one, without checking them again.
 
         Its nodes are some of these, its links sorted, without parallel ones, and of positive
-        bandwidth.
+        bandwidth; its shared capacities hold only links that it has.
         """
         made = object.__new__(Topology)
         object.__setattr__(made, "name", name)
         object.__setattr__(made, "nodes", nodes)
         object.__setattr__(made, "links", links)
+        object.__setattr__(made, "shared", shared)
         return made
 
     def without(self, *parts: str) -> Topology:
@@ -315,6 +341,15 @@ class Topology(InBrief):
 
         return edits.with_links(self, links)
 
+    def with_shared(self, name: str, links: str | Iterable[str], bandwidth_gb_s: Exact) -> Topology:
+        """Return the network with a common limit on some links: "*.gpu* -> host", "a - b".
+
+        See :func:`forestcoll.topology.changes.edits.with_shared`.
+        """
+        from forestcoll.topology.changes import edits
+
+        return edits.with_shared(self, name, links, bandwidth_gb_s)
+
     def balanced(self, collective: str = "allgather") -> Topology:
         """Return the network with links lowered whose other way is dead or slower.
 
@@ -334,19 +369,22 @@ class Topology(InBrief):
             raise InvalidTopologyError("relabelling needs every node exactly once")
         place = {old: new for new, old in enumerate(order)}
         links = (replace(e, tail=place[e.tail], head=place[e.head]) for e in self.links)
-        return Topology(self.name, tuple(self.nodes[i] for i in order), tuple(links))
+        nodes = tuple(self.nodes[i] for i in order)
+        return Topology(self.name, nodes, tuple(links), moved(self.shared, place))
 
     def in_a_line(self) -> str:
         """Return its name and what it is made of."""
         gpus, switches, links = self.num_compute, len(self.switches), len(self.links)
+        groups = len(self.shared)
+        limits = f", {groups} shared capacit{'y' if groups == 1 else 'ies'}" if groups else ""
         return (
             f"{self.name}: {gpus} GPU{'s' * (gpus != 1)}, {switches} "
-            f"switch{'es' * (switches != 1)}, {links} link{'s' * (links != 1)}"
+            f"switch{'es' * (switches != 1)}, {links} link{'s' * (links != 1)}{limits}"
         )
 
     def in_a_table(self) -> Mapping[str, object]:
         """Return the same, with its links by their kind."""
-        from forestcoll.topology.describe import link_classes  # built on this module
+        from forestcoll.topology.describe import group_in_words, link_classes  # built on this
 
         boxes = {node.box for node in self.nodes if node.box is not None}
         return {
@@ -355,13 +393,16 @@ class Topology(InBrief):
             "boxes": len(boxes) or None,
             "switches": len(self.switches),
             "links": link_classes(self, self.links) or 0,
+            "shared capacities": [group_in_words(self, g) for g in self.shared] or None,
         }
 
     def to_networkx(self) -> nx.DiGraph[str]:
         """Return a networkx graph keyed by node names.
 
         Nodes carry ``kind``, ``box``, ``index``, ``multicast``, ``stores``; links carry
-        ``bandwidth_gb_s`` and ``latency_us`` as Fractions.
+        ``bandwidth_gb_s`` and ``latency_us`` as Fractions. Where there are shared capacities, the
+        graph's attribute ``shared`` lists them as dicts of ``name``, ``links`` and
+        ``bandwidth_gb_s``.
         """
         import networkx as nx
 
@@ -382,6 +423,8 @@ class Topology(InBrief):
                 bandwidth_gb_s=link.bandwidth_gb_s,
                 latency_us=link.latency_us,
             )
+        if self.shared:
+            graph.graph["shared"] = shared_attribute(self)
         return graph
 
     @classmethod
@@ -411,7 +454,8 @@ class Topology(InBrief):
                     exact(data.get("latency_us", 0), f"{where}: latency"),
                 )
             )
-        return cls(name or graph.name or "networkx graph", tuple(nodes), tuple(links))
+        shared = groups_from_attribute(graph.graph.get("shared", []), place)
+        return cls(name or graph.name or "networkx graph", tuple(nodes), tuple(links), shared)
 
 
 def _check_name(name: str, what: str) -> None:

@@ -56,7 +56,7 @@ def line_graph(topology: Topology, times: int = 1, *, unit_gb_s: Exact | None = 
     Raises
     ------
     UnsupportedError
-        If there are switches.
+        If there are switches or shared capacities.
     InvalidTopologyError
         If the number of times is no whole number from 1 up, the unit is not positive, a link is no
         whole multiple of it, or there is no link at all, or none left to make GPUs of.
@@ -102,7 +102,7 @@ def cartesian_product(*factors: Topology) -> Topology:
     Raises
     ------
     UnsupportedError
-        If there are switches, or no networks at all.
+        If there are switches or shared capacities, or no networks at all.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def cartesian_power(topology: Topology, exponent: int) -> Topology:
     Raises
     ------
     UnsupportedError
-        If there are switches.
+        If there are switches or shared capacities.
     InvalidTopologyError
         If the exponent is no whole number from 1 up.
     """
@@ -154,7 +154,7 @@ def degree_expansion(topology: Topology, times: int) -> Topology:
     Raises
     ------
     UnsupportedError
-        If there are switches.
+        If there are switches or shared capacities.
     InvalidTopologyError
         If the number of times is no whole number from 1 up.
 
@@ -194,7 +194,7 @@ def both_ways(topology: Topology) -> Topology:
     Raises
     ------
     UnsupportedError
-        If there are switches.
+        If there are switches or shared capacities.
 
     Examples
     --------
@@ -238,6 +238,11 @@ def _check_gpus(topology: Topology) -> None:
         raise UnsupportedError(
             f"unsupported: {topology.name} has a switch or relay, {name}; line graphs, products "
             f"and expansions are of networks of GPUs only"
+        )
+    if topology.shared:
+        raise UnsupportedError(
+            f"unsupported: {topology.name} has a shared capacity, {topology.shared[0].name!r}; "
+            f"line graphs, products and expansions are of networks without any"
         )
 
 

@@ -19,6 +19,7 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll.topology import Topology
+from forestcoll.topology.shared_capacity import kept
 from lp.solver.linear_program import Vector
 
 __all__ = ["common_divisor", "down", "fitted", "lower_to_balance", "with_bandwidths"]
@@ -99,8 +100,9 @@ def _reductions(sent: Sequence[int], too_much: int) -> list[tuple[int, int]]:
 def with_bandwidths(topology: Topology, steps: Sequence[int], step: Fraction) -> Topology:
     """Return the network with these bandwidths, links without any left out."""
     links = zip(topology.links, steps, strict=True)
-    kept = (replace(link, bandwidth_gb_s=count * step) for link, count in links if count)
-    return Topology(topology.name, topology.nodes, tuple(kept))
+    lowered = [replace(link, bandwidth_gb_s=count * step) for link, count in links if count]
+    shared = kept(topology.shared, {(link.tail, link.head) for link in lowered})
+    return Topology(topology.name, topology.nodes, tuple(lowered), shared)
 
 
 def common_divisor(numbers: Sequence[Fraction]) -> Fraction:

@@ -47,7 +47,16 @@ def mirrored(topology: Topology, seconds: float = math.inf) -> Ints | None:
         for by, network in ((0, topology), (size, reverse))
         for e in network.links
     ]
-    both = Topology("side by side", tuple(nodes), tuple(links))
+    shared = [
+        replace(
+            group,
+            name=f"{by}: {group.name}",
+            links=tuple((tail + by, head + by) for tail, head in group.links),
+        )
+        for by, network in ((0, topology), (size, reverse))
+        for group in network.shared
+    ]
+    both = Topology("side by side", tuple(nodes), tuple(links), tuple(shared))
     orbits = find_orbits(both, seconds, of_links=False)
     moves = bringing(orbits.generators, 0, 2 * size)
     found = min((node for node in moves if node >= size), default=None)

@@ -20,6 +20,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from forestcoll.topology.numbers import exact_text
+from forestcoll.topology.shared_capacity import kept
 
 if TYPE_CHECKING:
     from forestcoll.topology.model import Topology
@@ -156,4 +157,7 @@ class _Balancing:
             for link in self._topology.links
             if self._width[link.tail, link.head]
         )
-        return self._topology.like(self._topology.name, self._topology.nodes, tuple(links))
+        topology = self._topology
+        left = {ends for ends, width in self._width.items() if width}
+        shared = kept(topology.shared, left)
+        return topology.like(topology.name, topology.nodes, tuple(links), shared=shared)

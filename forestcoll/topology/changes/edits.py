@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.changes.named_parts import ends_named, parts_named
 from forestcoll.topology.numbers import Exact, exact, exact_text
+from forestcoll.topology.shared_capacity import SharedCapacity, kept, links_named, moved
 
 if TYPE_CHECKING:
     from forestcoll.topology.model import Topology
 
-__all__ = ["Changes", "scaled", "with_links", "without"]
+__all__ = ["Changes", "scaled", "with_links", "with_shared", "without"]
 
 _SAID = 2  # parts that a name names
 
@@ -63,15 +64,17 @@ class Changes:
 
 
 def without(topology: Topology, parts: Iterable[str]) -> Topology:
-    """Return the network without some nodes, and their links, or some links.
+    """Return the network without some nodes, and their links, or some links or common limits.
 
-    Ranks count the GPUs that are left.
+    Ranks count the GPUs that are left. Shared capacities stay as they are for the links that are
+    left.
 
     Parameters
     ----------
     topology : Topology
     parts : iterable of str
-        As of :func:`forestcoll.topology.changes.named_parts.parts_named`.
+        As of :func:`forestcoll.topology.changes.named_parts.parts_named`, or the name of a shared
+        capacity, whose limit no longer holds then.
 
     Raises
     ------
@@ -79,32 +82,41 @@ def without(topology: Topology, parts: Iterable[str]) -> Topology:
         If a part is not there, or nothing is left.
     """
     said = _texts(parts)
+    limits = {group.name: group for group in topology.shared}
     gone_nodes: set[int] = set()
     gone_links: set[tuple[int, int]] = set()
     for part in said:
+        if part in limits:
+            continue
         named = parts_named(topology, part)
         gone_nodes.update(named.nodes)
         gone_links.update(named.links)
-    kept = [v for v in range(len(topology.nodes)) if v not in gone_nodes]
-    if not kept:
+    left = [v for v in range(len(topology.nodes)) if v not in gone_nodes]
+    if not left:
         raise InvalidTopologyError(f"nothing of {topology.name} is left; leave out less")
     links = (link for link in topology.links if (link.tail, link.head) not in gone_links)
+    groups = (group for group in topology.shared if group.name not in said)
+    shared = kept(groups, topology.link_between.keys() - gone_links)
     if gone_nodes:
-        place = {old: new for new, old in enumerate(kept)}
+        place = {old: new for new, old in enumerate(left)}
         links = (replace(link, tail=place[link.tail], head=place[link.head]) for link in links)
-    nodes = tuple(topology.nodes[v] for v in kept) if gone_nodes else topology.nodes
-    return topology.like(f"{topology.name} without {_in_short(said)}", nodes, tuple(links))
+        shared = moved(shared, place)
+    nodes = tuple(topology.nodes[v] for v in left) if gone_nodes else topology.nodes
+    name = f"{topology.name} without {_in_short(said)}"
+    return topology.like(name, nodes, tuple(links), shared=shared)
 
 
 def scaled(topology: Topology, parts: str | Iterable[str], factor: Exact) -> Topology:
-    """Return the network with the bandwidth of some links multiplied.
+    """Return the network with the bandwidth of some links or shared capacities multiplied.
+
+    A shared capacity changes only if it is named: faster links do not make host memory faster.
 
     Parameters
     ----------
     topology : Topology
     parts : str or iterable of str
         As of :func:`forestcoll.topology.changes.named_parts.parts_named`; of a node, all its
-        links. "*" is all there are, and leaves the name as it is.
+        links; or the name of a shared capacity. "*" is all links, and leaves the name as it is.
     factor : int, Fraction or str
         Positive.
 
@@ -118,7 +130,9 @@ def scaled(topology: Topology, parts: str | Iterable[str], factor: Exact) -> Top
         raise InvalidTopologyError(
             f"the factor is {by}; it must be positive (leave a dead part out: without)"
         )
-    chosen = {ends for part in said for ends in parts_named(topology, part).links}
+    limits = {group.name for group in topology.shared}
+    of_links = [part for part in said if part not in limits]
+    chosen = {ends for part in of_links for ends in parts_named(topology, part).links}
     links = (
         replace(link, bandwidth_gb_s=link.bandwidth_gb_s * by)
         if (link.tail, link.head) in chosen
@@ -126,7 +140,11 @@ def scaled(topology: Topology, parts: str | Iterable[str], factor: Exact) -> Top
         for link in topology.links
     )
     suffix = "" if said == ("*",) else f" with {_in_short(said)} x {exact_text(by)}"
-    return topology.like(f"{topology.name}{suffix}", topology.nodes, tuple(links))
+    shared = tuple(
+        replace(group, bandwidth_gb_s=group.bandwidth_gb_s * by) if group.name in said else group
+        for group in topology.shared
+    )
+    return topology.like(f"{topology.name}{suffix}", topology.nodes, tuple(links), shared=shared)
 
 
 def with_links(topology: Topology, links: Mapping[str, Exact]) -> Topology:
@@ -159,6 +177,40 @@ def with_links(topology: Topology, links: Mapping[str, Exact]) -> Topology:
         added += [Link(tail, head, width) for tail, head in ends_named(topology, text)]
     name = f"{topology.name} with {_in_short(_texts(links))}"
     return replace(topology, name=name, links=(*topology.links, *added))
+
+
+def with_shared(
+    topology: Topology, name: str, links: str | Iterable[str], bandwidth_gb_s: Exact
+) -> Topology:
+    """Return the network with one more shared capacity, under the same name.
+
+    Parameters
+    ----------
+    topology : Topology
+    name : str
+        Of the shared capacity.
+    links : str or iterable of str
+        As of :func:`forestcoll.topology.changes.named_parts.parts_named`; of a node, all its
+        links.
+    bandwidth_gb_s : int, Fraction or str
+        What the links may carry together, in GB/s.
+
+    Raises
+    ------
+    InvalidTopologyError
+        If a text names no link, the name is taken or the bandwidth is not positive.
+
+    Examples
+    --------
+    >>> from forestcoll.topology import load_topology
+    >>> wire = with_shared(load_topology("ring:nodes=4"), "wire", "gpu0 - gpu1", "1/2")
+    >>> wire.shared
+    (SharedCapacity(name='wire', links=((0, 1), (1, 0)), bandwidth_gb_s=Fraction(1, 2)),)
+    """
+    members = links_named(topology, name, (links,) if isinstance(links, str) else links)
+    limit = exact(bandwidth_gb_s, f"shared capacity {name!r}: bandwidth")
+    group = SharedCapacity(name, members, limit)
+    return replace(topology, shared=(*topology.shared, group))
 
 
 def _texts(parts: str | Iterable[str]) -> tuple[str, ...]:

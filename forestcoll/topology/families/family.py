@@ -108,7 +108,7 @@ def family(build: Callable[P, TopologyBuilder | Topology]) -> Callable[P, Topolo
         made, spec = build(*bound.args, **bound.kwargs), entry.spec(values)
         if isinstance(made, TopologyBuilder):
             return made.build(spec)
-        return Topology(spec, made.nodes, made.links)
+        return Topology(spec, made.nodes, made.links, made.shared)
 
     summary = (inspect.getdoc(build) or name).splitlines()[0]
     entry = Family(name, summary, parameters, make)

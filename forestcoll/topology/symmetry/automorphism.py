@@ -1,8 +1,7 @@
 """Symmetries of a network, and the orbits of its nodes and links under them.
 
-Problem: find permutations of the nodes that keep kinds (GPU, switch, switch that copies) and
-         bandwidths, and which nodes and links
-         they carry into one another.
+Problem: find permutations of the nodes that keep kinds (GPU, switch, switch that copies),
+         bandwidths and shared capacities, and which nodes and links they carry into one another.
 Input:   a topology; permutations, if they are known.
 Output:  verified generators and the orbits of the group that they generate.
 Cost:    a few colour refinements, each O(|E| log |E|) a round, per generator; fewer
@@ -17,8 +16,10 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -64,7 +65,8 @@ def orbits_under(topology: Topology, generators: Sequence[Sequence[int] | Ints])
     Raises
     ------
     InvalidParameterError
-        If one is no permutation of the nodes, or does not keep their kinds and the bandwidths.
+        If one is no permutation of the nodes, or does not keep their kinds, the bandwidths and
+        the shared capacities.
     """
     graph = _Graph.of(topology)
     moves = []
@@ -77,7 +79,7 @@ def orbits_under(topology: Topology, generators: Sequence[Sequence[int] | Ints])
         if links is None:
             raise InvalidParameterError(
                 f"generator {number} is no automorphism of {topology.name}: it must permute the "
-                f"nodes and keep their kinds and every bandwidth"
+                f"nodes and keep their kinds, every bandwidth and shared capacity"
             )
         moves.append((permutation, links))
     return _orbits(graph, moves)
@@ -136,7 +138,7 @@ def find_orbits(
     search = _Search(graph, _REFINEMENTS_PER_NODE * graph.nodes, time.monotonic() + seconds)
     colours = search.colours
     moves: list[tuple[Ints, Ints]] = []
-    _merge(moves, 0, colours, search, lambda one, other: [(one, other)])
+    _merge(moves, 0, colours[: graph.nodes], search, lambda one, other: [(one, other)])
     if of_links:
         ends = np.stack([colours[graph.tail], colours[graph.head], graph.bandwidth])
         _, alike = np.unique(ends, axis=1, return_inverse=True)
@@ -175,28 +177,50 @@ def _merge(
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
+    """A network, and for each shared capacity one more node joined to the ends of its links.
+
+    The additional nodes and arcs only guide the refinement. Whether a permutation keeps the
+    shared capacities is checked on the sets of links themselves.
+    """
+
     nodes: int
-    kind: Ints
+    kind: Ints  # of the nodes, and then of the shared capacities
     tail: Ints
     head: Ints
     bandwidth: Ints  # number of its value
-    mark: npt.NDArray[np.uint64]  # of the bandwidth
+    mark: npt.NDArray[np.uint64]  # of the arcs: links, and then ends of shared links
+    ends_of_arcs: tuple[Ints, Ints]
+    groups: tuple[tuple[Ints, Fraction], ...]  # places of the links, capacity
 
     @classmethod
     def of(cls, topology: Topology, marks: Sequence[int] | None = None) -> _Graph:
-        values = [link.bandwidth_gb_s.as_integer_ratio() for link in topology.links]
-        number = {value: i for i, value in enumerate(sorted(set(values)))}
-        bandwidth = np.array([number[value] for value in values], dtype=np.int64)
+        number = {(link.tail, link.head): i for i, link in enumerate(topology.links)}
+        groups = tuple(
+            (np.array([number[ends] for ends in group.links]), group.bandwidth_gb_s)
+            for group in topology.shared
+        )
+        bandwidth = _numbered([link.bandwidth_gb_s for link in topology.links])
         kind = np.array([n.is_switch + n.multicast for n in topology.nodes], dtype=np.int64)
         if marks is not None:
             kind = np.unique(np.stack([kind, marks]), axis=1, return_inverse=True)[1]
+        limits = _numbered([limit for _, limit in groups]) + kind.max(initial=0) + 1
+        tail = np.array([link.tail for link in topology.links], dtype=np.int64)
+        head = np.array([link.head for link in topology.links], dtype=np.int64)
+        tails, heads, labels = [tail], [head], [bandwidth]
+        for vertex, (places, _) in enumerate(groups, start=len(topology.nodes)):
+            there = np.full(len(places), vertex)
+            tails += [tail[places], there]
+            heads += [there, head[places]]
+            labels += [np.full(2 * len(places), len(topology.links))]
         return cls(
             len(topology.nodes),
-            kind,
-            np.array([link.tail for link in topology.links], dtype=np.int64),
-            np.array([link.head for link in topology.links], dtype=np.int64),
+            np.concatenate([kind, limits]),
+            tail,
+            head,
             bandwidth,
-            _mixed(bandwidth.astype(np.uint64)),
+            _mixed(np.concatenate(labels).astype(np.uint64)),
+            (np.concatenate(tails), np.concatenate(heads)),
+            groups,
         )
 
     def ends(self, link: int, other: int) -> list[tuple[int, int]]:
@@ -206,13 +230,19 @@ class _Graph:
 
     def moved_links(self, permutation: Ints) -> Ints | None:
         """Return where each link goes; None if the permutation is no automorphism."""
-        if (self.kind[permutation] != self.kind).any():
+        if (self.kind[permutation] != self.kind[: self.nodes]).any():
             return None
         keys = self.tail * self.nodes + self.head  # ascending: links are sorted
         wanted = permutation[self.tail] * self.nodes + permutation[self.head]
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         same = (keys[place] == wanted) & (self.bandwidth[place] == self.bandwidth)
-        return place if same.all() else None
+        return place if same.all() and self._keeps_groups(place) else None
+
+    def _keeps_groups(self, place: Ints) -> bool:
+        """Whether links that go to these places carry shared capacities into equal ones."""
+        before = Counter((frozenset(links.tolist()), limit) for links, limit in self.groups)
+        after = Counter((frozenset(place[links].tolist()), limit) for links, limit in self.groups)
+        return before == after
 
 
 class _Search:
@@ -241,16 +271,16 @@ class _Search:
     def refined(self, colours: Ints) -> Ints:
         """Split colours by those of the neighbours, until they stay; both copies alike."""
         self._budget -= 1
-        graph, count = self._graph, 0
+        (tail, head), mark_of, count = self._graph.ends_of_arcs, self._graph.mark, 0
         mark = np.ascontiguousarray(colours).view(np.uint64)
         while (found := _distinct(mark)) > count:
             count = found
             mixed = _mixed(mark)
             mark = mixed.copy()
             for copy in range(2):
-                sums = np.zeros(graph.nodes, dtype=np.uint64)
-                np.add.at(sums, graph.tail, _mixed(mixed[copy, graph.head] ^ graph.mark))
-                np.add.at(sums, graph.head, _mixed(mixed[copy, graph.tail] ^ ~graph.mark))
+                sums = np.zeros(mark.shape[1], dtype=np.uint64)
+                np.add.at(sums, tail, _mixed(mixed[copy, head] ^ mark_of))
+                np.add.at(sums, head, _mixed(mixed[copy, tail] ^ ~mark_of))
                 mark[copy] += _mixed(sums)
         return np.unique(mark, return_inverse=True)[1].reshape(2, -1).astype(np.int64)
 
@@ -264,9 +294,10 @@ class _Search:
         proposal = _proposal(colours)
         if proposal is None:
             return None
-        links = self._graph.moved_links(proposal)
+        moved = proposal[: self._graph.nodes]
+        links = self._graph.moved_links(moved)
         if links is not None:
-            return proposal, links
+            return moved, links
         counts = np.bincount(colours[0])
         if counts.max() == 1:
             return None
@@ -293,6 +324,13 @@ def _proposal(colours: Ints) -> Ints | None:
         return None
     permutation[sources] = targets
     return permutation
+
+
+def _numbered(values: Sequence[Fraction]) -> Ints:
+    """Number values in ascending order; equal ones have equal numbers."""
+    pairs = [value.as_integer_ratio() for value in values]
+    number = {pair: i for i, pair in enumerate(sorted(set(pairs)))}
+    return np.array([number[pair] for pair in pairs], dtype=np.int64)
 
 
 def _distinct(values: npt.NDArray[np.uint64]) -> int:

@@ -49,6 +49,58 @@ def test_orbits_of_unlike_nodes() -> None:
     assert find_orbits(one_way_detour()).generators == ()
 
 
+def test_symmetries_carry_shared_capacities_into_equal_ones() -> None:
+    """Six GPUs on a star; the links up of three pairs have limits of 3, 3 and 5 GB/s.
+
+    GPUs of the first two pairs are alike, so are those of the last: 3 orbits of nodes with the
+    switch, 4 of links. Every generator carries each pair to one with the same limit.
+    """
+    topology = star(*[2] * 6)
+    pairs = [("a", "gpu[01] -> *", 3), ("b", "gpu[23] -> *", 3), ("c", "gpu[45] -> *", 5)]
+    for name, links, limit in pairs:
+        topology = topology.with_shared(name, links, limit)
+    orbits = find_orbits(topology)
+    gpus = [topology.position_of[f"gpu{i}"] for i in range(6)]
+    assert len({int(orbits.node[v]) for v in gpus[:4]}) == 1
+    assert (int(orbits.node.max()) + 1, int(orbits.link.max()) + 1) == (3, 4)
+    sets = {frozenset(group.links): group.bandwidth_gb_s for group in topology.shared}
+    for moves in orbits.generators:
+        for links, limit in sets.items():
+            assert sets[frozenset((int(moves[a]), int(moves[b])) for a, b in links)] == limit
+
+
+def test_a_shared_capacity_of_crossed_links_breaks_a_symmetry() -> None:
+    """In a square of GPUs the links 0 -> 1 and 2 -> 3 share; turning by one GPU carries them away.
+
+    Turning by two keeps them: two orbits of GPUs, {0, 2} and {1, 3}.
+    """
+    square = load_topology("ring:nodes=4").with_shared("x", ["gpu0 -> gpu1", "gpu2 -> gpu3"], 1)
+    assert find_orbits(square).node.tolist() == [0, 1, 0, 1]
+    with pytest.raises(InvalidParameterError, match="shared capacity"):
+        orbits_under(square, [[1, 2, 3, 0]])
+    assert orbits_under(square, [[2, 3, 0, 1]]).node.tolist() == [0, 1, 0, 1]
+
+
+def test_groups_of_the_same_ends_but_other_links_are_told_apart() -> None:
+    """On two inner and two outer GPUs: 0 -> 2 with 1 -> 3, and 0 -> 3 alone with 1 -> 2 alone.
+
+    Exchanging 2 and 3 keeps every bandwidth and the ends of all groups, but carries the pair
+    {0 -> 2, 1 -> 3} to {0 -> 3, 1 -> 2}, which is no shared capacity. Exchanging both sides at
+    once keeps it.
+    """
+    builder = TopologyBuilder()
+    names = [builder.gpu(f"gpu{i}") for i in range(4)]
+    for inner in names[:2]:
+        for outer in names[2:]:
+            builder.link(inner, outer, 1)
+    builder.share("x", ["gpu0 -> gpu2", "gpu1 -> gpu3"], 1)
+    made = builder.build("crossed")
+    with pytest.raises(InvalidParameterError, match="no automorphism"):
+        orbits_under(made, [[0, 1, 3, 2]])
+    assert orbits_under(made, [[1, 0, 3, 2]]).node.tolist() == [0, 0, 1, 1]
+    assert find_orbits(made).node.tolist() == [0, 0, 1, 1]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_generators_keep_every_bandwidth(kind: str) -> None:
     """Each generator, applied to the network, gives the same links; orbits are unions of moves."""
