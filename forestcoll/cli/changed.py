@@ -20,7 +20,8 @@ Without = Annotated[
     typer.Option(
         "--without",
         metavar="PART",
-        help="Leave out a node or links: b3.gpu2, 'b3.gpu2 - ib', 'b3.* -> ib'; repeatable.",
+        help="Leave out a node, links or a shared capacity: b3.gpu2, 'b3.gpu2 - ib', 'b3.* -> ib'; "
+        "repeatable.",
     ),
 ]
 Scale = Annotated[
@@ -28,7 +29,7 @@ Scale = Annotated[
     typer.Option(
         "--scale",
         metavar="PART=FACTOR",
-        help="Multiply bandwidths: 'b3.gpu2 - ib=1/2'; repeatable.",
+        help="Multiply bandwidths of links, or a shared capacity: 'b3.gpu2 - ib=1/2'; repeatable.",
     ),
 ]
 NewLinks = Annotated[

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from forestcoll.problem.cuts import Cut
-from forestcoll.topology.describe import LinkClass, as_float, decimal
+from forestcoll.topology.describe import LinkClass, SharedInWords, as_float, decimal
 
 __all__ = ["as_json", "as_text"]
 
@@ -47,7 +47,7 @@ def _document(value: object) -> object:
             return {"exact": str(value), "value": as_float(value)}
         case Cut():
             return _document(_cut(value))
-        case LinkClass():
+        case LinkClass() | SharedInWords():
             return _document(asdict(value))
         case object(as_facts=facts):
             return _document(facts())

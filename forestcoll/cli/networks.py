@@ -19,7 +19,7 @@ from forestcoll.cli.shell import EPILOG
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology import FAMILIES, Family, validate, write_topology
-from forestcoll.topology.describe import link_classes
+from forestcoll.topology.describe import link_classes, shared_in_words
 from forestcoll.topology.families.family import Parameter
 
 __all__ = ["app"]
@@ -73,6 +73,7 @@ def show(
         "least_gpu_ingress_gb_s": min(into_gpus),
         "greatest_gpu_ingress_gb_s": max(into_gpus),
         "link_classes": link_classes(topology, topology.links),
+        "shared_capacities": shared_in_words(topology),
     }
     report(facts, json_)
 

@@ -16,17 +16,18 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import groupby
 
-from forestcoll.topology.model import Link, NodeKind, SharedCapacity, Topology
+from forestcoll.topology.model import Link, NodeKind, Topology
 
 __all__ = [
     "LinkClass",
+    "SharedInWords",
     "as_float",
     "counted",
     "decimal",
-    "group_in_words",
     "link_classes",
     "link_groups",
     "nodes_in_words",
+    "shared_in_words",
 ]
 
 _NAMES_SHOWN = 6
@@ -96,6 +97,34 @@ class LinkClass:
         return f"{each} from {self.tails} to {self.heads}"
 
 
+@dataclass(frozen=True, slots=True)
+class SharedInWords:
+    """A shared capacity.
+
+    Parameters
+    ----------
+    name : str
+    count : int
+        How many links.
+    bandwidth_gb_s : Fraction
+        What they may carry together.
+    tails, heads : str
+        Where they leave and enter, in words.
+    """
+
+    name: str
+    count: int
+    bandwidth_gb_s: Fraction
+    tails: str
+    heads: str
+
+    def __str__(self) -> str:
+        links = counted(self.count, "link")
+        one = self.tails == self.heads
+        where = f"among {self.tails}" if one else f"from {self.tails} to {self.heads}"
+        return f"{self.name}: {decimal(self.bandwidth_gb_s)} GB/s shared by {links} {where}"
+
+
 def link_classes(topology: Topology, links: Iterable[Link]) -> tuple[LinkClass, ...]:
     """Describe the groups of :func:`link_groups`."""
     return tuple(
@@ -125,23 +154,26 @@ def link_groups(topology: Topology, links: Iterable[Link]) -> tuple[tuple[Link, 
     return tuple(tuple(group) for _, group in groupby(sorted(links, key=key), key=key))
 
 
-def group_in_words(topology: Topology, group: SharedCapacity) -> str:
-    """Describe a shared capacity: "host memory: 150 GB/s shared by 16 links (...)".
+def shared_in_words(topology: Topology) -> tuple[SharedInWords, ...]:
+    """Describe the shared capacities of a network.
 
     Examples
     --------
     >>> from forestcoll.topology import load_topology
     >>> wire = load_topology("ring:nodes=4").with_shared("wire", "gpu0 - gpu1", 1)
-    >>> group_in_words(wire, wire.shared[0])
-    'wire: 1 GB/s shared by 2 links, both ways, of GPUs gpu0 and gpu1'
+    >>> print(*shared_in_words(wire))
+    wire: 1 GB/s shared by 2 links among GPUs gpu0 and gpu1
     """
-    tails, heads = ({ends[i] for ends in group.links} for i in range(2))
-    if {(head, tail) for tail, head in group.links} == set(group.links):
-        where = f", both ways, of {nodes_in_words(topology, tails | heads)}"
-    else:
-        where = f" from {nodes_in_words(topology, tails)} to {nodes_in_words(topology, heads)}"
-    links = counted(len(group.links), "link")
-    return f"{group.name}: {decimal(group.bandwidth_gb_s)} GB/s shared by {links}{where}"
+    return tuple(
+        SharedInWords(
+            name=group.name,
+            count=len(group.links),
+            bandwidth_gb_s=group.bandwidth_gb_s,
+            tails=nodes_in_words(topology, {tail for tail, _ in group.links}),
+            heads=nodes_in_words(topology, {head for _, head in group.links}),
+        )
+        for group in topology.shared
+    )
 
 
 def nodes_in_words(topology: Topology, nodes: Iterable[int]) -> str:

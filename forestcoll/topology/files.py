@@ -105,10 +105,10 @@ def write_topology(topology: Topology, path: str | os.PathLike[str]) -> None:
 
 
 def topology_yaml(topology: Topology) -> str:
-    """Return the topology as YAML, one line a node or link."""
+    """Return the topology as YAML, one line a node, link or shared capacity."""
     document = topology_document(topology)
     lines = [f"name: {_yaml_text(document['name'])}"]
-    for part in ("nodes", "links"):
+    for part in list(document)[1:]:
         entries = document[part]
         lines += [f"{part}:"] if entries else [f"{part}: []"]
         lines += [f"  - {_yaml_flow(entry)}" for entry in entries]
@@ -116,10 +116,10 @@ def topology_yaml(topology: Topology) -> str:
 
 
 def topology_json(topology: Topology) -> str:
-    """Return the topology as JSON, one line a node or link."""
+    """Return the topology as JSON, one line a node, link or shared capacity."""
     document = topology_document(topology)
     parts = [f'  "name": {json.dumps(document["name"])}']
-    for part in ("nodes", "links"):
+    for part in list(document)[1:]:
         entries = ",\n".join(f"    {json.dumps(entry)}" for entry in document[part])
         parts.append(f'  "{part}": [\n{entries}\n  ]' if entries else f'  "{part}": []')
     return "{\n" + ",\n".join(parts) + "\n}\n"
@@ -142,6 +142,10 @@ def _yaml_value(key: str, value: Any) -> str:
         return str(value).lower()
     if isinstance(value, int) or key in _NUMBERS:
         return str(value)
+    if isinstance(value, list):
+        return "[" + ", ".join(_yaml_value("", one) for one in value) + "]"
+    if isinstance(value, dict):
+        return _yaml_flow(value)
     return _yaml_text(value)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,12 @@ from forestcoll.topology.changes.changed_file import CHANGED_SCHEMA
 from forestcoll.topology.documents import Document
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact_text
+from forestcoll.topology.reading.shared_groups import (
+    group_document,
+    groups_of_entries,
+    half_duplex_groups,
+    half_duplex_links,
+)
 
 if TYPE_CHECKING:
     from forestcoll.topology.reading.topology_entries import LinkEntry, NodeEntry
@@ -43,18 +50,25 @@ def topology_from_document(document: Document) -> Topology:
         Node(n.name, NodeKind(n.kind), n.box, n.index, n.multicast, n.stores) for n in entry.nodes
     )
     try:
-        return Topology(entry.name, nodes, tuple(links))
+        made = Topology(entry.name, nodes, tuple(links))
     except InvalidTopologyError as error:
         raise document.fault((), str(error)) from None
+    groups = half_duplex_groups(document, entry.links, made)
+    groups += groups_of_entries(document, entry.shared, made)
+    try:
+        return replace(made, shared=tuple(groups)) if groups else made
+    except InvalidTopologyError as error:
+        raise document.fault(("shared",), f"is wrong: {error}") from None
 
 
 def topology_document(topology: Topology) -> dict[str, Any]:
     """Return the topology as plain data in the file format: text, whole numbers, booleans.
 
     A link with an equal twin the other way is written once, with ``both``; fields that equal
-    their default are left out.
+    their default are left out, and so is ``shared`` if there is nothing in it.
     """
     names = [node.name for node in topology.nodes]
+    half_duplex = half_duplex_links(topology)
     links = []
     for link in topology.links:
         twin = topology.link_between.get((link.head, link.tail))
@@ -70,8 +84,17 @@ def topology_document(topology: Topology) -> dict[str, Any]:
             entry["latency_us"] = _plain(link.latency_us)
         if both:
             entry["both"] = True
+        if (link.tail, link.head) in half_duplex:
+            entry["half_duplex"] = True
         links.append(entry)
-    return {"name": topology.name, "nodes": list(map(_node, topology.nodes)), "links": links}
+    document = {"name": topology.name, "nodes": list(map(_node, topology.nodes)), "links": links}
+    in_short = list(half_duplex.values())
+    shared = [
+        {**group_document(topology, group), "bandwidth_gb_s": _plain(group.bandwidth_gb_s)}
+        for group in topology.shared
+        if group not in in_short
+    ]
+    return {**document, "shared": shared} if shared else document
 
 
 def topology_schema() -> dict[str, Any]:

@@ -384,7 +384,7 @@ class Topology(InBrief):
 
     def in_a_table(self) -> Mapping[str, object]:
         """Return the same, with its links by their kind."""
-        from forestcoll.topology.describe import group_in_words, link_classes  # built on this
+        from forestcoll.topology.describe import link_classes, shared_in_words  # uses this
 
         boxes = {node.box for node in self.nodes if node.box is not None}
         return {
@@ -393,7 +393,7 @@ class Topology(InBrief):
             "boxes": len(boxes) or None,
             "switches": len(self.switches),
             "links": link_classes(self, self.links) or 0,
-            "shared capacities": [group_in_words(self, g) for g in self.shared] or None,
+            "shared capacities": shared_in_words(self) or None,
         }
 
     def to_networkx(self) -> nx.DiGraph[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll.topology import FAMILIES, load_topology, read_topology
+from forestcoll.topology import FAMILIES, load_topology, read_topology, write_topology
 from tests.command_line import assert_one_line, document, invoke
 
 
@@ -30,6 +30,27 @@ def test_show_counts_nodes_and_gathers_links() -> None:
     assert shown["least_gpu_ingress_gb_s"] == {"exact": "325", "value": 325.0}
     assert [each["count"] for each in shown["link_classes"]] == [16, 16, 16, 16]
     assert "greatest GPU ingress  325 GB/s" in invoke("topology", "show", "dgx_a100:boxes=2").stdout
+
+
+def test_show_names_shared_capacities(tmp_path: Path) -> None:
+    """A ring whose first wire is half-duplex; scaled by its name, and left out."""
+    path = tmp_path / "wire.yaml"
+    write_topology(load_topology("ring:nodes=4").with_shared("wire", "gpu0 - gpu1", 1), path)
+    shown = document("topology", "show", path)
+    assert shown["shared_capacities"] == [
+        {
+            "name": "wire",
+            "count": 2,
+            "bandwidth_gb_s": {"exact": "1", "value": 1.0},
+            "tails": "GPUs gpu0 and gpu1",
+            "heads": "GPUs gpu0 and gpu1",
+        }
+    ]
+    text = invoke("topology", "show", path, "--scale", "wire=1/2").stdout
+    assert "shared capacities     wire: 0.5 GB/s shared by 2 links among GPUs gpu0" in text
+    assert (
+        "shared capacities     none" in invoke("topology", "show", path, "--without", "wire").stdout
+    )
 
 
 @pytest.mark.parametrize("suffix", ["yaml", "json"])

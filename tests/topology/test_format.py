@@ -201,7 +201,7 @@ def test_the_blocks_of_the_docs_are_the_minimal_example():
     """The page's YAML and its first JSON say the same as docs/examples/minimal.yaml."""
     text = (DOCS / "topology-format.md").read_text()
     minimal = read_topology(DOCS / "examples" / "minimal.yaml")
-    yaml_block, _ = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    yaml_block, *_ = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     json_block, *_ = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
     assert topology_from_document(parse_yaml(yaml_block, "docs")) == minimal
     assert topology_from_document(parse_json(json_block, "docs")) == minimal
@@ -235,6 +235,19 @@ def test_the_examples_are_the_ones_the_docs_name():
 
 def test_the_page_changes_a_cluster_as_it_says(tmp_path):
     text = (DOCS / "topology-format.md").read_text()
-    _, changed = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    *_, changed = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     (tmp_path / "net.yaml").write_text(changed)
-    assert read_topology(tmp_path / "net.yaml").num_compute == 127
+    made = read_topology(tmp_path / "net.yaml")
+    assert made.num_compute == 127
+    assert (made.shared[0].bandwidth_gb_s, len(made.shared[0].links)) == (2000, 126)
+
+
+def test_the_page_shares_host_memory_as_it_says():
+    """64 GB/s of gpu1 both ways together, named by its ends; 100 of what enters the host."""
+    text = (DOCS / "topology-format.md").read_text()
+    _, block, _ = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    made = topology_from_document(parse_yaml(block, "docs"))
+    assert [(one.name, one.bandwidth_gb_s) for one in made.shared] == [
+        ("gpu1 - host", 64),
+        ("host memory", 100),
+    ]

@@ -211,8 +211,8 @@ def test_differences_name_groups():
 
 def test_in_brief():
     assert bus().in_a_line() == "bus: 4 GPUs, 1 switch, 8 links, 2 shared capacities"
-    assert bus().in_a_table()["shared capacities"] == [
+    assert list(map(str, bus().in_a_table()["shared capacities"])) == [
         "in: 3 GB/s shared by 2 links from switch switch to box 0 (2 GPUs)",
-        "wire: 2.5 GB/s shared by 2 links, both ways, of GPU 0 of box 1 and switch switch",
+        "wire: 2.5 GB/s shared by 2 links among GPU 0 of box 1 and switch switch",
     ]
     assert RING.in_a_table()["shared capacities"] is None

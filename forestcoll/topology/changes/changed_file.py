@@ -10,13 +10,14 @@ Source:  none.
     without: [b7.gpu0, "b3.gpu2 - ib"]
     scale: {"b5.* - ib": 1/2}
     with: {"b0.gpu0 - b1.gpu0": 25 GB/s}
+    shared: [{name: fabric, links: ["* -> ib"], bandwidth_gb_s: 200}]
 """
 
 from __future__ import annotations
 
 import difflib
 import reprlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +30,7 @@ from forestcoll.topology.reading.units import bandwidth_gb_s
 
 __all__ = ["CHANGED_SCHEMA", "is_changed", "topology_from_changes"]
 
-_FIELDS = ("name", "base", "with", "scale", "without")
+_FIELDS = ("name", "base", "with", "shared", "scale", "without")
 
 _LONGEST = 1000
 
@@ -42,6 +43,20 @@ CHANGED_SCHEMA: Mapping[str, Any] = {
         "name": {"type": "string", "minLength": 1, "description": "By default what is changed."},
         "base": {"type": "string", "description": "A family, or a file, relative to this one."},
         "with": {**_AMOUNTS, "description": "Links to add: 'A - B' to GB/s each way."},
+        "shared": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string", "minLength": 1},
+                    "links": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                    "bandwidth_gb_s": {"type": ["number", "string"]},
+                },
+                "required": ["name", "links", "bandwidth_gb_s"],
+                "additionalProperties": False,
+            },
+            "description": "Common limits of links to add, named as in 'without'.",
+        },
         "scale": {**_AMOUNTS, "description": "Parts to factors of their bandwidths."},
         "without": {
             "type": "array",
@@ -90,6 +105,7 @@ def topology_from_changes(document: Document, load: Callable[[str], Topology]) -
         links=_amounts(document, data, "with"),
         scale=_amounts(document, data, "scale"),
         without=_parts(document, data),
+        shared=_shared(document, data),
     )
     try:
         base = load(data["base"])
@@ -113,6 +129,38 @@ def _amounts(document: Document, data: Mapping[str, Any], key: str) -> dict[str,
         except InvalidTopologyError as error:
             raise document.fault((key, part), str(error).strip()) from None
     return found
+
+
+def _shared(document: Document, data: Mapping[str, Any]) -> dict[str, tuple[Sequence[str], Exact]]:
+    given = data.get("shared", [])
+    if not isinstance(given, list):
+        raise document.fault(("shared",), f"is {reprlib.repr(given)}; write a list")
+    found: dict[str, tuple[Sequence[str], Exact]] = {}
+    for i, entry in enumerate(given):
+        if not _is_group(entry):
+            raise document.fault(
+                ("shared", i),
+                f"is {reprlib.repr(entry)}; write {{name: fabric, links: ['* -> ib'], "
+                f"bandwidth_gb_s: 200}}",
+            )
+        name = entry["name"]
+        if name in found:
+            raise document.fault(("shared", i, "name"), f"is {name!r} again; rename one")
+        try:
+            found[name] = entry["links"], bandwidth_gb_s(entry["bandwidth_gb_s"])
+        except InvalidTopologyError as error:
+            where = ("shared", i, "bandwidth_gb_s")
+            raise document.fault(where, str(error).strip()) from None
+    return found
+
+
+def _is_group(entry: object) -> bool:
+    """Whether an entry has a name, links as texts, and a bandwidth."""
+    if not isinstance(entry, dict) or entry.keys() != {"name", "links", "bandwidth_gb_s"}:
+        return False
+    links = entry["links"]
+    texts = isinstance(links, list) and all(isinstance(part, str) for part in links)
+    return texts and isinstance(entry["name"], str)
 
 
 def _parts(document: Document, data: Mapping[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ Source:  none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -39,25 +39,30 @@ class Changes:
         Parts to factors.
     without : sequence of str
         Parts that are not there.
+    shared : mapping of str to (sequence of str, number)
+        New shared capacities by their names: links, and what they may carry together in GB/s.
     """
 
     links: Mapping[str, Exact]
     scale: Mapping[str, Exact]
     without: Sequence[str]
+    shared: Mapping[str, tuple[Sequence[str], Exact]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.links or self.scale or self.without)
+        return bool(self.links or self.scale or self.without or self.shared)
 
     def applied(self, topology: Topology) -> Topology:
-        """Return the network changed: links are added, then scaled, then left out.
+        """Return the network changed: links and limits are added, then scaled, then left out.
 
         Raises
         ------
         InvalidTopologyError
-            As of :func:`with_links`, :func:`scaled` and :func:`without`.
+            As of :func:`with_links`, :func:`with_shared`, :func:`scaled` and :func:`without`.
         """
         if self.links:
             topology = with_links(topology, self.links)
+        for name, (links, limit) in self.shared.items():
+            topology = with_shared(topology, name, links, limit)
         for part, factor in self.scale.items():
             topology = scaled(topology, part, factor)
         return without(topology, self.without) if self.without else topology

@@ -25,7 +25,7 @@ from forestcoll.errors import ForestCollError, InvalidTopologyError
 from forestcoll.topology.documents import Document
 from forestcoll.topology.reading.units import BANDWIDTHS, LATENCIES, bandwidth_gb_s, latency_us
 
-__all__ = ["LinkEntry", "NodeEntry", "TopologyEntry", "checked_entry"]
+__all__ = ["LinkEntry", "NodeEntry", "SharedEntry", "TopologyEntry", "checked_entry"]
 
 
 def _number_schema(units: Iterable[str], **bound: int) -> WithJsonSchema:
@@ -46,6 +46,41 @@ def _latency(value: object) -> Fraction:
     if number < 0:
         raise ValueError(f"is {value}; it cannot be negative")
     return number
+
+
+_ONE_LINK = {
+    "type": "object",
+    "properties": {
+        "from": {"type": "string"},
+        "to": {"type": "string"},
+        "both": {"type": "boolean"},
+    },
+    "required": ["from", "to"],
+    "additionalProperties": False,
+}
+
+
+def _parts(value: object) -> list[str | dict[str, Any]]:
+    """Check a list of links; one fault is told, where pydantic would tell one for each link."""
+    if not isinstance(value, list) or not value:
+        raise ValueError(f"is {reprlib.repr(value)}; write a list of links, such as ['a -> b']")
+    for part in value:
+        if isinstance(part, str) and part:
+            continue
+        if not isinstance(part, dict) or not _is_one_link(part):
+            raise ValueError(
+                f"holds {reprlib.repr(part)}; write text such as 'a -> b', or from, to and both"
+            )
+    return value
+
+
+def _is_one_link(part: dict[Any, Any]) -> bool:
+    return (
+        {"from", "to"} <= part.keys() <= {"from", "to", "both"}
+        and isinstance(part["from"], str)
+        and isinstance(part["to"], str)
+        and isinstance(part.get("both", False), bool)
+    )
 
 
 def _told(read: Callable[[object], Fraction], value: object) -> Fraction:
@@ -96,6 +131,32 @@ class LinkEntry(_Entry):
         Field(description="In microseconds; or with a unit: 500 ns."),
     ] = Fraction(0)
     both: bool = Field(False, description="Whether the same link runs the other way too.")
+    half_duplex: bool = Field(
+        False,
+        description="Whether both directions together carry no more than bandwidth_gb_s; needs "
+        "both.",
+    )
+
+
+class SharedEntry(_Entry):
+    """A common limit of some links."""
+
+    name: str = Field(min_length=1, description="Unique, and no node's name.")
+    links: Annotated[
+        list[str | dict[str, Any]],
+        PlainValidator(_parts),
+        WithJsonSchema({"type": "array", "items": {"anyOf": [{"type": "string"}, _ONE_LINK]}}),
+        Field(
+            description="The links: 'b0.* -> ib', 'a - b' (both ways), a node for all its links, "
+            "or {from: a, to: b, both: true}."
+        ),
+    ]
+    bandwidth_gb_s: Annotated[
+        Fraction,
+        PlainValidator(_bandwidth),
+        _number_schema(BANDWIDTHS, exclusiveMinimum=0),
+        Field(description="What the links may carry together, in GB/s or with a unit."),
+    ]
 
 
 class TopologyEntry(_Entry):
@@ -104,6 +165,7 @@ class TopologyEntry(_Entry):
     name: str = Field(min_length=1, description="What to call the network in reports.")
     nodes: list[NodeEntry] = Field(description="GPUs in the order of their ranks, and switches.")
     links: list[LinkEntry] = Field(description="Links between nodes; parallel ones add up.")
+    shared: list[SharedEntry] = Field([], description="Common limits of sets of links.")
 
 
 _PROBLEMS = {
@@ -120,6 +182,7 @@ _PROBLEMS = {
     "value_error": "{error}",
 }
 
+_LISTS = ("nodes", "links", "shared")
 _AT_ONCE = 1000
 _MOST_FIELDS = 20
 
@@ -143,6 +206,7 @@ def checked_entry(document: Document) -> TopologyEntry:
         else:
             whole.nodes.extend(entry.nodes)
             whole.links.extend(entry.links)
+            whole.shared.extend(entry.shared)
     assert whole is not None
     return whole
 
@@ -153,7 +217,7 @@ def _pieces(data: object) -> Iterator[tuple[int, object]]:
         yield 0, data
         return
     whole: dict[str, Any] = _few(data)
-    lists = {part: whole[part] for part in ("nodes", "links") if isinstance(whole.get(part), list)}
+    lists = {part: whole[part] for part in _LISTS if isinstance(whole.get(part), list)}
     for begin in range(0, max([1, *map(len, lists.values())]), _AT_ONCE):
         end = begin + _AT_ONCE
         yield begin, {**whole, **{p: [_few(e) for e in lists[p][begin:end]] for p in lists}}
@@ -189,7 +253,11 @@ def _first_fault(document: Document, error: ValidationError, begin: int) -> Fore
 
 def _fields(where: Sequence[str | int]) -> list[str]:
     """Names of the fields at some place in a document."""
-    entries: dict[str | int, type[_Entry]] = {"nodes": NodeEntry, "links": LinkEntry}
+    entries: dict[str | int, type[_Entry]] = {
+        "nodes": NodeEntry,
+        "links": LinkEntry,
+        "shared": SharedEntry,
+    }
     inside = len(where) > 1
     entry = entries.get(where[0], TopologyEntry) if inside else TopologyEntry
     return [field.alias or name for name, field in entry.model_fields.items()]

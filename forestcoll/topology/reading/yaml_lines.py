@@ -2,7 +2,8 @@
 
 Problem: PyYAML takes 50 us for the line of a link; half a million of them are a large network.
 Input:   text of a YAML document: a line ``name: ...``, then lists under ``nodes:`` and ``links:``,
-         each entry a line such as ``  - {from: gpu0, to: "no", bandwidth_gb_s: 12.5}``.
+         each entry a line such as ``  - {from: gpu0, to: "no", bandwidth_gb_s: 12.5}``. Behind
+         these may come ``shared:``, which the YAML parser reads.
 Output:  what :mod:`yaml_values` gives for it, or None for any other text, valid or not.
 Cost:    2 us a line.
 Source:  YAML 1.1; words and quoted text of characters that have no other meaning in it.
@@ -14,7 +15,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from forestcoll.topology.reading.yaml_values import plain_values
+from forestcoll.errors import ForestCollError
+from forestcoll.topology.reading.yaml_values import Lines, plain_values, yaml_values
 
 __all__ = ["EntryLines", "yaml_lines"]
 
@@ -35,9 +37,12 @@ class EntryLines:
     """Where the entries of such a document stand: ``nodes:`` on line 2, ``links:`` on this one."""
 
     links: int
+    shared: Lines | None = None
 
     def __call__(self, where: Sequence[str | int]) -> int:
         """Line of the field or entry, or of the list or document around it."""
+        if self.shared is not None and where and where[0] == "shared":
+            return self.shared(where)
         begins = {"name": 1, "nodes": 2, "links": self.links}.get(str(where[0]) if where else "", 1)
         if len(where) < 2 or begins == 1:
             return begins
@@ -51,12 +56,29 @@ def yaml_lines(text: str) -> tuple[dict[str, object], EntryLines] | None:
     if name is None or lines[1:2] != ["nodes:"] or "links:" not in lines:
         return None
     middle = lines.index("links:")
+    end = lines.index("shared:") if "shared:" in lines else len(lines)
     known = _Meanings(plain_values())
-    nodes, links = _entries(lines[2:middle], known), _entries(lines[middle + 1 :], known)
-    if not nodes or not links:
+    nodes, links = _entries(lines[2:middle], known), _entries(lines[middle + 1 : end], known)
+    shared = _rest(lines, end)
+    if not nodes or not links or shared is None:
         return None
-    data = {"name": known[name[1]], "nodes": nodes, "links": links}
-    return data, EntryLines(middle + 1)
+    data = {"name": known[name[1]], "nodes": nodes, "links": links, **shared[0]}
+    return data, EntryLines(middle + 1, shared[1])
+
+
+def _rest(lines: Sequence[str], start: int) -> tuple[dict[str, object], Lines | None] | None:
+    """Read what comes behind the links, if anything; None if it is more than shared capacities."""
+    if start == len(lines):
+        return {}, None
+    try:
+        data, where = yaml_values("\n" * start + "\n".join(lines[start:]), _fault)
+    except ForestCollError:
+        return None  # the parser tells the fault when it reads the whole
+    return (data, where) if isinstance(data, dict) and data.keys() == {"shared"} else None
+
+
+def _fault(line: int | None, problem: str) -> ForestCollError:
+    return ForestCollError(f"{line}: {problem}")
 
 
 class _Meanings(dict[str, object]):

@@ -31,6 +31,20 @@ def test_round_trip_is_exact(make: Callable[[], Forest], claimed: bool, tmp_path
     assert verify(again) == verify(forest)
 
 
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+def test_shared_capacities_are_in_the_file(suffix: str, tmp_path: Path) -> None:
+    """The network inside is the one of the schedule, its common limit with it."""
+    forest = leaves4()
+    names = [node.name for node in forest.topology.nodes]
+    first = forest.topology.links[0]
+    shared = forest.topology.with_shared("bus", f"{names[first.tail]} - {names[first.head]}", 10**6)
+    limited = replace(forest, topology=shared, optimum=None)
+    write_schedule(limited, tmp_path / f"schedule.{suffix}")
+    again = read_schedule(tmp_path / f"schedule.{suffix}")
+    assert_equal(limited, again)
+    assert again.topology.shared == shared.shared != ()
+
+
 @pytest.mark.parametrize("name", ["dropped edge", "cycle", "two shards swapped", "wrong k"])
 @pytest.mark.parametrize("make", MUTABLE.values(), ids=MUTABLE)
 def test_round_trip_keeps_faults(name: str, make: Callable[[], Forest], tmp_path: Path) -> None:
