@@ -83,8 +83,7 @@ def run_method(
     if output is not None:
         expect_writable(output, SCHEDULES)
     parameters = dict(map(_setting, settings or ()))
-    asked = collective or METHODS[name].collectives[0]
-    topology = changed_network(spec, without, scale, links, collective=asked)
+    topology = changed_network(spec, without, scale, links)
     began = time.perf_counter()
     limits = Limits(seconds=seconds, threads=threads)
     schedule = METHODS[name].run(topology, collective, parameters, limits)

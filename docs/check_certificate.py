@@ -26,6 +26,38 @@ need(
 need(all(type(n) is int and n >= 0 for n in whole) and min(k.values()) > 0, "numbers")
 need(min(width.values()) > 0 and gcd(*weight.values()) == 1 < len(weight), "numbers")
 need(both or single == (sum(map(bool, weight.values())) == 1), "weights")
+shared = {one["name"]: one for one in c.get("shared", [])}
+held = {name: [(e["from"], e["to"]) for e in one["links"]] for name, one in shared.items()}
+limit_of = {name: Fraction(one["bandwidth_gb_s"]) for name, one in shared.items()}
+for name, pairs in held.items():
+    need(0 < len(pairs) == len({*pairs} & width.keys()), f"{name} holds links, each once")
+    need(limit_of[name] > 0 and not both, f"{name} has a limit")
+    carried = sum(load["trees"][pair] for pair in pairs)
+    need(carried == shared[name]["trees"], f"the trees over {name}")
+
+
+def priced(claim, carries):
+    """What prices take of a schedule for a unit of rate, and the room that links leave for it."""
+    level = {one["switch"]: Fraction(one["price"]) for one in claim["switches"]}
+    charge = {one["name"]: Fraction(one["price"]) for one in claim["shared"]}
+    cuts = [({*one["nodes"]}, Fraction(one["price"]), one["nodes"]) for one in claim["cuts"]]
+    need(len(level) == len(claim["switches"]) and {*level} <= {*c["forwarding"]}, "switch prices")
+    need(len(charge) == len(claim["shared"]) and charge.keys() <= shared.keys(), "shared prices")
+    prices = [*level.values(), *charge.values(), *(price for _, price, _ in cuts)]
+    need(min(prices) >= 0, "a price is not below 0")
+    for inside, _, names_ in cuts:
+        need(inside <= nodes and len(inside) == len(names_), "a priced cut names nodes once")
+        need(not weight.keys() <= inside, "a priced cut misses a GPU")
+    takes = sum(price * sum(weight.get(n, 0) for n in inside) for inside, price, _ in cuts)
+    room = sum(price * carries(limit_of[name]) for name, price in charge.items())
+    for pair, b in width.items():
+        near, far = pair[:: -1 if inward else 1]
+        wants = sum(price for inside, price, _ in cuts if near in inside and far not in inside)
+        wants += level.get(far, 0) - level.get(near, 0)
+        wants -= sum(price for name, price in charge.items() if pair in held[name])
+        room += max(0, wants) * carries(b)
+    need(takes > 0 and room >= 0, "the prices say something")
+    return takes, room
 
 
 def one_way():
@@ -34,7 +66,16 @@ def one_way():
         all(g["trees"] == c["k"] * g["weight"] for g in c["gpus"]), "a GPU roots k times its weight"
     )
     u, limit = Fraction(c["congestion"]), c["fixed_k"]
-    for cut in filter(None, (c["optimum"], limit)):
+    for claim in filter(lambda one: one and "cuts" in one, (c["optimum"], limit)):
+        least = Fraction(claim["congestion"]) if claim is limit else None
+        takes, room = priced(claim, (lambda b, u=least: ceil(u * b) - 1) if least else Fraction)
+        if least:
+            lacking = c["k"] * takes - room
+            need(lacking == Fraction(claim["lacking"]) > 0, "what is lacking below U")
+        else:
+            ratio = takes / room
+            need(ratio == Fraction(claim["inverse_rate"]), "what the prices prove, 1/x*")
+    for cut in filter(lambda one: one and "cut" in one, (c["optimum"], limit)):
         inside, gpus = set(cut["cut"]), [g for g in weight if g in cut["cut"]]
         need(
             gpus == cut["gpus"] != list(weight) and len(inside & nodes) == len(cut["cut"]),
@@ -52,7 +93,9 @@ def one_way():
                 cut["trees_lacking"] == c["k"] * cut["weight"] - room > 0,
                 "trees lacking in the cut",
             )
-    need(max(load["trees"][e] / width[e] for e in ends) == u, "U is what the busiest link has")
+    used = [shared[name]["trees"] / most for name, most in limit_of.items()]
+    used += [load["trees"][e] / width[e] for e in ends]
+    need(max(used) == u, "U is what the busiest link, or shared capacity, has")
     bound = c["k"] * ratio
     need(bound < u >= Fraction(limit["congestion"]) if limit else u == bound, "U, the bound")
     return u / (total * c["k"]), "with k = " + str(c["k"])

@@ -38,7 +38,7 @@ def expected_rates(
     from forestcoll.cli.facts import as_json
 
     asked = sizes_of(sizes)
-    network = changed_network(spec, without, scale, links, collective=collective)
+    network = changed_network(spec, without, scale, links)
     topology = in_group(network, members)
     found = expected(topology, collective, root=root_of(topology, root))
     typer.echo(as_json(_document(found, asked)) if json_ else "\n".join(_lines(found, asked)))

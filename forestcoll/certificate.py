@@ -2,8 +2,8 @@
 
 Problem: prove to somebody without this package that nothing is faster, and that it is reached.
 Input:   a topology, a collective, perhaps a number of trees.
-Output:  links, the bottleneck cut, and the trees over each link of a forest that attains it; with
-         k given and too small for that, the cut that limits k.
+Output:  links, the bottleneck cut or prices, and the trees over each link of a forest that attains
+         the bound; with k given and too small for that, the cut or prices that limit k.
 Cost:    that of a factored forest and its routes.
 Source:  ForestColl sections 2 and 5.5; checked by :mod:`forestcoll.schedule.verify`.
 """
@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import pairwise
-from typing import Literal, Unpack, cast, overload
+from typing import Any, Literal, Unpack, cast, overload
 
 from forestcoll.core.fixed_k import FixedK, fixed_k
 from forestcoll.core.optimality import optimum
@@ -34,13 +34,22 @@ from forestcoll.problem.certificate_document import (
     Certificate,
     CertifiedGpu,
     CertifiedLink,
+    CutPrice,
+    ForwardingPrice,
     LimitOfK,
+    LimitPrice,
     OptimumCut,
+    OptimumPrices,
+    PricedLimitOfK,
+    SharedLimit,
+    SharedLink,
 )
 from forestcoll.problem.cuts import Cut
 from forestcoll.problem.optimum import Optimum
+from forestcoll.problem.rate_bound import RateBound
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
+from forestcoll.topology.shared_capacity import SharedCapacity
 from forestcoll.topology.spec import Network, as_topology
 
 __all__ = ["certify"]
@@ -95,7 +104,10 @@ def certify(
     if isinstance(forest, Allreduce):
         return _of_allreduce(forest)
     loads = _loads(forest)
-    congestion = max(loads[link.tail, link.head] / link.bandwidth_gb_s for link in topology.links)
+    congestion = max(
+        *(loads[link.tail, link.head] / link.bandwidth_gb_s for link in topology.links),
+        *(_load(group, loads) / group.bandwidth_gb_s for group in topology.shared),
+    )
     best, limit = _bounds(forest, congestion)
     names = [node.name for node in topology.nodes]
     return Certificate(
@@ -119,6 +131,15 @@ def certify(
                 trees=loads[link.tail, link.head],
             )
             for link in topology.links
+        ],
+        shared=[
+            SharedLimit(
+                name=group.name,
+                links=[SharedLink(tail=names[u], head=names[v]) for u, v in group.links],
+                bandwidth_gb_s=group.bandwidth_gb_s,
+                trees=_load(group, loads),
+            )
+            for group in topology.shared
         ],
     )
 
@@ -177,6 +198,11 @@ def _loads(forest: FactoredForest) -> Counter[tuple[int, int]]:
     return loads
 
 
+def _load(group: SharedCapacity, loads: Counter[tuple[int, int]]) -> int:
+    """Count the trees over the links of a shared capacity."""
+    return sum(loads[ends] for ends in group.links)
+
+
 def _bounds(forest: FactoredForest, congestion: Fraction) -> tuple[Optimum, FixedK | None]:
     """Return the optimum, and what limits the k of the forest if that does not attain it."""
     best = forest.optimum or optimum(
@@ -189,7 +215,9 @@ def _bounds(forest: FactoredForest, congestion: Fraction) -> tuple[Optimum, Fixe
     )
 
 
-def _optimum(best: Optimum) -> OptimumCut:
+def _optimum(best: Optimum) -> OptimumCut | OptimumPrices:
+    if best.prices is not None:
+        return OptimumPrices(**_prices(best.prices), inverse_rate=best.inverse_rate)
     cut = best.bottleneck
     return OptimumCut(
         cut=_names(cut, cut.nodes),
@@ -200,14 +228,33 @@ def _optimum(best: Optimum) -> OptimumCut:
     )
 
 
-def _limit(found: FixedK) -> LimitOfK:
+def _prices(bound: RateBound) -> dict[str, list[Any]]:
+    names = [node.name for node in bound.topology.nodes]
+    return {
+        "cuts": [
+            CutPrice(nodes=[names[v] for v in one.nodes], price=one.price) for one in bound.cuts
+        ],
+        "switches": [
+            ForwardingPrice(switch=names[one.switch], price=one.price) for one in bound.switches
+        ],
+        "shared": [LimitPrice(name=one.name, price=one.price) for one in bound.shared],
+    }
+
+
+def _limit(found: FixedK) -> LimitOfK | PricedLimitOfK:
+    if found.prices is not None:
+        return PricedLimitOfK(
+            **_prices(found.prices),
+            congestion=found.bound,
+            lacking=Fraction(found.certificate()),
+        )
     cut = found.witness
     return LimitOfK(
         cut=_names(cut, cut.nodes),
         gpus=_names(cut, cut.compute),
         weight=cut.weight,
         congestion=found.bound,
-        trees_lacking=found.certificate(),
+        trees_lacking=int(found.certificate()),
     )
 
 

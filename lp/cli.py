@@ -57,7 +57,7 @@ def allreduce_optimum(
 
     if output is not None:
         expect_writable(output, SCHEDULES)
-    topology = changed_network(spec, without, scale, links, collective="allreduce")
+    topology = changed_network(spec, without, scale, links)
     settings = Settings(seconds=time_limit, method=solver)
     start = time.perf_counter()
     orbits = None if symmetry else no_symmetry(topology)

@@ -229,7 +229,7 @@ def _check_networks(document: Document, placed: Iterable[Placed]) -> None:
         with _at(document, ("topologies", one.topology), "gives no network"):
             network = load_topology(point.source)
         with _at(document, ("topologies", one.topology), "cannot be changed so"):
-            network = changed(network, point.collective, point.changes).topology
+            network = changed(network, point.changes)
         with _at(document, ("group",), f"is {point.group!r}"):
             if point.group is not None:
                 network = group(network, members_from_text(network, point.group))

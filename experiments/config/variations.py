@@ -3,46 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from forestcoll.topology import Topology, group, load_topology, members_from_text
-from forestcoll.topology.changes.balancing import Lowered, balanced
 from forestcoll.topology.changes.edits import Changes
 
-__all__ = ["Network", "changed", "network_of", "said"]
+__all__ = ["changed", "network_of", "said"]
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
-    """A network to run on.
-
-    Parameters
-    ----------
-    topology : Topology
-    lowered : tuple of Lowered
-        Links that were lowered because the other way is slower or dead: a choice of ours, which
-        the experiment did not ask for.
-    """
-
-    topology: Topology
-    lowered: tuple[Lowered, ...] = ()
-
-
-def network_of(
-    source: str,
-    collective: str,
-    changes: Mapping[str, Any],
-    members: str | None = None,
-) -> Network:
-    """Load a network, change it, balance its switches if it was changed, and mark the group.
+def network_of(source: str, changes: Mapping[str, Any], members: str | None = None) -> Topology:
+    """Load a network, change it, and mark the group.
 
     Parameters
     ----------
     source : str
         A specification or a file.
-    collective : str
-        For which switches are balanced.
     changes : mapping
         As of a topology entry: ``with``, ``scale``, ``without``.
     members : str, optional
@@ -55,18 +30,15 @@ def network_of(
 
     Examples
     --------
-    >>> found = network_of("dgx_a100:boxes=2", "allgather", {"without": ["b1.gpu7 -> ib"]})
-    >>> str(found.lowered[0]).partition(":")[0]
-    'ib -> b1.gpu7 is left out (25 GB/s)'
+    >>> found = network_of("dgx_a100:boxes=2", {"without": ["b1.gpu7"]})
+    >>> found.num_compute
+    15
     """
-    network = changed(load_topology(source), collective, changes)
-    if members is None:
-        return network
-    topology = network.topology
-    return Network(group(topology, members_from_text(topology, members)), network.lowered)
+    topology = changed(load_topology(source), changes)
+    return topology if members is None else group(topology, members_from_text(topology, members))
 
 
-def changed(topology: Topology, collective: str, changes: Mapping[str, Any]) -> Network:
+def changed(topology: Topology, changes: Mapping[str, Any]) -> Topology:
     """Return a network with the changes of a topology entry; itself if there are none.
 
     Raises
@@ -79,7 +51,7 @@ def changed(topology: Topology, collective: str, changes: Mapping[str, Any]) -> 
         scale=changes.get("scale", {}),
         without=changes.get("without", ()),
     )
-    return Network(*balanced(asked.applied(topology), collective)) if asked else Network(topology)
+    return asked.applied(topology) if asked else topology
 
 
 def said(changes: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.core.optimality import optimum
+from forestcoll.core.optimality import rate_bound
 from forestcoll.core.partition_bound import best_known_bound
 from forestcoll.errors import SolverError, TimeLimitError
 from forestcoll.topology import Topology
@@ -37,7 +37,8 @@ _FINEST = (1, 2, 12, 60, 2**30)
 class UpperBound:
     """A rate that no schedule exceeds.
 
-    ``by`` is "the bottleneck cut", "a partition or cut" (of an allreduce), "the allreduce program",
+    ``by`` is "the bottleneck cut", "prices of cuts" (where a switch sends more than it receives, or
+    links share a capacity), "a partition or cut" (of an allreduce), "the allreduce program",
     "the allreduce program, unfinished", or "prices of the links" (of an all-to-all).
     """
 
@@ -80,11 +81,12 @@ def upper_bound(
         if root is not None:
             weights = [int(rank == root) for rank in range(topology.num_compute)]
         reduction = collective in ("reduce-scatter", "reduce")
-        best = optimum(topology, weights=weights, reduction=reduction)
-        return UpperBound(best.algbw_gb_s, "the bottleneck cut")
+        best = rate_bound(topology, weights=weights, reduction=reduction, copying=True)
+        by = "the bottleneck cut" if best.is_single_cut else "prices of cuts"
+        return UpperBound(best.algbw_gb_s, by)
     copying = any(node.multicast for node in topology.nodes)
-    phases = (optimum(topology, reduction=reduction).time_s_per_gb for reduction in (True, False))
-    attained = max(reached, 1 / sum(phases, start=Fraction(0)))
+    phases = (rate_bound(topology, reduction=reduction).algbw_gb_s for reduction in (True, False))
+    attained = max(reached, 1 / sum((1 / rate for rate in phases), start=Fraction(0)))
     known = best_known_bound(topology, copying=copying, least=attained)
     assert known is not None  # there are two GPUs
     if known.algbw_gb_s == attained:

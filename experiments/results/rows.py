@@ -33,7 +33,6 @@ RARE = (
     "root",
     "weights",
     "group",
-    "lowered",
     "size_bytes",
     "sizes",
     "simulated",
@@ -68,7 +67,6 @@ class _Asked:
     root: str | None = None
     weights: str | None = None
     group: str | None = None
-    lowered: str | None = None
     simulated: str | None = None
     unsimulated: str | None = None
     size_bytes: int | None = None
@@ -124,8 +122,6 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
         Of a broadcast, reduce or allreduce.
     weights, group : str
         How much data each GPU has, and who takes part, as the experiment says.
-    lowered : str
-        Which links of a changed network were lowered, because the other way is slower or dead.
     simulated : str
         What simulations assume, if they were asked for.
     unsimulated : str

@@ -19,7 +19,7 @@ __all__ = ["document", "losses", "notes", "table", "write_summary"]
 
 SUMMARY = (
     *("cluster", "topology", "gpus", "root", "weights", "group"),
-    *("method", "parameters", "repetition", "size_bytes", "status", "reason", "lowered"),
+    *("method", "parameters", "repetition", "size_bytes", "status", "reason"),
     *("simulated", "unsimulated"),
     *(one.name for one in reading_order(MEASURES.values()) if one.summary),
     *("commit", "time"),
@@ -86,9 +86,8 @@ def _lost(row: Row, folder: Path) -> str:
 
 
 def notes(rows: Sequence[Row]) -> list[str]:
-    """Say, once each, which links were lowered unasked, and what could not be simulated."""
-    said = {f"lowered: {row.topology}: {row.lowered}": None for row in rows if row.lowered}
-    said |= {
+    """Say, once each, what could not be simulated."""
+    said = {
         f"not simulated: {row.series} on {row.topology}: {row.unsimulated}": None
         for row in rows
         if row.unsimulated

@@ -139,7 +139,6 @@ def _estimate(point: Point, gpus: int | None, rows: Sequence[Row]) -> float | No
 def gpus_of(point: Point) -> int | None:
     """Return the number of GPUs of a point's network; None if it cannot be built."""
     try:
-        network = network_of(point.source, point.collective, point.changes, point.group)
-        return network.topology.num_compute
+        return network_of(point.source, point.changes, point.group).num_compute
     except ForestCollError:
         return None  # it will be the row of a failure

@@ -46,7 +46,7 @@ Tell = Callable[[dict[str, Any]], None]
 def work(job: Job, tell: Tell) -> None:
     """Run one point and tell what comes of it, the status last."""
     try:
-        topology = _network(job, tell)
+        topology = network_of(job["source"], job.get("changes", {}), job.get("group"))
         tell({"fields": {"gpus": topology.num_compute}, "phase": "generate"})
         root, weights = _rank_of_root(job, topology), _whole_weights(job, topology)
         schedule = _generate(job, topology, tell)
@@ -74,15 +74,6 @@ def work(job: Job, tell: Tell) -> None:
         tell(_ending(Status.FAILED, f"{type(error).__name__}: {error}"))
     else:
         tell(_ending(Status.OK, ""))
-
-
-def _network(job: Job, tell: Tell) -> Topology:
-    """Return the network as it is asked for, and tell which links had to be lowered for that."""
-    changes, members = job.get("changes", {}), job.get("group")
-    found = network_of(job["source"], job["collective"], changes, members)
-    if found.lowered:
-        tell({"fields": {"lowered": "; ".join(map(str, found.lowered))}})
-    return found.topology
 
 
 def _ending(status: Status, reason: str) -> dict[str, Any]:

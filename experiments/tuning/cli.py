@@ -91,7 +91,7 @@ def tune_sizes(
 
     asked = sizes_of(sizes)
     model = _model(alpha, gamma, sharing)
-    network = changed_network(spec, without, scale, links, collective=collective)
+    network = changed_network(spec, without, scale, links)
     topology = in_group(network, members)
     at = root_of(topology, root)
     folder = _folder(output, ending)

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from forestcoll.errors import InvalidParameterError
-from forestcoll.topology.changes.balancing import balanced
 from forestcoll.topology.changes.edits import Changes
 from forestcoll.topology.model import Topology
 from forestcoll.topology.reading.units import bandwidth_gb_s
@@ -45,10 +44,8 @@ def changed_network(
     without: list[str] | None,
     scale: list[str] | None = None,
     links: list[str] | None = None,
-    *,
-    collective: str | None = None,
 ) -> Topology:
-    """Return a network changed; where a link is then dead one way, say what is lowered for it.
+    """Return a network changed as the command line says.
 
     Parameters
     ----------
@@ -56,8 +53,6 @@ def changed_network(
         A specification or a file, or a network that is there.
     without, scale, links : list of str, optional
         Of the command line.
-    collective : str, optional
-        For which switches are balanced; an allgather if not given.
 
     Raises
     ------
@@ -73,30 +68,7 @@ def changed_network(
         without=tuple(without or ()),
     )
     topology = load_topology(network) if isinstance(network, str) else network
-    if not changes and not _only_dead_one_way(topology):
-        return topology
-    mended, lowered = balanced(changes.applied(topology), collective or "allgather")
-    for one in lowered:
-        typer.echo(f"note: {one}", err=True)
-    return mended
-
-
-def _only_dead_one_way(topology: Topology) -> bool:
-    """Whether every link at a switch has its like the other way, or no link at all.
-
-    What is not balanced then has died; links of unlike speeds may be a slip of the pen.
-    """
-    links = topology.link_between
-    at_switches = (
-        link
-        for link in topology.links
-        if topology.nodes[link.tail].is_switch or topology.nodes[link.head].is_switch
-    )
-    return all(
-        back is None or back.bandwidth_gb_s == link.bandwidth_gb_s
-        for link in at_switches
-        for back in (links.get((link.head, link.tail)),)
-    )
+    return changes.applied(topology) if changes else topology
 
 
 def _pairs(texts: list[str] | None, option: str, form: str) -> dict[str, str]:

@@ -43,7 +43,7 @@ def show_heights(
     json_: Json = False,
 ) -> None:
     """Say what throughput low trees cost: the fastest found at each height, beside a bound."""
-    network = changed_network(spec, without, scale, links, collective=collective)
+    network = changed_network(spec, without, scale, links)
     topology = in_group(network, members)
     with progress_bars() as progress:
         points = rate_by_height(

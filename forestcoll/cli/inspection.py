@@ -80,7 +80,7 @@ def verify_schedule(
             "--group, --without, --scale and --with are of a --topology; give that too"
         )
     if network is not None:
-        due = changed_network(network, without, scale, links, collective=str(schedule.collective))
+        due = changed_network(network, without, scale, links)
         _check_network(file, schedule.topology, in_group(due, members))
     verdict = verify(schedule)
     if isinstance(verdict, AllreduceVerdict) and isinstance(schedule, Allreduce):

@@ -109,9 +109,12 @@ def draw_network(
     check_format(output)
     expect_writable(output)
     topology = changed_network(spec, without, scale, links)
-    bottleneck = optimum(topology).bottleneck if cut else None
+    best = optimum(topology) if cut else None
+    bottleneck = None if best is None else best.bottleneck
     save_figure(draw_topology(topology, bottleneck), output)
-    report({"topology": topology.name, "cut": bottleneck, "file": output}, json_)
+    several = None if best is None or best.prices is None else best.what_binds()
+    facts = {"cut": bottleneck, "of_what_binds_together": several, "file": output}
+    report({"topology": topology.name, **facts}, json_)
 
 
 def _parameter_row(parameter: Parameter) -> tuple[str, str, str]:

@@ -44,8 +44,8 @@ def show_optimum(
     k: Trees = None,
     json_: Json = False,
 ) -> None:
-    """Find the throughput optimum of a network and the bottleneck cut that proves it."""
-    network = changed_network(spec, without, scale, links, collective=collective)
+    """Find the throughput optimum of a network and what proves it."""
+    network = changed_network(spec, without, scale, links)
     topology = in_group(network, members)
     if collective == "allreduce":
         raise UnsupportedError(
@@ -70,7 +70,8 @@ def show_optimum(
         "algbw_gb_s": best.algbw_gb_s,
         "time_s_per_gb": best.time_s_per_gb,
         "k": best.k,
-        "bottleneck_cut": best.bottleneck,
+        "bottleneck_cut": best.bottleneck if best.prices is None else None,
+        "what_binds": None if best.prices is None else best.what_binds(),
     }
     report(facts, json_)
 
@@ -111,7 +112,7 @@ def certify_optimum(
     from forestcoll.schedule import verify_certificate, write_certificate
 
     expect_writable(output, [".json"])
-    network = changed_network(spec, without, scale, links, collective=collective)
+    network = changed_network(spec, without, scale, links)
     topology = in_group(network, members)
     with progress_bars() as progress:
         certificate = certify(

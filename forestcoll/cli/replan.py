@@ -51,7 +51,7 @@ def replan_schedule(
             "nothing has changed; say what has by --without, --scale, --with or --topology"
         )
     whole = schedule.topology if network is None else network
-    topology = changed_network(whole, without, scale, links, collective=schedule.collective)
+    topology = changed_network(whole, without, scale, links)
     began = time.perf_counter()
     again = replan(schedule, topology, same_k=same_k, keep_weights=keep_weights)
     seconds = time.perf_counter() - began

@@ -49,7 +49,7 @@ def what_if(
 
         check_format(output)
         expect_writable(output)
-    network = changed_network(spec, without, scale, links, collective=collective)
+    network = changed_network(spec, without, scale, links)
     topology = in_group(network, members)
     at = root_of(topology, root)
     with progress_bars() as bars:
@@ -91,10 +91,13 @@ def what_if(
         )
         return
     typer.echo(f"{topology.name}, {before.collective}: {decimal(before.algbw_gb_s)} GB/s")
+    binding = before.what_binds() if before.prices else []
+    first = "The tightest cuts" if binding else "The tightest cuts; the first binds"
     for title, lines in (
+        *([("What binds", binding)] if binding else []),
         ("If one fails", _lines(failing)),
         (f"If one, or all alike, were {_times(better)} times as fast", _upgrades(better)),
-        ("The tightest cuts; the first binds", list(map(_cut, tight))),
+        (first, list(map(_cut, tight))),
     ):
         typer.echo(f"\n{title}")
         for line in [*lines[:rows], *_more(lines, rows)]:
@@ -174,7 +177,7 @@ def _entry(one: Outcome) -> dict[str, Any]:
         "factor": one.factor,
         "algbw_gb_s": one.algbw_gb_s,
         "gain": one.gain,
-        "bottleneck_cut": None if best is None else best.bottleneck,
-        "lowered": list(map(str, one.lowered)),
+        "bottleneck_cut": None if best is None or best.prices else best.bottleneck,
+        "what_binds": None if best is None or not best.prices else best.what_binds(),
         "reason": one.reason or None,
     }

@@ -18,15 +18,16 @@ the order may matter, and None says only that this order failed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.core.problem import Amounts, Problem
 from forestcoll.core.violation import Violation, violated_cut
+from forestcoll.topology.model import Topology
 
-__all__ = ["balanced"]
+__all__ = ["balanced", "lower_to_balance"]
 
 
 def balanced(problem: Problem, *, threads: int = 1) -> Amounts | None:
@@ -118,3 +119,59 @@ def _in_proportion(amount: int, sizes: Sequence[int]) -> list[int]:
             parts[i] += 1
             left -= 1
     return parts
+
+
+def lower_to_balance(
+    topology: Topology,
+    share: list[int],
+    *,
+    reduction: bool = False,
+    forwarding: Collection[int] | None = None,
+) -> None:
+    """Lower shares of links in place until nothing that forwards sends more than it receives.
+
+    Whatever cuts may then lack: out-links are lowered in proportion.
+
+    Parameters
+    ----------
+    topology : Topology
+    share : list of int, one entry a link
+        What is used of it, from 0 up.
+    reduction : bool
+        Whether nothing may receive more than it sends instead.
+    forwarding : collection of int, optional
+        Nodes to be balanced; switches and relays if not given.
+    """
+    nodes = topology.switches if forwarding is None else sorted(forwarding)
+    ends = [(link.tail, link.head) for link in topology.links]
+    if reduction:
+        ends = [(head, tail) for tail, head in ends]
+    out: dict[int, list[int]] = {node: [] for node in nodes}
+    excess = dict.fromkeys(nodes, 0)
+    for i, (tail, head) in enumerate(ends):
+        if tail in excess:
+            out[tail].append(i)
+            excess[tail] += share[i]
+        if head in excess:
+            excess[head] -= share[i]
+    unsettled = [node for node in nodes if excess[node] > 0]
+    while unsettled:
+        node = unsettled.pop()
+        for i, taken in _reductions([share[i] for i in out[node]], excess[node]):
+            link = out[node][i]
+            share[link] -= taken
+            excess[node] -= taken
+            if (head := ends[link][1]) in excess:
+                excess[head] += taken
+                unsettled.append(head)
+
+
+def _reductions(sent: Sequence[int], too_much: int) -> list[tuple[int, int]]:
+    """Return which shares to lower, by how much: in proportion, rounded up, until it is enough."""
+    found, left, total = [], too_much, sum(sent)
+    for i, one in enumerate(sent):
+        taken = min(-(-too_much * one // total), left) if left > 0 else 0
+        left -= taken
+        if taken:
+            found.append((i, taken))
+    return found

@@ -1,44 +1,50 @@
-"""The best congestion for a given number of trees per root, with the cut that proves it.
+"""The best congestion for a given number of trees per root, with what proves it.
 
 Problem: the least U at which k trees per root (k w of a root of weight w) fit where a link of
          bandwidth b carries at most floor(U b) of them, for when the optimal k is too large.
 Input:   a topology and k; weights, a direction.
-Output:  the exact U*, and a cut whose links carry too few trees at any smaller U; capacities under
-         which such trees can be packed.
+Output:  the exact U*, and a cut, or prices, by which links carry too few trees at any smaller U;
+         capacities under which such trees can be packed.
 Cost:    one max-flow pass over the GPUs per cut on the way (1 to 3 in practice), and what balancing
-         takes where rounding leaves a switch with less in than out.
+         takes where rounding leaves a switch with less in than out; at worst some programs.
 Source:  ForestColl section 5.5 and appendix E.4, Theorems 11 to 13; cuts that raise U from below
          stand for the bisection of Algorithm 5 (see docs/mathematics/optimality.md).
 
 If no switch is left with less in than out (links of equal bandwidth both ways see to that), the
 flow test decides: ``congestion`` is ``bound``, and exact. Otherwise out-links must be trimmed
-(:mod:`forestcoll.core.balance`); where the cuts do not allow that at ``bound``, a larger congestion
-is taken, and the best lies between the two.
+(:mod:`forestcoll.core.balance`). Where the cuts do not allow that, or links share a capacity, the
+program of :mod:`forestcoll.core.any_network.sub_capacities` on the rounded links says whether a
+congestion is too small, and by how much. It is exact while its solutions are whole
+(:mod:`forestcoll.core.any_network.whole_capacities`); otherwise the best lies between ``bound`` and
+``congestion``.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
+import time
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.core.balance import balanced
-from forestcoll.core.optimality import optimum
+from forestcoll.core.optimality import SECONDS, optimum
 from forestcoll.core.problem import Problem
 from forestcoll.core.violation import violated_cut
 from forestcoll.errors import CapacityOverflowError
 from forestcoll.problem.cuts import Cut
 from forestcoll.problem.optimum import Optimum
+from forestcoll.problem.rate_bound import RateBound
 from forestcoll.problem.request import check_k
 from forestcoll.problem.weights import Weights
 from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
+from forestcoll.topology.validate import uses_all_bandwidth
 
 __all__ = ["FixedK", "fixed_k"]
 
@@ -59,13 +65,17 @@ class FixedK:
         No forest with this k has a smaller congestion, in trees per GB/s.
     cut : tuple of int
         Positions of the nodes of a cut S. At every U < ``bound`` its exit links (in a reduction,
-        its entry links), floor(U b) trees each, carry fewer trees than are rooted in it.
+        its entry links), floor(U b) trees each, carry fewer trees than are rooted in it. With
+        ``prices``, the cut that has the highest.
     congestion : Fraction
         U for which ``capacity`` was found: ``bound`` if ``exact``, else a little more.
     capacity : int64 array, one entry a link
         Trees that each link may carry, at most U b: all cuts hold, no switch sends more than it
         receives, so the trees can be packed. In a reduction the links are those of the reversed
         topology, on which out-trees are packed.
+    prices : RateBound, optional
+        What proves ``bound`` where one cut does not: at every smaller U, links and shared
+        capacities carry less, at these prices, than the trees take.
     """
 
     optimum: Optimum
@@ -74,6 +84,7 @@ class FixedK:
     cut: tuple[int, ...]
     congestion: Fraction
     capacity: npt.NDArray[np.int64] = field(repr=False, compare=False)
+    prices: RateBound | None = field(default=None, repr=False)
 
     @property
     def exact(self) -> bool:
@@ -106,12 +117,21 @@ class FixedK:
         best = self.optimum
         return Cut(best.topology, self.cut, best.weights, best.reduction)
 
-    def certificate(self) -> int:
+    def certificate(self) -> Fraction | int:
         """Recompute, from the topology alone, how many trees the cut lacks below the bound.
 
         At every U < ``bound`` a link of bandwidth b carries at most ceil(``bound`` b) - 1 trees. A
-        positive number of missing trees proves that ``bound`` is one.
+        positive number of missing trees proves that ``bound`` is one. With ``prices``, trees are
+        counted at these prices.
         """
+        if self.prices is not None:
+            room = self.prices.room(
+                *(
+                    [math.ceil(self.bound * one.bandwidth_gb_s) - 1 for one in each]
+                    for each in (self.optimum.topology.links, self.optimum.topology.shared)
+                )
+            )
+            return self.k * self.prices.covered - room
         cut = self.witness
         room = sum(math.ceil(self.bound * link.bandwidth_gb_s) - 1 for link in cut.exit_links)
         return self.k * cut.weight - room
@@ -125,6 +145,7 @@ def fixed_k(
     reduction: bool = False,
     threads: int = 1,
     progress: Progress | None = None,
+    seconds: float = SECONDS,
 ) -> FixedK:
     """Find the least congestion of a forest with k trees per root.
 
@@ -142,6 +163,8 @@ def fixed_k(
         At most so many share the GPUs; the result does not depend on their number.
     progress : callable, optional
         Told (GPUs passed, GPUs in all) now and then; may raise to stop the search.
+    seconds : float
+        For linear programs to raise the bound, and for those to attain it, each.
 
     Returns
     -------
@@ -156,6 +179,8 @@ def fixed_k(
         If the network fails :func:`forestcoll.topology.validate` for this collective.
     CapacityOverflowError
         If the trees of all roots or links do not fit 62 bits in sum.
+    TimeLimitError
+        As of :func:`forestcoll.core.optimality.optimum`.
 
     Notes
     -----
@@ -181,8 +206,16 @@ def fixed_k(
     network = topology.reversed() if reduction else topology
     search = _Search(network, k * np.array(best.weights, dtype=np.int64), threads, progress)
     bound, cut = search.least_congestion(best.cut)
-    congestion, capacity = search.balanced_from(bound)
-    return FixedK(best, k, bound, cut, congestion, capacity)
+    plain = uses_all_bandwidth(topology, reduction)
+    capacity = search.trimmed_at(bound) if plain else None
+    if capacity is not None:
+        return FixedK(best, k, bound, cut, bound, capacity)
+    bound, prices = search.raised(bound, time.monotonic() + seconds)
+    congestion, capacity = search.whole_from(bound, best, time.monotonic() + seconds)
+    if prices is None:
+        return FixedK(best, k, bound, cut, congestion, capacity)
+    prices = replace(prices, topology=topology, weights=best.weights, reduction=reduction)
+    return FixedK(best, k, bound, prices.widest.nodes, congestion, capacity, prices)
 
 
 class _Search:
@@ -197,9 +230,11 @@ class _Search:
     ) -> None:
         self._topology, self._trees = topology, trees
         self._threads, self._progress = threads, progress
-        links = topology.integer_capacities
-        self._unit = links.denominator  # congestion U is U / unit trees per whole capacity
-        self._sizes = sorted(set(links.capacity.tolist()))
+        limits = [one.bandwidth_gb_s for one in (*topology.links, *topology.shared)]
+        self._unit = math.lcm(*(one.denominator for one in limits))
+        sizes = [int(one * self._unit) for one in limits]  # U is U / unit trees for each of them
+        self._links, self._groups = sizes[: len(topology.links)], sizes[len(topology.links) :]
+        self._sizes = sorted(set(sizes))
 
     def least_congestion(self, cut: tuple[int, ...]) -> tuple[Fraction, tuple[int, ...]]:
         """Return the least congestion at which no cut is violated, and a cut that needs it.
@@ -211,7 +246,7 @@ class _Search:
         inside[list(cut)] = True
         passed = 0
         while True:
-            congestion = self._least_for(inside)
+            congestion = self._least_for_cut(inside)
             found = violated_cut(
                 Problem.at(self._topology, congestion, self._trees),
                 passed=passed,
@@ -222,17 +257,30 @@ class _Search:
                 return congestion, tuple(np.flatnonzero(inside).tolist())
             inside, passed = found.inside, found.passed
 
-    def _least_for(self, inside: npt.NDArray[np.bool_]) -> Fraction:
-        """Return the least congestion at which the exit links of a cut carry its trees.
+    def _least_for_cut(self, inside: npt.NDArray[np.bool_]) -> Fraction:
+        """Return the least congestion at which the exit links of a cut carry its trees."""
+        links = self._topology.integer_capacities
+        leaving = np.flatnonzero(inside[links.tail] & ~inside[links.head]).tolist()
+        wanted = int(self._trees[inside[list(self._topology.compute)]].sum())
+        return self._least_for(Counter(self._links[link] for link in leaving), wanted)
+
+    def _least_for_prices(self, prices: RateBound) -> Fraction:
+        """Return the least congestion at which prices no longer prove that it is too small."""
+        given = [*prices.link_prices(), *prices.shared_prices()]
+        whole = math.lcm(*(one.denominator for one in (*given, prices.covered)))
+        count: Counter[int] = Counter()
+        for price, size in zip(given, [*self._links, *self._groups], strict=True):
+            if price:
+                count[size] += int(price * whole)
+        return self._least_for(count, int(prices.covered * whole))
+
+    def _least_for(self, count: Mapping[int, int], wanted: int) -> Fraction:
+        """Return the least congestion at which so many limits of each size carry the trees wanted.
 
         The sum of all floor(u c) is at least its value where u times the total is the trees wanted,
-        less one for each link; from there on link by link, in the order in which they take one
+        less one for each limit; from there on one by one, in the order in which they take one
         more tree.
         """
-        links = self._topology.integer_capacities
-        leaving = inside[links.tail] & ~inside[links.head]
-        count = Counter(links.capacity[leaving].tolist())
-        wanted = int(self._trees[inside[list(self._topology.compute)]].sum())
         at = Fraction(wanted, sum(size * number for size, number in count.items()))
         carried = {size: at.numerator * size // at.denominator for size in count}
         missing = wanted - sum(carried[size] * number for size, number in count.items())
@@ -245,41 +293,90 @@ class _Search:
             heapq.heapreplace(next_up, (Fraction(carried[size] + 1, size), size))
         return at * self._unit
 
-    def balanced_from(self, bound: Fraction) -> tuple[Fraction, npt.NDArray[np.int64]]:
-        """Return a congestion from the bound up, and capacities for it that can be packed.
+    def trimmed_at(self, congestion: Fraction) -> npt.NDArray[np.int64] | None:
+        """Return capacities that out-links were trimmed to, if links share none and cuts allow it.
 
-        Steps from the bound that double until balancing works, then bisection; only the values at
-        which some link takes one more tree are looked at. It works at the latest where all links
-        carry whole numbers of trees, as the topology itself is balanced.
+        No cut may be violated at the congestion.
         """
-        found = self._balanced_at(bound)
+        if self._topology.shared:
+            return None
+        problem = Problem.at(self._topology, congestion, self._trees)
+        return balanced(problem, threads=self._threads)
+
+    def raised(self, bound: Fraction, deadline: float) -> tuple[Fraction, RateBound | None]:
+        """Return the least congestion that the program does not refute, and the last prices.
+
+        The bound itself, and none, if the program does not refute it.
+        """
+        from forestcoll.core.any_network.optimum import limits_at  # whose libraries load slowly
+        from forestcoll.core.any_network.sub_capacities import (
+            Roles,
+            balanced_sub_capacities,
+            find_symmetries,
+        )
+
+        roles = Roles.of(self._topology, self._trees.tolist())
+        orbits = find_symmetries(self._topology, roles, deadline)
+        known: RateBound | None = None
+        while time.monotonic() < deadline:
+            limits = limits_at(self._topology, bound)
+            found = balanced_sub_capacities(self._topology, limits, roles, deadline, orbits)
+            if found.bound >= 1:
+                break
+            known = found.prices
+            bound = self._least_for_prices(known)
+        return bound, known
+
+    def whole_from(
+        self, bound: Fraction, best: Optimum, deadline: float
+    ) -> tuple[Fraction, npt.NDArray[np.int64]]:
+        """Return a congestion from the bound up, and whole capacities for it that can be packed.
+
+        Steps from the bound that double until some are found, then bisection; only the values at
+        which some limit takes one more tree are looked at. At the latest they are found where all
+        that the optimum uses of the links is a whole number of trees.
+        """
+        found = self._whole_at(bound, deadline)
         if found is not None:
             return bound, found
         failed, step = bound, Fraction(self._unit, self._sizes[-1])
-        whole = Fraction(self._unit, math.gcd(*self._sizes))
-        last = math.ceil(bound / whole) * whole
+        last = math.ceil(bound / best.congestion) * best.congestion
         while found is None:
             worked = min(last, max(self._after(failed), self._upto(bound + step)))
-            found = self._balanced_at(worked)
+            found = (
+                self._at_last(best, last) if worked == last else self._whole_at(worked, deadline)
+            )
             failed, step = failed if found is not None else worked, 2 * step
         while (middle := max(self._after(failed), self._upto((failed + worked) / 2))) < worked:
-            attempt = self._balanced_at(middle)
+            attempt = self._whole_at(middle, deadline)
             if attempt is None:
                 failed = middle
             else:
                 worked, found = middle, attempt
         return worked, found
 
-    def _balanced_at(self, congestion: Fraction) -> npt.NDArray[np.int64] | None:
-        problem = Problem.at(self._topology, congestion, self._trees)
-        return balanced(problem, threads=self._threads)
+    def _at_last(self, best: Optimum, congestion: Fraction) -> npt.NDArray[np.int64]:
+        """Return what the optimum uses, at a multiple of its own congestion."""
+        return Problem.of(replace(best, congestion=congestion), self._trees).capacity
+
+    def _whole_at(self, congestion: Fraction, deadline: float) -> npt.NDArray[np.int64] | None:
+        trimmed = self.trimmed_at(congestion)
+        if trimmed is not None:
+            return trimmed
+        from forestcoll.core.any_network.optimum import limits_at
+        from forestcoll.core.any_network.sub_capacities import Roles
+        from forestcoll.core.any_network.whole_capacities import whole_capacities
+
+        roles = Roles.of(self._topology, self._trees.tolist())
+        limits = limits_at(self._topology, congestion)
+        return whole_capacities(self._topology, limits, roles, deadline)
 
     def _after(self, congestion: Fraction) -> Fraction:
-        """Return the next congestion at which a link carries one more tree."""
+        """Return the next congestion at which some limit takes one more tree."""
         u = congestion / self._unit
         return min(Fraction(math.floor(u * size) + 1, size) for size in self._sizes) * self._unit
 
     def _upto(self, congestion: Fraction) -> Fraction:
-        """Return the largest congestion up to this one at which a link carries one more tree."""
+        """Return the largest congestion up to this one at which some limit takes one more tree."""
         u = congestion / self._unit
         return max(Fraction(math.floor(u * size), size) for size in self._sizes) * self._unit

@@ -1,10 +1,13 @@
-"""The throughput optimum of a network and the bottleneck cut that proves it.
+"""The throughput optimum of a network and what proves it.
 
 Problem: 1/x* = max over node sets S that miss a GPU of w(S) / B+(S), w the weights of the GPUs:
          all 1 in an allgather, a single 1 in a broadcast. In a reduction B-(S) stands for B+(S).
+         Where a switch sends more than it receives, or links share a capacity, less than the
+         bandwidth b of links may be usable, and a linear program takes the place of the cut.
 Input:   a topology (GPUs, switches, directed links), weights, a direction.
-Output:  the exact fraction, a maximising cut S*, and the smallest k for which trees exist.
-Cost:    one warm-started max-flow pass over the GPUs per Newton step (0 to 2 in practice).
+Output:  the exact fraction, a maximising cut S* or prices, the smallest k for which trees exist.
+Cost:    one warm-started max-flow pass over the GPUs per Newton step (0 to 2 in practice); where
+         needed, that of :mod:`forestcoll.core.any_network.sub_capacities`.
 Source:  ForestColl sections 4 and 5.2, Theorem 1, Proposition F13; Newton's method on the cut
          ratio stands for the paper's bisection (see docs/mathematics/optimality.md).
 """
@@ -23,11 +26,15 @@ from forestcoll.errors import CapacityOverflowError
 from forestcoll.native import _core
 from forestcoll.problem.collective import collective_of
 from forestcoll.problem.optimum import Optimum
+from forestcoll.problem.rate_bound import RateBound
 from forestcoll.problem.weights import Weights, whole_weights
 from forestcoll.topology.model import Topology
-from forestcoll.topology.validate import validate
+from forestcoll.topology.validate import uses_all_bandwidth, validate
 
-__all__ = ["optimum", "optimum_of"]
+__all__ = ["SECONDS", "narrowest_cut", "optimum", "optimum_of", "rate_bound"]
+
+SECONDS = 60.0
+"""For the program of a network that needs one, if nothing else is said."""
 
 
 def optimum(
@@ -37,8 +44,9 @@ def optimum(
     reduction: bool = False,
     threads: int = 1,
     progress: Callable[[int, int], None] | None = None,
+    seconds: float = SECONDS,
 ) -> Optimum:
-    """Find the exact optimum of a network and its bottleneck cut.
+    """Find the exact optimum of a network and what proves it.
 
     Parameters
     ----------
@@ -52,6 +60,8 @@ def optimum(
         At most so many share the GPUs; the cut does not depend on their number.
     progress : callable, optional
         Told (GPUs passed, GPUs in all) now and then; may raise to stop the search.
+    seconds : float
+        For the linear program of networks that need one.
 
     Returns
     -------
@@ -66,6 +76,9 @@ def optimum(
         If the weights are not a number from 0 up for every GPU.
     CapacityOverflowError
         If total bandwidth times total weight does not fit 62 bits after scaling to whole numbers.
+    TimeLimitError
+        If the program does not end with the exact optimum: with a feasible rate as its incumbent,
+        an :class:`Optimum` that is not proved, and a bound on the algorithmic bandwidth.
 
     Notes
     -----
@@ -82,9 +95,74 @@ def optimum(
     whole = whole_weights(topology, weights)
     roots = [rank for rank, weight in enumerate(whole) if weight]
     validate(topology, collective_of(whole, reduction), roots)
+    if not uses_all_bandwidth(topology, reduction):
+        from forestcoll.core.any_network.optimum import (
+            optimum_by_program,  # whose libraries load slowly
+        )
+
+        return optimum_by_program(topology, whole, reduction, seconds)
+    return optimum_of(
+        topology, *narrowest_cut(topology, whole, reduction, threads, progress), whole, reduction
+    )
+
+
+def rate_bound(
+    topology: Topology,
+    *,
+    weights: Weights | None = None,
+    reduction: bool = False,
+    copying: bool = False,
+    threads: int = 1,
+    seconds: float = SECONDS,
+) -> RateBound:
+    """Return the least bound on the rate that is found in the time given.
+
+    It is the optimum itself, or of a network that needs a program perhaps a little more.
+
+    Parameters
+    ----------
+    copying : bool
+        Whether it is to hold where switches marked ``multicast`` copy and add, too. Such schedules
+        need not attain it.
+    topology, weights, reduction, threads, seconds
+        As of :func:`optimum`.
+
+    Raises
+    ------
+    ForestCollError
+        As of :func:`optimum`, but no TimeLimitError.
+    """
+    whole = whole_weights(topology, weights)
+    roots = [rank for rank, weight in enumerate(whole) if weight]
+    validate(topology, collective_of(whole, reduction), roots)
+    if not uses_all_bandwidth(topology, reduction, copying=copying):
+        from forestcoll.core.any_network.optimum import bound_by_program
+
+        return bound_by_program(topology, whole, reduction, seconds, copying=copying)
+    _, _, cut = narrowest_cut(topology, whole, reduction, threads)
+    return RateBound.of_cut(topology, np.flatnonzero(cut).tolist(), whole, reduction)
+
+
+def narrowest_cut(
+    topology: Topology,
+    weights: tuple[int, ...],
+    reduction: bool = False,
+    threads: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[int, int, npt.NDArray[np.uint8]]:
+    """Return the largest w(S) / B+(S) as p and q, in units of whole capacities, and its cut.
+
+    Where a switch sends more than it receives, or links share a capacity, it is a bound only.
+
+    Raises
+    ------
+    CapacityOverflowError
+        As of :func:`optimum`.
+    """
     links = (topology.reversed() if reduction else topology).integer_capacities
-    if int(links.capacity.sum()) * sum(whole) >= 2**62:
-        weight = f"{sum(whole)} GPUs" if weights is None else f"a total weight of {sum(whole)}"
+    if int(links.capacity.sum()) * sum(weights) >= 2**62:
+        equal = set(weights) <= {1}
+        weight = f"{sum(weights)} GPUs" if equal else f"a total weight of {sum(weights)}"
         raise CapacityOverflowError(
             f"{topology.name}: total bandwidth in whole numbers times {weight} is beyond exact "
             f"64-bit arithmetic; round the numbers to fewer digits or use a larger unit"
@@ -94,12 +172,12 @@ def optimum(
         links.tail,
         links.head,
         links.capacity,
-        rooted(topology, np.array(whole, dtype=np.int64)),
+        rooted(topology, np.array(weights, dtype=np.int64)),
         is_target(topology),
         threads,
         progress,
     )
-    return optimum_of(topology, p, q, cut, whole, reduction)
+    return p, q, cut
 
 
 def optimum_of(

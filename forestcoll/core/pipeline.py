@@ -29,7 +29,7 @@ from forestcoll.core.problem import Problem
 from forestcoll.core.stopwatch import Stopwatch
 from forestcoll.core.tight_sets import decompose
 from forestcoll.core.tree_packing import pack_trees
-from forestcoll.errors import UnsupportedError
+from forestcoll.errors import TimeLimitError, UnsupportedError
 from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.request import Request
 from forestcoll.schedule.allreduce import Allreduce
@@ -38,7 +38,7 @@ from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.transform.factoring import as_factored
 from forestcoll.schedule.transform.reverse import turned
 from forestcoll.topology.model import Topology
-from forestcoll.topology.validate import validate
+from forestcoll.topology.validate import check_balanced, validate
 
 __all__ = ["EXPLICIT", "FACTORED", "PAPER_STAGES", "STAGES", "Form", "schedule_of"]
 
@@ -198,15 +198,9 @@ def _planned(phase: _Phase, progress: Callable[[int, int], None] | None) -> _Pla
     """Find the optimum, or the best for the number of trees that was given."""
     request, weights = phase.request, np.array(phase.request.weights, dtype=np.int64)
     if request.k is None:
-        best = optimum(
-            request.topology,
-            weights=phase.unequal,
-            reduction=phase.reduction,
-            threads=request.threads,
-            progress=progress,
-        )
-        problem = Problem.at(phase.network, best.congestion, best.k * weights)
-        return _Plan(best.k, best.congestion, problem, best)
+        best, proved = _optimum(phase, progress)
+        problem = Problem.of(best, best.k * weights)
+        return _Plan(best.k, best.congestion, problem, best if proved else None)
     found = fixed_k(
         request.topology,
         request.k,
@@ -217,6 +211,24 @@ def _planned(phase: _Phase, progress: Callable[[int, int], None] | None) -> _Pla
     )
     problem = Problem(phase.network, found.capacity, found.k * weights)
     return _Plan(found.k, found.congestion, problem, found.optimum if found.optimal else None)
+
+
+def _optimum(phase: _Phase, progress: Callable[[int, int], None] | None) -> tuple[Optimum, bool]:
+    """Return the optimum, or the best that was found in time, and whether it is proved."""
+    request = phase.request
+    try:
+        best = optimum(
+            request.topology,
+            weights=phase.unequal,
+            reduction=phase.reduction,
+            threads=request.threads,
+            progress=progress,
+        )
+    except TimeLimitError as error:
+        if not isinstance(error.incumbent, Optimum):
+            raise
+        return error.incumbent, False
+    return best, True
 
 
 def _by_the_paper(phase: _Phase, clock: Stopwatch) -> Forest:
@@ -231,7 +243,9 @@ def _by_the_paper(phase: _Phase, clock: Stopwatch) -> Forest:
             "the paper's algorithms make the optimal number of trees; for another k take the "
             "method forestcoll"
         )
-    validate(phase.request.topology, "reduce-scatter" if phase.reduction else "allgather")
+    collective = "reduce-scatter" if phase.reduction else "allgather"
+    validate(phase.request.topology, collective)
+    check_balanced(phase.request.topology, collective)
     network = phase.network
     best = clock.run("optimality", lambda report: paper.optimum(network, progress=report))
     trees = np.full(network.num_compute, best.k, dtype=np.int64)

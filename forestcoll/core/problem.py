@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.errors import CapacityOverflowError
+from forestcoll.problem.optimum import Optimum
 from forestcoll.topology.model import Topology
 
 __all__ = ["Amounts", "Problem", "is_target", "rooted", "tree_capacities"]
@@ -44,6 +45,25 @@ class Problem:
             As of :func:`tree_capacities`.
         """
         return cls(topology, tree_capacities(topology, congestion), trees)
+
+    @classmethod
+    def of(cls, best: Optimum, trees: Amounts) -> Problem:
+        """Return the problem of an optimum: so many trees in what is usable of its network.
+
+        Raises
+        ------
+        CapacityOverflowError
+            As of :func:`tree_capacities`.
+        """
+        network = best.topology.reversed() if best.reduction else best.topology
+        if not best.usable_gb_s:
+            return cls.at(network, best.congestion, trees)
+        usable = {
+            (e.tail, e.head)[:: -1 if best.reduction else 1]: int(best.congestion * capacity)
+            for e, capacity in zip(best.topology.links, best.usable_gb_s, strict=True)
+        }
+        carried = [usable[e.tail, e.head] for e in network.links]
+        return cls(network, _within_64_bits(network, carried), trees)
 
     def within(self, capacity: Amounts) -> Problem:
         """Return the same trees to be packed into other capacities."""
@@ -90,7 +110,12 @@ def tree_capacities(topology: Topology, congestion: Fraction) -> Amounts:
     """
     links = topology.integer_capacities
     over, under = congestion.numerator, congestion.denominator * links.denominator
-    trees = [capacity * over // under for capacity in links.capacity.tolist()]
+    return _within_64_bits(
+        topology, [capacity * over // under for capacity in links.capacity.tolist()]
+    )
+
+
+def _within_64_bits(topology: Topology, trees: list[int]) -> Amounts:
     if sum(trees) >= 2**62:
         raise CapacityOverflowError(
             f"{topology.name}: the links must carry {sum(trees)} trees in all, beyond exact "

@@ -14,9 +14,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from forestcoll.core.optimality import optimum
 from forestcoll.draw import draw_topology, svg_text
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.cuts import Cut
+from forestcoll.problem.optimum import Optimum
 from forestcoll.topology.changes.named_parts import parts_named
 from forestcoll.topology.describe import decimal
 from forestcoll.topology.model import Topology
@@ -35,20 +37,24 @@ class CutComparison:
         The one looked at.
     tightest : tuple of TightCut
         The first is a bottleneck.
+    optimum : Optimum
+        What the tightest cut proves; of a network whose switches send more than they receive, or
+        whose links share a capacity, it may be less than any cut allows.
     """
 
     cut: Cut
     tightest: tuple[TightCut, ...]
+    optimum: Optimum
 
     @property
     def optimum_gb_s(self) -> Fraction:
-        """The optimal algorithmic bandwidth, which the bottleneck allows and trees attain."""
-        return self.tightest[0].cut.algbw_gb_s
+        """The optimal algorithmic bandwidth, which trees attain."""
+        return self.optimum.algbw_gb_s
 
     @property
     def binds(self) -> bool:
         """Whether no cut is tighter."""
-        return self.cut.algbw_gb_s == self.optimum_gb_s
+        return self.cut.algbw_gb_s == self.tightest[0].cut.algbw_gb_s
 
     def __repr__(self) -> str:
         return f"<cut of {self.cut.topology.name}: {self._rows()[0][0]} GB/s, {self._rows()[0][1]}>"
@@ -78,11 +84,18 @@ class CutComparison:
 
     def _rows(self) -> list[tuple[str, str, str]]:
         """A rate, what it is, and which cut it is of, in words."""
-        verdict = "your cut, which binds" if self.binds else "your cut"
+        attained = self.optimum_gb_s == self.tightest[0].cut.algbw_gb_s
+        binds = "which binds" if attained else "the tightest there is"
+        verdict = f"your cut, {binds}" if self.binds else "your cut"
         rows = [(decimal(self.cut.algbw_gb_s), verdict, self.cut.in_words())]
+        if not attained:
+            rows.append(
+                (decimal(self.optimum_gb_s), "optimum", "; ".join(self.optimum.what_binds()))
+            )
+        first = "optimum" if attained else "tightest"
         for place, one in enumerate(self.tightest):
             copies = "many" if one.copies is None else str(one.copies)
-            what = f"{'optimum' if place == 0 else 'next'}, {copies} x"
+            what = f"{first if place == 0 else 'next'}, {copies} x"
             rows.append((decimal(one.cut.algbw_gb_s), what, one.cut.in_words()))
         return rows
 
@@ -124,4 +137,5 @@ def compare_cut(
             raise InvalidParameterError(f"{text!r} names links; a cut is a set of nodes")
         outside.update(nodes)
     inside = [v for v in range(len(topology.nodes)) if v not in outside]
-    return CutComparison(Cut(topology, inside), tightest_cuts(topology, count=count))
+    cut = Cut(topology, inside)
+    return CutComparison(cut, tightest_cuts(topology, count=count), optimum(topology))

@@ -21,9 +21,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from forestcoll.core.best_allreduce import PROGRAM_STAGE, best_allreduce
+from forestcoll.core.optimality import rate_bound
 from forestcoll.core.pipeline import EXPLICIT, schedule_of
 from forestcoll.core.stopwatch import Progress, Stopwatch
+from forestcoll.errors import DisconnectedError
+from forestcoll.multicast.copying import as_gpus, from_spanning
 from forestcoll.multicast.pruning import Traffic, multicast, traffic
+from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.request import Request
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
@@ -68,9 +72,11 @@ def in_network(request: Request, progress: Progress | None = None) -> InNetwork:
     seconds = clock.seconds
     began = time.perf_counter()
     if isinstance(plain, Forest):
-        single = multicast(plain)
+        pruned = multicast(plain)
+        single = _fastest_one_way(pruned, request, progress) if copying else pruned
         seconds[MULTICAST_STAGE] = time.perf_counter() - began
-        return InNetwork(single, seconds, {"traffic": traffic(plain, single)})
+        saved = {"traffic": traffic(plain, pruned)} if single is pruned else {}
+        return InNetwork(single, seconds, saved)
     both = multicast(plain)
     seconds[MULTICAST_STAGE] = time.perf_counter() - began
     began = time.perf_counter()
@@ -83,6 +89,58 @@ def in_network(request: Request, progress: Progress | None = None) -> InNetwork:
     }
     kept = best.gather is both.gather
     return InNetwork(best, seconds, saved if kept else {})
+
+
+def _fastest_one_way(
+    pruned: MulticastForest, request: Request, progress: Progress | None
+) -> MulticastForest:
+    """Return trees with an optimum that holds though switches copy, or as good as are found.
+
+    Where a cut proves the optimum of switches that forward, copying gains no time. Where a switch
+    sends more than it receives, it may; then trees that span the switches that copy compete.
+    """
+    claim = pruned.optimum
+    if claim is not None and claim.bound.copying:
+        return pruned
+    network = as_gpus(request.topology)
+    weight = dict(zip(request.topology.compute, request.weights, strict=True))
+    spanning = replace(
+        request,
+        topology=network,
+        weights=tuple(weight.get(node, 0) for node in network.compute),
+        root=None
+        if request.root is None
+        else network.rank_of[request.topology.compute[request.root]],
+        multicast=False,
+    )
+    plain = replace(pruned, optimum=None)
+    try:
+        made = schedule_of(spanning, EXPLICIT, Stopwatch(progress))
+    except DisconnectedError:  # some switch that copies is not reached by all roots
+        return plain
+    assert isinstance(made, Forest)
+    best = min(plain, from_spanning(made, request.topology), key=lambda one: one.time_s_per_gb)
+    return _claimed(best)
+
+
+def _claimed(forest: MulticastForest) -> MulticastForest:
+    """Add the optimum, if the bound for switches that copy is attained."""
+    bound = rate_bound(
+        forest.topology, weights=forest.weights, reduction=forest.reduction, copying=True
+    )
+    if forest.congestion != forest.k * bound.inverse_rate:
+        return forest
+    claim = Optimum(
+        topology=forest.topology,
+        inverse_rate=bound.inverse_rate,
+        cut=bound.widest.nodes,
+        k=forest.k,
+        congestion=forest.congestion,
+        weights=forest.weights,
+        reduction=forest.reduction,
+        prices=bound,
+    )
+    return replace(forest, optimum=claim)
 
 
 def _spread(

@@ -28,7 +28,7 @@ from pydantic import (
 from forestcoll.atomic_write import reason, write_whole
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.problem.allreduce_certificate import AllreduceCertificate
-from forestcoll.problem.certificate_entries import Count, Entry, Exact, Name
+from forestcoll.problem.certificate_entries import Count, Entry, Exact, Name, Price
 from forestcoll.topology.documents import parse_json
 
 __all__ = [
@@ -36,8 +36,15 @@ __all__ = [
     "Certificate",
     "CertifiedGpu",
     "CertifiedLink",
+    "CutPrice",
+    "ForwardingPrice",
     "LimitOfK",
+    "LimitPrice",
     "OptimumCut",
+    "OptimumPrices",
+    "PricedLimitOfK",
+    "SharedLimit",
+    "SharedLink",
     "certificate_schema",
     "is_certificate",
     "read_certificate",
@@ -92,6 +99,75 @@ class LimitOfK(Entry):
     )
 
 
+class CutPrice(Entry):
+    """A node set that misses a GPU, and its price."""
+
+    nodes: list[Name]
+    price: Price
+
+
+class ForwardingPrice(Entry):
+    """A node that only forwards, and its price."""
+
+    switch: Name
+    price: Price
+
+
+class LimitPrice(Entry):
+    """A shared capacity, and its price."""
+
+    name: Name
+    price: Price
+
+
+class Prices(Entry):
+    """Prices of cuts, of what forwards, and of shared capacities; those not named are 0.
+
+    A link needs the sum of the prices of the cuts that it leaves (in a reduction: enters), plus the
+    price of its head, less that of its tail (in a reduction: the reverse), less those of the shared
+    capacities that hold it, or 0 if that is negative.
+    """
+
+    cuts: list[CutPrice]
+    switches: list[ForwardingPrice]
+    shared: list[LimitPrice]
+
+
+class OptimumPrices(Prices):
+    """Prices, and how long they make any schedule take."""
+
+    inverse_rate: Exact = Field(
+        description="(sum over cuts of price times weight inside) / (sum over links of what it "
+        "needs times bandwidth, plus the same of shared capacities by their prices) = 1/x*."
+    )
+
+
+class PricedLimitOfK(Prices):
+    """Prices, and why k trees a weight cannot be less congested."""
+
+    congestion: Exact = Field(description="U, the least congestion possible, in trees per GB/s.")
+    lacking: Exact = Field(
+        description="k times the sum of price times weight inside, less what links and shared "
+        "capacities carry at the most below U, ceil(U b) - 1 each, times what they need; positive."
+    )
+
+
+class SharedLink(Entry):
+    """A link that a shared capacity holds."""
+
+    tail: Name
+    head: Name
+
+
+class SharedLimit(Entry):
+    """Links that together carry no more than a limit, with what the forest puts on them."""
+
+    name: Name
+    links: list[SharedLink]
+    bandwidth_gb_s: Exact = Field(description="Of all of them together, in GB/s.")
+    trees: Count = Field(description="Trees of the forest that run over them, in all.")
+
+
 class Certificate(Entry):
     """An optimum of a network, with the numbers that prove it; for the ForestColl toolkit."""
 
@@ -101,11 +177,11 @@ class Certificate(Entry):
     collective: Literal["allgather", "reduce-scatter", "broadcast", "reduce"]
     k: Count = Field(description="Trees per unit of weight.")
     congestion: Exact = Field(
-        description="U, the most trees per GB/s of bandwidth on any link of the table."
+        description="U, the most trees per GB/s of bandwidth on any link or shared capacity."
     )
     time_s_per_gb: Exact = Field(description="Seconds per GB of data in all: U / (W k).")
-    optimum: OptimumCut = Field(description="The bound for schedules of any k.")
-    fixed_k: LimitOfK | None = Field(
+    optimum: OptimumCut | OptimumPrices = Field(description="The bound for schedules of any k.")
+    fixed_k: LimitOfK | PricedLimitOfK | None = Field(
         description="The bound for schedules of this k; null if they attain the optimum."
     )
     gpus: list[CertifiedGpu] = Field(description="In the order of their ranks.")
@@ -113,6 +189,7 @@ class Certificate(Entry):
         description="Nodes that only forward: switches, and GPUs outside the group."
     )
     links: list[CertifiedLink] = Field(description="All links of the network.")
+    shared: list[SharedLimit] = Field(default=[], description="All shared capacities.")
 
     @property
     def is_reduction(self) -> bool:
@@ -202,7 +279,7 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _value(key: str, value: Any) -> str:
-    if key in ("gpus", "links"):
+    if key in ("gpus", "links", "shared"):
         return _listed(value, "    ")
     if isinstance(value, dict):
         fields = (

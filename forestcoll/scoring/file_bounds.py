@@ -17,16 +17,17 @@ own code.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.core.optimality import optimum
+import numpy as np
+
+from forestcoll.core.optimality import narrowest_cut, optimum, rate_bound
 from forestcoll.core.partition_bound import best_known_bound, box_parts, closed
-from forestcoll.errors import UnbalancedError
+from forestcoll.errors import TimeLimitError
 from forestcoll.problem.all_to_all_bound import AllToAllBound
 from forestcoll.problem.allreduce_bound import AllreduceBound
-from forestcoll.problem.cuts import Cut
+from forestcoll.problem.rate_bound import RateBound
 from forestcoll.schedule.verify.trees.allreduce import check_bound
 from forestcoll.scoring.every_cut import narrowest_sets
 from forestcoll.topology.describe import counted
@@ -36,6 +37,9 @@ __all__ = ["FileBound", "bound_of"]
 
 _MOST_VISITS = 5_000_000
 """Links that searches from all sets may come by together: a second or two."""
+
+_MOST_REASONS = 4
+"""Cuts, switches and shared capacities that are named where several bind together."""
 
 _ANY = "any schedule; switches may copy and add"
 _FORWARDING = "any allreduce in which switches only forward"
@@ -98,24 +102,19 @@ def bound_of(
 
 
 def _of_one_phase(topology: Topology, weights: Sequence[int] | None, reduction: bool) -> FileBound:
-    """Return the optimum; where a switch is not balanced the least bound of cuts that are known."""
+    """Return the optimum; where switches that copy may do better, the least bound that is found."""
+    bound = rate_bound(topology, weights=weights, reduction=reduction, copying=True)
+    by = "; ".join(bound.in_words()[:_MOST_REASONS])
+    return FileBound(bound.algbw_gb_s, _is_attained(topology, bound), by, _ANY)
+
+
+def _is_attained(topology: Topology, bound: RateBound) -> bool:
+    """Whether some schedule is known to be as fast, so that the bound is the optimum."""
     try:
-        cut, optimal = optimum(topology, weights=weights, reduction=reduction).bottleneck, True
-    except UnbalancedError:
-        given = tuple(weights or (1,) * topology.num_compute)
-        cuts = _cuts(topology, given, reduction)
-        cut, optimal = min(cuts, key=lambda one: one.algbw_gb_s), False
-    return FileBound(cut.algbw_gb_s, optimal, cut.in_words(), _ANY)
-
-
-def _cuts(topology: Topology, weights: tuple[int, ...], reduction: bool) -> Iterator[Cut]:
-    """Yield cuts around GPUs and boxes, and around all others; of a small network the narrowest."""
-    singles: list[list[int]] = [[rank] for rank in range(topology.num_compute)]
-    sets = [one for parts in (singles, *box_parts(topology)) for one in closed(topology, parts)]
-    for nodes in [*sets, *narrowest_sets(topology)]:
-        for inside in (nodes, set(range(len(topology.nodes))).difference(nodes)):
-            if any(weights[topology.rank_of[v]] for v in inside if v in topology.rank_of):
-                yield Cut(topology, inside, weights, reduction)
+        best = optimum(topology, weights=bound.weights, reduction=bound.reduction)
+    except TimeLimitError:
+        return False
+    return best.inverse_rate == bound.inverse_rate
 
 
 def _of_allreduces(topology: Topology) -> Iterator[FileBound]:
@@ -148,9 +147,9 @@ def _of_all_to_alls(topology: Topology) -> Iterator[AllToAllBound]:
     for nodes in narrowest_sets(topology):
         yield AllToAllBound.of_cut(topology, nodes, into=False)
     for reduction in (False, True):
-        with suppress(UnbalancedError):  # one bound less
-            cut = optimum(topology, reduction=reduction).cut
-            yield AllToAllBound.of_cut(topology, cut, into=reduction)
+        whole = (1,) * topology.num_compute
+        _, _, cut = narrowest_cut(topology, whole, reduction)
+        yield AllToAllBound.of_cut(topology, np.flatnonzero(cut).tolist(), into=reduction)
 
 
 def _narrowest(topology: Topology, sets: Sequence[Sequence[int]]) -> Iterator[AllToAllBound]:

@@ -350,15 +350,6 @@ class Topology(InBrief):
 
         return edits.with_shared(self, name, links, bandwidth_gb_s)
 
-    def balanced(self, collective: str = "allgather") -> Topology:
-        """Return the network with links lowered whose other way is dead or slower.
-
-        See :func:`forestcoll.topology.changes.balancing.balanced`.
-        """
-        from forestcoll.topology.changes import balancing
-
-        return balancing.balanced(self, collective)[0]
-
     def relabelled(self, order: Iterable[int]) -> Topology:
         """Return the same network with its nodes in another order.
 

@@ -1,6 +1,6 @@
-"""Whether a collective can run on a network at all, and at full speed through its switches.
+"""Whether a collective can run on a network at all.
 
-Problem: every root must reach every GPU; a switch must not be asked for more than it gets.
+Problem: every root must reach every GPU. Some methods also need balanced switches.
 Input:   a topology, a collective, and the GPUs whose data (or sums) it is about.
 Output:  nothing, or the first fault as a typed error.
 Cost:    two graph searches and one pass over the links.
@@ -24,7 +24,7 @@ from forestcoll.errors import (
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import exact_text
 
-__all__ = ["COLLECTIVES", "Collective", "validate"]
+__all__ = ["COLLECTIVES", "Collective", "check_balanced", "uses_all_bandwidth", "validate"]
 
 Collective = Literal["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce"]
 
@@ -53,8 +53,6 @@ def validate(
         With fewer than two compute nodes.
     DisconnectedError
         If some compute node cannot reach another that it must reach; names one such pair.
-    UnbalancedError
-        If a switch sends more than it receives (allgather) or the reverse (reduce-scatter).
     UnsupportedError
         For a collective that is not one of COLLECTIVES.
     """
@@ -69,7 +67,51 @@ def validate(
         )
     ranks = range(topology.num_compute) if roots is None else sorted(roots)
     _check_connected(topology, collective, [topology.compute[rank] for rank in ranks])
-    _check_balanced(topology, collective)
+
+
+def check_balanced(topology: Topology, collective: str = "allgather") -> None:
+    """Raise if a method that needs it cannot use all links of some switch.
+
+    The core itself needs no balance (:mod:`forestcoll.core.any_network.sub_capacities`).
+
+    Raises
+    ------
+    UnbalancedError
+        If a switch sends more than it receives (allgather) or the reverse (reduce-scatter), or
+        links share a capacity.
+    """
+    if topology.shared:
+        raise UnbalancedError(
+            f"{topology.name}: links share a capacity ({topology.shared[0].name!r}), which this "
+            f"method does not know; use the method forestcoll"
+        )
+    sends_shards = collective in ("allgather", "broadcast", "allreduce")
+    sends_sums = collective in ("reduce-scatter", "reduce", "allreduce")
+    for switch in topology.switches:
+        into, out = topology.ingress_gb_s[switch], topology.egress_gb_s[switch]
+        name = f"{topology.nodes[switch].kind} {topology.nodes[switch].name!r}"
+        if sends_shards and out > into:
+            raise _unbalanced(topology, name, collective, into, out)
+        if sends_sums and into > out:
+            raise _unbalanced(topology, name, collective, into, out)
+
+
+def uses_all_bandwidth(topology: Topology, reduction: bool, *, copying: bool = False) -> bool:
+    """Whether trees can use links to the full: switches receive what they send, no limit is shared.
+
+    In a reduction, whether switches send what they receive. With ``copying`` those marked
+    ``multicast`` may do either.
+    """
+    if topology.shared:
+        return False
+    received, sent = topology.ingress_gb_s, topology.egress_gb_s
+    if reduction:
+        received, sent = sent, received
+    return all(
+        sent[switch] <= received[switch]
+        for switch in topology.switches
+        if not (copying and topology.nodes[switch].multicast)
+    )
 
 
 def _check_connected(topology: Topology, collective: str, roots: Sequence[int]) -> None:
@@ -107,18 +149,6 @@ def _disconnected(topology: Topology, start: int, end: int) -> DisconnectedError
         f"{topology.nodes[end].name!r}; add the missing links (a link is one direction only, "
         f"unless it says both)"
     )
-
-
-def _check_balanced(topology: Topology, collective: str) -> None:
-    sends_shards = collective in ("allgather", "broadcast", "allreduce")
-    sends_sums = collective in ("reduce-scatter", "reduce", "allreduce")
-    for switch in topology.switches:
-        into, out = topology.ingress_gb_s[switch], topology.egress_gb_s[switch]
-        name = f"{topology.nodes[switch].kind} {topology.nodes[switch].name!r}"
-        if sends_shards and out > into:
-            raise _unbalanced(topology, name, collective, into, out)
-        if sends_sums and into > out:
-            raise _unbalanced(topology, name, collective, into, out)
 
 
 def _unbalanced(

@@ -62,8 +62,8 @@ def replan(
     schedule : Forest, FactoredForest or Allreduce
         The old one. A factored one is expanded.
     topology : Topology, or its specification, path or networkx graph
-        The network as it is; GPUs are known by their names. Its switches must be balanced
-        (:meth:`Topology.balanced`). GPUs that are new have no weight unless all weigh the same.
+        The network as it is; GPUs are known by their names. GPUs that are new have no weight
+        unless all weigh the same.
     same_k : bool
         Whether to keep the number of trees per GPU, and be as fast as it allows, and not to take
         what the optimum needs, which may be many more.

@@ -30,7 +30,6 @@ from forestcoll.errors import (
 from forestcoll.native import _core
 from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.weights import Weights, weights_for
-from forestcoll.topology.changes.balancing import Lowered, balanced
 from forestcoll.topology.changes.named_parts import parts_named
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import Exact, exact, exact_text
@@ -60,6 +59,8 @@ class Outcome:
         1/x* afterwards, in s/GB; None if the collective cannot run.
     inside : tuple of int
         The bottleneck cut, by positions in the network as it is.
+    by_program : Optimum, optional
+        Of the network afterwards, where one cut does not prove it.
     """
 
     before: Optimum
@@ -68,6 +69,7 @@ class Outcome:
     every: bool
     inverse_rate: Fraction | None
     inside: tuple[int, ...]
+    by_program: Optimum | None = None
 
     @property
     def algbw_gb_s(self) -> Fraction | None:
@@ -92,21 +94,18 @@ class Outcome:
         ]
         return tuple(weight // (math.gcd(*kept) or 1) for weight in kept)
 
-    @property
+    @cached_property
     def changed(self) -> Topology:
-        """The network afterwards; links are lowered where a switch has to stay balanced."""
-        return self._changed[0]
-
-    @property
-    def lowered(self) -> tuple[Lowered, ...]:
-        """Links that are."""
-        return self._changed[1]
+        """The network afterwards."""
+        topology = self.before.topology
+        names = self.parts.names if self.every else self.parts.names[:1]
+        return topology.scaled(names, self.factor) if self.factor else topology.without(*names)
 
     @property
     def optimum(self) -> Optimum | None:
-        """The optimum afterwards, whose cut proves it; None if the collective cannot run."""
-        if self.inverse_rate is None:
-            return None
+        """The optimum afterwards, with what proves it; None if the collective cannot run."""
+        if self.inverse_rate is None or self.by_program is not None:
+            return self.by_program
         changed, topology = self.changed, self.before.topology
         cut = np.zeros(len(changed.nodes), dtype=np.uint8)
         names = {topology.nodes[v].name for v in self.inside}
@@ -128,17 +127,6 @@ class Outcome:
         except InvalidTopologyError as error:
             return str(error).removeprefix(f"{self.changed.name}: ")
         raise AssertionError("a collective that runs on a network that was held to be too poor")
-
-    @cached_property
-    def _changed(self) -> tuple[Topology, tuple[Lowered, ...]]:
-        topology = self.before.topology
-        names = self.parts.names if self.every else self.parts.names[:1]
-        if not self.factor:
-            return balanced(topology.without(*names), self.before.collective)
-        raised = {ends for name in names for ends in parts_named(topology, name).links}
-        had = {ends: topology.link_between[ends].bandwidth_gb_s for ends in raised}
-        faster = topology.scaled(names, self.factor)
-        return balanced(faster, self.before.collective, before=had)
 
     @cached_property
     def _failed_nodes(self) -> frozenset[int]:
@@ -264,34 +252,22 @@ class _Numbers:
         """Find the optimum after each of these changes."""
         every, found = list(asked), []
         for number, (parts, factor, all_) in enumerate(every, start=1):
-            one = self._outcome(parts, factor, all_)
-            if self._is_of_one_alone(one):  # which link is lowered depends on the order of nodes
-                alone = (replace(parts, names=(name,), only=False) for name in parts.names)
-                found += [self._outcome(single, factor, False) for single in alone]
-            else:
-                found.append(one)
+            found.append(self._outcome(parts, factor, all_))
             if progress is not None:
                 progress(number, len(every))
         return found
-
-    def _is_of_one_alone(self, one: Outcome) -> bool:
-        """Whether others of the class may fare otherwise: links were lowered for a failure."""
-        if one.every or one.factor or len(one.parts.names) == 1:
-            return False
-        return self._overdrawn(self._capacity(one))
 
     def _outcome(self, parts: LikeParts, factor: Fraction, every: bool) -> Outcome:
         blank = Outcome(self.before, parts, factor, every, None, ())
         if len(blank.weights) < 2 or not any(blank.weights):
             return blank
         try:
-            inverse_rate, inside = self._after(blank)
+            return self._after(blank)
         except DisconnectedError:
             return blank
-        return Outcome(self.before, parts, factor, every, inverse_rate, inside)
 
-    def _after(self, asked: Outcome) -> tuple[Fraction, tuple[int, ...]]:
-        """Return 1/x* and the cut after a change, from whole numbers where switches allow it."""
+    def _after(self, asked: Outcome) -> Outcome:
+        """Return 1/x* and its proof after a change, from whole numbers where a cut proves it."""
         largest = max(asked.factor.as_integer_ratio())
         if int(self._links.capacity.sum()) * largest * sum(asked.weights) >= 2**62:
             raise CapacityOverflowError(
@@ -300,15 +276,11 @@ class _Numbers:
                 f"factor of fewer digits"
             )
         capacity = self._capacity(asked)
-        if self._overdrawn(capacity):
-            best = optimum(
-                asked.changed,
-                weights=asked.weights,
-                reduction=self.before.reduction,
-                threads=self._threads,
-            )
+        if self._network.shared or self._overdrawn(capacity):
+            best = optimum(asked.changed, weights=asked.weights, reduction=self.before.reduction)
             names = (asked.changed.nodes[v].name for v in best.cut)
-            return best.inverse_rate, tuple(self._network.position_of[name] for name in names)
+            inside = tuple(self._network.position_of[name] for name in names)
+            return replace(asked, inverse_rate=best.inverse_rate, inside=inside, by_program=best)
         weights, target = self._nodes(asked)
         p, q, cut, _ = _core.bottleneck(
             len(self._network.nodes),
@@ -321,7 +293,8 @@ class _Numbers:
             None,
         )
         unit = self._links.denominator * asked.factor.denominator
-        return Fraction(p, q) * unit, tuple(np.flatnonzero(cut).tolist())
+        inside = tuple(np.flatnonzero(cut).tolist())
+        return replace(asked, inverse_rate=Fraction(p, q) * unit, inside=inside)
 
     def _capacity(self, asked: Outcome) -> npt.NDArray[np.int64]:
         """Return the capacities after a change, times the denominator of its factor."""

@@ -21,7 +21,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.core.optimality import optimum
+from forestcoll.core.optimality import narrowest_cut
 from forestcoll.errors import CapacityOverflowError, InvalidParameterError
 from forestcoll.native import _core
 from forestcoll.problem.cuts import Cut
@@ -29,6 +29,7 @@ from forestcoll.problem.weights import Weights, weights_for
 from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
 from forestcoll.topology.symmetry.automorphism import Ints
+from forestcoll.topology.validate import validate
 from forestcoll.what_if.like_parts import symmetries
 
 __all__ = ["TightCut", "tightest_cuts"]
@@ -99,12 +100,13 @@ def tightest_cuts(
     topology = as_topology(topology)
     whole = weights_for(topology, collective, root=root, weights=weights)
     reduction = collective in ("reduce-scatter", "reduce")
-    best = optimum(topology, weights=whole, reduction=reduction, threads=threads)
+    roots = [rank for rank, weight in enumerate(whole) if weight]
+    validate(topology, collective, roots)
+    _, _, narrowest = narrowest_cut(topology, whole, reduction, threads)
     orbits = symmetries(topology, whole, of_links=False)
     network = topology.reversed() if reduction else topology
     search = _Search(network, whole, orbits.generators, threads)
-    inside = np.zeros(len(topology.nodes), dtype=np.bool_)
-    inside[list(best.cut)] = True
+    inside = narrowest.astype(np.bool_)
     found: list[TightCut] = []
     while True:
         copies = search.tell_apart(inside)

@@ -28,6 +28,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from forestcoll.core.balance import lower_to_balance
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, SolverError
 from forestcoll.generate import generate
@@ -36,7 +37,7 @@ from forestcoll.schedule.cost.measures import cost
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 from lp.allreduce.result import AGREEMENT, AllreduceOptimum
-from lp.allreduce.shares import common_divisor, down, fitted, lower_to_balance, with_bandwidths
+from lp.allreduce.shares import common_divisor, down, fitted, with_bandwidths
 
 __all__ = ["GRIDS", "Shares", "allreduce_forest", "rounded"]
 

@@ -55,7 +55,7 @@ def groups(
 
     if output is not None and not output.is_dir():
         raise ExportError(f"{output} is no directory; create it first")
-    topology = changed_network(spec, without, scale, links, collective="allgather")
+    topology = changed_network(spec, without, scale, links)
     chosen = _chosen(topology, group or [], by)
     start = time.perf_counter()
     found = concurrent_groups(topology, chosen, Settings(seconds=time_limit, method=solver))

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from forestcoll.core.balance import lower_to_balance
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, SolverError
 from forestcoll.generate import generate
@@ -24,7 +25,7 @@ from forestcoll.schedule.forest import Forest
 from forestcoll.topology import Topology
 from lp.allreduce.result import AGREEMENT
 from lp.allreduce.rounding import GRIDS
-from lp.allreduce.shares import common_divisor, fitted, lower_to_balance, with_bandwidths
+from lp.allreduce.shares import common_divisor, fitted, with_bandwidths
 from lp.groups.result import ProcessGroup
 from lp.solver.linear_program import Vector
 

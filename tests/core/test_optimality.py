@@ -9,7 +9,7 @@ from ortools.graph.python import max_flow
 
 from forestcoll.core.optimality import optimum
 from forestcoll.core.problem import tree_capacities
-from forestcoll.errors import CapacityOverflowError, DisconnectedError, UnbalancedError
+from forestcoll.errors import CapacityOverflowError, DisconnectedError
 from forestcoll.native import _core
 from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, load_topology
 from tests.random_topologies import KINDS, random_topology
@@ -140,14 +140,19 @@ def test_capacities_whose_products_overflow_are_refused():
 
 
 def test_networks_that_cannot_gather_are_refused():
-    """A GPU nobody reaches, and a switch that sends more than it receives, are named."""
+    """A GPU that nobody reaches is named."""
     gpus = (Node("a", NodeKind.COMPUTE), Node("b", NodeKind.COMPUTE))
     with pytest.raises(DisconnectedError, match=r"\bb\b"):
         optimum(Topology("one way", gpus, (Link(1, 0, Fraction(1)),)))
+
+
+def test_a_switch_that_sends_more_than_it_receives_is_no_obstacle():
+    """1 GB/s from each GPU to the switch, 2 and 1 back: each gets the other's shard at 1 GB/s."""
+    gpus = (Node("a", NodeKind.COMPUTE), Node("b", NodeKind.COMPUTE))
     links = [Link(0, 2, Fraction(1)), Link(2, 0, Fraction(2))]
     links += [Link(1, 2, Fraction(1)), Link(2, 1, Fraction(1))]
-    with pytest.raises(UnbalancedError, match="star"):
-        optimum(Topology("loud", (*gpus, Node("star", NodeKind.SWITCH)), tuple(links)))
+    best = optimum(Topology("loud", (*gpus, Node("star", NodeKind.SWITCH)), tuple(links)))
+    assert best.inverse_rate == best.certificate() == 1
 
 
 def test_core_refuses_arrays_that_do_not_belong_together():

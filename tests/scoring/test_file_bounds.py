@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -10,7 +11,7 @@ import pytest
 
 from baselines.registry import METHODS
 from forestcoll import cost, optimum
-from forestcoll.errors import ForestCollError, UnbalancedError
+from forestcoll.errors import ForestCollError
 from forestcoll.problem.limits import Limits
 from forestcoll.scoring.file_bounds import bound_of
 from forestcoll.topology import Topology, load_topology
@@ -44,10 +45,12 @@ def test_a_single_gpu_has_none() -> None:
         assert bound_of(builder.build("alone"), collective) is None
 
 
-def test_where_a_switch_is_not_balanced_cuts_bound_what_need_not_be_attained() -> None:
-    """GPU a sends 1 GB/s to switch s, which sends 2 to b and 2 to c; b and c send 9 to a: 1 GB/s.
+def test_where_a_switch_sends_more_than_it_receives_its_price_bounds_files() -> None:
+    """GPU a sends 1 GB/s to switch s, which sends 2 to b and 2 to c; b and c send 9 to a.
 
-    The optimum of a broadcast from a is refused there; all data must leave a, at 1 GB/s.
+    s sends on what it receives, once, and b and c have no other link: a broadcast from a has
+    1/2 GB/s. Were s marked as copying, all data must leave a: 1 GB/s, attained by no schedule in
+    which it forwards.
     """
     builder = TopologyBuilder()
     for gpu in "abc":
@@ -58,12 +61,14 @@ def test_where_a_switch_is_not_balanced_cuts_bound_what_need_not_be_attained() -
         builder.arc("s", gpu, 2)
         builder.arc(gpu, "a", 9)
     topology = builder.build("fan")
-    with pytest.raises(UnbalancedError):
-        optimum(topology, weights=[1, 0, 0])
     found = bound_of(topology, "broadcast", [1, 0, 0])
+    assert (found.algbw_gb_s, found.optimal) == (Fraction(1, 2), True)
+    assert found.algbw_gb_s == optimum(topology, weights=[1, 0, 0]).algbw_gb_s
+    copies = tuple(replace(node, multicast=node.is_switch) for node in topology.nodes)
+    found = bound_of(replace(topology, nodes=copies), "broadcast", [1, 0, 0])
     assert (found.algbw_gb_s, found.optimal) == (1, False)
     assert bound_of(topology, "allreduce").algbw_gb_s <= 1
-    assert bound_of(topology, "allgather").algbw_gb_s == Fraction(3, 2)
+    assert bound_of(topology, "allgather").algbw_gb_s == Fraction(3, 4)
 
 
 def test_an_allreduce_is_bounded_by_the_least_of_parts_and_cuts() -> None:

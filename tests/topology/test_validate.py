@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from forestcoll.errors import (
@@ -12,7 +14,7 @@ from forestcoll.errors import (
 )
 from forestcoll.topology import Topology, TopologyBuilder, validate
 from forestcoll.topology.families.machines import dgx_a100
-from forestcoll.topology.validate import COLLECTIVES
+from forestcoll.topology.validate import COLLECTIVES, check_balanced, uses_all_bandwidth
 
 
 def two_gpus_on_a_switch(into: int, out: int) -> Topology:
@@ -74,9 +76,11 @@ def test_gpus_forward_too():
 
 @pytest.mark.parametrize("collective", ["allgather", "broadcast", "allreduce"])
 def test_a_switch_that_sends_more_than_it_receives(collective):
-    """2 x 10 in, 2 x 15 out: both sums and both remedies are named."""
+    """2 x 10 in, 2 x 15 out: both sums and both remedies are named, where balance is needed."""
+    validate(two_gpus_on_a_switch(10, 15), collective)
+    assert not uses_all_bandwidth(two_gpus_on_a_switch(10, 15), reduction=False)
     with pytest.raises(UnbalancedError) as caught:
-        validate(two_gpus_on_a_switch(10, 15), collective)
+        check_balanced(two_gpus_on_a_switch(10, 15), collective)
     message = str(caught.value)
     assert "switch 'hub' has 20 GB/s in and 30 GB/s out" in message
     assert "lower its out-links to 20 GB/s in all or raise its in-links to 30 GB/s" in message
@@ -85,15 +89,38 @@ def test_a_switch_that_sends_more_than_it_receives(collective):
 @pytest.mark.parametrize("collective", ["reduce-scatter", "reduce", "allreduce"])
 def test_a_switch_that_receives_more_than_it_sends(collective):
     """The mirror image, for collectives that gather sums."""
+    assert not uses_all_bandwidth(two_gpus_on_a_switch(15, 10), reduction=True)
     with pytest.raises(UnbalancedError, match="lower its in-links to 20 GB/s in all"):
-        validate(two_gpus_on_a_switch(15, 10), collective)
+        check_balanced(two_gpus_on_a_switch(15, 10), collective)
 
 
 def test_one_direction_of_imbalance_is_harmless_to_the_other_collectives():
     for collective in ("allgather", "broadcast"):
-        validate(two_gpus_on_a_switch(15, 10), collective)
+        check_balanced(two_gpus_on_a_switch(15, 10), collective)
+    assert uses_all_bandwidth(two_gpus_on_a_switch(15, 10), reduction=False)
     for collective in ("reduce-scatter", "reduce"):
-        validate(two_gpus_on_a_switch(10, 15), collective)
+        check_balanced(two_gpus_on_a_switch(10, 15), collective)
+    assert uses_all_bandwidth(two_gpus_on_a_switch(10, 15), reduction=True)
+
+
+def test_a_switch_that_copies_may_send_more_than_it_receives():
+    """2 x 10 in, 2 x 15 out, marked multicast: balance counts only if it may not copy."""
+    topology = two_gpus_on_a_switch(10, 15)
+    nodes = tuple(replace(node, multicast=node.is_switch) for node in topology.nodes)
+    copying = replace(topology, nodes=nodes)
+    assert uses_all_bandwidth(copying, reduction=False, copying=True)
+    assert not uses_all_bandwidth(copying, reduction=False)
+
+
+def test_a_shared_capacity_leaves_bandwidth_unused():
+    """Links of 1 GB/s that share 1 GB/s cannot both be full; methods that need balance say so."""
+    builder = TopologyBuilder()
+    builder.link(builder.gpu("a"), builder.gpu("b"), 1)
+    builder.share("wire", "a - b", 1)
+    topology = builder.build("half duplex")
+    assert not uses_all_bandwidth(topology, reduction=False)
+    with pytest.raises(UnbalancedError, match="share a capacity \\('wire'\\)"):
+        check_balanced(topology)
 
 
 def test_gpus_may_be_unbalanced():

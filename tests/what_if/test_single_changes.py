@@ -16,8 +16,6 @@ from forestcoll.errors import (
 )
 from forestcoll.problem.weights import weights_for
 from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
-from forestcoll.topology.changes.balancing import balanced
-from forestcoll.topology.changes.named_parts import parts_named
 from forestcoll.what_if.single_changes import Outcome, failures, upgrades
 from tests.random_topologies import KINDS, random_topology
 
@@ -51,15 +49,9 @@ def test_one_faster_nic_brings_nothing_and_all_of_them_much() -> None:
 
 
 def expected(topology: Topology, one: Outcome, name: str, collective: str) -> Fraction | None:
-    changed, had = topology.without(name) if not one.factor else topology, None
-    if one.factor:
-        had = {
-            e: topology.link_between[e].bandwidth_gb_s for e in parts_named(topology, name).links
-        }
-        changed = topology.scaled(name, one.factor)
-    mended, _ = balanced(changed, collective, before=had)
+    changed = topology.scaled(name, one.factor) if one.factor else topology.without(name)
     try:
-        best = optimum(mended, reduction=collective in ("reduce-scatter", "reduce"))
+        best = optimum(changed, reduction=collective in ("reduce-scatter", "reduce"))
     except (DisconnectedError, InvalidTopologyError):
         return None
     return best.algbw_gb_s
@@ -127,13 +119,13 @@ def test_of_two_gpus_none_can_fail() -> None:
     )
 
 
-def test_what_is_lowered_for_a_failure_is_said() -> None:
+def test_a_failure_may_leave_a_switch_with_less_in_than_out() -> None:
     """A GPU whose links differ by direction: without the slower one the switch has more out."""
     whole = load_topology("dgx_a100:boxes=2")
     topology = whole.with_links({"b0.gpu0 -> ib": 5, "ib -> b0.gpu1": 5})
     (one,) = (o for o in failures(topology) if o.parts.names[0] == "b0.gpu0 - ib")
-    assert [(low.tail, low.head) for low in one.lowered] == [("ib", "b0.gpu1")]
     assert one.optimum is not None
+    assert one.optimum.prices is not None
     assert one.optimum.certificate() == one.inverse_rate
 
 
@@ -155,7 +147,6 @@ def test_an_upgrade_that_a_switch_cannot_use_takes_nothing_away() -> None:
     topology = Topology("up", tuple(nodes), tuple(links))
     for one in upgrades(topology):
         assert one.gain >= 0
-        assert all(low.after_gb_s >= 1 for low in one.lowered)
 
 
 @pytest.mark.parametrize("factor", [10**19, "1e80", 5 * 10**18, Fraction(10**18 + 1, 10**18)])

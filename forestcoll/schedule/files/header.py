@@ -7,6 +7,7 @@ from typing import Any
 from forestcoll.schedule.allreduce import Allreduce, AnySchedule
 from forestcoll.schedule.files.bound_document import bound_document
 from forestcoll.schedule.files.header_parsing import FORMAT, STEPWISE_VERSION, VERSION
+from forestcoll.schedule.files.prices_document import prices_document
 from forestcoll.schedule.files.stepwise_document import head_of_flows, head_of_steps
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.protocols import Claims
@@ -42,7 +43,7 @@ def phase_document(forest: Claims, **topology: Any) -> dict[str, Any]:
 
     Weights are left out where all are 1.
     """
-    document = {
+    document: dict[str, Any] = {
         "collective": forest.collective,
         "method": forest.method,
         "k": forest.k,
@@ -59,4 +60,6 @@ def phase_document(forest: Claims, **topology: Any) -> dict[str, Any]:
         "congestion": str(claim.congestion),
         "cut": [forest.topology.nodes[i].name for i in claim.cut],
     }
+    if claim is not None and claim.prices is not None:
+        document["optimum"]["prices"] = prices_document(claim.prices)
     return document

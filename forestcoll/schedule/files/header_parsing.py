@@ -23,6 +23,7 @@ from forestcoll.schedule.files.fields import (
     wrong,
 )
 from forestcoll.schedule.files.plain_data import Decimal
+from forestcoll.schedule.files.prices_document import parse_prices
 from forestcoll.topology.documents import Document
 from forestcoll.topology.format import topology_from_document
 from forestcoll.topology.model import Topology
@@ -136,8 +137,9 @@ def _optimum(
     if document["optimum"] is None:
         return None
     claim = one(document, "optimum", dict)
-    check_fields([claim], _OPTIMUM, lambda _: "optimum.")
+    check_fields([claim], _OPTIMUM, lambda _: "optimum.", ("prices",))
     cut = one(claim, "cut", list, "optimum.")
+    prices = one(claim, "prices", dict, "optimum.") if "prices" in claim else None
     return Optimum(
         topology=topology,
         inverse_rate=fraction(claim, "inverse_rate", "optimum."),
@@ -146,4 +148,5 @@ def _optimum(
         congestion=fraction(claim, "congestion", "optimum."),
         weights=weights,
         reduction=reduction,
+        prices=None if prices is None else parse_prices(prices, topology, weights, reduction),
     )

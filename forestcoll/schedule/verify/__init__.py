@@ -2,8 +2,9 @@
 
 To read: ``dispatch`` (:func:`verify` of any schedule) and ``verdict``, then what it calls:
 ``trees/`` (forests of every form, and allreduces of two), ``steps/`` (step schedules), ``flows``,
-and what these share: ``arrays`` (the form of arrays), ``paths`` (physical paths and link loads) and
-``naming`` (how a counter-example calls things). ``certificates/`` proves certificates.
+and what these share: ``arrays`` (the form of arrays), ``paths`` (physical paths and link loads),
+``prices`` (what the prices of a bound prove) and ``naming`` (how a counter-example calls things).
+``certificates/`` proves certificates.
 """
 
 from forestcoll.schedule.verify.certificates.allreduce_certificate import (

@@ -1,6 +1,5 @@
 """Networks that differ a little: what is dead, slower, or new.
 
 To read: ``named_parts`` (what a text such as "b3.gpu2 - ib" names), ``edits`` (left out, scaled,
-added), ``balancing`` (what becomes of a switch where a link is dead one way),
-``changed_file`` (all of it in a file).
+added), ``changed_file`` (all of it in a file).
 """

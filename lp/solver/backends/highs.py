@@ -6,8 +6,8 @@ import highspy
 import numpy as np
 
 from forestcoll.errors import InvalidParameterError
+from forestcoll.native.standard_output import printed_as_errors
 from lp.solver.backends.answer import Answer, Outcome
-from lp.solver.backends.standard_output import printed_as_errors
 from lp.solver.linear_program import Program, Settings
 
 __all__ = ["run"]

@@ -68,17 +68,6 @@ def test_losses_say_why_there_is_no_schedule() -> None:
     ]
 
 
-def test_lowered_links_are_told_once_for_each_network() -> None:
-    """However many methods met it; networks as they are named need no remark."""
-    first, second, *_ = some_rows()
-    rows = [
-        first,
-        replace(second, topology="a", lowered="x"),
-        replace(first, topology="a", lowered="x"),
-    ]
-    assert notes(rows) == ["lowered: a: x"]
-
-
 def test_what_is_not_simulated_is_told() -> None:
     row = replace(some_rows()[0], unsimulated="too many units")
     assert notes([row, row]) == ["not simulated: forestcoll on dgx_a100:boxes=2: too many units"]

@@ -1,4 +1,5 @@
 """Proof of certificates from their own numbers.
 
-To read: ``certificate``, ``allreduce_certificate``, and ``tree_loads``, which both use.
+To read: ``certificate`` (with ``priced_bounds``), ``allreduce_certificate``, and ``tree_loads``,
+which both use.
 """

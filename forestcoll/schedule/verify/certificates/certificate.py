@@ -1,7 +1,8 @@
 """Proof of a certificate from its own numbers: that the bound holds, and that it is attained.
 
-Problem: is the cut as narrow as is said, does no link carry more than U b trees, is that as fast as
-         the cut allows, and are there trees that load the links so?
+Problem: is the cut as narrow as is said, or do the prices prove the bound, does no link carry more
+         than U b trees, is that as fast as the bound allows, and are there trees that load the
+         links so?
 Input:   a certificate; nothing in it is believed.
 Output:  a verdict, or the first violation, by name.
 Cost:    one pass over the links, and a max-flow for each GPU from those done before: short ones.
@@ -25,11 +26,18 @@ from forestcoll.problem.certificate_document import (
     CertifiedLink,
     LimitOfK,
     OptimumCut,
+    OptimumPrices,
+    PricedLimitOfK,
+    SharedLimit,
 )
 from forestcoll.problem.collective import collective_of
 from forestcoll.schedule.verify.certificates.allreduce_certificate import (
     AllreduceCertificateVerdict,
     verify_allreduce_certificate,
+)
+from forestcoll.schedule.verify.certificates.priced_bounds import (
+    check_priced_limit,
+    check_priced_optimum,
 )
 from forestcoll.schedule.verify.certificates.tree_loads import TreeLoads, check_trees_exist
 from forestcoll.schedule.verify.naming import fail
@@ -91,10 +99,16 @@ def verify_certificate(
     if isinstance(certificate, AllreduceCertificate):
         return verify_allreduce_certificate(certificate)
     _check_network(certificate)
+    _check_shared(certificate)
     _check_weights(certificate)
-    _check_optimum(certificate, certificate.optimum)
+    if isinstance(certificate.optimum, OptimumPrices):
+        check_priced_optimum(certificate, certificate.optimum)
+    else:
+        _check_optimum(certificate, certificate.optimum)
     _check_speed(certificate)
-    if certificate.fixed_k is not None:
+    if isinstance(certificate.fixed_k, PricedLimitOfK):
+        check_priced_limit(certificate, certificate.fixed_k)
+    elif certificate.fixed_k is not None:
         _check_limit(certificate, certificate.fixed_k)
     _check_trees(certificate)
     weights = [gpu.weight for gpu in certificate.gpus]
@@ -124,6 +138,19 @@ def _check_network(certificate: Certificate) -> None:
     for link in certificate.links:
         if link.tail not in names or link.head not in names or link.tail == link.head:
             fail(f"link {_link(link)} must join two of the nodes")
+
+
+def _check_shared(certificate: Certificate) -> None:
+    """Shared capacities hold links of the network, and what these carry is added up right."""
+    carried = {(link.tail, link.head): link.trees for link in certificate.links}
+    _check_once((one.name for one in certificate.shared), "the shared capacities name")
+    for one in certificate.shared:
+        held = [(link.tail, link.head) for link in one.links]
+        _check_once((f"{tail} -> {head}" for tail, head in held), f"{one.name} holds")
+        if not held or not set(held) <= carried.keys():
+            fail(f"{one.name} must hold links of the network, one or more")
+        if one.trees != (found := sum(carried[ends] for ends in held)):
+            fail(f"the links of {one.name} carry {found} trees, not {one.trees}")
 
 
 def _check_once(names: Iterable[str], what: str) -> None:
@@ -213,11 +240,13 @@ def _crossing(
 
 def _check_speed(certificate: Certificate) -> None:
     """The loads make the congestion, that the time, and that is the bound unless k limits it."""
-    busiest = max(certificate.links, key=lambda link: link.trees / link.bandwidth_gb_s)
+    limits = [*certificate.links, *certificate.shared]
+    busiest = max(limits, key=lambda one: one.trees / one.bandwidth_gb_s)
     measured = busiest.trees / busiest.bandwidth_gb_s
     if measured != certificate.congestion:
+        name = busiest.name if isinstance(busiest, SharedLimit) else f"link {_link(busiest)}"
         fail(
-            f"link {_link(busiest)} carries {busiest.trees} trees over {busiest.bandwidth_gb_s} "
+            f"{name} carries {busiest.trees} trees over {busiest.bandwidth_gb_s} "
             f"GB/s: {measured} trees per GB/s, the most of any; the congestion claimed is "
             f"{certificate.congestion}"
         )

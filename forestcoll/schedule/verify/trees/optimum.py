@@ -1,4 +1,4 @@
-"""Whether the optimum that a forest claims is proved by its cut, and attained."""
+"""Whether the optimum that a forest claims is proved, by its cut or its prices, and attained."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from fractions import Fraction
 from typing import Literal
 
 from forestcoll.problem.optimum import Optimum
+from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.protocols import Claims
 from forestcoll.schedule.verify.naming import fail
+from forestcoll.schedule.verify.prices import priced_inverse_rate
 from forestcoll.topology.model import Topology
 
 __all__ = ["check_optimum"]
 
 
 def check_optimum(forest: Claims, claim: Optimum, congestion: Fraction) -> Literal[True]:
-    """The claimed cut proves the claimed bound, and the forest attains it."""
+    """The claimed cut, or prices, prove the claimed bound, and the forest attains it."""
     if claim.topology != forest.topology:
         fail(f"the optimum claimed is that of another topology, {claim.topology.name}")
     if (claim.weights, claim.reduction) != (forest.weights, forest.reduction):
@@ -24,11 +26,20 @@ def check_optimum(forest: Claims, claim: Optimum, congestion: Fraction) -> Liter
             f"the optimum claimed is that of another collective: {claim.collective}, where the "
             f"forest is to do {forest.collective}, or of other weights"
         )
-    bound = _cut_ratio(forest, claim.cut)
+    if claim.prices is None:
+        bound, proof = _cut_ratio(forest, claim.cut), "cut proves"
+    else:
+        bound, proof = priced_inverse_rate(claim.prices, copies=_copies(forest)), "prices prove"
+        if (claim.prices.topology, claim.prices.weights, claim.prices.reduction) != (
+            forest.topology,
+            forest.weights,
+            forest.reduction,
+        ):
+            fail("the prices of the optimum are of another network or collective")
     if claim.inverse_rate != bound:
-        fail(f"the optimum claims 1/x* = {claim.inverse_rate} s per GB, but its cut proves {bound}")
+        fail(f"the optimum claims 1/x* = {claim.inverse_rate} s per GB, but its {proof} {bound}")
     least = _least_trees(forest.topology, bound)
-    if claim.k != least:
+    if claim.prices is None and claim.k != least:
         fail(
             f"the optimum claims k = {claim.k} trees per root; the least that fills every "
             f"link with whole trees is {least}"
@@ -45,6 +56,11 @@ def check_optimum(forest: Claims, claim: Optimum, congestion: Fraction) -> Liter
                 f"{forest.k} trees per root are optimal at k / x* = {forest.k * bound}"
             )
     return True
+
+
+def _copies(forest: Claims) -> bool:
+    """Whether its switches may copy or add: then no bound may assume that they do not."""
+    return isinstance(forest, MulticastForest)
 
 
 def _least_trees(topology: Topology, bound: Fraction) -> int:

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from forestcoll.native.standard_output import printed_as_errors
 from lp.solver.backends import highs
-from lp.solver.backends.standard_output import printed_as_errors
 from lp.solver.solve import solve
 from tests.lp.solver.programs import settings, small
 

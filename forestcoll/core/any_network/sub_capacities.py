@@ -1,0 +1,382 @@
+"""The optimum of any directed network: capacities below those of the links, balanced at switches.
+
+Problem: what a schedule uses of every link is a vector c with
+
+             (a) 0 <= c_e <= b_e for every link e, c(links of K) <= C_K for every shared capacity K,
+             (b) c(into s) >= c(out of s) for every switch s: each unit that enters leaves once,
+             (c) c(links that leave S) >= x w(S) for every node set S that misses a GPU.
+
+         Conversely, trees of rate x can be packed into any such c, as it is balanced. So the
+         optimum x* is the largest x with such a c.
+Input:   a network, its limits in whole numbers, weights; what forwards and what must be reached.
+Output:  c and x in fractions, and prices of (a), (b), (c) that prove that no x is larger.
+Cost:    a linear program with one variable for each orbit of links that may have to be lowered;
+         per round one solution and a pass of max-flows over the GPUs. A network whose switches
+         receive what they send and that has no shared capacities needs none of this.
+Source:  ForestColl asks for balance at every node (its section 4); this is what takes its place.
+         docs/mathematics/any-network.md has the proof.
+
+Floats only propose: rounds end when no cut is violated by more than the solver's tolerance, then
+the equations that bind are solved in fractions, and the max-flows of the core test all cuts
+exactly. Where primal and dual do not meet, both are reported, and neither is called the optimum.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.core.any_network.cut_program import CutProgram, ExactPoint, Inside, Limits
+from forestcoll.core.balance import lower_to_balance
+from forestcoll.core.violation import violated_cut_between
+from forestcoll.errors import CapacityOverflowError, DisconnectedError, TimeLimitError
+from forestcoll.native import _core
+from forestcoll.problem.rate_bound import PricedCut, RateBound, SharedPrice, SwitchPrice
+from forestcoll.topology.model import Topology
+from forestcoll.topology.symmetry.automorphism import Orbits, find_orbits, no_symmetry
+
+__all__ = [
+    "Roles",
+    "Separation",
+    "SubCapacities",
+    "balanced_sub_capacities",
+    "find_symmetries",
+    "first_sets",
+]
+
+_MISSED = 4e-9
+"""By how much a cut must be violated, in units of the widest link, to be stated before the end."""
+
+_GRID = 2.0**40
+
+_COARSE = 2**20
+"""Steps of the widest link, for capacities that are not exact."""
+
+_SAFETY = 1e-8
+"""By how much such capacities are lowered, so that no tolerance of the solver breaks a limit."""
+
+_MOST_NODES = 4 * 10**6
+"""In the images of all priced cuts together."""
+
+_SYMMETRY_SHARE = 0.2
+"""Of the time, for finding symmetries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """What the nodes of a network do.
+
+    Parameters
+    ----------
+    weights : tuple of int, one entry a node
+        What is rooted there.
+    targets : tuple of bool, one entry a node
+        Whether all data must arrive there.
+    forwarding : tuple of bool, one entry a node
+        Whether it sends on what it receives, once.
+    """
+
+    weights: tuple[int, ...]
+    targets: tuple[bool, ...]
+    forwarding: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, topology: Topology, weights: Sequence[int], *, copying: bool = False) -> Roles:
+        """GPUs root by rank and are targets, all others forward; unless they copy, if some do."""
+        rooted = dict(zip(topology.compute, weights, strict=True))
+        return cls(
+            tuple(rooted.get(v, 0) for v in range(len(topology.nodes))),
+            tuple(not node.is_switch for node in topology.nodes),
+            tuple(node.is_switch and not (copying and node.multicast) for node in topology.nodes),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SubCapacities:
+    """Balanced capacities, the rate that trees in them attain, and a bound on every rate.
+
+    Parameters
+    ----------
+    capacity : list of Fraction, one entry a link
+        In the unit of the limits.
+    rate : Fraction
+        x, in that unit per unit of weight.
+    bound : Fraction
+        No rate is larger.
+    prices : RateBound
+        What proves the bound; of the network, whichever way its links run.
+    """
+
+    capacity: list[Fraction] = field(repr=False)
+    rate: Fraction
+    bound: Fraction
+    prices: RateBound = field(repr=False)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the rate is proved to be the largest."""
+        return self.rate == self.bound
+
+
+def balanced_sub_capacities(
+    network: Topology,
+    limits: Limits,
+    roles: Roles,
+    deadline: float,
+    orbits: Orbits | None = None,
+) -> SubCapacities:
+    """Find the largest rate and capacities for it, with prices that prove it.
+
+    Parameters
+    ----------
+    network : Topology
+        Out-trees are packed into it: that of a reduction has every link reversed.
+    limits : Limits
+    roles : Roles
+    deadline : float
+        Of ``time.monotonic``.
+    orbits : Orbits, optional
+        Under symmetries that keep limits and roles; searched for if not given.
+
+    Returns
+    -------
+    SubCapacities
+        ``is_exact`` unless the time was short, the exact numbers are too large, or no basis is
+        exactly optimal.
+
+    Raises
+    ------
+    SolverError
+        If HiGHS fails.
+    """
+    if orbits is None:
+        orbits = find_symmetries(network, roles, deadline)
+    found = _solved(network, limits, roles, deadline, orbits)
+    if found is None:  # a symmetric cut has too many images to be listed
+        found = _solved(network, limits, roles, deadline, no_symmetry(network))
+    assert found is not None
+    return found
+
+
+def find_symmetries(network: Topology, roles: Roles, deadline: float) -> Orbits:
+    """Search for symmetries that keep limits, weights and what nodes do, for a share of time."""
+    seconds = _SYMMETRY_SHARE * max(deadline - time.monotonic(), 0)
+    nodes = zip(roles.weights, roles.targets, roles.forwarding, strict=True)
+    number: dict[tuple[int, bool, bool], int] = {}
+    marks = [number.setdefault(node, len(number)) for node in nodes]
+    return find_orbits(network, seconds, marks=marks)
+
+
+def _solved(
+    network: Topology, limits: Limits, roles: Roles, deadline: float, orbits: Orbits
+) -> SubCapacities | None:
+    """Run the rounds; None if the cuts that bind are too many to be listed."""
+    forwarding = [v for v, forwards in enumerate(roles.forwarding) if forwards]
+    program = CutProgram(network, limits, roles.weights, forwarding, orbits)
+    separation = Separation(network, roles)
+    for inside in first_sets(network, roles):
+        program.add(inside)
+    capacity = np.array([one / max(limits.link) for one in limits.link])
+    while True:
+        try:
+            capacity, rate = program.solve(deadline)
+        except TimeLimitError:
+            return _rounded(program, orbits, capacity, program.near_prices())
+        if program.add_all(separation.near(capacity, rate)):
+            continue
+        point = program.exact()
+        if point is None or not program.satisfies(point):
+            return _rounded(program, orbits, capacity, program.near_prices())
+        try:
+            violated = separation.exactly(point)
+        except CapacityOverflowError:
+            return _rounded(program, orbits, capacity, point.prices)
+        if not violated:
+            return _proved(program, orbits, point)
+        if not program.add_all(violated):
+            return _rounded(program, orbits, capacity, point.prices)
+
+
+def first_sets(network: Topology, roles: Roles) -> Iterator[Inside]:
+    """All nodes but one target, for each; all but the nodes of a box, for each."""
+    size = len(network.nodes)
+    boxes: dict[int, list[int]] = {}
+    for v, node in enumerate(network.nodes):
+        if node.box is not None:
+            boxes.setdefault(node.box, []).append(v)
+    targets = [[v] for v in range(size) if roles.targets[v]]
+    for missing in (*targets, *boxes.values()):
+        inside = np.ones(size, dtype=np.bool_)
+        inside[missing] = False
+        if any(roles.targets[v] for v in missing) and any(
+            weight for v, weight in enumerate(roles.weights) if inside[v]
+        ):
+            yield inside
+
+
+# --- cuts ---------------------------------------------------------------------------------------
+
+
+class Separation:
+    """Finds cuts that capacities and a rate violate."""
+
+    def __init__(self, network: Topology, roles: Roles) -> None:
+        self._network = network
+        self._weights = np.array(roles.weights, dtype=object)
+        self._target = np.array(roles.targets, dtype=np.uint8)
+        self._whole = sum(roles.weights)
+
+    def near(self, capacity: npt.NDArray[np.float64], rate: float) -> list[Inside]:
+        """Return a set for each target that floats, rounded down, clearly do not reach.
+
+        ``rate`` is that of all weights together, in the unit of the capacities.
+        """
+        trees = [int(rate / self._whole * _GRID * int(weight)) for weight in self._weights]
+        rooted = np.array(trees, dtype=np.int64)
+        grid = np.floor(np.minimum(capacity, rate) * _GRID).astype(np.int64)
+        return list(self._violated(grid, rooted, int(_MISSED * _GRID)))
+
+    def exactly(self, point: ExactPoint) -> list[Inside]:
+        """Return a set for each target that an exact point does not reach.
+
+        Raises
+        ------
+        CapacityOverflowError
+            If the numbers do not fit 62 bits.
+        """
+        whole = math.lcm(point.rate.denominator, *(c.denominator for c in point.capacity))
+        total = point.rate * whole * self._whole
+        numbers = [int(min(c * whole, total)) for c in point.capacity]
+        if max(sum(numbers), int(total)) >= 2**62:
+            raise CapacityOverflowError("the exact sub-capacities are beyond 64-bit arithmetic")
+        rooted = np.array([int(point.rate * whole * int(w)) for w in self._weights], dtype=np.int64)
+        return list(self._violated(np.array(numbers, dtype=np.int64), rooted, 0))
+
+    def of_whole(self, capacity: npt.NDArray[np.int64]) -> list[Inside]:
+        """Return a set for each target that as many trees as the weights say do not reach."""
+        return list(self._violated(capacity, self._weights.astype(np.int64), 0))
+
+    def _violated(
+        self, capacity: npt.NDArray[np.int64], rooted: npt.NDArray[np.int64], least: int
+    ) -> Iterator[Inside]:
+        passed, targets = 0, int(self._target.sum())
+        while passed < targets:
+            found = violated_cut_between(
+                self._network, capacity, rooted, self._target, passed=passed
+            )
+            if found is None:
+                return
+            if found.shortage > least:
+                yield found.inside
+            passed = found.passed + 1
+
+
+# --- what comes out -----------------------------------------------------------------------------
+
+
+def _proved(program: CutProgram, orbits: Orbits, point: ExactPoint) -> SubCapacities | None:
+    """Return an exact point with the bound of its prices; None if they are too many to list."""
+    prices = _spread(program, orbits, point.prices)
+    if prices is None:
+        return None
+    return SubCapacities(point.capacity, point.rate, _bound(program, prices), prices)
+
+
+def _rounded(
+    program: CutProgram,
+    orbits: Orbits,
+    capacity: npt.NDArray[np.float64],
+    prices: Mapping[int, Fraction],
+) -> SubCapacities | None:
+    """Return capacities on a grid, made exact and balanced, with the bound of some prices."""
+    network, limits = program.network, program.limits
+    widest = max(limits.link)
+    steps = np.floor(capacity * (1 - _SAFETY) * _COARSE).astype(np.int64).tolist()
+    lower_to_balance(network, steps, forwarding=program.forwarding)
+    step = Fraction(widest, _COARSE)
+    rate = _rate(program, steps) * step
+    known = _spread(program, orbits, prices)
+    if known is None:
+        return None
+    return SubCapacities([step * one for one in steps], rate, _bound(program, known), known)
+
+
+def _rate(program: CutProgram, steps: Sequence[int]) -> Fraction:
+    """Return the rate that whole capacities attain: 0 if some target is not reached."""
+    network = program.network
+    links, weights = network.integer_capacities, program.weights
+    try:
+        p, q, _, _ = _core.bottleneck(
+            len(network.nodes),
+            links.tail,
+            links.head,
+            np.array(steps, dtype=np.int64),
+            np.array(weights, dtype=np.int64),
+            np.array([not node.is_switch for node in network.nodes], dtype=np.uint8),
+            1,
+            None,
+        )
+    except DisconnectedError:
+        return Fraction(0)
+    return Fraction(q, p)
+
+
+def _bound(program: CutProgram, prices: RateBound) -> Fraction:
+    return prices.room(program.limits.link, program.limits.shared) / prices.covered
+
+
+def _spread(
+    program: CutProgram, orbits: Orbits, prices: Mapping[int, Fraction]
+) -> RateBound | None:
+    """Give each cut, switch and shared capacity that is alike an even share of its row's price."""
+    network = program.network
+    moves = [np.argsort(generator) for generator in orbits.generators]
+    room = _MOST_NODES // len(network.nodes)
+    cuts: dict[tuple[int, ...], Fraction] = defaultdict(Fraction)
+    single: dict[str, dict[int, Fraction]] = {"switch": {}, "shared": {}}
+    for number, price in prices.items():
+        one = program.stated[number]
+        if price <= 0:
+            continue
+        if one.kind != "cut":
+            single[one.kind] |= dict.fromkeys(one.members, price / len(one.members))
+            continue
+        images = list(_images(program.sets[one.members[0]], moves, room))
+        room -= len(images)
+        if room < 0:
+            return None
+        for nodes in images:
+            cuts[nodes] += price / len(images)
+    return RateBound(
+        topology=network,
+        cuts=tuple(PricedCut(nodes, price) for nodes, price in sorted(cuts.items())),
+        switches=tuple(SwitchPrice(*one) for one in sorted(single["switch"].items())),
+        shared=tuple(
+            SharedPrice(network.shared[number].name, price)
+            for number, price in sorted(single["shared"].items())
+        ),
+        weights=tuple(program.weights[v] for v in network.compute),
+    )
+
+
+def _images(
+    inside: Inside, moves: Sequence[npt.NDArray[np.int64]], most: int
+) -> Iterator[tuple[int, ...]]:
+    """Yield the images of a set under a group, itself first, up to one more than so many."""
+    seen = {inside.tobytes()}
+    waiting = [inside]
+    while waiting:
+        one = waiting.pop()
+        yield tuple(np.flatnonzero(one).tolist())
+        for move in moves:
+            image = one[move]
+            if len(seen) <= most and (key := image.tobytes()) not in seen:
+                seen.add(key)
+                waiting.append(image)

@@ -1,0 +1,89 @@
+"""Balanced capacities in whole numbers of trees.
+
+Problem: links carry whole numbers of trees at most; which of it can trees use that leave no switch
+         with less in than out, and share what links share?
+Input:   a network, whole limits, the trees rooted at each node.
+Output:  whole capacities within the limits that carry the trees, or that none were found.
+Cost:    a linear program, by cutting planes as in
+         :mod:`forestcoll.core.any_network.sub_capacities`; where its vertex is not whole, an
+         integer program.
+Source:  ForestColl E.4 leaves networks whose rounded links are not balanced out. Without shared
+         capacities the linear program had a whole vertex in all of some 5,800 cases that were
+         tried, which is not proved. With them there may be no whole solution where there is
+         a fractional one.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.core.any_network.cut_program import CutProgram, ExactPoint, Limits
+from forestcoll.core.any_network.sub_capacities import Roles, Separation, first_sets
+from forestcoll.errors import InfeasibleError, SolverError, TimeLimitError
+from forestcoll.topology.model import Topology
+from forestcoll.topology.symmetry.automorphism import no_symmetry
+
+__all__ = ["whole_capacities"]
+
+_NEAR = 2.0**-20
+"""By how much a float may miss the whole number that it stands for; that one is then checked."""
+
+
+def whole_capacities(
+    network: Topology, limits: Limits, trees: Roles, deadline: float
+) -> npt.NDArray[np.int64] | None:
+    """Find whole capacities within the limits that carry the trees of all roots.
+
+    Parameters
+    ----------
+    network : Topology
+        Out-trees are packed into it.
+    limits : Limits
+        In trees.
+    trees : Roles
+        Its weights are the trees rooted at each node.
+    deadline : float
+        Of ``time.monotonic``.
+
+    Returns
+    -------
+    int64 array or None
+        Of each link. None if there are none, or none were found by the deadline.
+    """
+    # No link carries a tree more often than there are GPUs behind it; floats like small numbers.
+    most = sum(trees.weights) * sum(trees.targets)
+    within = Limits(tuple(min(one, most) for one in limits.link), limits.shared)
+    for whole in (False, True):
+        try:
+            found = _carrying(network, within, trees, deadline, whole)
+        except InfeasibleError:
+            return None
+        except (TimeLimitError, SolverError):
+            continue
+        if found is not None:
+            return found
+    return None
+
+
+def _carrying(
+    network: Topology, limits: Limits, trees: Roles, deadline: float, whole: bool
+) -> npt.NDArray[np.int64] | None:
+    """Return the solution of the program, if it is whole."""
+    forwarding = [v for v, forwards in enumerate(trees.forwarding) if forwards]
+    program = CutProgram(network, limits, trees.weights, forwarding, no_symmetry(network), unit=1)
+    program.fix_rate(whole=whole)
+    separation = Separation(network, trees)
+    for inside in first_sets(network, trees):
+        program.add(inside)
+    while True:
+        capacity, total = program.solve(deadline)
+        nearest = np.rint(capacity).astype(np.int64)
+        is_whole = bool((np.abs(capacity - nearest) < _NEAR).all())
+        missed = separation.of_whole(nearest) if is_whole else separation.near(capacity, total)
+        if program.add_all(missed):
+            continue
+        point = ExactPoint([Fraction(one) for one in nearest.tolist()], Fraction(1), {})
+        return nearest if is_whole and not missed and program.satisfies(point) else None

@@ -1,0 +1,206 @@
+"""A bound on every one-way schedule of a network, as numbers that anybody can add up.
+
+Problem: how fast can an allgather, broadcast, reduce-scatter or reduce be at most, on a network
+         whose switches may send more than they receive, and whose links may share capacities?
+         Prices prove a bound: y_S of node sets S that each miss a GPU, p_s of switches s, g_K of
+         shared capacities K, all from 0 up, so that the sum of y_S w(S) is 1. With
+
+             need_e = sum of y_S over the S that e leaves + p_head - p_tail
+                      - sum of g_K over the K that hold e
+
+         every rate x is at most
+
+             sum_e b_e max(0, need_e) + sum_K C_K g_K.
+
+Input:   a topology, weights, prices.
+Output:  1/x*, as far as the prices prove it, exactly.
+Cost:    linear in the links and in what the sets hold.
+Source:  weak duality of the program of :mod:`forestcoll.core.any_network.sub_capacities`. A
+         schedule of rate x puts c_e <= b_e on every link: at least x w(S) leave S, a switch
+         receives what it sends, the links of K carry C_K at most. Multiply each of these by its
+         price and add them up.
+
+In a reduction every link is reversed: e must enter S, and p_tail - p_head takes the place of
+p_head - p_tail. One set with the price 1 / w(S) alone is the bound of a cut.
+
+Models. The price of a switch assumes that it forwards each unit once. So a bound that prices no
+switch marked ``multicast`` also holds where marked switches copy and add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.problem.cuts import Cut
+from forestcoll.topology.describe import counted, decimal
+from forestcoll.topology.model import Topology
+
+__all__ = ["PricedCut", "RateBound", "SharedPrice", "SwitchPrice"]
+
+
+@dataclass(frozen=True, slots=True)
+class PricedCut:
+    """A node set S that misses a GPU.
+
+    Parameters
+    ----------
+    nodes : tuple of int
+        Positions, sorted.
+    price : Fraction
+        y_S, from 0 up.
+    """
+
+    nodes: tuple[int, ...]
+    price: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchPrice:
+    """The price p_s of a switch or relay, from 0 up: it sends no more than it receives."""
+
+    switch: int
+    price: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPrice:
+    """The price g_K of the shared capacity of that name, from 0 up."""
+
+    name: str
+    price: Fraction
+
+
+@dataclass(frozen=True)
+class RateBound:
+    """No schedule of its model is faster.
+
+    Parameters
+    ----------
+    topology : Topology
+    cuts : tuple of PricedCut
+    switches : tuple of SwitchPrice
+        Those not named have the price 0.
+    shared : tuple of SharedPrice
+        The same.
+    weights : tuple of int
+        Of each rank.
+    reduction : bool
+        Whether data is summed up on its way to the roots.
+    """
+
+    topology: Topology
+    cuts: tuple[PricedCut, ...] = field(repr=False)
+    switches: tuple[SwitchPrice, ...] = field(repr=False)
+    shared: tuple[SharedPrice, ...] = field(repr=False)
+    weights: tuple[int, ...]
+    reduction: bool = False
+
+    @classmethod
+    def of_cut(
+        cls, topology: Topology, nodes: Iterable[int], weights: tuple[int, ...], reduction: bool
+    ) -> RateBound:
+        """Return the bound of a single cut."""
+        alone = PricedCut(tuple(sorted(nodes)), Fraction(1))
+        return cls(topology, (alone,), (), (), weights, reduction)
+
+    @property
+    def covered(self) -> Fraction:
+        """Sum of y_S w(S): what the prices take of a schedule for each unit of its rate."""
+        weight = dict(zip(self.topology.compute, self.weights, strict=True))
+        return sum(
+            (one.price * sum(weight.get(v, 0) for v in one.nodes) for one in self.cuts),
+            start=Fraction(0),
+        )
+
+    def link_prices(self) -> list[Fraction]:
+        """Return max(0, need_e) of every link, in the order of ``topology.links``."""
+        none = Fraction(0)
+        level = {one.switch: one.price for one in self.switches}
+        around: list[set[int]] = [set() for _ in self.topology.nodes]
+        for number, one in enumerate(self.cuts):
+            for node in one.nodes:
+                around[node].add(number)
+        charged = self._charged()
+        found = []
+        for link in self.topology.links:
+            near, far = (link.head, link.tail) if self.reduction else (link.tail, link.head)
+            left = around[near] - around[far]
+            need = sum((self.cuts[i].price for i in left), start=none)
+            need += level.get(far, none) - level.get(near, none)
+            found.append(max(none, need - charged.get((link.tail, link.head), none)))
+        return found
+
+    def _charged(self) -> dict[tuple[int, int], Fraction]:
+        """Return the sum of g_K over the shared capacities that hold each link."""
+        charged: dict[tuple[int, int], Fraction] = {}
+        for group, price in zip(self.topology.shared, self.shared_prices(), strict=True):
+            for ends in group.links if price else ():
+                charged[ends] = charged.get(ends, Fraction(0)) + price
+        return charged
+
+    @property
+    def inverse_rate(self) -> Fraction:
+        """The bound on 1/x*, in s/GB."""
+        links = [link.bandwidth_gb_s for link in self.topology.links]
+        return self.covered / self.room(links, [one.bandwidth_gb_s for one in self.topology.shared])
+
+    @property
+    def algbw_gb_s(self) -> Fraction:
+        """The bound on the algorithmic bandwidth, in GB/s."""
+        return sum(self.weights) / self.inverse_rate
+
+    def shared_prices(self) -> list[Fraction]:
+        """Return g_K of every shared capacity, in the order of ``topology.shared``."""
+        price = {one.name: one.price for one in self.shared}
+        return [price.get(group.name, Fraction(0)) for group in self.topology.shared]
+
+    def room(self, links: Sequence[Fraction | int], shared: Sequence[Fraction | int]) -> Fraction:
+        """Sum up the prices of what links and shared capacities carry, in the topology's order."""
+        priced = (*self.link_prices(), *self.shared_prices())
+        return sum(
+            (price * amount for price, amount in zip(priced, (*links, *shared), strict=True)),
+            start=Fraction(0),
+        )
+
+    @property
+    def is_single_cut(self) -> bool:
+        """Whether it is the bound of a cut alone."""
+        return len(self.cuts) == 1 and not self.switches and not self.shared
+
+    @property
+    def copying(self) -> bool:
+        """Whether it also holds where switches marked ``multicast`` copy and add."""
+        return not any(self.topology.nodes[one.switch].multicast for one in self.switches)
+
+    @property
+    def widest(self) -> Cut:
+        """The cut with the highest price, the first of several."""
+        best = max(self.cuts, key=lambda one: one.price)
+        return Cut(self.topology, best.nodes, self.weights, self.reduction)
+
+    def in_words(self) -> list[str]:
+        """Name what binds: cuts, switches and shared capacities, those of high prices first."""
+        lines = [
+            Cut(self.topology, one.nodes, self.weights, self.reduction).in_words()
+            for one in sorted(self.cuts, key=lambda one: -one.price)
+        ]
+        lines += [
+            self._switch_in_words(one.switch)
+            for one in sorted(self.switches, key=lambda one: -one.price)
+        ]
+        capacity = {group.name: group for group in self.topology.shared}
+        for one in sorted(self.shared, key=lambda one: -one.price):
+            group = capacity[one.name]
+            links = counted(len(group.links), "link")
+            lines.append(f"{one.name}: {links} share {decimal(group.bandwidth_gb_s)} GB/s")
+        return lines
+
+    def _switch_in_words(self, switch: int) -> str:
+        node = self.topology.nodes[switch]
+        into = decimal(self.topology.ingress_gb_s[switch])
+        out = decimal(self.topology.egress_gb_s[switch])
+        if self.reduction:
+            return f"{node.kind} {node.name}: of {into} GB/s in, only {out} GB/s can leave"
+        return f"{node.kind} {node.name}: of {out} GB/s out, only {into} GB/s enter"
