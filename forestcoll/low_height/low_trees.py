@@ -20,6 +20,7 @@ import numpy.typing as npt
 from forestcoll.core.problem import is_target
 from forestcoll.native import _core
 from forestcoll.problem.optimum import Optimum
+from forestcoll.schedule.flowing import slowest_of_loads
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.topology.model import Topology
 
@@ -151,7 +152,7 @@ def low_trees(
 
 
 def _congestion(network: Topology, routes: Routes) -> Fraction:
-    """Return the most trees that a link carries, for each GB/s."""
+    """Return the most trees that a link or shared capacity carries, for each GB/s."""
     size = len(network.nodes)
     within = np.ones(max(len(routes.hop) - 1, 0), dtype=np.bool_)
     within[routes.first_hop[1:-1] - 1] = False
@@ -161,10 +162,5 @@ def _congestion(network: Topology, routes: Routes) -> Fraction:
     load = np.zeros(len(used), dtype=np.int64)
     np.add.at(load, place, trees)
     carried = dict(zip(used.tolist(), load.tolist(), strict=True))
-    return max(
-        (
-            carried.get(link.tail * size + link.head, 0) / link.bandwidth_gb_s
-            for link in network.links
-        ),
-        default=Fraction(0),
-    )
+    loads = [carried.get(link.tail * size + link.head, 0) for link in network.links]
+    return slowest_of_loads(network, loads)[0]

@@ -32,6 +32,7 @@ import numpy.typing as npt
 from forestcoll.multicast.path_choice import PathChoice
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.cost.measures import cost
+from forestcoll.schedule.flowing import slowest_of_loads
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest, Walks
 from forestcoll.topology.describe import LinkClass, decimal, link_classes, link_groups
@@ -227,9 +228,8 @@ def _distinct(
 
 def _congestion(forest: MulticastForest) -> Fraction:
     """Return the largest load over bandwidth of a link; what is claimed, if no data move."""
-    loads = zip(forest.loads(), forest.topology.links, strict=True)
-    slowness = [load / link.bandwidth_gb_s for load, link in loads if load]
-    return max(slowness, default=forest.congestion)
+    congestion, busiest = slowest_of_loads(forest.topology, forest.loads())
+    return forest.congestion if busiest is None else congestion
 
 
 # --- what it saves -----------------------------------------------------------------------------

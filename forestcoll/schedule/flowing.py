@@ -1,7 +1,7 @@
 """The model of time: all pieces of the data flow at once, and phases share the links.
 
 Problem: T(M) = M max over links e of (the sum over the phases of load(e) / (W k)) / b(e), W the sum
-         of the weights of a phase.
+         of the weights of a phase; likewise of shared capacities, which all their links load.
 Input:   schedules of trees; or loads of links as parts of the data.
 Output:  the exact time per gigabyte, the first link that takes so long, the loads.
 Cost:    one pass over the hops of the physical paths.
@@ -18,7 +18,7 @@ computes its own.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -30,7 +30,7 @@ from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.topology.model import Topology
 
-__all__ = ["AnyForest", "Flow", "flow_of_loads", "flowing", "link_loads"]
+__all__ = ["AnyForest", "Flow", "flow_of_loads", "flowing", "link_loads", "slowest_of_loads"]
 
 AnyForest = Forest | FactoredForest | MulticastForest
 """A schedule of one phase."""
@@ -45,14 +45,15 @@ class Flow:
     time_s_per_gb : Fraction
         Seconds for one gigabyte of data; 0 if nothing moves.
     busiest_link : tuple of str, optional
-        Tail and head of the (first) link that is busy for longest; None if nothing moves.
+        Tail and head of the (first) link that is busy for longest, or the name of a shared
+        capacity; None if nothing moves.
     loads : tuple of int
         Over each link of the topology, in its order: ``loads[i] / whole`` of the data.
     whole : int
     """
 
     time_s_per_gb: Fraction
-    busiest_link: tuple[str, str] | None
+    busiest_link: tuple[str, ...] | None
     loads: tuple[int, ...] = field(repr=False)
     whole: int = field(repr=False)
 
@@ -99,15 +100,38 @@ def loads_of_routes(topology: Topology, routes: Routes) -> list[int]:
 
 def flow_of_loads(topology: Topology, loads: Sequence[int], whole: int) -> Flow:
     """Return how long links take for ``loads[i] / whole`` of the data, all at once."""
+    congestion, busiest = slowest_of_loads(topology, loads)
+    return Flow(congestion / whole, busiest, tuple(loads), whole)
+
+
+def slowest_of_loads(
+    topology: Topology, loads: Sequence[int] | Sequence[Fraction]
+) -> tuple[Fraction, tuple[str, ...] | None]:
+    """Return the largest load / bandwidth and the first link or shared capacity that has it.
+
+    A link is named by its tail and head, a shared capacity by its name; None if nothing moves. The
+    load of a shared capacity is that of all its links together.
+    """
     slowness = [
         load / link.bandwidth_gb_s for load, link in zip(loads, topology.links, strict=True)
     ]
     congestion = max(slowness, default=Fraction(0))
+    of_groups = list(_group_slowness(topology, loads))
+    if max(of_groups, default=Fraction(0)) > congestion:
+        congestion = max(of_groups)
+        return congestion, (topology.shared[of_groups.index(congestion)].name,)
     if congestion == 0:
-        return Flow(Fraction(0), None, tuple(loads), whole)
+        return Fraction(0), None
     busiest = topology.links[slowness.index(congestion)]
-    ends = topology.nodes[busiest.tail].name, topology.nodes[busiest.head].name
-    return Flow(congestion / whole, ends, tuple(loads), whole)
+    return congestion, (topology.nodes[busiest.tail].name, topology.nodes[busiest.head].name)
+
+
+def _group_slowness(
+    topology: Topology, loads: Sequence[int] | Sequence[Fraction]
+) -> Iterator[Fraction]:
+    """Yield load / capacity of each shared capacity."""
+    for members, limit in topology.shared_places:
+        yield sum((loads[i] for i in members), Fraction(0)) / limit
 
 
 def _over_hops(routes: Routes, nodes: int) -> Mapping[tuple[int, int], int]:

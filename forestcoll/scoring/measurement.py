@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.schedule.flowing import slowest_of_loads
 from forestcoll.scoring.file_bounds import FileBound
 from forestcoll.topology.model import Topology
 
@@ -21,7 +22,7 @@ class Measurement:
     algbw_gb_s : Fraction, optional
         None if nothing is sent.
     busiest_link : tuple of str, optional
-        Tail and head of the first one that is busy for longest.
+        Tail and head of the first one that is busy for longest, or the name of a shared capacity.
     bound : FileBound, optional
         None for a single GPU.
     loads : tuple of Fraction
@@ -29,7 +30,7 @@ class Measurement:
     """
 
     algbw_gb_s: Fraction | None
-    busiest_link: tuple[str, str] | None
+    busiest_link: tuple[str, ...] | None
     bound: FileBound | None
     loads: tuple[Fraction, ...] = field(repr=False)
 
@@ -43,10 +44,7 @@ class Measurement:
 
 def measured(topology: Topology, loads: Sequence[Fraction], bound: FileBound | None) -> Measurement:
     """Measure what links carry, in shares of the data, in the order of the topology."""
-    busy = [load / e.bandwidth_gb_s for load, e in zip(loads, topology.links, strict=True)]
-    slowest = max(busy, default=Fraction(0))
-    if not slowest:
+    slowest, names = slowest_of_loads(topology, loads)
+    if names is None:
         return Measurement(None, None, bound, tuple(loads))
-    link = topology.links[busy.index(slowest)]
-    names = topology.nodes[link.tail].name, topology.nodes[link.head].name
     return Measurement(1 / slowest, names, bound, tuple(loads))

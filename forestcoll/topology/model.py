@@ -236,6 +236,15 @@ class Topology(InBrief):
         return {(link.tail, link.head): link for link in self.links}
 
     @cached_property
+    def shared_places(self) -> tuple[tuple[tuple[int, ...], Fraction], ...]:
+        """The shared capacities: places of their links in ``links``, and their bandwidth."""
+        place = {(link.tail, link.head): i for i, link in enumerate(self.links)}
+        return tuple(
+            (tuple(place[ends] for ends in group.links), group.bandwidth_gb_s)
+            for group in self.shared
+        )
+
+    @cached_property
     def ingress_gb_s(self) -> tuple[Fraction, ...]:
         """Total bandwidth into each node."""
         return self._totals([link.head for link in self.links])

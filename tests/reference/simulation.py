@@ -11,6 +11,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from forestcoll.schedule.program import Program
+from forestcoll.topology import Topology
 
 __all__ = ["Job", "fair_finish_s", "jobs_of"]
 
@@ -38,6 +39,7 @@ def jobs_of(
     rates: dict[_Resource, Fraction] = {
         (link.tail, link.head): link.bandwidth_gb_s * 10**9 for link in topology.links
     }
+    rates |= {("shared", one.name): one.bandwidth_gb_s * 10**9 for one in topology.shared}
     jobs = []
     messages = program.message.tolist()
     for t in range(program.num_transfers):
@@ -53,7 +55,7 @@ def jobs_of(
         jobs.append(
             Job(
                 size=program.size(t) * size_bytes,
-                links=tuple(links),
+                links=(*links, *_groups(topology, links)),
                 adder=adder,
                 latency=Fraction(latency) / 10**6,
                 needs=tuple(program.needs(t).tolist()),
@@ -62,6 +64,11 @@ def jobs_of(
             )
         )
     return jobs, rates
+
+
+def _groups(topology: Topology, links: list[tuple[int, int]]) -> list[_Resource]:
+    """The shared capacities that the links of a path load, once for each link."""
+    return [("shared", one.name) for one in topology.shared for link in links if link in one.links]
 
 
 class _Run:

@@ -10,7 +10,7 @@ __all__ = ["fits"]
 
 
 def fits(schedule: StepSchedule) -> bool:
-    """Every transfer leaves in time to arrive, and no link ever carries more than it can."""
+    """Every transfer leaves in time to arrive, and no link or group ever carries more than it can."""
     topology, clock, paths = schedule.topology, schedule.clock, schedule.routes.paths()
     assert clock is not None
     flat = [path for link in sorted(paths) for path in paths[link]]
@@ -33,11 +33,16 @@ def fits(schedule: StepSchedule) -> bool:
         for way, delay in zip(ways, delays, strict=True):
             at = start
             for hop, late in zip(pairwise(way.nodes), delay, strict=True):
-                uses[hop].append((at, at + left - start, rate * way.multiplicity / trees))
+                use = (at, at + left - start, rate * way.multiplicity / trees)
+                uses[hop].append(use)
+                for group in topology.shared:
+                    if hop in group.links:
+                        uses[group.name].append(use)
                 at += late
+    widths = {(e.tail, e.head): e.bandwidth_gb_s for e in topology.links}
+    widths |= {group.name: group.bandwidth_gb_s for group in topology.shared}
     return all(
-        sum(rate for begin, end, rate in used if begin <= moment < end)
-        <= topology.link_between[hop].bandwidth_gb_s
-        for hop, used in uses.items()
+        sum(rate for begin, end, rate in used if begin <= moment < end) <= widths[thing]
+        for thing, used in uses.items()
         for moment, _, _ in used
     )

@@ -2,9 +2,9 @@
 
 Problem: seconds for a gigabyte, latencies left out, *flowing*: M max over links of load / b, where
          the data is cut into pieces that are all under way at once and the phases of an allreduce
-         share the links; *in steps*: M times the sum over the steps of their slowest links, where
-         nothing is passed on before a step has ended; and the *finish* of a clock, where a
-         schedule has one.
+         share the links (a shared capacity counts as a link that bears the loads of all of its
+         links); *in steps*: M times the sum over the steps of their slowest links, where nothing is
+         passed on before a step has ended; and the *finish* of a clock, where a schedule has one.
 Input:   a schedule; a forest's claimed congestion is not used.
 Output:  exact times, algorithmic bandwidths, the load of every link.
 Cost:    one pass over the hops of the physical paths, in each step.
@@ -50,7 +50,8 @@ class Cost:
         Seconds for one gigabyte of data (in all, over all GPUs; in an all-to-all, that each GPU
         sends).
     busiest_link : tuple of str
-        Tail and head of the (first) link that is busy for longest.
+        Tail and head of the (first) link that is busy for longest, or the name of a shared
+        capacity.
     loads : tuple of int
         Over each link of the topology, in its order: ``loads[i] / whole`` of the data. Of a single
         forest, in trees.
@@ -58,7 +59,7 @@ class Cost:
     """
 
     time_s_per_gb: Fraction
-    busiest_link: tuple[str, str]
+    busiest_link: tuple[str, ...]
     loads: tuple[int, ...] = field(repr=False)
     whole: int = field(repr=False)
 

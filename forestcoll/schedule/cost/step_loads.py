@@ -48,7 +48,8 @@ class Traffic:
     Parameters
     ----------
     time_s_per_gb : Fraction
-        The sum over the steps of the time of their slowest links, for one gigabyte of data.
+        The sum over the steps of the time of their slowest links (or shared capacities), for one
+        gigabyte of data.
     steps : int
         How many there are; of a forest, hops of the tallest tree.
     loads : tuple of int
@@ -159,10 +160,12 @@ def _measure(
     links = len(routes.tail)
     link_of_hop = np.repeat(np.arange(links), np.diff(rows[routes.first_path]) if links else 0)
     path_of_hop = np.repeat(np.arange(len(rows) - 1), np.diff(rows))
-    slowness, per = _slowness(topology)
-    often = int(np.diff(rows).max(initial=1))  # a path may come over a link again
-    kind = np.int64 if most * common * often * int(max(slowness, default=1)) < 2**63 else object
-    share, slowness = share.astype(kind), slowness.astype(kind)
+    slowness, of_groups, per = _slowness(topology)
+    often = int(np.diff(rows).max(initial=1))  # a path may come over a link, or its group, again
+    greatest = max([1, *slowness.tolist(), *of_groups.tolist()])
+    kind = np.int64 if most * common * often * greatest < 2**63 else object
+    share, slowness, of_groups = (each.astype(kind) for each in (share, slowness, of_groups))
+    members = [np.array(places) for places, _ in topology.shared_places]
 
     total, slowest, steps = np.zeros(len(topology.links), dtype=kind), 0, 0
     for amounts in sent:
@@ -172,7 +175,9 @@ def _measure(
         if len(named):
             np.add.at(load, hops, named[path_of_hop] * common)
         total += load
-        slowest += int((load * slowness).max(initial=0))
+        together = np.array([load[places].sum() for places in members], dtype=kind)
+        busiest = (load * slowness).max(initial=0), (together * of_groups).max(initial=0)
+        slowest += int(max(busiest))
         steps += 1
     whole *= common
     return Traffic(Fraction(slowest, whole * per), steps, tuple(total.tolist()), whole)
@@ -207,8 +212,15 @@ def _shares(routes: Routes) -> tuple[_Amounts, int]:
     return trees * np.repeat(common // of_link, many), common
 
 
-def _slowness(topology: Topology) -> tuple[_Amounts, int]:
-    """Return whole numbers in proportion to 1 / bandwidth, and what 1 s per GB is among them."""
+def _slowness(topology: Topology) -> tuple[_Amounts, _Amounts, int]:
+    """Return whole numbers in proportion to 1 / bandwidth, and what 1 s per GB is among them.
+
+    First those of the links, then those of the shared capacities.
+    """
     widths = [link.bandwidth_gb_s for link in topology.links]
-    per = math.lcm(*(width.numerator for width in widths))
-    return np.array([int(per / width) for width in widths], dtype=object), per
+    limits = [limit for _, limit in topology.shared_places]
+    per = math.lcm(*(width.numerator for width in widths + limits))
+    of_links, of_groups = (
+        np.array([int(per / width) for width in each], dtype=object) for each in (widths, limits)
+    )
+    return of_links, of_groups, per

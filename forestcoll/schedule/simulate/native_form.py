@@ -18,7 +18,7 @@ import numpy.typing as npt
 from forestcoll.errors import VerificationError
 from forestcoll.native._core import Simulator as NativeSimulator
 from forestcoll.schedule.program import Program
-from forestcoll.topology.model import NodeKind
+from forestcoll.topology.model import NodeKind, Topology
 
 __all__ = ["Kinds", "NativeForm"]
 
@@ -32,7 +32,8 @@ class Kinds:
     Parameters
     ----------
     bandwidths_gb_s : tuple of Fraction
-        Of each kind of link; that of the adders, which is behind them, is not among them.
+        Of each kind of link or shared capacity; that of the adders, which is behind them, is not
+        among them.
     hops : tuple of int
         Of each kind of way: how many GPUs send.
     latencies_us : tuple of Fraction
@@ -47,7 +48,8 @@ class Kinds:
 class NativeForm:
     """The transfers of a program in arrays of the native simulator.
 
-    Resources are the links of the topology, in its order, and behind them an adder for each GPU.
+    Resources are the links of the topology, in its order, behind them its shared capacities, and
+    then an adder for each GPU. What goes over a link uses the shared capacities that hold it, too.
 
     Raises
     ------
@@ -58,11 +60,12 @@ class NativeForm:
     def __init__(self, program: Program) -> None:
         self.program = program
         topology = program.topology
-        bandwidths = [link.bandwidth_gb_s for link in topology.links]
+        bandwidths = [one.bandwidth_gb_s for one in (*topology.links, *topology.shared)]
         known = {bandwidth: kind for kind, bandwidth in enumerate(dict.fromkeys(bandwidths))}
         adders = [len(known)] * topology.num_compute
         self._kind_of_resource = np.array([known[b] for b in bandwidths] + adders, dtype=np.int32)
         self.first_link, self.link = _links_of_paths(program)
+        self._first_used, self._used = _with_groups(topology, self.first_link, self.link)
         self._delay_of_path, hops, latencies = _delays(program, self.first_link, self.link)
         self.kinds = Kinds(tuple(known), hops, latencies)
         self._native: dict[bool, NativeSimulator] = {}
@@ -78,8 +81,8 @@ class NativeForm:
             program = self.program
             self._native[adding] = NativeSimulator(
                 self._kind_of_resource,
-                self.first_link,
-                self.link,
+                self._first_used,
+                self._used,
                 self._delay_of_path,
                 program.path,
                 program.amount,
@@ -105,7 +108,8 @@ class NativeForm:
         """Return the adder of each transfer that a GPU adds; -1 of any other."""
         program, topology = self.program, self.program.topology
         adds = program.reduce & (program.head < topology.num_compute)
-        return np.where(adds, program.head + len(topology.links), -1).astype(np.int32)
+        before = len(topology.links) + len(topology.shared)
+        return np.where(adds, program.head + before, -1).astype(np.int32)
 
 
 def _gates(message: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
@@ -131,6 +135,22 @@ def _links_of_paths(program: Program) -> tuple[_Numbers, npt.NDArray[np.int32]]:
             "a path of this program uses a link that the topology does not have; verify it first"
         )
     return first - np.arange(len(first)), place.astype(np.int32)
+
+
+def _with_groups(
+    topology: Topology, first_link: _Numbers, link: npt.NDArray[np.int32]
+) -> tuple[_Numbers, npt.NDArray[np.int32]]:
+    """Insert behind each link of a path the shared capacities that hold it, by their numbers."""
+    if not topology.shared:
+        return first_link, link
+    used = [[i] for i in range(len(topology.links))]
+    for number, (places, _) in enumerate(topology.shared_places, start=len(topology.links)):
+        for i in places:
+            used[i].append(number)
+    many = np.array([len(one) for one in used])[link]
+    flat = [number for i in link.tolist() for number in used[i]]
+    ends = np.concatenate([[0], np.cumsum(many)])
+    return ends[first_link], np.array(flat, dtype=np.int32)
 
 
 def _delays(

@@ -10,9 +10,10 @@ Source:  ours; weighted max-min fairness as of Bertsekas and Gallager, Data Netw
 
 The data is cut into equal pieces, each of which goes through the whole schedule: a piece of a
 transfer needs the same piece of what the transfer needs, and follows the one before it. Pieces on
-their way at once share the links in proportion to their sizes, so each has at least the rate that
-it has when all of the schedule flows: c pieces over h hops take at most (h + c - 1) (alpha + T / c)
-where T is the time of :func:`forestcoll.schedule.cost`, and never less than T.
+their way at once share the links in proportion to their sizes, and likewise the shared capacities
+of these links. So each has at least the rate that it has when all of the schedule flows: c pieces
+over h hops take at most (h + c - 1) (alpha + T / c) where T is the time of
+:func:`forestcoll.schedule.cost`, and never less than T.
 """
 
 from __future__ import annotations
@@ -146,10 +147,15 @@ class Simulator:
         return int(self._form.native(adding=False).classes()[0].max(initial=-1)) + 1
 
     def flowing_s(self, size_bytes: int) -> float:
-        """Return what the busiest link takes for all that it carries, without any latency."""
-        links = self.program.topology.links
-        rates = np.array([float(link.bandwidth_gb_s) for link in links])
-        busiest = float((self._loads / rates).max(initial=0.0)) if len(links) else 0.0
+        """Return what the busiest link takes for all that it carries, without any latency.
+
+        Shared capacities count as links that carry what all of theirs do.
+        """
+        topology = self.program.topology
+        rates = np.array([float(link.bandwidth_gb_s) for link in topology.links])
+        busiest = float((self._loads / rates).max(initial=0.0)) if len(rates) else 0.0
+        for places, limit in topology.shared_places:
+            busiest = max(busiest, float(self._loads[list(places)].sum()) / float(limit))
         return busiest / self.program.chunks.whole * (size_bytes / _BYTES_PER_GB)
 
     def run(

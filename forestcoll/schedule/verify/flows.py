@@ -36,7 +36,8 @@ class FlowVerdict:
         Measured: the largest load / bandwidth of a link, in parts of a pair per GB/s. Its inverse
         is the rate, in GB/s, at which every pair is served at once.
     busiest_link : tuple of str, optional
-        Tail and head of the (first) link where it is attained; None if nothing is sent.
+        Tail and head of the (first) link where it is attained, or the name of a shared capacity;
+        None if nothing is sent.
     time_s_per_gb, algbw_gb_s : Fraction
         Seconds for one gigabyte that each GPU sends in all, and the inverse (None if nothing is
         sent).
@@ -50,7 +51,7 @@ class FlowVerdict:
     height: int
     deliveries: int
     congestion: Fraction
-    busiest_link: tuple[str, str] | None
+    busiest_link: tuple[str, ...] | None
     time_s_per_gb: Fraction
     algbw_gb_s: Fraction | None
     optimal: bool = False

@@ -5,6 +5,7 @@ Part of :func:`forestcoll.schedule.verify`; the same for explicit and factored f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +17,14 @@ from forestcoll.schedule.protocols import Claims, Routed, Schedule
 from forestcoll.schedule.verify.naming import fail, link_name, path_name
 from forestcoll.topology.model import Topology
 
-__all__ = ["busiest_link", "check_congestion", "check_loads", "check_paths", "link_loads"]
+__all__ = [
+    "busiest_group",
+    "busiest_link",
+    "check_congestion",
+    "check_loads",
+    "check_paths",
+    "link_loads",
+]
 
 
 def check_paths(forest: Routed, *, through_gpus: bool = False, ends: bool = False) -> Ints:
@@ -98,27 +106,53 @@ def link_loads(forest: Schedule, links: Ints) -> npt.NDArray[Any]:
     return load
 
 
-def busiest_link(topology: Topology, load: npt.NDArray[Any]) -> tuple[Fraction, tuple[str, str]]:
-    """Return the largest load / bandwidth and the first link that has it, exactly."""
+def busiest_link(topology: Topology, load: npt.NDArray[Any]) -> tuple[Fraction, tuple[str, ...]]:
+    """Return the largest load / bandwidth and the first link that has it, exactly.
+
+    Shared capacities come behind the links; they carry what all their links carry, and are named
+    by their name alone.
+    """
     most, per, busiest = 0, 1, topology.links[0]
     for link, trees in zip(topology.links, load.tolist(), strict=True):
         above = trees * link.bandwidth_gb_s.denominator
         below = link.bandwidth_gb_s.numerator
         if above * per > most * below:
             most, per, busiest = above, below, link
+    fullest, group = busiest_group(topology, load.tolist())
+    if group is not None and fullest > Fraction(most, per):
+        return fullest, (group,)
     ends = (topology.nodes[busiest.tail].name, topology.nodes[busiest.head].name)
     return Fraction(most, per), ends
 
 
-def check_congestion(forest: Claims, congestion: Fraction, busiest: tuple[str, str]) -> None:
-    """No link carries more than U trees per GB/s of its bandwidth."""
+def busiest_group(topology: Topology, load: Sequence[Any]) -> tuple[Fraction, str | None]:
+    """Return the largest load / capacity of a shared capacity, and the first one's name.
+
+    The load of a group is the sum over its links: data that passes two of them counts twice.
+    """
+    place = {(link.tail, link.head): i for i, link in enumerate(topology.links)}
+    fullest, name = Fraction(0), None
+    for group in topology.shared:
+        carried = sum(load[place[ends]] for ends in group.links)
+        if carried > fullest * group.bandwidth_gb_s:
+            fullest, name = carried / group.bandwidth_gb_s, group.name
+    return fullest, name
+
+
+def check_congestion(forest: Claims, congestion: Fraction, busiest: tuple[str, ...]) -> None:
+    """No link or shared capacity carries more than U trees per GB/s of its bandwidth."""
     if congestion > forest.congestion:
-        tail, head = (forest.topology.position_of[name] for name in busiest)
-        bandwidth = forest.topology.link_between[tail, head].bandwidth_gb_s
+        topology = forest.topology
+        if len(busiest) == 1:
+            what = f"shared capacity {busiest[0]!r}"
+            many = {one.name: one.bandwidth_gb_s for one in topology.shared}[busiest[0]]
+        else:
+            tail, head = (topology.position_of[name] for name in busiest)
+            what = f"link {busiest[0]} -> {busiest[1]}"
+            many = topology.link_between[tail, head].bandwidth_gb_s
         fail(
-            f"link {busiest[0]} -> {busiest[1]} is overloaded: {congestion * bandwidth} trees over "
-            f"{bandwidth} GB/s make {congestion} trees per GB/s; the congestion claimed is "
-            f"{forest.congestion}"
+            f"{what} is overloaded: {congestion * many} trees over {many} GB/s make {congestion} "
+            f"trees per GB/s; the congestion claimed is {forest.congestion}"
         )
 
 

@@ -40,7 +40,8 @@ class Verdict(InBrief):
     congestion : Fraction
         Measured: the largest load / bandwidth of a link, in trees per GB/s.
     busiest_link : tuple of str, optional
-        Tail and head of the (first) link where it is attained; None in an empty schedule.
+        Tail and head of the (first) link where it is attained, or the name of a shared capacity;
+        None in an empty schedule.
     time_s_per_gb, algbw_gb_s : Fraction
         Seconds for one gigabyte of data in all at that congestion, and its inverse (None in an
         empty schedule, which takes no time).
@@ -60,7 +61,7 @@ class Verdict(InBrief):
     deliveries: int
     height: int
     congestion: Fraction
-    busiest_link: tuple[str, str] | None
+    busiest_link: tuple[str, ...] | None
     time_s_per_gb: Fraction
     algbw_gb_s: Fraction | None
     optimal: bool
@@ -89,7 +90,7 @@ class AllreduceVerdict(InBrief):
         Seconds for one gigabyte of data whose pieces flow, the phases sharing the links, and the
         inverse (None in an empty schedule).
     busiest_link : tuple of str, optional
-        Tail and head of the (first) link that takes so long.
+        Tail and head of the (first) link that takes so long, or the name of a shared capacity.
     in_turn_s_per_gb : Fraction
         Seconds for one gigabyte, one phase after the other.
     bound_gb_s : Fraction, optional
@@ -104,7 +105,7 @@ class AllreduceVerdict(InBrief):
     gather: Verdict
     time_s_per_gb: Fraction
     algbw_gb_s: Fraction | None
-    busiest_link: tuple[str, str] | None
+    busiest_link: tuple[str, ...] | None
     in_turn_s_per_gb: Fraction
     bound_gb_s: Fraction | None
     model: str | None

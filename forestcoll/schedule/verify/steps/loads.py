@@ -1,7 +1,8 @@
 """How long the transfers of a step schedule keep the links busy, added up anew.
 
-Problem: over the links e, t(s, e) seconds in step s for a gigabyte of data: flowing, max over e of
-         the sum over s of t(s, e); in steps, the sum over s of max over e of t(s, e).
+Problem: over the links and shared capacities e, t(s, e) seconds in step s for a gigabyte of data:
+         flowing, max over e of the sum over s of t(s, e); in steps, the sum over s of max over e of
+         t(s, e).
 Input:   a step schedule whose paths and steps were proved; the logical link of each transfer and
          the physical link of each hop.
 Output:  both times, exact, and the link that is busy for longest.
@@ -26,6 +27,7 @@ import numpy.typing as npt
 
 from forestcoll.schedule.exact_sums import Ints
 from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology.model import Topology
 
 __all__ = ["StepTimes", "time_steps"]
 
@@ -47,12 +49,13 @@ class StepTimes:
     ----------
     flowing_s_per_gb, in_steps_s_per_gb : Fraction
     busiest_link : tuple of str, optional
-        Tail and head of the (first) link that is busy for longest in all; None if nothing is sent.
+        Tail and head of the (first) link that is busy for longest in all, or the name of a shared
+        capacity; None if nothing is sent.
     """
 
     flowing_s_per_gb: Fraction
     in_steps_s_per_gb: Fraction
-    busiest_link: tuple[str, str] | None
+    busiest_link: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ class _Use:
         Way i has rows ``first[i]`` to ``first[i + 1]``; it is a logical link, or behind these a
         path by itself.
     link : int array
-        Of each row, the physical link.
+        Of each row, the physical link, or behind all of these a shared capacity.
     time : array
         Of each row, the time for a unit of data.
     units : int
@@ -94,15 +97,16 @@ def time_steps(schedule: StepSchedule, way: Ints, hops: Ints) -> StepTimes:
     if not len(schedule.sends):
         return StepTimes(Fraction(0), Fraction(0), None)
     use, links = _use(schedule, hops), schedule.topology.links
+    busy_things = len(links) + len(schedule.topology.shared)
     carried = schedule.intervals.amount
     unit = int(np.gcd.reduce(carried))
     size = carried // unit
     longest = int(use.time.max()) * int(np.diff(use.first).max())
     kind = _kind(int(size.max()) * longest * len(schedule.sends))
     size, time = size.astype(kind), use.time.astype(kind)
-    busy, stepwise = np.zeros(len(links), dtype=kind), 0
-    for steps, pieces in _blocks(schedule.sends.step, len(links)):
-        table = np.zeros((len(steps), len(links)), dtype=kind)
+    busy, stepwise = np.zeros(busy_things, dtype=kind), 0
+    for steps, pieces in _blocks(schedule.sends.step, busy_things):
+        table = np.zeros((len(steps), busy_things), dtype=kind)
         for piece in pieces:
             row, transfer = _rows(use.first, way[piece])
             step = schedule.sends.step[piece][transfer] - steps.start
@@ -110,13 +114,21 @@ def time_steps(schedule: StepSchedule, way: Ints, hops: Ints) -> StepTimes:
             np.add.at(table, (step, use.link[row]), amount * time[row])
         busy += table.sum(axis=0)
         stepwise += int(table.max(axis=1).sum())
-    slowest = links[int(busy.argmax())]
-    nodes, second = schedule.topology.nodes, schedule.chunks.whole * use.units
+    second = schedule.chunks.whole * use.units
     return StepTimes(
         flowing_s_per_gb=Fraction(int(busy.max()) * unit, second),
         in_steps_s_per_gb=Fraction(stepwise * unit, second),
-        busiest_link=(nodes[slowest.tail].name, nodes[slowest.head].name),
+        busiest_link=_name(schedule, int(busy.argmax())),
     )
+
+
+def _name(schedule: StepSchedule, number: int) -> tuple[str, ...]:
+    """Name a link by its ends, or a shared capacity, whose numbers come behind the links'."""
+    topology = schedule.topology
+    if number >= len(topology.links):
+        return (topology.shared[number - len(topology.links)].name,)
+    link = topology.links[number]
+    return topology.nodes[link.tail].name, topology.nodes[link.head].name
 
 
 def _kind(most: int) -> Any:
@@ -126,17 +138,21 @@ def _kind(most: int) -> Any:
 
 def _use(schedule: StepSchedule, hops: Ints) -> _Use:
     """Lay the hops of all paths out by logical link, with the time that each takes."""
-    routes, links = schedule.routes, schedule.topology.links
+    routes, topology = schedule.routes, schedule.topology
+    hops, rows_of_hop = _with_groups(topology, hops)
     trees, starts = routes.multiplicity.astype(np.int64), routes.first_path[:-1]
     of_path = np.repeat(np.arange(len(starts)), np.diff(routes.first_path))
     trees = trees // np.gcd.reduceat(trees, starts)[of_path]
     together = np.add.reduceat(trees.astype(object), starts)
     whole = math.lcm(*set(together.tolist()))
     apiece = whole // together  # of a logical link: what a tree of it counts for
-    per = math.lcm(*{link.bandwidth_gb_s.numerator for link in links})
-    slow = [int(per / link.bandwidth_gb_s) for link in links]
+    widths = [each.bandwidth_gb_s for each in (*topology.links, *topology.shared)]
+    per = math.lcm(*{width.numerator for width in widths})
+    slow = [int(per / width) for width in widths]
     kind = _kind(whole * max(slow))
-    lengths = np.diff(routes.first_hop) - 1
+    ends_of_hops = np.concatenate([[0], np.cumsum(rows_of_hop)])
+    paths = np.arange(len(routes.first_hop))
+    lengths = np.diff(ends_of_hops[routes.first_hop - paths])
     share = trees.astype(kind) * apiece.astype(kind)[of_path]
     slowness = np.array(slow, dtype=kind)[hops]
     divided, alone = np.repeat(share, lengths) * slowness, slowness * whole
@@ -147,6 +163,23 @@ def _use(schedule: StepSchedule, hops: Ints) -> _Use:
         time=np.concatenate([divided, alone]),
         units=whole * per,
     )
+
+
+def _with_groups(topology: Topology, hops: Ints) -> tuple[Ints, Ints]:
+    """Insert behind each hop the shared capacities of its link; return how many rows each has.
+
+    They are numbered behind the links. Data that passes two links of a group loads it twice.
+    """
+    number = {(link.tail, link.head): i for i, link in enumerate(topology.links)}
+    rows: list[list[int]] = [[i] for i in range(len(topology.links))]
+    for place, group in enumerate(topology.shared, start=len(topology.links)):
+        for ends in group.links:
+            rows[number[ends]].append(place)
+    many = np.array([len(row) for row in rows], dtype=np.int64)
+    first = np.concatenate([[0], np.cumsum(many)])
+    flat = np.array([place for row in rows for place in row], dtype=np.int64)
+    row, _ = _rows(first, hops)
+    return flat[row], many[hops]
 
 
 def _blocks(step: Ints, links: int) -> Iterator[tuple[range, list[slice]]]:

@@ -1,6 +1,7 @@
 """Whether the links are wide enough for the times of a schedule with a clock.
 
-Problem: at no moment do the rates of the transfers over a link add up to more than its bandwidth.
+Problem: at no moment do the rates of the transfers over a link, or over all links of a shared
+         capacity, add up to more than its bandwidth.
 Input:   a step schedule with a clock, its times in order; the way of every transfer, the physical
          link of every hop.
 Output:  nothing, or the first link and moment that ask for too much.
@@ -45,8 +46,8 @@ class _Way:
     latency : Fraction
         Of its longest path, in ticks.
     shares : tuple of (int, Fraction, Fraction)
-        Physical link, the share of the transfer that takes it, and how many ticks later than the
-        first link it does.
+        Physical link, or behind all links a shared capacity; the share of the transfer that takes
+        it, and how many ticks later than the first link it does.
     """
 
     latency: Fraction
@@ -68,7 +69,8 @@ def check_rates(schedule: StepSchedule, clock: Clock, way: Ints, hops: Ints) -> 
     if not len(way):
         return
     numbers, which = np.unique(way, return_inverse=True)
-    ways = [_way(schedule, clock, hops, number) for number in numbers.tolist()]
+    loaded = _loaded(schedule)
+    ways = [_way(schedule, clock, hops, loaded, number) for number in numbers.tolist()]
     parts = math.lcm(*{time.denominator for each in ways for time in _times(each)})
     start, left = _leaving(schedule, clock, ways, which, parts)
     kinds, kind = _kinds(schedule.intervals.amount, left - start, which)
@@ -116,13 +118,28 @@ def _check(schedule: StepSchedule, use: _Use, unit: int, moment_us: Fraction) ->
     find = _too_much_in_fractions if unit.bit_length() > _UNIT_BITS else _too_much
     if (found := find(schedule, _Events(link, which, ends, settled), use.rates, unit)) is not None:
         wrong, carried = found
-        topology = schedule.topology
-        over = topology.links[int(link[wrong])]
-        nodes = " -> ".join(topology.nodes[i].name for i in (over.tail, over.head))
+        name, most = _limit(schedule, int(link[wrong]))
         fail(
-            f"link {nodes} carries {carried} GB/s from {int(moments[place[wrong]]) * moment_us} us "
-            f"on; its bandwidth is {over.bandwidth_gb_s} GB/s"
+            f"{name} carries {carried} GB/s from {int(moments[place[wrong]]) * moment_us} us on; "
+            f"its bandwidth is {most} GB/s"
         )
+
+
+def _limit(schedule: StepSchedule, number: int) -> tuple[str, Fraction]:
+    """Name a link or, behind them, a shared capacity, and return its bandwidth."""
+    topology = schedule.topology
+    if number >= len(topology.links):
+        group = topology.shared[number - len(topology.links)]
+        return f"shared capacity {group.name!r}", group.bandwidth_gb_s
+    over = topology.links[number]
+    nodes = " -> ".join(topology.nodes[i].name for i in (over.tail, over.head))
+    return f"link {nodes}", over.bandwidth_gb_s
+
+
+def _bandwidths(schedule: StepSchedule) -> list[Fraction]:
+    """Return those of all links, and then of all shared capacities."""
+    topology = schedule.topology
+    return [each.bandwidth_gb_s for each in (*topology.links, *topology.shared)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +149,7 @@ class _Events:
     Parameters
     ----------
     link, rate : int arrays
-        The physical link, and which of the rates.
+        The physical link or shared capacity, and which of the rates.
     ends : bool array
         Whether it ends.
     settled : bool array
@@ -154,7 +171,7 @@ def _too_much(
     if max(whole) * len(change) >= 2**63:
         change = change.astype(object)
     carried = np.cumsum(np.where(events.ends, -change, change))  # nothing in the end of a link
-    limits = _numbers([int(each.bandwidth_gb_s * unit) for each in schedule.topology.links])
+    limits = _numbers([int(width * unit) for width in _bandwidths(schedule)])
     wrong = first(events.settled & (carried > limits[events.link]))
     return None if wrong is None else (wrong, Fraction(int(carried[wrong]), unit))
 
@@ -163,11 +180,11 @@ def _too_much_in_fractions(
     schedule: StepSchedule, events: _Events, rates: list[Fraction], _: int
 ) -> tuple[int, Fraction] | None:
     """Do the same with one sum at a time, where a common unit would have thousands of digits."""
-    links, carried = schedule.topology.links, Fraction(0)
+    limits, carried = _bandwidths(schedule), Fraction(0)
     rows = zip(events.link, events.rate, events.ends, events.settled, strict=True)
     for event, (link, rate, ends, settled) in enumerate(rows):
         carried += -rates[rate] if ends else rates[rate]
-        if settled and carried > links[link].bandwidth_gb_s:
+        if settled and carried > limits[link]:
             return event, carried
     return None
 
@@ -215,7 +232,7 @@ def _rates(
 
 def _unit(schedule: StepSchedule, rates: list[list[Fraction]]) -> int:
     """Return how many parts of 1 GB/s make all rates and bandwidths whole, or far too many."""
-    widths = {link.bandwidth_gb_s.denominator for link in schedule.topology.links}
+    widths = {width.denominator for width in _bandwidths(schedule)}
     unit = math.lcm(*widths)
     for denominator in {rate.denominator for row in rates for rate in row}:
         unit = math.lcm(unit, denominator)
@@ -224,7 +241,20 @@ def _unit(schedule: StepSchedule, rates: list[list[Fraction]]) -> int:
     return unit
 
 
-def _way(schedule: StepSchedule, clock: Clock, hops: Ints, number: int) -> _Way:
+def _loaded(schedule: StepSchedule) -> list[list[int]]:
+    """Return for each link what its data loads: itself, and the shared capacities that hold it."""
+    topology = schedule.topology
+    number = {(link.tail, link.head): i for i, link in enumerate(topology.links)}
+    loaded = [[i] for i in range(len(topology.links))]
+    for place, group in enumerate(topology.shared, start=len(topology.links)):
+        for ends in group.links:
+            loaded[number[ends]].append(place)
+    return loaded
+
+
+def _way(
+    schedule: StepSchedule, clock: Clock, hops: Ints, loaded: list[list[int]], number: int
+) -> _Way:
     """Look up what a logical link, or behind these a path, does to physical links."""
     routes, links = schedule.routes, schedule.topology.links
     path = number - len(routes.tail)
@@ -235,7 +265,8 @@ def _way(schedule: StepSchedule, clock: Clock, hops: Ints, number: int) -> _Way:
         begin, end = (int(routes.first_hop[i]) - i for i in (at, at + 1))
         before = Fraction(0)
         for link in hops[begin:end].tolist():
-            shares.append((link, Fraction(count, sum(trees)), before))
+            share = Fraction(count, sum(trees))
+            shares += [(place, share, before) for place in loaded[link]]
             before += links[link].latency_us / clock.tick_us
         latency = max(latency, before)
     return _Way(latency, tuple(shares))

@@ -50,7 +50,8 @@ class StepVerdict:
         (chunk, GPU) pairs for which it was proved that the chunk, or the sum of all contributions
         to it, gets to the GPU; those that need no transfer are not counted.
     busiest_link : tuple of str, optional
-        Tail and head of the (first) link that is busy for longest in all; None if nothing is sent.
+        Tail and head of the (first) link that is busy for longest in all, or the name of a shared
+        capacity; None if nothing is sent.
     time_s_per_gb, algbw_gb_s : Fraction
         Seconds for one gigabyte of data that flows, cut into pieces that are under way in all steps
         at once: what the busiest link takes. And the inverse, None if nothing is sent.
@@ -72,7 +73,7 @@ class StepVerdict:
     logical_links: int
     paths: int
     deliveries: int
-    busiest_link: tuple[str, str] | None
+    busiest_link: tuple[str, ...] | None
     time_s_per_gb: Fraction
     algbw_gb_s: Fraction | None
     in_steps_s_per_gb: Fraction

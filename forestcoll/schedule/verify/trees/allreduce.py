@@ -16,6 +16,7 @@ from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.verify.naming import fail, gpu_name
+from forestcoll.schedule.verify.paths import busiest_group
 from forestcoll.topology.model import Topology
 
 __all__ = ["PhaseLoads", "Shared", "check_allreduce", "check_bound"]
@@ -33,12 +34,12 @@ class PhaseLoads:
 class Shared:
     """What was proved of two phases that share the links.
 
-    ``time_s_per_gb`` with the first link that takes so long (None if nothing moves), the bound in
-    GB/s if one is claimed, and whether it is attained.
+    ``time_s_per_gb`` with the first link or shared capacity that takes so long (None if nothing
+    moves), the bound in GB/s if one is claimed, and whether it is attained.
     """
 
     time_s_per_gb: Fraction
-    busiest: tuple[str, str] | None
+    busiest: tuple[str, ...] | None
     bound_gb_s: Fraction | None
     optimal: bool
 
@@ -78,14 +79,24 @@ def _check_parts(schedule: Allreduce[Any]) -> None:
 
 def _time(
     topology: Topology, reduce: PhaseLoads, gather: PhaseLoads
-) -> tuple[Fraction, tuple[str, str] | None]:
-    """Return the time of the slowest link, which carries its trees of both phases."""
-    slowest, busiest = Fraction(0), None
-    for link, one, other in zip(topology.links, reduce.trees, gather.trees, strict=True):
-        part = Fraction(one * gather.whole + other * reduce.whole, reduce.whole * gather.whole)
+) -> tuple[Fraction, tuple[str, ...] | None]:
+    """Return the time of the slowest link, which carries its trees of both phases.
+
+    A shared capacity carries those of all its links.
+    """
+    slowest: Fraction = Fraction(0)
+    busiest: tuple[str, ...] | None = None
+    parts = [
+        Fraction(one * gather.whole + other * reduce.whole, reduce.whole * gather.whole)
+        for one, other in zip(reduce.trees, gather.trees, strict=True)
+    ]
+    for link, part in zip(topology.links, parts, strict=True):
         if part > slowest * link.bandwidth_gb_s:
             slowest = part / link.bandwidth_gb_s
             busiest = topology.nodes[link.tail].name, topology.nodes[link.head].name
+    fullest, group = busiest_group(topology, parts)
+    if group is not None and fullest > slowest:
+        return fullest, (group,)
     return slowest, busiest
 
 
