@@ -10,7 +10,7 @@ __all__ = ["fits"]
 
 
 def fits(schedule: StepSchedule) -> bool:
-    """Every transfer leaves in time to arrive, and no link or group ever carries more than it can."""
+    """Every transfer leaves in time to arrive; no link or group ever carries more than it can."""
     topology, clock, paths = schedule.topology, schedule.clock, schedule.routes.paths()
     assert clock is not None
     flat = [path for link in sorted(paths) for path in paths[link]]

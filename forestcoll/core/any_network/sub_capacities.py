@@ -298,7 +298,8 @@ def _rounded(
     """Return capacities on a grid, made exact and balanced, with the bound of some prices."""
     network, limits = program.network, program.limits
     widest = max(limits.link)
-    steps = np.floor(capacity * (1 - _SAFETY) * _COARSE).astype(np.int64).tolist()
+    within = _within_shared(network, limits, capacity)
+    steps = np.floor(within * (1 - _SAFETY) * _COARSE).astype(np.int64).tolist()
     lower_to_balance(network, steps, forwarding=program.forwarding)
     step = Fraction(widest, _COARSE)
     rate = _rate(program, steps) * step
@@ -306,6 +307,20 @@ def _rounded(
     if known is None:
         return None
     return SubCapacities([step * one for one in steps], rate, _bound(program, known), known)
+
+
+def _within_shared(
+    network: Topology, limits: Limits, capacity: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Lower the links of each shared capacity that they exceed, in proportion."""
+    place = {(link.tail, link.head): i for i, link in enumerate(network.links)}
+    factor = np.ones(len(capacity))
+    for group, most in zip(network.shared, limits.shared, strict=True):
+        held = [place[ends] for ends in group.links]
+        used = capacity[held].sum() * max(limits.link)
+        if used > most:
+            factor[held] = np.minimum(factor[held], most / used)
+    return capacity * factor
 
 
 def _rate(program: CutProgram, steps: Sequence[int]) -> Fraction:
@@ -350,7 +365,7 @@ def _spread(
             continue
         images = list(_images(program.sets[one.members[0]], moves, room))
         room -= len(images)
-        if room < 0:
+        if moves and room < 0:
             return None
         for nodes in images:
             cuts[nodes] += price / len(images)

@@ -1,0 +1,91 @@
+"""Small random networks for which a cut alone does not say what is possible."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from forestcoll.errors import ForestCollError
+from forestcoll.topology import Link, SharedCapacity, Topology, TopologyBuilder
+from forestcoll.topology.validate import validate
+from tests.random_topologies import KINDS, random_topology
+
+__all__ = ["damaged_network", "fan", "four_routes", "half_duplex"]
+
+
+def damaged_network(seed: int, *, groups: bool) -> tuple[Topology, tuple[int, ...]] | None:
+    """Return a directed network with dead and slowed links and weights; None if it falls apart.
+
+    With ``groups`` some of its links share capacities.
+    """
+    chance = random.Random(f"damaged {seed}")
+    whole = random_topology(seed, KINDS[seed % len(KINDS)])
+    links = [_slowed(link, chance) for link in whole.links if chance.random() > 0.1]
+    shared = [_shared(name, links, chance) for name in "kl"[: chance.randint(1, 2)] if groups]
+    network = Topology(whole.name, whole.nodes, tuple(links), tuple(shared))
+    weights = tuple(chance.randint(0, 3) for _ in network.compute)
+    if not any(weights) or chance.random() < 0.5:
+        weights = (1,) * network.num_compute
+    try:
+        validate(network)
+    except ForestCollError:
+        return None
+    return network, weights
+
+
+def _slowed(link: Link, chance: random.Random) -> Link:
+    if chance.random() > 0.3:
+        return link
+    factor = Fraction(chance.randint(1, 7), chance.randint(1, 7))
+    return replace(link, bandwidth_gb_s=link.bandwidth_gb_s * factor)
+
+
+def _shared(name: str, links: list[Link], chance: random.Random) -> SharedCapacity:
+    """Some links together carry a part of what each by itself could."""
+    held = chance.sample(links, min(chance.randint(1, 5), len(links)))
+    total = sum((link.bandwidth_gb_s for link in held), start=Fraction(0))
+    limit = total * Fraction(chance.randint(1, 6), chance.randint(4, 8))
+    return SharedCapacity(name, tuple((link.tail, link.head) for link in held), limit)
+
+
+def fan() -> Topology:
+    """Root r sends 1 GB/s to a switch, which could send 1 to each of three GPUs."""
+    builder = TopologyBuilder()
+    root, switch = builder.gpu("r"), builder.switch("s")
+    builder.arc(root, switch, 1)
+    for name in "abc":
+        builder.arc(switch, builder.gpu(name), 1)
+        builder.arc(name, root, 1)
+    return builder.build("fan")
+
+
+def half_duplex(wires: Sequence[int] = (64, 64, 64, 64)) -> Topology:
+    """GPUs at one switch, each by a wire of so many GB/s for both directions together."""
+    builder = TopologyBuilder()
+    switch = builder.switch("s")
+    for number, wire in enumerate(wires):
+        gpu = builder.gpu(f"g{number}")
+        builder.link(gpu, switch, wire)
+        builder.share(f"wire {number}", f"{gpu} - {switch}", wire)
+    return builder.build("half duplex")
+
+
+def four_routes() -> Topology:
+    """Four routes from a to b by switches, and a shared limit of 1 GB/s on each pair of them.
+
+    In fractions each route carries 1/2; whole trees take one route only.
+    """
+    builder = TopologyBuilder()
+    a, b = builder.gpu("a"), builder.gpu("b")
+    builder.arc(b, a, 4)
+    for number in range(4):
+        switch = builder.switch(f"s{number}")
+        builder.arc(a, switch, 1)
+        builder.arc(switch, b, 1)
+    for one in range(4):
+        for other in range(one):
+            links = [f"a -> s{one}", f"a -> s{other}"]
+            builder.share(f"routes {other} and {one}", links, 1)
+    return builder.build("four routes")

@@ -1,0 +1,90 @@
+"""Whole capacities that carry so many trees, or that there are none."""
+
+from __future__ import annotations
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+
+from forestcoll.core.any_network.cut_program import Limits
+from forestcoll.core.any_network.sub_capacities import Roles
+from forestcoll.core.any_network.whole_capacities import whole_capacities
+from forestcoll.core.problem import Problem
+from forestcoll.core.violation import violated_cut
+from forestcoll.topology import Topology
+from tests.core.any_network.networks import damaged_network, fan, four_routes, half_duplex
+
+
+def found_for(network: Topology, limits: Limits, trees: list[int]) -> np.ndarray | None:
+    return whole_capacities(network, limits, Roles.of(network, trees), time.monotonic() + 20)
+
+
+def is_right(network: Topology, limits: Limits, trees: list[int], capacity: np.ndarray) -> bool:
+    """Within limits, balanced, and no cut lacks room."""
+    within = bool((capacity <= np.array(limits.link)).all() and (capacity >= 0).all())
+    links = list(zip(network.links, capacity.tolist(), strict=True))
+    balanced = all(
+        sum(c for e, c in links if e.head == s) >= sum(c for e, c in links if e.tail == s)
+        for s in network.switches
+    )
+    by_ends = {(e.tail, e.head): c for e, c in links}
+    shared = all(
+        sum(by_ends[ends] for ends in group.links) <= most
+        for group, most in zip(network.shared, limits.shared, strict=True)
+    )
+    problem = Problem(network, capacity.astype(np.int64), np.array(trees, dtype=np.int64))
+    return within and balanced and shared and violated_cut(problem) is None
+
+
+def test_a_switch_passes_on_what_it_receives():
+    """Three trees of the root into the switch, one to each GPU: then each GPU lacks two."""
+    roots = [1, 0, 0, 0]
+    assert found_for(fan(), Limits((1, 1, 1, 1, 1, 1, 1)), roots) is None
+    wide = Limits(tuple(3 for _ in fan().links))
+    found = found_for(fan(), wide, roots)
+    assert found is not None
+    assert is_right(fan(), wide, roots, found)
+
+
+def test_half_a_tree_on_each_route_is_no_whole_solution():
+    """Limits of one tree: each two routes share one, so a single tree is all, not two."""
+    limits = Limits((1,) * len(four_routes().links), (1,) * 6)
+    limits = Limits(
+        tuple(4 if four_routes().nodes[e.tail].name == "b" else 1 for e in four_routes().links),
+        (1,) * 6,
+    )
+    assert found_for(four_routes(), limits, [2, 0]) is None
+    found = found_for(four_routes(), limits, [1, 0])
+    assert found is not None
+    assert is_right(four_routes(), limits, [1, 0], found)
+
+
+def test_no_time_finds_nothing():
+    limits = Limits((64,) * 8, (64,) * 4)
+    roles = Roles.of(half_duplex(), [1] * 4)
+    assert whole_capacities(half_duplex(), limits, roles, time.monotonic() - 1) is None
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_limits_against_all_capacities(seed: int):
+    """On networks of few links every choice of whole capacities is tried."""
+    if (made := damaged_network(seed, groups=seed % 2 == 0)) is None:
+        return
+    network, _ = made
+    limits = Limits(
+        tuple(min(2, int(e.bandwidth_gb_s)) for e in network.links),
+        tuple(max(1, int(g.bandwidth_gb_s) // 2) for g in network.shared),
+    )
+    choices = [range(most + 1) for most in limits.link]
+    if np.prod([len(one) for one in choices], dtype=float) > 3000:
+        return
+    trees = [1] + [0] * (network.num_compute - 1)
+    possible = any(
+        is_right(network, limits, trees, np.array(one, dtype=np.int64))
+        for one in itertools.product(*choices)
+    )
+    found = found_for(network, limits, trees)
+    assert (found is not None) == possible
+    assert found is None or is_right(network, limits, trees, found)

@@ -1,0 +1,123 @@
+"""Prices added up by hand: a cut, a switch that forwards, wires that share a limit."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from forestcoll.problem.cuts import Cut
+from forestcoll.problem.rate_bound import PricedCut, RateBound, SharedPrice, SwitchPrice
+from forestcoll.topology import Topology, load_topology
+from tests.core.any_network.networks import fan, half_duplex
+
+THIRD = Fraction(1, 3)
+
+
+def all_but(network: Topology, name: str) -> tuple[int, ...]:
+    return tuple(v for v, node in enumerate(network.nodes) if node.name != name)
+
+
+def of_the_fan(price: Fraction = THIRD, switch: Fraction = THIRD) -> RateBound:
+    """Root r -> s -> a, b, c, 1 GB/s each: cuts around a, b and c, and the switch."""
+    network = fan()
+    cuts = tuple(PricedCut(all_but(network, name), price) for name in "abc")
+    return RateBound(network, cuts, (SwitchPrice(1, switch),), (), (1, 0, 0, 0))
+
+
+def of_the_wires() -> RateBound:
+    network = half_duplex()
+    cuts = tuple(PricedCut(all_but(network, f"g{i}"), Fraction(1)) for i in range(4))
+    shared = tuple(SharedPrice(f"wire {i}", Fraction(1)) for i in range(4))
+    hub = SwitchPrice(network.position_of["s"], Fraction(1))
+    return RateBound(network, cuts, (hub,), shared, (1,) * 4)
+
+
+def test_a_single_cut_is_its_own_bound():
+    """24 shards must leave the rest for a box of four, at 200 GB/s."""
+    network = load_topology("dgx_a100:boxes=4")
+    nodes = [v for v, node in enumerate(network.nodes) if node.box != 0]
+    bound = RateBound.of_cut(network, nodes, (1,) * 32, False)
+    assert bound.is_single_cut
+    assert bound.inverse_rate == Cut(network, nodes).inverse_rate == Fraction(24, 200)
+    assert bound.algbw_gb_s == Fraction(800, 3)
+    assert bound.in_words() == [Cut(network, nodes).in_words()]
+    back = RateBound.of_cut(network.reversed(), nodes, (1,) * 32, True)
+    assert back.inverse_rate == Fraction(24, 200)
+
+
+def test_the_price_of_a_switch_moves_that_of_links():
+    """S -> a needs 1/3 - 1/3 = 0, r -> s needs 1/3 and has 1 GB/s: x <= 1/3 per unit of weight."""
+    bound = of_the_fan()
+    needed = dict(zip(fan().link_between, bound.link_prices(), strict=True))
+    assert needed[0, 1] == THIRD
+    assert sum(needed.values()) == THIRD
+    assert bound.covered == 1
+    assert bound.inverse_rate == 3
+    assert not bound.is_single_cut
+
+
+def test_too_low_a_price_proves_less_and_too_high_no_more():
+    """With 1/4 at s, links s -> a need 1/12 each: 1/4 + 3/12 = 1/2. With 1/2, r -> s alone: 1/2."""
+    assert of_the_fan(switch=Fraction(1, 4)).inverse_rate == 2
+    assert of_the_fan(switch=Fraction(1, 2)).inverse_rate == 2
+
+
+def test_a_shared_capacity_takes_its_price_off_its_links():
+    """Links into the hub need 0 + 1 - 1, links out of it 1 - 1 - 1 or less: all 0. The wires have
+    4 x 64, and 4 cuts take 3 each: x <= 256 / 12 with a hub of price 1.
+    """
+    bound = of_the_wires()
+    assert set(bound.link_prices()) == {Fraction(0)}
+    assert bound.shared_prices() == [Fraction(1)] * 4
+    assert bound.covered == 12
+    assert bound.inverse_rate == Fraction(12, 256)
+
+
+def test_room_counts_what_is_said_to_be_carried():
+    """Trees instead of GB/s, as for a number of trees that is fixed."""
+    bound = of_the_wires()
+    assert bound.room([7] * 8, [1, 2, 3, 4]) == 10
+    assert of_the_fan().room([3] + [0] * 6, []) == 1
+
+
+def test_words_name_all_that_has_a_price():
+    lines = of_the_fan().in_words()
+    assert len(lines) == 4
+    assert lines[-1] == "switch s: of 3 GB/s out, only 1 GB/s enter"
+    lines = of_the_wires().in_words()
+    assert "wire 0: 2 links share 64 GB/s" in lines
+    network = fan().reversed()
+    cuts = (PricedCut(all_but(network, "a"), THIRD),)
+    turned = RateBound(network, cuts, (SwitchPrice(1, THIRD),), (), (1, 0, 0, 0), reduction=True)
+    assert turned.in_words()[-1] == "switch s: of 3 GB/s in, only 1 GB/s can leave"
+
+
+def test_the_widest_cut_has_the_highest_price():
+    network = fan()
+    prices = [Fraction(1), Fraction(3), Fraction(2)]
+    cuts = tuple(
+        PricedCut(all_but(network, name), price) for name, price in zip("abc", prices, strict=True)
+    )
+    bound = RateBound(network, cuts, (), (), (1, 0, 0, 0))
+    assert bound.widest.nodes == all_but(network, "b")
+
+
+@pytest.mark.parametrize("marked", [False, True])
+def test_the_price_of_a_switch_that_may_copy_does_not_hold_for_copies(marked: bool):
+    from dataclasses import replace
+
+    nodes = tuple(replace(node, multicast=marked and node.is_switch) for node in fan().nodes)
+    bound = of_the_fan()
+    network = replace(fan(), nodes=nodes)
+    assert replace(bound, topology=network).copying is not marked
+    assert RateBound.of_cut(network, [0, 1], (1, 0, 0, 0), False).copying
+
+
+def test_in_a_reduction_every_link_is_reversed():
+    """The fan reversed: a, b and c send to s, which has 1 GB/s to the root."""
+    network = fan().reversed()
+    bound = of_the_fan()
+    turned = RateBound(network, bound.cuts, bound.switches, (), bound.weights, reduction=True)
+    assert turned.inverse_rate == bound.inverse_rate == 3
+    assert sum(turned.link_prices()) == THIRD
