@@ -158,12 +158,6 @@ def test_more_links_groups_and_switches_that_copy_keep_the_limits():
     assert as_gpus(copying).shared == bus().shared
 
 
-def test_balancing_drops_links_that_it_lowers_to_nothing():
-    """GPU b0.gpu0 -> switch is dead, so switch -> b0.gpu0 is lowered to 0 and leaves the group."""
-    made = bus().without("b0.gpu0 -> switch").balanced()
-    assert made.shared[0] == SharedCapacity("in", ((0, 2),), Fraction(3))
-
-
 def test_networks_made_of_networks_refuse_groups():
     with pytest.raises(UnsupportedError, match="shared capacity, 'x'"):
         cartesian_product(RING.with_shared("x", "gpu0", 1))

@@ -1,7 +1,7 @@
 """Schedules in files, JSON or npz; docs/schedule-format.md is the format.
 
-To read: ``schedule_files`` (both ways, any schedule); also both ways, ``binary`` (npz),
-``bound_document`` and ``prices_document``. Writing: ``header``, ``stepwise_document``. Reading:
+To read: ``schedule_files`` (both ways, any schedule); also both ways, ``binary`` (npz) and
+``bound_document``. Writing: ``header``, ``stepwise_document``. Reading:
 ``plain_data`` (bytes to dictionaries; ``edge_lines`` for trees), ``parsing`` with
 ``header_parsing`` and ``tree_parsing``, ``stepwise_parsing`` (to schedules), and ``fields`` and
 ``ranges``, which check what is read.

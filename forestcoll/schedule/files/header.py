@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from forestcoll.schedule.allreduce import Allreduce, AnySchedule
-from forestcoll.schedule.files.bound_document import bound_document
+from forestcoll.schedule.files.bound_document import bound_document, prices_document
 from forestcoll.schedule.files.header_parsing import FORMAT, STEPWISE_VERSION, VERSION
-from forestcoll.schedule.files.prices_document import prices_document
 from forestcoll.schedule.files.stepwise_document import head_of_flows, head_of_steps
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.protocols import Claims

@@ -9,7 +9,7 @@ from typing import Any
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.collective import collective_of
 from forestcoll.problem.optimum import Optimum
-from forestcoll.schedule.files.bound_document import parse_bound
+from forestcoll.schedule.files.bound_document import parse_bound, parse_prices
 from forestcoll.schedule.files.fields import (
     Record,
     check_fields,
@@ -23,7 +23,6 @@ from forestcoll.schedule.files.fields import (
     wrong,
 )
 from forestcoll.schedule.files.plain_data import Decimal
-from forestcoll.schedule.files.prices_document import parse_prices
 from forestcoll.topology.documents import Document
 from forestcoll.topology.format import topology_from_document
 from forestcoll.topology.model import Topology

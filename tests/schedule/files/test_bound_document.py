@@ -1,4 +1,4 @@
-"""Bounds of allreduces in files."""
+"""Bounds of allreduces, and prices of optima, in files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from forestcoll.errors import InvalidScheduleError
 from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
 from forestcoll.schedule import read_schedule, write_schedule
 from forestcoll.schedule.files.bound_document import bound_document, parse_bound
+from forestcoll.topology import Topology
 from tests.command_line import ROOT
+from tests.core.any_network.networks import fan, half_duplex
 
 
 def schedule() -> Any:
@@ -94,3 +96,73 @@ def test_a_bound_is_read_as_it_is_written() -> None:
     anywhere = replace(bound, weights=())
     assert "weights" not in bound_document(anywhere)
     assert parse_bound(bound_document(anywhere), net) == anywhere
+
+
+# --- prices of an optimum ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", [".json", ".npz"])
+@pytest.mark.parametrize(
+    ("network", "options"),
+    [(fan(), {"collective": "broadcast", "root": "r"}), (half_duplex(), {})],
+)
+def test_a_file_keeps_the_prices_of_an_optimum(
+    network: Topology, options: Any, ending: str, tmp_path: Path
+):
+    forest, path = generate(network, **options), tmp_path / f"schedule{ending}"
+    write_schedule(forest, path)
+    known = read_schedule(path)
+    assert known.optimum == forest.optimum
+    assert known.optimum is not None
+    assert known.optimum.prices == forest.optimum.prices
+    assert verify(known).optimal
+
+
+def test_the_schema_knows_prices(tmp_path: Path):
+    path = tmp_path / "schedule.json"
+    write_schedule(generate(half_duplex()), path)
+    document = json.loads(path.read_text())
+    assert set(document["optimum"]["prices"]) == {"cuts", "switches", "shared"}
+    jsonschema.Draft202012Validator(
+        json.loads((ROOT / "docs/schemas/schedule.schema.json").read_text())
+    ).validate(document)
+
+
+PRICE_FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "no list": (lambda p: {**p, "cuts": {}}, "optimum.prices.cuts"),
+    "a field away": (lambda p: {"cuts": p["cuts"], "shared": []}, "optimum.prices.switches"),
+    "a field more": (lambda p: {**p, "more": []}, "'more' is not in the format"),
+    "no price": (
+        lambda p: {**p, "cuts": [{"nodes": p["cuts"][0]["nodes"]}]},
+        r"optimum.prices.cuts\[0\].price is missing",
+    ),
+    "a stranger": (
+        lambda p: {**p, "cuts": [{"nodes": ["x"], "price": "1"}]},
+        r"optimum.prices.cuts\[0\].nodes",
+    ),
+    "a switch that is none": (
+        lambda p: {**p, "switches": [{"switch": "x", "price": "1"}]},
+        r"optimum.prices.switches\[0\].switch",
+    ),
+    "a number": (
+        lambda p: {**p, "switches": [{"switch": 1, "price": "1"}]},
+        r"optimum.prices.switches\[0\].switch",
+    ),
+    "a price that is no fraction": (
+        lambda p: {**p, "shared": [{"name": "wire 0", "price": "x"}]},
+        r"optimum.prices.shared\[0\].price",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PRICE_FAULTS)
+def test_faults_of_prices_are_named_by_their_field(name: str, tmp_path: Path):
+    change, message = PRICE_FAULTS[name]
+    path = tmp_path / "schedule.json"
+    write_schedule(generate(half_duplex()), path)
+    document = json.loads(path.read_text())
+    document["optimum"]["prices"] = change(document["optimum"]["prices"])
+    path.write_text(json.dumps(document))
+    with pytest.raises(InvalidScheduleError, match=message) as caught:
+        read_schedule(path)
+    assert "\n" not in str(caught.value)
