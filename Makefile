@@ -18,7 +18,8 @@ help:
 	@echo "make test-web  set up, get a browser, then test the page of results in it"
 	@echo "make bench   set up, then measure the core and the paper's algorithms beside it (minutes)"
 	@echo "make fuzz    set up, then try random networks for MINUTES=10, beginning at SEED=1, and let"
-	@echo "             every method try to beat what is called optimal on CONTESTS=2000 more"
+	@echo "             every method try to beat what is called optimal on CONTESTS=2000 more,"
+	@echo "             after as many that are damaged one way or share capacities"
 	@echo "make figures-quick  set up, then draw every figure again from the rows in results/"
 	@echo "make figures set up, then compute what fits HOURS=2 again, into recomputed/, and draw it"
 	@echo "make format  format all sources"
@@ -122,6 +123,7 @@ SEED ?= 1
 CONTESTS ?= 2000
 fuzz: setup
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
+	$(BIN)/python -m tests.fuzz --any-network --networks $(CONTESTS) --seed $(SEED)
 	$(BIN)/python -m tests.fuzz --contest --networks $(CONTESTS) --seed $(SEED)
 
 figures-quick: setup

@@ -125,13 +125,12 @@ class FixedK:
         counted at these prices.
         """
         if self.prices is not None:
-            room = self.prices.room(
-                *(
-                    [math.ceil(self.bound * one.bandwidth_gb_s) - 1 for one in each]
-                    for each in (self.optimum.topology.links, self.optimum.topology.shared)
-                )
+            network = self.optimum.topology
+            below = self.prices.room(
+                [math.ceil(self.bound * one.bandwidth_gb_s) - 1 for one in network.links],
+                [math.ceil(self.bound * one.bandwidth_gb_s) - 1 for one in network.shared],
             )
-            return self.k * self.prices.covered - room
+            return self.k * self.prices.covered - below
         cut = self.witness
         room = sum(math.ceil(self.bound * link.bandwidth_gb_s) - 1 for link in cut.exit_links)
         return self.k * cut.weight - room
@@ -215,7 +214,7 @@ def fixed_k(
     if prices is None:
         return FixedK(best, k, bound, cut, congestion, capacity)
     prices = replace(prices, topology=topology, weights=best.weights, reduction=reduction)
-    return FixedK(best, k, bound, prices.widest.nodes, congestion, capacity, prices)
+    return FixedK(best, k, bound, tuple(prices.widest.nodes), congestion, capacity, prices)
 
 
 class _Search:
@@ -230,7 +229,8 @@ class _Search:
     ) -> None:
         self._topology, self._trees = topology, trees
         self._threads, self._progress = threads, progress
-        limits = [one.bandwidth_gb_s for one in (*topology.links, *topology.shared)]
+        limits = [link.bandwidth_gb_s for link in topology.links]
+        limits += [group.bandwidth_gb_s for group in topology.shared]
         self._unit = math.lcm(*(one.denominator for one in limits))
         sizes = [int(one * self._unit) for one in limits]  # U is U / unit trees for each of them
         self._links, self._groups = sizes[: len(topology.links)], sizes[len(topology.links) :]

@@ -133,7 +133,7 @@ def _claimed(forest: MulticastForest) -> MulticastForest:
     claim = Optimum(
         topology=forest.topology,
         inverse_rate=bound.inverse_rate,
-        cut=bound.widest.nodes,
+        cut=tuple(bound.widest.nodes),
         k=forest.k,
         congestion=forest.congestion,
         weights=forest.weights,

@@ -4,11 +4,13 @@
     python -m tests.fuzz --family pods --seed 1000123
     python -m tests.fuzz --contest --networks 2000
     python -m tests.fuzz --contest --family boxes --seed 1000007
+    python -m tests.fuzz --any-network --networks 2000
 
-The first two send networks through the pipeline; with ``--contest`` every method tries to beat what
-is called a bound or optimal (:mod:`tests.fuzz.contest`). A run's seed decides which networks it
-meets and in which order, and the minutes, or their number, only how many. Exit code 0 if all is
-well, 1 if anything failed, 130 if interrupted (what was found till then is shown).
+The first two send networks through the pipeline. With ``--contest`` every method tries to beat what
+is called a bound or optimal (:mod:`tests.fuzz.contest`). With ``--any-network`` switches send more
+than they receive, or links share capacities (:mod:`tests.fuzz.any_network`). A run's seed decides
+which networks it meets and in which order, and the minutes, or their number, only how many. Exit
+code 0 if all is well, 1 if anything failed, 130 if interrupted (what was found till then is shown).
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from collections.abc import Iterable, Iterator
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from tests.fuzz import contest
+from tests.fuzz import any_network, contest
 from tests.fuzz.check import Outcome, examine
 from tests.fuzz.families import FAMILIES
 from tests.fuzz.pool import Pool
@@ -33,12 +35,16 @@ SEEDS_PER_RUN = 1_000_000
 
 FAILED, INTERRUPTED = 1, 130
 
+_WORK = {"": examine, "contest": contest.examine, "any-network": any_network.examine}
+
+_FAMILIES = {"": FAMILIES, "contest": contest.KINDS, "any-network": any_network.KINDS}
+
 
 def main() -> int:
     """Do what the command line says; return the exit code."""
     given = _arguments()
     console = Console(width=max(Console().width, 100))
-    work = contest.examine if given.contest else examine
+    work = _WORK[given.kind]
     tasks = _tasks(given)
     found: list[Outcome] = []
     interrupted = False
@@ -66,7 +72,7 @@ def _tasks(given: argparse.Namespace) -> Iterator[tuple[str, int]]:
     """Name what was asked for: one network, so many, or as many as the minutes allow."""
     if given.family:
         return iter([(given.family, given.seed)])
-    families = contest.KINDS if given.contest else FAMILIES
+    families = _FAMILIES[given.kind]
     if given.networks is not None:
         return itertools.islice(plan(given.seed, families), given.networks)
     deadline = time.monotonic() + 60 * given.minutes
@@ -108,16 +114,21 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=1, help="of the run; of the network, if one")
     parser.add_argument("--jobs", type=int, default=2, help="networks side by side")
-    families = [*FAMILIES, *contest.KINDS]
+    families = sorted({family for kind in _FAMILIES.values() for family in kind})
     parser.add_argument("--family", choices=families, help="examine one network of this family")
     parser.add_argument("--networks", type=int, help="so many, however long it takes")
-    parser.add_argument("--contest", action="store_true", help="let all methods try to win")
+    kind = parser.add_mutually_exclusive_group()
+    for name, help_ in (
+        ("contest", "let all methods try to win"),
+        ("any-network", "networks damaged one way, or with shared capacities"),
+    ):
+        kind.add_argument(f"--{name}", action="store_const", const=name, dest="kind", help=help_)
     parser.add_argument("--limit", type=float, default=100, help="seconds for all checks of one")
     given = parser.parse_args()
-    if given.family and given.family not in (contest.KINDS if given.contest else FAMILIES):
-        parser.error(
-            f"there is no family {given.family} {'with' if given.contest else 'without'} --contest"
-        )
+    given.kind = given.kind or ""
+    if given.family and given.family not in _FAMILIES[given.kind]:
+        option = f"with --{given.kind}" if given.kind else "without --contest and --any-network"
+        parser.error(f"there is no family {given.family} {option}")
     return given
 
 

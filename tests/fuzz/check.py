@@ -54,8 +54,8 @@ class Outcome:
         What does not hold; empty if all is well.
     demand : str
         What was asked for, in words.
-    contest : bool
-        Whether all methods took part.
+    option : str
+        Of the command line, for networks that are not of :mod:`tests.fuzz.families`.
     """
 
     family: str
@@ -67,13 +67,12 @@ class Outcome:
     failure: str = ""
     demand: str = ""
 
-    contest: bool = False
+    option: str = ""
 
     @property
     def command(self) -> str:
         """What to type to see it again."""
-        contest = "--contest " if self.contest else ""
-        return f"python -m tests.fuzz {contest}--family {self.family} --seed {self.seed}"
+        return f"python -m tests.fuzz {self.option}--family {self.family} --seed {self.seed}"
 
 
 def examine(family: str, seed: int, on_stage: OnStage) -> Outcome:

@@ -24,7 +24,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,9 @@ from forestcoll.errors import InfeasibleError, SolverError, TimeLimitError
 from forestcoll.native.standard_output import printed_as_errors
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.automorphism import Orbits
+
+if TYPE_CHECKING:
+    import highspy
 
 __all__ = ["CutProgram", "ExactPoint", "Inside", "Limits", "Stated"]
 
@@ -156,7 +159,7 @@ class CutProgram:
 
     # --- rows -----------------------------------------------------------------------------------
 
-    def _started(self):  # type: ignore[no-untyped-def]
+    def _started(self) -> highspy.Highs:
         import highspy
 
         # Its pool of threads outlives a solver, and one of another size makes the next run fail.
@@ -365,7 +368,8 @@ def _lowered(network: Topology, limits: Limits, forwarding: frozenset[int]) -> s
     They are those of shared capacities, and those out of switches that may receive too little:
     that send more than they receive, or receive over links of which less is used.
     """
-    excess, out = defaultdict(int), defaultdict(list)
+    excess: dict[int, int] = defaultdict(int)
+    out: dict[int, list[int]] = defaultdict(list)
     for number, link in enumerate(network.links):
         excess[link.tail] += limits.link[number]
         excess[link.head] -= limits.link[number]

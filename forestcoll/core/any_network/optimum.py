@@ -91,7 +91,7 @@ def _attained(
     return Optimum(
         topology=topology,
         inverse_rate=1 / rate,
-        cut=prices.widest.nodes,
+        cut=tuple(prices.widest.nodes),
         k=k,
         congestion=congestion,
         weights=weights,
@@ -114,8 +114,7 @@ def _in_whole_trees(
     The least number for which U b is whole everywhere, if whole capacities are found for it; else
     the least for which the sub-capacities that were found are.
     """
-    limits = [*network.links, *network.shared]
-    k = math.lcm(*((one.bandwidth_gb_s / rate).denominator for one in limits))
+    k = math.lcm(*((width / rate).denominator for width in _widths(network)))
     share = k / (rate * unit)
     if all((share * amount).denominator == 1 for amount in found.capacity):
         return k, [share * amount for amount in found.capacity]
@@ -153,14 +152,17 @@ def bound_by_program(
 
 def limits_at(network: Topology, congestion: Fraction | int) -> Limits:
     """Return how many trees links and shared capacities carry at most, at so many per GB/s."""
-    links, groups = (
-        tuple(math.floor(congestion * one.bandwidth_gb_s) for one in each)
-        for each in (network.links, network.shared)
-    )
-    return Limits(links, groups)
+    trees = [math.floor(congestion * width) for width in _widths(network)]
+    links = len(network.links)
+    return Limits(tuple(trees[:links]), tuple(trees[links:]))
 
 
 def _unit(network: Topology) -> int:
     """Return how many whole units a GB/s has, so that all bandwidths are whole."""
-    limits = [*network.links, *network.shared]
-    return math.lcm(*(one.bandwidth_gb_s.denominator for one in limits))
+    return math.lcm(*(width.denominator for width in _widths(network)))
+
+
+def _widths(network: Topology) -> list[Fraction]:
+    """Return what links, and then shared capacities, carry in GB/s."""
+    links = [link.bandwidth_gb_s for link in network.links]
+    return links + [group.bandwidth_gb_s for group in network.shared]

@@ -10,7 +10,8 @@ Source:  weak duality (:mod:`forestcoll.problem.rate_bound`). Shares no code wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
 from forestcoll.problem.rate_bound import RateBound
@@ -69,9 +70,12 @@ def priced_weight(bound: RateBound, *, copies: bool) -> Fraction:
 def _check_prices(bound: RateBound) -> None:
     """Every price is an exact number from 0 up; no switch or shared capacity has two."""
     known = {group.name for group in bound.topology.shared}
-    for one in (*bound.cuts, *bound.switches, *bound.shared):
-        if not isinstance(one.price, Fraction) or one.price < 0:
-            fail(f"a price of the optimum is {one.price!r}; it must be a Fraction from 0 up")
+    prices = [one.price for one in bound.cuts]
+    prices += [one.price for one in bound.switches]
+    prices += [one.price for one in bound.shared]
+    for price in prices:
+        if not isinstance(price, Fraction) or price < 0:
+            fail(f"a price of the optimum is {price!r}; it must be a Fraction from 0 up")
     _check_once([one.switch for one in bound.switches], "switch")
     _check_once([one.name for one in bound.shared], "shared capacity")
     for priced in bound.shared:
@@ -79,8 +83,8 @@ def _check_prices(bound: RateBound) -> None:
             fail(f"shared capacity {priced.name!r} has a price, but the network has none such")
 
 
-def _check_once(names: list[int] | list[str], what: str) -> None:
-    twice = [name for name in names if names.count(name) > 1]
+def _check_once(names: Sequence[int | str], what: str) -> None:
+    twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         fail(f"{what} {twice[0]!r} has two prices; it must have one")
 

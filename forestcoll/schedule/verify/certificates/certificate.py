@@ -240,7 +240,7 @@ def _crossing(
 
 def _check_speed(certificate: Certificate) -> None:
     """The loads make the congestion, that the time, and that is the bound unless k limits it."""
-    limits = [*certificate.links, *certificate.shared]
+    limits: list[CertifiedLink | SharedLimit] = [*certificate.links, *certificate.shared]
     busiest = max(limits, key=lambda one: one.trees / one.bandwidth_gb_s)
     measured = busiest.trees / busiest.bandwidth_gb_s
     if measured != certificate.congestion:
