@@ -153,3 +153,17 @@ def test_an_upgrade_that_a_switch_cannot_use_takes_nothing_away() -> None:
 def test_factors_beyond_whole_numbers_are_refused(factor: object) -> None:
     with pytest.raises(CapacityOverflowError, match="take a smaller factor"):
         upgrades(BOXES, factor=factor)  # type: ignore[arg-type]
+
+
+def test_with_shared_capacities_each_outcome_is_the_optimum_of_the_network_it_names() -> None:
+    """Wires 0 - 1 and 2 - 3 of a ring are half-duplex: they fail alike, the two others alike."""
+    ring = load_topology("ring:nodes=4")
+    for wire in ("gpu0 - gpu1", "gpu2 - gpu3"):
+        ring = ring.with_shared(f"half {wire}", wire, 1)
+    found = failures(ring)
+    links = [one for one in found if one.parts.kind == "link"]
+    assert sorted(len(one.parts.names) for one in links) == [2, 2]
+    for one in found:
+        assert one.inverse_rate == optimum(one.changed).inverse_rate
+        assert one.optimum == optimum(one.changed)
+        assert one.changed.shared == one.before.topology.without(one.parts.names[0]).shared
