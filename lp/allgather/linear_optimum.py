@@ -154,7 +154,7 @@ def _used_within_groups(
     if topology.switches:
         stated.append((incidence @ used)[list(topology.switches)] >= 0)
     for places, limit in topology.shared_places:
-        stated.append(cp.sum(used[list(places)]) <= float(limit) / scale)
+        stated.append(np.ones(len(places)) @ used[list(places)] <= float(limit) / scale)
     return stated
 
 

@@ -84,7 +84,8 @@ class PackingProgram:
         least = min(topology.ingress_gb_s[v] for v in topology.compute)
         self.scale_gb_s = float(least) / (self.num_roots - 1)
         # Rows of the links, and then of the shared capacities.
-        limits = [one.bandwidth_gb_s for one in (*topology.links, *topology.shared)]
+        limits = [link.bandwidth_gb_s for link in topology.links]
+        limits += [group.bandwidth_gb_s for group in topology.shared]
         self._bandwidth = np.array(list(map(float, limits))) / self.scale_gb_s
         self._rows = {(e.tail, e.head): [i] for i, e in enumerate(topology.links)}
         for row, group in enumerate(topology.shared, start=len(topology.links)):
