@@ -27,7 +27,6 @@ from forestcoll.native import _core
 from forestcoll.problem.cuts import Cut
 from forestcoll.problem.weights import Weights, weights_for
 from forestcoll.topology.model import Topology
-from forestcoll.topology.shared_capacity import refuse_shared
 from forestcoll.topology.spec import Network, as_topology
 from forestcoll.topology.symmetry.automorphism import Ints
 from forestcoll.topology.validate import validate
@@ -86,8 +85,7 @@ def tightest_cuts(
     Raises
     ------
     ForestCollError
-        As of :func:`forestcoll.core.optimality.optimum`; UnsupportedError where the network has
-        shared capacities, which cuts overlook.
+        As of :func:`forestcoll.core.optimality.optimum`.
 
     Examples
     --------
@@ -100,7 +98,6 @@ def tightest_cuts(
     if not isinstance(count, int) or count < 1:
         raise InvalidParameterError(f"count is {count!r}; it must be a whole number from 1 up")
     topology = as_topology(topology)
-    refuse_shared(topology, "the list of tightest cuts")
     whole = weights_for(topology, collective, root=root, weights=weights)
     reduction = collective in ("reduce-scatter", "reduce")
     roots = [rank for rank, weight in enumerate(whole) if weight]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from forestcoll import optimum
-from forestcoll.errors import CapacityOverflowError, InvalidParameterError, UnsupportedError
+from forestcoll.errors import CapacityOverflowError, InvalidParameterError
 from forestcoll.problem.cuts import Cut
 from forestcoll.topology import Topology, load_topology
 from forestcoll.what_if.like_parts import symmetries
@@ -109,9 +109,3 @@ def test_progress_is_told_and_order_does_not_matter() -> None:
     order = np.random.default_rng(1).permutation(len(topology.nodes)).tolist()
     again = tightest_cuts(topology.relabelled(order), count=3, threads=2)
     assert [one.cut.inverse_rate for one in again] == [one.cut.inverse_rate for one in cuts]
-
-
-def test_cuts_that_overlook_a_shared_capacity_are_not_listed() -> None:
-    limited = load_topology("ring:nodes=4").with_shared("wire", "gpu0 - gpu1", 1)
-    with pytest.raises(UnsupportedError, match="'wire', which the list of tightest cuts would"):
-        tightest_cuts(limited)
