@@ -46,7 +46,8 @@ class Unwound:
     ----------
     topology : Topology
         The GPUs alone, by rank, and the logical links; a link's latency is that of its slowest
-        path.
+        path. Shared capacities are left out: methods choose as if there were none, and what they
+        make is measured on the network with them.
     paths : mapping
         The shares of each logical link (tail rank, head rank); they add up to its bandwidth, and
         over each physical link to its bandwidth at most.

@@ -128,17 +128,24 @@ def _priced(topology: Topology) -> UpperBound | None:
 def _rate_at(topology: Topology, prices: Sequence[int]) -> Fraction | None:
     """Return the rate of every pair, in GB/s, that whole prices of the links prove none exceeds.
 
+    Behind them stand the prices of the shared capacities, which all their links have in addition.
     None if prices have been rounded to 0 along a way of every pair: these prove nothing.
     """
     import scipy.sparse as sp
     from scipy.sparse.csgraph import dijkstra
 
+    own = list(prices[: len(topology.links)])
+    paid: Fraction = sum(
+        (price * link.bandwidth_gb_s for price, link in zip(own, topology.links, strict=True)),
+        Fraction(0),
+    )
+    for price, (places, limit) in zip(prices[len(own) :], topology.shared_places, strict=True):
+        paid += price * limit
+        for i in places:
+            own[i] += price
     tails, heads = zip(*((link.tail, link.head) for link in topology.links), strict=True)
-    graph = sp.csr_matrix((prices, (tails, heads)), shape=(len(topology.nodes),) * 2)
+    graph = sp.csr_matrix((own, (tails, heads)), shape=(len(topology.nodes),) * 2)
     gpus = list(topology.compute)
     ways = dijkstra(graph, indices=gpus)[:, gpus].astype(np.int64)  # whole, far below 2**53
-    paid = sum(
-        price * link.bandwidth_gb_s for price, link in zip(prices, topology.links, strict=True)
-    )
     worth = sum(map(int, ways.sum(axis=1)))
     return Fraction(paid) / worth if worth else None

@@ -5,13 +5,14 @@ Input:   a topology, and which nodes are marked (those inside of a cut).
 Output:  the network that is drawn, and what each part of it stands for.
 Cost:    linear in nodes and links.
 Source:  none; boxes are equal if they are wired alike, inside and to the switches outside, link by
-         link of the same bandwidth, and marked alike.
+         link of the same bandwidth and with the same shared capacities, and marked alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from forestcoll.topology.model import Link, Node, Topology
 
@@ -113,6 +114,7 @@ def _signatures(topology: Topology, marked: set[int]) -> dict[int, object]:
             members.setdefault(node.box, []).append(v)
     local = {v: i for nodes in members.values() for i, v in enumerate(nodes)}
     ends: dict[int, list[tuple[object, ...]]] = {box: [] for box in members}
+    wide = _widths(topology)
     for link in topology.links:
         tail, head = (topology.nodes[v].box for v in (link.tail, link.head))
         here = ("in", local.get(link.tail), local.get(link.head))
@@ -122,13 +124,27 @@ def _signatures(topology: Topology, marked: set[int]) -> dict[int, object]:
         ):
             if box is not None and other != box:
                 alone = ("joined to another", box) if other is not None else place
-                ends[box].append((*alone, link.bandwidth_gb_s))
+                ends[box].append((*alone, wide(link)))
         if tail is not None and tail == head:
-            ends[tail].append((*here, link.bandwidth_gb_s))
+            ends[tail].append((*here, wide(link)))
     return {
         box: (tuple(_kind(topology, v, marked) for v in nodes), tuple(sorted(ends[box], key=str)))
         for box, nodes in members.items()
     }
+
+
+def _widths(topology: Topology) -> Callable[[Link], object]:
+    """Return what tells links apart: the bandwidth, and those of the groups that hold it."""
+    groups: dict[tuple[int, int], list[tuple[Fraction, int]]] = {}
+    for group in topology.shared:
+        for ends in group.links:
+            groups.setdefault(ends, []).append((group.bandwidth_gb_s, len(group.links)))
+
+    def wide(link: Link) -> object:
+        own = groups.get((link.tail, link.head))
+        return (link.bandwidth_gb_s, tuple(sorted(own))) if own else link.bandwidth_gb_s
+
+    return wide
 
 
 def _kind(topology: Topology, v: int, marked: set[int]) -> tuple[object, ...]:
@@ -140,8 +156,9 @@ def _rails(topology: Topology, marked: set[int]) -> Iterable[list[int]]:
     """Yield switches that share the GPUs of every box out among them, one each, all alike."""
     groups: dict[object, list[int]] = {}
     around: dict[int, dict[int, object]] = {}
+    wide = _widths(topology)
     for link in topology.links:
-        around.setdefault(link.tail, {})[link.head] = link.bandwidth_gb_s
+        around.setdefault(link.tail, {})[link.head] = wide(link)
     for v, node in enumerate(topology.nodes):
         joined = around.get(v, {})
         gpus = [w for w in joined if topology.nodes[w].is_gpu]
@@ -171,7 +188,8 @@ def _twin(topology: Topology, one: int, other: int) -> bool:
 def _joined(topology: Topology) -> list[frozenset[tuple[object, ...]]]:
     """Return for each node the links out of it and into it, by the other end."""
     ends: list[set[tuple[object, ...]]] = [set() for _ in topology.nodes]
+    wide = _widths(topology)
     for link in topology.links:
-        ends[link.tail].add(("to", link.head, link.bandwidth_gb_s))
-        ends[link.head].add(("from", link.tail, link.bandwidth_gb_s))
+        ends[link.tail].add(("to", link.head, wide(link)))
+        ends[link.head].add(("from", link.tail, wide(link)))
     return [frozenset(its) for its in ends]

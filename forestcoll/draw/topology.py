@@ -9,6 +9,7 @@ Source:  none.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,10 +27,12 @@ from forestcoll.draw.places import Layout, Pair
 from forestcoll.draw.routes import Route, routes
 from forestcoll.problem.cuts import Cut
 from forestcoll.topology.describe import counted, decimal
-from forestcoll.topology.model import Link, Topology
+from forestcoll.topology.model import Link, SharedCapacity, Topology
 from forestcoll.topology.spec import Network, as_topology
 
 __all__ = ["draw_topology"]
+
+Dash = tuple[float, tuple[float, ...]]
 
 _FRAME = "#f5f5f3"
 _SWITCH = "#dcdcdc"
@@ -39,6 +42,14 @@ _INSIDE_FRAME = "#e6f2fa"
 _SPEEDS = ((3.0, "#5c5c5c"), (1.9, "#7a7a7a"), (1.2, "#8a8a8a"), (0.8, "#949494"), (0.5, "#9e9e9e"))
 """Width in points and grey of a link, the fastest first; the last for all that are slower."""
 
+_SHARED: tuple[tuple[str, Dash], ...] = (
+    ("#0072b2", (0.0, (4.5, 1.2, 1.0, 1.2))),
+    ("#009e73", (0.0, (2.2, 1.0))),
+    ("#cc79a7", (0.0, (1.0, 0.8))),
+    ("#b07800", (0.0, (6.0, 1.0, 1.0, 1.0, 1.0, 1.0))),
+)
+"""Colour and dash of links with a shared capacity, kind by kind; the last for all further ones."""
+
 _SLOW_DASH = (0.0, (5.0, 2.0))
 _DEAD_DASH = (0.0, (1.5, 2.0))
 
@@ -47,7 +58,8 @@ def draw_topology(topology: Network, cut: Cut | None = None) -> Figure:
     """Draw a network by box, links as thick as they are fast, and a cut in colour.
 
     Of many equal boxes one is drawn, with how many it stands for. Links that are slower than
-    others of their class, or dead in one direction, are dashed.
+    others of their class, or dead in one direction, are dashed. So are links with a shared
+    capacity, in a colour for each kind; a link in several shows the tightest.
 
     Parameters
     ----------
@@ -115,6 +127,20 @@ class _Picture:
     def dead(self) -> frozenset[Pair]:
         return self._as_drawn(self.damage.dead)
 
+    @cached_property
+    def shared(self) -> tuple[_Shared, ...]:
+        """The kinds of shared capacities, the tightest first."""
+        return _kinds_of_shared(self.whole)
+
+    @cached_property
+    def shared_look(self) -> dict[Pair, tuple[str, Dash]]:
+        """Colour and dash of each drawn link with a shared capacity."""
+        found: dict[Pair, tuple[str, Dash]] = {}
+        for rank, kind in enumerate(self.shared):
+            for pair in self._as_drawn(kind.links):
+                found.setdefault(pair, _SHARED[min(rank, len(_SHARED) - 1)])
+        return found
+
     def _as_drawn(self, pairs: Iterable[Pair]) -> frozenset[Pair]:
         drawn = self.folded.drawn
         return frozenset(
@@ -132,12 +158,45 @@ class _Picture:
         """Return how an undamaged link looks that is not on the edge of the cut."""
         rank = sum(speed > link.bandwidth_gb_s for speed in self.speeds)
         width, colour = self.styles[min(rank, len(self.styles) - 1)]
-        return Line(colour=colour, width=width)
+        shared = self.shared_look.get((link.tail, link.head))
+        if shared is None:
+            return Line(colour=colour, width=width)
+        return Line(colour=shared[0], width=max(width, 1.2), dash=shared[1])
 
     @property
     def styles(self) -> Sequence[tuple[float, str]]:
         """Width and colour by rank of speed; one speed alone is drawn finer."""
         return _SPEEDS if len(self.speeds) > 1 else _SPEEDS[2:]
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """Shared capacities of one kind: named alike, equally wide and of equally many links."""
+
+    label: str
+    links: frozenset[Pair]
+
+
+def _kinds_of_shared(topology: Topology) -> tuple[_Shared, ...]:
+    """Gather shared capacities by kind, those first that are least beside their links."""
+    kinds: dict[tuple[str, Fraction, int], list[SharedCapacity]] = {}
+    for group in topology.shared:
+        key = re.sub(r"\d+", "*", group.name), group.bandwidth_gb_s, len(group.links)
+        kinds.setdefault(key, []).append(group)
+
+    def tightness(groups: list[SharedCapacity]) -> Fraction:
+        links = (topology.link_between[ends].bandwidth_gb_s for ends in groups[0].links)
+        return groups[0].bandwidth_gb_s / sum(links)
+
+    found = []
+    for (name, limit, links), groups in sorted(
+        kinds.items(), key=lambda item: (tightness(item[1]), item[0])
+    ):
+        several = len(groups) > 1
+        called = f"{name} (x {len(groups)})" if several else groups[0].name
+        label = f"{called}: {decimal(limit)} GB/s shared by {counted(links, 'link')}"
+        found.append(_Shared(label, frozenset(ends for one in groups for ends in one.links)))
+    return tuple(found)
 
 
 def _draw_frames(canvas: Canvas, picture: _Picture, inside: set[int]) -> None:
@@ -189,9 +248,11 @@ def _lines(picture: _Picture) -> Iterable[tuple[Pair, Line]]:
         pair, back = (link.tail, link.head), (link.head, link.tail)
         line = picture.look(link)
         if pair in picture.exits:
-            yield pair, Line(colour=CROSSING, width=line.width + 0.5, head=True, above=True)
+            width = line.width + 0.5
+            yield pair, Line(colour=CROSSING, width=width, dash=line.dash, head=True, above=True)
             continue
-        like = back in between and between[back].bandwidth_gb_s == link.bandwidth_gb_s
+        like = back in between and picture.look(between[back]) == line
+        like = like and between[back].bandwidth_gb_s == link.bandwidth_gb_s
         if back in picture.exits or (like and back < pair):
             continue
         if pair in picture.slow:
@@ -250,7 +311,22 @@ def _legend(picture: _Picture) -> list[Line2D | Patch]:
         low = f" to {decimal(speeds[-1])}" if rank == most - 1 and len(speeds) > most else ""
         label = f"{decimal(speeds[rank])}{low} {unit}"
         entries.append(Line2D([], [], c=colour, lw=width, label=label))
+    entries += _shared_legend(picture)
     return entries + _damage_legend(picture.damage, picture.whole) + _cut_legend(picture.cut)
+
+
+def _shared_legend(picture: _Picture) -> list[Line2D | Patch]:
+    """Return an entry for each kind; of those that no line shows all links have a tighter one."""
+    entries: list[Line2D | Patch] = []
+    kinds, seen = picture.shared, set(picture.shared_look.values())
+    for rank, look in enumerate(_SHARED[: len(kinds)]):
+        label = kinds[rank].label
+        if rank == len(_SHARED) - 1 and len(kinds) > len(_SHARED):
+            label += f", and {len(kinds) - len(_SHARED)} more"
+        elif look not in seen:
+            label += " (which have a tighter one)"
+        entries.append(Line2D([], [], c=look[0], lw=1.8, ls=look[1], label=label))
+    return entries
 
 
 def _damage_legend(found: Damage, topology: Topology) -> list[Line2D | Patch]:

@@ -105,7 +105,7 @@ def flow_of_loads(topology: Topology, loads: Sequence[int], whole: int) -> Flow:
 
 
 def slowest_of_loads(
-    topology: Topology, loads: Sequence[int] | Sequence[Fraction]
+    topology: Topology, loads: Sequence[int | Fraction]
 ) -> tuple[Fraction, tuple[str, ...] | None]:
     """Return the largest load / bandwidth and the first link or shared capacity that has it.
 
@@ -126,9 +126,7 @@ def slowest_of_loads(
     return congestion, (topology.nodes[busiest.tail].name, topology.nodes[busiest.head].name)
 
 
-def _group_slowness(
-    topology: Topology, loads: Sequence[int] | Sequence[Fraction]
-) -> Iterator[Fraction]:
+def _group_slowness(topology: Topology, loads: Sequence[int | Fraction]) -> Iterator[Fraction]:
     """Yield load / capacity of each shared capacity."""
     for members, limit in topology.shared_places:
         yield sum((loads[i] for i in members), Fraction(0)) / limit

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from forestcoll.errors import InvalidTopologyError
+from forestcoll.errors import InvalidTopologyError, UnsupportedError
 from forestcoll.topology.changes.named_parts import parts_named
 from forestcoll.topology.numbers import exact
 
@@ -29,6 +29,7 @@ __all__ = [
     "kept",
     "links_named",
     "moved",
+    "refuse_shared",
     "reversed_groups",
     "shared_attribute",
 ]
@@ -185,6 +186,22 @@ def groups_from_attribute(entries: object, place: Mapping[Any, int]) -> tuple[Sh
         bandwidth = exact(limit, f"shared capacity {name!r}: bandwidth")
         groups.append(SharedCapacity(name, links, bandwidth))
     return tuple(groups)
+
+
+def refuse_shared(topology: Topology, what: str) -> None:
+    """Refuse a network with shared capacities, for a method that would overlook them.
+
+    Raises
+    ------
+    UnsupportedError
+        If it has any; ``what`` is the method.
+    """
+    if topology.shared:
+        raise UnsupportedError(
+            f"unsupported: {topology.name} has a shared capacity, {topology.shared[0].name!r}, "
+            f"which {what} would overlook; leave it out of the network to see what there is "
+            f"without it"
+        )
 
 
 def moved(groups: Iterable[SharedCapacity], place: Mapping[int, int]) -> tuple[SharedCapacity, ...]:

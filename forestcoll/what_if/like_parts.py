@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 
 from forestcoll.topology.describe import counted
 from forestcoll.topology.model import NodeKind, Topology
@@ -25,12 +26,16 @@ _SEARCH_S = 5.0
 
 
 class PartKind(StrEnum):
-    """A NIC is a link, both ways, from inside a box to a switch outside it."""
+    """A NIC is a link, both ways, from inside a box to a switch outside it.
+
+    A shared capacity can be wider, but not fail.
+    """
 
     NIC = "NIC"
     LINK = "link"
     GPU = "GPU"
     SWITCH = "switch"
+    SHARED = "shared capacity"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,8 @@ def counted_parts(kind: PartKind, number: int) -> str:
     """Return "1 NIC" or "2 switches"."""
     if number == 1:
         return f"1 {kind}"
-    return f"{number} {'switches' if kind is PartKind.SWITCH else f'{kind}s'}"
+    several = {PartKind.SWITCH: "switches", PartKind.SHARED: "shared capacities"}
+    return f"{number} {several.get(kind, f'{kind}s')}"
 
 
 def like_parts(topology: Topology, orbits: Orbits) -> tuple[LikeParts, ...]:
@@ -105,6 +111,8 @@ any of 2 switches, b*.nvswitch; switch ib
     for node, name in enumerate(names):
         is_gpu = topology.nodes[node].is_gpu
         classes[PartKind.GPU if is_gpu else PartKind.SWITCH, int(orbits.node[node])].append(name)
+    for number_of_orbit, names_in_orbit in enumerate(_like_groups(topology, orbits)):
+        classes[PartKind.SHARED, number_of_orbit] = names_in_orbit
     kinds = list(PartKind)
     matched = Counter(
         (kind, _pattern(name)) for (kind, _), members in classes.items() for name in members
@@ -121,6 +129,25 @@ any of 2 switches, b*.nvswitch; switch ib
             )
         )
     return tuple(found)
+
+
+def _like_groups(topology: Topology, orbits: Orbits) -> list[list[str]]:
+    """Return the names of shared capacities that symmetries carry into one another."""
+    names: dict[tuple[frozenset[tuple[int, int]], Fraction], list[str]] = defaultdict(list)
+    for group in topology.shared:
+        names[frozenset(group.links), group.bandwidth_gb_s].append(group.name)
+    left, found = dict.fromkeys(names), []
+    while left:
+        orbit = [next(iter(left))]
+        del left[orbit[0]]
+        for links, limit in orbit:
+            for moves in orbits.generators:
+                image = frozenset((int(moves[a]), int(moves[b])) for a, b in links), limit
+                if image in left:
+                    del left[image]
+                    orbit.append(image)
+        found.append(sorted(name for one in orbit for name in names[one]))
+    return found
 
 
 def symmetries(topology: Topology, weights: Sequence[int], *, of_links: bool = True) -> Orbits:

@@ -176,7 +176,8 @@ def failures(
     any of 4 switches, b*.nvswitch 800/31
     """
     numbers = _Numbers(as_topology(topology), collective, root, weights, threads)
-    asked = [(parts, Fraction(0), False) for parts in numbers.classes]
+    failing = (one for one in numbers.classes if one.kind is not PartKind.SHARED)
+    asked = [(parts, Fraction(0), False) for parts in failing]
     outcomes = numbers.outcomes(asked, progress)
     return tuple(sorted(outcomes, key=lambda outcome: outcome.gain))
 
@@ -192,6 +193,8 @@ def upgrades(
     progress: Progress | None = None,
 ) -> tuple[Outcome, ...]:
     """Return what faster links bring, the best first: each by itself, and all alike together.
+
+    Shared capacities count as links here; faster links leave them as they are.
 
     Parameters
     ----------
@@ -209,10 +212,10 @@ def upgrades(
     if by <= 1:
         raise InvalidParameterError(f"the factor is {by}; an upgrade has one above 1")
     numbers = _Numbers(as_topology(topology), collective, root, weights, threads)
-    links = [one for one in numbers.classes if one.kind in (PartKind.NIC, PartKind.LINK)]
+    faster = (PartKind.NIC, PartKind.LINK, PartKind.SHARED)
     asked = [
         (parts, by, every)
-        for parts in links
+        for parts in (one for one in numbers.classes if one.kind in faster)
         for every in (False, True)
         if not every or len(parts.names) > 1
     ]
@@ -268,6 +271,8 @@ class _Numbers:
 
     def _after(self, asked: Outcome) -> Outcome:
         """Return 1/x* and its proof after a change, from whole numbers where a cut proves it."""
+        if self._network.shared:
+            return self._by_program(asked)
         largest = max(asked.factor.as_integer_ratio())
         if int(self._links.capacity.sum()) * largest * sum(asked.weights) >= 2**62:
             raise CapacityOverflowError(
@@ -276,11 +281,8 @@ class _Numbers:
                 f"factor of fewer digits"
             )
         capacity = self._capacity(asked)
-        if self._network.shared or self._overdrawn(capacity):
-            best = optimum(asked.changed, weights=asked.weights, reduction=self.before.reduction)
-            names = (asked.changed.nodes[v].name for v in best.cut)
-            inside = tuple(self._network.position_of[name] for name in names)
-            return replace(asked, inverse_rate=best.inverse_rate, inside=inside, by_program=best)
+        if self._overdrawn(capacity):
+            return self._by_program(asked)
         weights, target = self._nodes(asked)
         p, q, cut, _ = _core.bottleneck(
             len(self._network.nodes),
@@ -295,6 +297,13 @@ class _Numbers:
         unit = self._links.denominator * asked.factor.denominator
         inside = tuple(np.flatnonzero(cut).tolist())
         return replace(asked, inverse_rate=Fraction(p, q) * unit, inside=inside)
+
+    def _by_program(self, asked: Outcome) -> Outcome:
+        """Return the optimum of the changed network by itself."""
+        best = optimum(asked.changed, weights=asked.weights, reduction=self.before.reduction)
+        names = (asked.changed.nodes[v].name for v in best.cut)
+        inside = tuple(self._network.position_of[name] for name in names)
+        return replace(asked, inverse_rate=best.inverse_rate, inside=inside, by_program=best)
 
     def _capacity(self, asked: Outcome) -> npt.NDArray[np.int64]:
         """Return the capacities after a change, times the denominator of its factor."""

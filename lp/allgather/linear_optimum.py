@@ -11,7 +11,9 @@ Problem: maximise x subject to F(s, t; G_x) >= N x for every GPU t (ForestColl T
                   0 <= g^t_v <= x                              for every GPU v and GPU t
 
          where g^t_v is the flow on (s, v) towards t. Flow that enters a node and does not leave it
-         is allowed; it does no harm.
+         is allowed; it does no harm. With shared capacities c_e takes the place of b_e above, what
+         all trees together use of a link: c_e <= b_e, the sum over the links of a shared capacity
+         is at most that, and no switch sends more than it receives.
 Input:   a topology in which every GPU reaches every other.
 Output:  x* in GB/s as a float, with the solver's status and tolerance.
 Cost:    N (|E| + N) + 1 variables and N |V| rows (times: docs/mathematics/allgather-programs.md).
@@ -138,7 +140,22 @@ def build(topology: Topology) -> AllgatherLp:
     ]
     if topology.switches:
         constraints.append(kept[list(topology.switches)] >= 0)
+    if topology.shared:
+        constraints += _used_within_groups(topology, flow, bandwidth, incidence, scale)
     return AllgatherLp(cp.Problem(cp.Maximize(x), constraints), x, scale, topology)
+
+
+def _used_within_groups(
+    topology: Topology, flow: Any, bandwidth: Any, incidence: Any, scale: float
+) -> list[Any]:
+    """State what trees use of each link: as much leaves a switch as enters, groups have limits."""
+    used = cp.Variable(len(bandwidth), bounds=[np.zeros_like(bandwidth), bandwidth], name="c")
+    stated = [flow <= used[:, None]]
+    if topology.switches:
+        stated.append((incidence @ used)[list(topology.switches)] >= 0)
+    for places, limit in topology.shared_places:
+        stated.append(np.ones(len(places)) @ used[list(places)] <= float(limit) / scale)
+    return stated
 
 
 def solve(program: AllgatherLp, *, seconds: float, method: str = "highs") -> Solution:

@@ -83,10 +83,14 @@ class PackingProgram:
         self.num_roots = topology.num_compute
         least = min(topology.ingress_gb_s[v] for v in topology.compute)
         self.scale_gb_s = float(least) / (self.num_roots - 1)
-        self._bandwidth = (
-            np.array([float(e.bandwidth_gb_s) for e in topology.links]) / self.scale_gb_s
-        )
-        self._place = {(e.tail, e.head): i for i, e in enumerate(topology.links)}
+        # Rows of the links, and then of the shared capacities.
+        limits = [link.bandwidth_gb_s for link in topology.links]
+        limits += [group.bandwidth_gb_s for group in topology.shared]
+        self._bandwidth = np.array(list(map(float, limits))) / self.scale_gb_s
+        self._rows = {(e.tail, e.head): [i] for i, e in enumerate(topology.links)}
+        for row, group in enumerate(topology.shared, start=len(topology.links)):
+            for ends in group.links:
+                self._rows[ends].append(row)
         # Paths start at the GPUs and end at copies of them, which nothing leaves.
         self._tail = np.array([e.tail for e in topology.links])
         end = {v: len(topology.nodes) + rank for v, rank in topology.rank_of.items()}
@@ -122,9 +126,10 @@ class PackingProgram:
         entries = [(tree.root, j, 1.0) for j, tree in enumerate(trees)]
         entries += [(root, len(trees), -1.0) for root in range(self.num_roots)]
         entries += [
-            (self.num_roots + self._place[hop], j, float(count))
+            (self.num_roots + row, j, float(count))
             for j, tree in enumerate(trees)
             for hop, count in tree.hops.items()
+            for row in self._rows[hop]
         ]
         rows, columns, values = zip(*entries, strict=True)
         size = (self.num_roots + len(self._bandwidth), len(trees) + 1)
@@ -158,7 +163,8 @@ class PackingProgram:
     def _paths(self, prices: Vector) -> tuple[Vector, npt.NDArray[np.int32]]:
         """Return the price of the cheapest path from GPU to GPU, and each node's before."""
         size = len(self.topology.nodes) + self.num_roots
-        graph = sp.csr_array((prices, (self._tail, self._head)), shape=(size, size))
+        of_links = [sum(prices[row] for row in rows) for rows in self._rows.values()]
+        graph = sp.csr_array((of_links, (self._tail, self._head)), shape=(size, size))
         distance, before = dijkstra(
             graph, indices=list(self.topology.compute), return_predecessors=True
         )

@@ -32,6 +32,7 @@ from scipy.optimize import minimize, minimize_scalar
 
 from forestcoll.errors import InvalidParameterError, TimeLimitError
 from forestcoll.topology.model import Topology
+from forestcoll.topology.shared_capacity import refuse_shared
 from lp.alltoall.demands import Demands
 from lp.alltoall.dial_routing import LateError, route
 from lp.alltoall.garg_koenemann import phases
@@ -105,6 +106,9 @@ def approximate_flow(
     ------
     InvalidParameterError
         If eps is not between 0.001 and 1, or the time limit not positive.
+    UnsupportedError
+        If the network has shared capacities; :func:`lp.alltoall.linear_optimum.all_to_all_rate`
+        takes them.
     TimeLimitError
         If they are further apart at the end of the time: with the flow and prices so far as the
         incumbent, if there is a flow, and the upper bound.
@@ -113,6 +117,7 @@ def approximate_flow(
         raise InvalidParameterError(
             f"eps is {eps} and seconds {seconds}; they must be from 0.001 to 1, positive"
         )
+    refuse_shared(demands.topology, "the approximation of an all-to-all's flow")
     search = _Search(demands, eps, time.perf_counter() + seconds)
     for coldness in COLDNESS:
         if search.done or search.late or not search.cool(coldness):

@@ -39,6 +39,10 @@ class Demands:
         How much each rank has for each node; 0 for itself, switches and relays.
     uniform : bool
         Whether every rank has as much for every other: an all-to-all.
+    holds : sparse float array of shape (K, E)
+        1 where a shared capacity of the topology holds a link.
+    limit : float array, one entry a shared capacity
+        In GB/s.
     """
 
     topology: Topology
@@ -47,6 +51,8 @@ class Demands:
     bandwidth: Vector = field(repr=False)
     amount: Vector = field(repr=False)
     uniform: bool
+    holds: sp.csr_array = field(repr=False)
+    limit: Vector = field(repr=False)
 
     @property
     def sources(self) -> npt.NDArray[np.int64]:
@@ -76,9 +82,14 @@ class Demands:
         """Return the bound on the rate that link lengths prove.
 
         Whatever the routing, demands at rate f take up f d(s, t) of length times bandwidth each,
-        of which there is the sum over the links.
+        of which there is the sum over the links. Behind the lengths of the links there may be those
+        of the shared capacities, which all their links have in addition.
         """
-        return float(length @ self.bandwidth) / self.priced(self.distances(length))
+        own, shared = np.split(length, [len(self.bandwidth)])
+        if not len(shared):
+            return float(own @ self.bandwidth) / self.priced(self.distances(own))
+        paid = float(own @ self.bandwidth) + float(shared @ self.limit)
+        return paid / self.priced(self.distances(own + self.holds.T @ shared))
 
     def priced(self, distances: Vector) -> float:
         """Return what all demands together cost at given distances."""
@@ -115,6 +126,8 @@ def demands_of(topology: Topology, amount: npt.ArrayLike | None = None) -> Deman
         bandwidth=np.array([float(link.bandwidth_gb_s) for link in links]),
         amount=spread,
         uniform=bool((given[~np.eye(ranks, dtype=np.bool_)] == given[0, -1]).all()),
+        holds=_holds(topology),
+        limit=np.array([float(group.bandwidth_gb_s) for group in topology.shared]),
     )
     unreachable = np.isinf(made.distances(np.ones(len(links)))) & (spread > 0)
     if unreachable.any():
@@ -125,6 +138,15 @@ def demands_of(topology: Topology, amount: npt.ArrayLike | None = None) -> Deman
             f"leads there; the rate is 0"
         )
     return made
+
+
+def _holds(topology: Topology) -> sp.csr_array:
+    """Return which shared capacity holds which link."""
+    places = [members for members, _ in topology.shared_places]
+    row = np.repeat(np.arange(len(places)), [len(members) for members in places])
+    column = np.array([i for members in places for i in members], dtype=np.int64)
+    shape = (len(places), len(topology.links))
+    return sp.csr_array((np.ones(len(row)), (row, column)), shape=shape)
 
 
 def _numbers(amount: npt.ArrayLike) -> Vector:

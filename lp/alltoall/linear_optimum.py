@@ -61,7 +61,7 @@ class AllToAllOptimum:
         Ranks, one of each orbit.
     flow_gb_s : float array of shape (S, E)
         Of each source on each link; it delivers at least that rate, on links at most full.
-    price : float array, one entry a link
+    price : float array, one entry a link, and then one a shared capacity
     status : str
         The solver's; "optimal".
     tolerance : float
@@ -101,7 +101,8 @@ class AllToAllLp:
     Amounts are divided by the largest, so that flows are in units of what it sends at that rate.
 
     Columns: the flow of each source on each link in turn, then f. Rows: the link orbits, then the
-    nodes of each source in turn, the source's own left empty.
+    families of shared capacities (of equal bandwidth, with equally many links of each orbit), then
+    the nodes of each source in turn, the source's own left empty.
     """
 
     program: Program = field(repr=False)
@@ -110,6 +111,7 @@ class AllToAllLp:
     sources: tuple[int, ...]
     sizes: npt.NDArray[np.int64]
     scale_gb_s: float
+    family: npt.NDArray[np.int64]
 
 
 def all_to_all_rate(
@@ -201,7 +203,10 @@ def build(demands: Demands, orbits: Orbits) -> AllToAllLp:
     together = np.bincount(orbits.link, weights=demands.bandwidth) / (scale * largest)
 
     link_orbits = sp.csr_array((np.ones(links), (orbits.link, np.arange(links))))
-    load = sp.hstack([size * link_orbits for size in sizes])
+    family, in_family = _families(demands, link_orbits)
+    over = sp.vstack([link_orbits, in_family @ demands.holds])
+    limit = in_family @ demands.limit / (scale * largest)
+    load = sp.hstack([size * over for size in sizes])
     incidence = sp.csr_array(
         (
             np.concatenate([np.ones(links), -np.ones(links)]),
@@ -220,13 +225,28 @@ def build(demands: Demands, orbits: Orbits) -> AllToAllLp:
     program = Program(
         cost=np.append(np.zeros(count * links), 1.0),
         matrix=matrix,
-        row_lower=np.concatenate([np.full(len(together), -np.inf), np.zeros(count * nodes)]),
-        row_upper=np.concatenate([together, np.zeros(count * nodes)]),
+        row_lower=np.concatenate([np.full(over.shape[0], -np.inf), np.zeros(count * nodes)]),
+        row_upper=np.concatenate([together, limit, np.zeros(count * nodes)]),
         lower=np.zeros(count * links + 1),
         upper=np.append(np.where(into_itself, 0.0, loose * most), loose),
         maximise=True,
     )
-    return AllToAllLp(program, demands, orbits, tuple(first.tolist()), sizes, scale)
+    return AllToAllLp(program, demands, orbits, tuple(first.tolist()), sizes, scale, family)
+
+
+def _families(
+    demands: Demands, link_orbits: sp.csr_array
+) -> tuple[npt.NDArray[np.int64], sp.csr_array]:
+    """Return the family of each shared capacity, and a matrix that adds the members up.
+
+    Where loads are equal within orbits, all members carry the same.
+    """
+    counts = (demands.holds @ link_orbits.T).toarray()
+    rows = np.hstack([demands.limit[:, None], counts])
+    _, family = np.unique(rows, axis=0, return_inverse=True)
+    family, groups = family.reshape(-1).astype(np.int64), len(rows)
+    shape = (int(family.max(initial=-1)) + 1, groups)
+    return family, sp.csr_array((np.ones(groups), (family, np.arange(groups))), shape=shape)
 
 
 def extract(stated: AllToAllLp, solution: Solution) -> AllToAllOptimum:
@@ -235,8 +255,12 @@ def extract(stated: AllToAllLp, solution: Solution) -> AllToAllOptimum:
     count, links = len(stated.sources), len(demands.tail)
     unit = stated.scale_gb_s * demands.largest
     flow = np.maximum(solution.x[:-1].reshape(count, links), 0) * unit
-    load = np.bincount(orbits.link, weights=stated.sizes @ flow)
+    sent = stated.sizes @ flow
+    load = np.bincount(orbits.link, weights=sent)
     fullest = float((load / np.bincount(orbits.link, weights=demands.bandwidth)).max())
+    if len(demands.limit):
+        mean = (load / np.bincount(orbits.link))[orbits.link]
+        fullest = max(fullest, float((demands.holds @ mean / demands.limit).max()))
     least = _least_delivered(demands, stated.sources, flow)
     if not least > 0:
         raise SolverError(
@@ -245,7 +269,9 @@ def extract(stated: AllToAllLp, solution: Solution) -> AllToAllOptimum:
             f"method, or leave out amounts that are tiny beside others"
         )
     assert solution.row_duals is not None  # there are no whole variables
-    price = np.maximum(solution.row_duals[: int(orbits.link.max()) + 1], 0)[orbits.link]
+    of_orbits, families = int(orbits.link.max()) + 1, int(stated.family.max(initial=-1)) + 1
+    duals = np.maximum(solution.row_duals[: of_orbits + families], 0)
+    price = np.concatenate([duals[orbits.link], duals[of_orbits + stated.family]])
     bound = demands.bound_gb_s(price)
     return AllToAllOptimum(
         demands=demands,

@@ -16,6 +16,7 @@ from fractions import Fraction
 
 from forestcoll.errors import InvalidParameterError, VerificationError
 from forestcoll.schedule import cost, verify
+from forestcoll.schedule.flowing import slowest_of_loads
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology import Topology
 from forestcoll.topology.groups import group
@@ -123,7 +124,7 @@ def check_concurrent(found: ConcurrentGroups) -> None:
     ------
     VerificationError
         If a forest is not one of its group on this network or does not verify, a GPU is in two
-        groups, or the loads of all forests exceed a link.
+        groups, or the loads of all forests exceed a link or shared capacity.
     """
     if len(found.forests) != len(found.groups):
         raise VerificationError(
@@ -150,15 +151,15 @@ def check_concurrent(found: ConcurrentGroups) -> None:
                 f"all groups together send {float(load * found.rate_gb_s):.9g} GB/s over "
                 f"{tail} -> {head}, which carries {float(link.bandwidth_gb_s):.9g}"
             )
+    slowest, names = slowest_of_loads(found.topology, per_rate)
+    if slowest * found.rate_gb_s > 1:
+        assert names is not None  # something is sent
+        raise VerificationError(f"all groups together overload the shared capacity {names[0]!r}")
 
 
 def rate_of(groups: tuple[ProcessGroup, ...], forests: tuple[Forest, ...]) -> Fraction:
-    """Return the largest t at which the loads of all forests together fit every link."""
-    links = forests[0].topology.links
-    per_rate = _loads_per_rate(groups, forests)
-    return min(
-        link.bandwidth_gb_s / load for link, load in zip(links, per_rate, strict=True) if load
-    )
+    """Return the largest t at which the loads of all forests together fit the links."""
+    return 1 / slowest_of_loads(forests[0].topology, _loads_per_rate(groups, forests))[0]
 
 
 def _loads_per_rate(

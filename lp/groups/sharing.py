@@ -44,6 +44,7 @@ from forestcoll.core.problem import Problem
 from forestcoll.core.violation import violated_cut
 from forestcoll.errors import DisconnectedError, InvalidParameterError, TimeLimitError
 from forestcoll.topology import Topology
+from forestcoll.topology.shared_capacity import refuse_shared
 from lp.groups.group_program import GroupsProgram
 from lp.groups.result import ConcurrentGroups, ProcessGroup, check_concurrent, rate_of
 from lp.groups.rounding import forests_within, rounded
@@ -89,6 +90,8 @@ def concurrent_groups(
     InvalidParameterError
         If a group has fewer than two members, names a GPU that is unknown, repeated or in another
         group, or has a weight that is not positive; or there is no group.
+    UnsupportedError
+        If the network has shared capacities.
     DisconnectedError
         If a member cannot reach another of its group.
     TimeLimitError
@@ -107,6 +110,7 @@ def concurrent_groups(
     >>> len(found.forests), found.rate_gb_s
     (8, Fraction(25, 1))
     """
+    refuse_shared(topology, "the program of concurrent groups")
     chosen = _checked(topology, groups, weights or {})
     networks = [one.on(topology) for one in chosen]
     _check_reachable(topology, chosen)

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -26,7 +27,7 @@ from forestcoll.schedule import (
     write_schedule,
 )
 from forestcoll.schedule.steps import COLLECTIVES
-from forestcoll.topology import Node, NodeKind, Topology, load_topology
+from forestcoll.topology import Node, NodeKind, SharedCapacity, Topology, load_topology
 from tests.baselines.claims import CLAIMS, TOPOLOGIES, examples, fingerprint, load, make, run
 from tests.baselines.dead_nics import without
 from tests.baselines.spoiling import spoil
@@ -198,6 +199,31 @@ def test_gpus_need_not_come_first_among_the_nodes(method: str, collective: str) 
     if method not in BY_RANK:
         assert cost(moved).algbw_gb_s == cost(make(method, collective, name)).algbw_gb_s
 
+
+@pytest.mark.parametrize(("method", "collective"), FIRST.items())
+def test_shared_capacities_are_kept_or_refused(method: str, collective: str) -> None:
+    """All links together have a third of what one has: a schedule pays for it, or there is none.
+
+    Methods choose as they do without; verify measures the same time as cost, which is longer.
+    Those whose clock would break the limit refuse.
+    """
+    topology = load(examples(method, collective, 1)[0])
+    width = sum((link.bandwidth_gb_s for link in topology.links), Fraction(0))
+    ends = tuple((link.tail, link.head) for link in topology.links)
+    group = SharedCapacity("all", ends, width / len(ends) / 3)
+    limited = replace(topology, shared=(group,))
+    if method in CLOCKED:
+        with pytest.raises(UnsupportedError, match=f"'all', which the clock of {CLOCKED[method]}"):
+            run(method, collective, limited)
+        return
+    made = run(method, collective, limited)
+    assert made.topology.shared == (group,)
+    assert verify(made).time_s_per_gb == cost(made).time_s_per_gb
+    assert cost(made).busiest_link == ("all",)
+
+
+CLOCKED = {"tacos": "tacos", "taccl": "taccl", "teccl": "teccl"}
+"""Methods that say when everything starts, and how their refusals name them."""
 
 BY_RANK = frozenset({"tacos"})
 """Methods whose rate depends on the order of the GPUs."""

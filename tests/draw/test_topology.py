@@ -148,3 +148,58 @@ def test_the_same_network_gives_the_same_picture() -> None:
         draw_topology(load_topology("mi250:boxes=1,gpus_per_box=8")).savefig(buffer)
         images.append(buffer.getvalue())
     assert images[0] == images[1]
+
+
+def test_links_with_a_shared_capacity_have_a_colour_and_a_dash_of_their_own() -> None:
+    """Eight GPUs into the host: eight arrows in, dashed in blue, and eight out, plain."""
+    figure = draw_topology("docs/examples/host-memory.yaml")
+    into = patches(figure, FancyArrowPatch, "#0072b2")
+    assert len(into) == 8
+    assert all(line.get_linestyle() != "-" for line in into)
+    assert len(patches(figure, FancyArrowPatch)) == 16
+    assert "host memory: 150 GB/s shared by 8 links" in texts(figure)
+
+
+def test_kinds_of_shared_capacities_share_an_entry_and_a_link_shows_the_tightest() -> None:
+    """Half-duplex wires 0 to 3, 1 of 2 GB/s, once each; all wires of GPU 0, 4 of 4 GB/s, hidden.
+
+    Wires 4 and 5 of the ring are in no group.
+    """
+    ring = load_topology("ring:nodes=6")
+    for v in range(4):
+        ring = ring.with_shared(f"wire {v}", f"gpu{v} - gpu{v + 1}", 1)
+    ring = ring.with_shared("engine", "gpu1", 4)
+    figure = draw_topology(ring)
+    assert len(patches(figure, FancyArrowPatch, "#0072b2")) == 4
+    assert not patches(figure, FancyArrowPatch, "#009e73")
+    written = texts(figure)
+    assert "wire * (x 4): 1 GB/s shared by 2 links" in written
+    assert "engine: 4 GB/s shared by 4 links (which have a tighter one)" in written
+
+
+def test_many_kinds_are_counted() -> None:
+    """Six kinds have four looks: the last entry counts two more."""
+    ring = load_topology("ring:nodes=6")
+    for v in range(6):
+        name = f"{'abcdef'[v]}"
+        ring = ring.with_shared(name, f"gpu{v} - gpu{(v + 1) % 6}", Fraction(v + 1, 7))
+    figure = draw_topology(ring)
+    assert len(patches(figure, FancyArrowPatch, "#b07800")) == 3
+    assert "d: 0.571429 GB/s shared by 2 links, and 2 more" in texts(figure)
+
+
+def test_exits_of_a_cut_keep_the_dash_of_their_shared_capacity() -> None:
+    star = load_topology("dgx_a100:boxes=1").with_shared("up", "b0.gpu0 -> b0.nvswitch", 100)
+    cut = Cut(star, (star.position_of["b0.gpu0"],))
+    (line,) = patches(draw_topology(star, cut), FancyArrowPatch, CROSSING)
+    assert line.get_linestyle() != "-"
+
+
+def test_boxes_with_different_shared_capacities_are_not_folded_into_one() -> None:
+    """Of six equal boxes five are folded; a common limit in one box sets it apart."""
+    boxes = load_topology("dgx_a100:boxes=6")
+    limited = boxes.with_shared("slow", "b3.gpu* -> b3.nvswitch", 100)
+    assert "boxes 1-5 (x 5)" in texts(draw_topology(boxes))
+    written = texts(draw_topology(limited))
+    assert "box 3" in written
+    assert "boxes 0-2, 4-5 (x 5)" in written

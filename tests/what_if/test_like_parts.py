@@ -55,3 +55,20 @@ def test_marks_tell_kinds_and_weights_apart() -> None:
     alone = [p for p in like_parts(BOXES, orbits) if p.names[0] == "b0.gpu3"]
     assert alone == [LikeParts(PartKind.GPU, ("b0.gpu3",), "b*.gpu*", False)]
     assert alone[0].in_words() == "GPU b0.gpu3"
+
+
+def test_shared_capacities_that_symmetries_carry_into_one_another_are_alike() -> None:
+    """Wires 0 - 1 and 2 - 3 of a square, and 1 - 2 of another limit; two names of one wire."""
+    square = load_topology("ring:nodes=4")
+    for name, wire, limit in (
+        ("a", "gpu0 - gpu1", 1),
+        ("b", "gpu2 - gpu3", 1),
+        ("c", "gpu1 - gpu2", 2),
+        ("d", "gpu0 - gpu3", 2),
+        ("e", "gpu0 - gpu3", 2),
+        ("f", "gpu1 - gpu2", 2),
+    ):
+        square = square.with_shared(name, wire, limit)
+    parts = like_parts(square, find_orbits(square))
+    groups = [one.names for one in parts if one.kind is PartKind.SHARED]
+    assert sorted(groups) == [("a", "b"), ("c", "d", "e", "f")]

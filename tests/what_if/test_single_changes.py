@@ -153,3 +153,32 @@ def test_an_upgrade_that_a_switch_cannot_use_takes_nothing_away() -> None:
 def test_factors_beyond_whole_numbers_are_refused(factor: object) -> None:
     with pytest.raises(CapacityOverflowError, match="take a smaller factor"):
         upgrades(BOXES, factor=factor)  # type: ignore[arg-type]
+
+
+def test_with_shared_capacities_each_outcome_is_the_optimum_of_the_network_it_names() -> None:
+    """Wires 0 - 1 and 2 - 3 of a ring are half-duplex: they fail alike, the two others alike."""
+    ring = load_topology("ring:nodes=4")
+    for wire in ("gpu0 - gpu1", "gpu2 - gpu3"):
+        ring = ring.with_shared(f"half {wire}", wire, 1)
+    found = failures(ring)
+    links = [one for one in found if one.parts.kind == "link"]
+    assert sorted(len(one.parts.names) for one in links) == [2, 2]
+    for one in found:
+        assert one.inverse_rate == optimum(one.changed).inverse_rate
+        assert one.optimum == optimum(one.changed)
+        assert one.changed.shared == one.before.topology.without(one.parts.names[0]).shared
+
+
+def test_wider_host_memory_is_what_brings_something() -> None:
+    """Two sockets with memory of 100 GB/s each: 28 transfers of a shard pass each, 8 x = 200/7.
+
+    One memory twice as wide leaves the other; both make 400/7 = 57.14, where a GPU's link, of
+    63.02 GB/s, would allow 72. Faster links bring nothing, and no limit fails.
+    """
+    box = load_topology("pcie_box:sockets=2,memory_bandwidth=100")
+    found = by_words(upgrades(box))
+    assert found["any of 2 shared capacities, b*.memory*"] == Fraction(200, 7)
+    assert found["any of 2 shared capacities, b*.memory* all"] == Fraction(400, 7)
+    gain = {one.parts.kind: one.gain for one in upgrades(box) if one.every}
+    assert (gain["link"], gain["shared capacity"]) == (0, 1)
+    assert all(one.parts.kind != "shared capacity" for one in failures(box))

@@ -31,6 +31,7 @@ from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
+from forestcoll.topology.shared_capacity import refuse_shared
 
 __all__ = ["METHODS", "MOST_TRANSFERS", "generate"]
 
@@ -122,6 +123,7 @@ def generate(
     check_supported("taccl", collective, _COLLECTIVES)
     _check_parameters(order, solver, size_bytes=size_bytes, chunks=chunks, optima=optima, gap=gap)
     check_whole("taccl", topology)
+    refuse_shared(topology, "the clock of taccl")
     found = find_sketch(sketch, topology)
     task = _Task(
         collective="all-to-all" if collective == "all-to-all" else "allgather",

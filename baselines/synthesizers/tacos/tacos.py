@@ -53,6 +53,7 @@ from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.sends import Chunks, Sends
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
+from forestcoll.topology.shared_capacity import refuse_shared
 
 __all__ = ["MATCHINGS", "METHODS", "generate"]
 
@@ -109,6 +110,7 @@ def generate(
     _check_parameters(size_bytes, chunks, trials, seed, matching)
     check_choice("unwinding", unwinding, PATTERNS)
     check_size(topology)
+    refuse_shared(topology, "the clock of tacos")
     unwound = unwind(topology, unwinding)
     carriers = {ends: _Carrier.of(shares) for ends, shares in unwound.paths.items()}
     links, tick_us = _timed_links(unwound.topology, carriers, chunks, size_bytes)

@@ -27,6 +27,7 @@ from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.steps import REDUCTIONS, StepSchedule
 from forestcoll.schedule.verify import verify
 from forestcoll.topology.model import Topology
+from forestcoll.topology.shared_capacity import refuse_shared
 
 __all__ = ["METHODS", "generate"]
 
@@ -150,6 +151,7 @@ def generate(
     """
     check_size(topology)
     check_whole("teccl", topology)
+    refuse_shared(topology, "the clock of teccl")
     if collective in REDUCTIONS and (buffer or slow):
         raise UnsupportedError(
             f"unsupported: teccl: {'buffer' if buffer else 'slow'} is for what is copied, not for "

@@ -60,7 +60,8 @@ class NativeForm:
     def __init__(self, program: Program) -> None:
         self.program = program
         topology = program.topology
-        bandwidths = [one.bandwidth_gb_s for one in (*topology.links, *topology.shared)]
+        bandwidths = [link.bandwidth_gb_s for link in topology.links]
+        bandwidths += [limit for _, limit in topology.shared_places]
         known = {bandwidth: kind for kind, bandwidth in enumerate(dict.fromkeys(bandwidths))}
         adders = [len(known)] * topology.num_compute
         self._kind_of_resource = np.array([known[b] for b in bandwidths] + adders, dtype=np.int32)

@@ -28,6 +28,7 @@ __all__ = [
     "GPUS_PER_DGX",
     "H100_NIC",
     "H100_NVSWITCH",
+    "HOST_MEMORY",
     "MI250_GPU_LATENCY",
     "MI250_IB",
     "MI250_PAIR_SWITCH",
@@ -36,6 +37,8 @@ __all__ = [
     "MI250_XGMI_LINKS",
     "NDV2_NIC",
     "NDV2_NIC_LATENCY",
+    "PCIE_LANE",
+    "SOCKET_LINK",
     "V100_NVLINK",
     "Constant",
 ]
@@ -173,6 +176,34 @@ MI250_SWITCH_LATENCY = Constant(
     "none printed: TE-CCL figure 3 has it for GPU to switch in another cloud topology",
 )
 
+PCIE_LANE: Mapping[int, Constant] = MappingProxyType(
+    {
+        generation: Constant(
+            Fraction(transfers * 128, 8 * 130),
+            "GB/s per direction",
+            f"one lane of PCIe {generation}.0",
+            f"PCI Express Base Specification {generation}.0: {transfers} GT/s, 128b/130b encoding",
+        )
+        for generation, transfers in ((3, 8), (4, 16), (5, 32))
+    }
+)
+"""A PCIe lane by generation; packet headers take some of it."""
+
+HOST_MEMORY = Constant(
+    Fraction("153.6"),
+    "GB/s",
+    "transfers from GPU to GPU through the memory of a socket, each of which is written and read",
+    "half of 8 channels of DDR5-4800, 307.2 GB/s, of an Intel Xeon Platinum 8480+: two of them "
+    "hold the 8 RTX 5090 of NVIDIA/nccl issue 1639",
+)
+SOCKET_LINK = Constant(
+    Fraction("153.6"),
+    "GB/s per direction",
+    "an Intel Xeon Platinum 8480+ to the other one of its board",
+    "4 links of UPI 2.0 at 16 GT/s: 24 lanes of which 64 of 80 bits are data, 38.4 GB/s each (NCCL "
+    "counts on 22 in all, SRP_QPI_BW, but 28 are measured in NVIDIA/nccl issue 1639)",
+)
+
 CONSTANTS: Mapping[str, Constant] = MappingProxyType(
     {
         "A100_NVSWITCH": A100_NVSWITCH,
@@ -194,6 +225,9 @@ CONSTANTS: Mapping[str, Constant] = MappingProxyType(
         "MI250_PAIR_SWITCH": MI250_PAIR_SWITCH,
         "MI250_GPU_LATENCY": MI250_GPU_LATENCY,
         "MI250_SWITCH_LATENCY": MI250_SWITCH_LATENCY,
+        **{f"PCIE_{generation}_LANE": lane for generation, lane in PCIE_LANE.items()},
+        "HOST_MEMORY": HOST_MEMORY,
+        "SOCKET_LINK": SOCKET_LINK,
     }
 )
 """All of the above, for tables and reports."""

@@ -47,14 +47,16 @@ def test_dgx1_wiring_gives_every_gpu_six_nvlinks_to_four_others():
 def test_every_constant_has_a_unit_and_a_source():
     for name, constant in CONSTANTS.items():
         assert constant.value > 0
-        assert constant.unit == ("us" if name.endswith("LATENCY") else "GB/s per direction")
+        units = {"LATENCY": "us", "MEMORY": "GB/s"}
+        assert constant.unit == units.get(name.rpartition("_")[2], "GB/s per direction")
         assert len(constant.source) > 20
 
 
 def test_the_values_follow_from_what_the_sources_print():
     """Half of what goes both ways; an eighth of what is in bits; a lane a bit; a box by 16.
 
-    300 GB/s both ways over 6 NVLinks; latencies as printed.
+    300 GB/s both ways over 6 NVLinks; latencies as printed. PCIe: transfers by 8, times 128 / 130.
+    8 channels of 8 bytes at 4.8 GT/s, half of it; 4 links of 24 lanes at 16 GT/s, of which 0.8.
     """
     assert {name: constant.value for name, constant in CONSTANTS.items()} == {
         "A100_NVSWITCH": Fraction(600, 2),
@@ -76,6 +78,11 @@ def test_the_values_follow_from_what_the_sources_print():
         "MI250_PAIR_SWITCH": Fraction(25),
         "MI250_GPU_LATENCY": Fraction("0.6"),
         "MI250_SWITCH_LATENCY": Fraction("0.75"),
+        "PCIE_3_LANE": Fraction(64, 65),
+        "PCIE_4_LANE": Fraction(128, 65),
+        "PCIE_5_LANE": Fraction(256, 65),
+        "HOST_MEMORY": 8 * 8 * Fraction("4.8") / 2,
+        "SOCKET_LINK": 4 * Fraction(24 * 16, 8) * Fraction("0.8"),
     }
 
 

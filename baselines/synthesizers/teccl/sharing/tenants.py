@@ -37,6 +37,7 @@ from forestcoll.problem.weights import rank_of_root
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
+from forestcoll.topology.shared_capacity import refuse_shared
 
 __all__ = ["Shared", "Tenant", "share"]
 
@@ -125,6 +126,7 @@ def share(
     {'train': 2, 'serve': 3}
     """
     check_size(topology)
+    refuse_shared(topology, "the clock of teccl")
     _check(tenants)
     settings = {
         "epoch": epoch,

@@ -18,6 +18,7 @@ from itertools import pairwise
 from forestcoll.errors import VerificationError
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
+from forestcoll.topology.shared_capacity import refuse_shared
 
 __all__ = ["check_together"]
 
@@ -32,7 +33,10 @@ def check_together(topology: Topology, schedules: Iterable[StepSchedule]) -> Non
     ------
     VerificationError
         With the first link that is asked for too much.
+    UnsupportedError
+        If the topology has shared capacities.
     """
+    refuse_shared(topology, "the check of several clocks together")
     changes: dict[tuple[int, int], dict[Fraction, Fraction]] = defaultdict(
         lambda: defaultdict(Fraction)
     )

@@ -146,7 +146,8 @@ def _use(schedule: StepSchedule, hops: Ints) -> _Use:
     together = np.add.reduceat(trees.astype(object), starts)
     whole = math.lcm(*set(together.tolist()))
     apiece = whole // together  # of a logical link: what a tree of it counts for
-    widths = [each.bandwidth_gb_s for each in (*topology.links, *topology.shared)]
+    widths = [link.bandwidth_gb_s for link in topology.links]
+    widths += [group.bandwidth_gb_s for group in topology.shared]
     per = math.lcm(*{width.numerator for width in widths})
     slow = [int(per / width) for width in widths]
     kind = _kind(whole * max(slow))

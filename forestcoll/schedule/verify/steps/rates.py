@@ -139,7 +139,8 @@ def _limit(schedule: StepSchedule, number: int) -> tuple[str, Fraction]:
 def _bandwidths(schedule: StepSchedule) -> list[Fraction]:
     """Return those of all links, and then of all shared capacities."""
     topology = schedule.topology
-    return [each.bandwidth_gb_s for each in (*topology.links, *topology.shared)]
+    of_links = [link.bandwidth_gb_s for link in topology.links]
+    return of_links + [group.bandwidth_gb_s for group in topology.shared]
 
 
 @dataclass(frozen=True, slots=True)

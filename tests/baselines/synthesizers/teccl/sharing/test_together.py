@@ -7,9 +7,10 @@ from fractions import Fraction
 
 import pytest
 
+from baselines.synthesizers.teccl.sharing.tenants import Tenant, share
 from baselines.synthesizers.teccl.sharing.together import check_together
 from baselines.synthesizers.teccl.teccl import generate
-from forestcoll.errors import VerificationError
+from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule import StepSchedule, verify
 from forestcoll.topology import load_topology
 
@@ -46,3 +47,12 @@ def test_half_of_the_links_each_is_enough() -> None:
     check_together(wide, [schedule, schedule])
     with pytest.raises(VerificationError):
         check_together(ring.scaled("*", Fraction(199, 100)), [schedule, schedule])
+
+
+def test_shared_capacities_are_refused() -> None:
+    """Several clocks are not added up over them, nor made."""
+    limited = load_topology("ring:nodes=4").with_shared("wire", "gpu0 - gpu1", 1)
+    with pytest.raises(UnsupportedError, match="'wire', which the check of several clocks"):
+        check_together(limited, [])
+    with pytest.raises(UnsupportedError, match="'wire', which the clock of teccl"):
+        share(limited, [Tenant("one", "allgather", 10**6, 1, priority=1)])
