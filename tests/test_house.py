@@ -62,7 +62,6 @@ ACROSS = {
     "test_step_limits": "the largest and the oddest step schedules",
     "test_collective_files": "files of every collective",
     "test_trimming": "the native trimming",
-    "test_shared_capacities": "shared capacities from the file to the simulation",
 }
 """Tests of no single module, and what they are of."""
 

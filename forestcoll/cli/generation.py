@@ -153,6 +153,8 @@ def _proved(schedule: TreeSchedule, verdict: Verdict | AllreduceVerdict | None) 
         facts |= {"in_turn_s_per_gb": schedule.in_turn_s_per_gb, "made_by": schedule.remark}
     if isinstance(verdict, AllreduceVerdict):
         facts |= {"at_most_gb_s": verdict.bound_gb_s, "model": verdict.model}
+    elif verdict is not None:
+        facts["model"] = verdict.model
     return facts | {"optimal": None if verdict is None else verdict.optimal}
 
 

@@ -70,6 +70,7 @@ def show_optimum(
         "algbw_gb_s": best.algbw_gb_s,
         "time_s_per_gb": best.time_s_per_gb,
         "k": best.k,
+        "model": best.bound.model,
         "bottleneck_cut": best.bottleneck if best.prices is None else None,
         "what_binds": None if best.prices is None else best.what_binds(),
     }

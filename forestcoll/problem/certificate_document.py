@@ -43,6 +43,7 @@ __all__ = [
     "OptimumCut",
     "OptimumPrices",
     "PricedLimitOfK",
+    "Prices",
     "SharedLimit",
     "SharedLink",
     "certificate_schema",

@@ -175,6 +175,16 @@ class RateBound:
         return not any(self.topology.nodes[one.switch].multicast for one in self.switches)
 
     @property
+    def model(self) -> str:
+        """Say in words which schedules it bounds."""
+        if not self.switches:
+            return "any schedule"
+        marked = any(node.multicast for node in self.topology.nodes)
+        if marked and self.copying:
+            return "switches only forward, but for those marked multicast"
+        return "switches only forward"
+
+    @property
     def widest(self) -> Cut:
         """The cut with the highest price, the first of several."""
         best = max(self.cuts, key=lambda one: one.price)

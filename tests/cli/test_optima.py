@@ -21,10 +21,23 @@ def test_optimum_prints_exact_numbers_and_the_cut_in_words() -> None:
         "algbw 800/3 = 266.667 GB/s",
         "time 3/800 = 0.00375 s/GB",
         "k 1",
+        "model any schedule",
         "bottleneck cut everything but box 0 (8 GPUs): 24 shards must enter it over 8 links, "
         "200 GB/s in all (25 per GPU)",
         "8 x 25 GB/s from switch ib to GPUs 0-7 of box 0",
     ]
+
+
+def test_what_binds_together_is_named_with_its_model(tmp_path: Path) -> None:
+    """Two boxes, a NIC dead one way: 375 of 400 GB/s reach ib, whose price assumes no copies."""
+    found = document("optimum", "dgx_a100:boxes=2", "--without", "b0.gpu0 -> ib")
+    assert found["model"] == "switches only forward"
+    assert found["what_binds"][-1] == "switch ib: of 400 GB/s out, only 375 GB/s enter"
+    assert found["bottleneck_cut"] is None
+    path = tmp_path / "schedule.json"
+    made = document("generate", "dgx_a100:boxes=2", "--without", "b0.gpu0 -> ib", "-o", path)
+    assert (made["model"], made["optimal"]) == ("switches only forward", True)
+    assert document("verify", path)["model"] == "switches only forward"
 
 
 def test_fractions_in_json_stand_beside_their_decimals() -> None:

@@ -111,7 +111,22 @@ def test_the_price_of_a_switch_that_may_copy_does_not_hold_for_copies(marked: bo
     bound = of_the_fan()
     network = replace(fan(), nodes=nodes)
     assert replace(bound, topology=network).copying is not marked
-    assert RateBound.of_cut(network, [0, 1], (1, 0, 0, 0), False).copying
+    assert replace(bound, topology=network).model == "switches only forward"
+    cut = RateBound.of_cut(network, [0, 1], (1, 0, 0, 0), False)
+    assert cut.copying
+    assert cut.model == "any schedule"
+
+
+def test_a_bound_that_prices_unmarked_switches_holds_for_copies_by_others():
+    """A second switch, marked and without a price."""
+    from dataclasses import replace
+
+    network = fan()
+    other = replace(network.nodes[1], name="t", multicast=True)
+    larger = replace(network, nodes=(*network.nodes, other))
+    bound = replace(of_the_fan(), topology=larger)
+    assert bound.copying
+    assert bound.model == "switches only forward, but for those marked multicast"
 
 
 def test_in_a_reduction_every_link_is_reversed():

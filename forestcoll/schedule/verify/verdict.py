@@ -46,7 +46,10 @@ class Verdict(InBrief):
         Seconds for one gigabyte of data in all at that congestion, and its inverse (None in an
         empty schedule, which takes no time).
     optimal : bool
-        Whether a cut was shown that no schedule can beat; False when nothing was claimed.
+        Whether a cut or prices were shown that no schedule of ``model`` can beat; False when
+        nothing was claimed.
+    model : str, optional
+        Which schedules these are, in words; None when nothing was claimed.
     """
 
     collective: str
@@ -65,6 +68,7 @@ class Verdict(InBrief):
     time_s_per_gb: Fraction
     algbw_gb_s: Fraction | None
     optimal: bool
+    model: str | None = None
 
     def in_a_line(self) -> str:
         """Return what was proved, most important first."""

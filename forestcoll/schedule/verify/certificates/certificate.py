@@ -28,6 +28,7 @@ from forestcoll.problem.certificate_document import (
     OptimumCut,
     OptimumPrices,
     PricedLimitOfK,
+    Prices,
     SharedLimit,
 )
 from forestcoll.problem.collective import collective_of
@@ -62,6 +63,8 @@ class CertificateVerdict:
         Whether no schedule is faster.
     optimal_for_k : bool
         Whether none with so many trees is.
+    model : str
+        Which schedules the bounds are about, in words.
     """
 
     collective: str
@@ -76,6 +79,7 @@ class CertificateVerdict:
     algbw_gb_s: Fraction
     optimal: bool
     optimal_for_k: bool
+    model: str
 
 
 @overload
@@ -126,6 +130,7 @@ def verify_certificate(
         algbw_gb_s=1 / certificate.time_s_per_gb,
         optimal=limit is None,
         optimal_for_k=limit is None or limit.congestion == certificate.congestion,
+        model=_FORWARDING if _prices_switches(certificate) else _ANY,
     )
 
 
@@ -138,6 +143,15 @@ def _check_network(certificate: Certificate) -> None:
     for link in certificate.links:
         if link.tail not in names or link.head not in names or link.tail == link.head:
             fail(f"link {_link(link)} must join two of the nodes")
+
+
+_ANY, _FORWARDING = "any schedule", "switches only forward"
+
+
+def _prices_switches(certificate: Certificate) -> bool:
+    """Whether a bound assumes that switches send on what they receive, once."""
+    bounds = (certificate.optimum, certificate.fixed_k)
+    return any(isinstance(one, Prices) and bool(one.switches) for one in bounds)
 
 
 def _check_shared(certificate: Certificate) -> None:

@@ -67,6 +67,7 @@ def verify_forest(forest: AnyForest) -> tuple[Verdict, list[int]]:
         time_s_per_gb=time,
         algbw_gb_s=1 / time,
         optimal=optimal,
+        model=None if forest.optimum is None else forest.optimum.bound.model,
     )
     return verdict, facts.loads.tolist()
 
