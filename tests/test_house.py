@@ -55,6 +55,7 @@ ACROSS = {
     "test_shared_capacities": "common limits of links, in schedules of every type",
     "test_shared_programs": "common limits of links, in every linear program",
     "test_contest": "tests/fuzz/contest.py",
+    "test_any_network": "tests/fuzz/any_network.py",
     "test_reference": "tests/reference itself",
     "test_literals": "schedules of the peers by hand",
     "test_operations": "every operation on every type",
