@@ -8,8 +8,10 @@ from typing import Annotated
 
 import typer
 
-from experiments.reproduction.coverage import Coverage, Shown
+from experiments.reproduction.coverage import MOST_BYTES, Coverage, Shown
 from experiments.reproduction.difference import Difference
+from forestcoll.atomic_write import write_whole
+from forestcoll.bounded_read import read_text_at_most
 from forestcoll.errors import ForestCollError, InvalidExperimentError
 
 __all__ = ["app"]
@@ -127,11 +129,8 @@ def page(clone: Clone = Path()) -> None:
     for fault in found.broken.values():
         raise InvalidExperimentError(fault)
     file = found.root / "docs" / "papers" / "reproduction.md"
-    try:
-        text = file.read_text(encoding="utf-8")
-        file.write_text(updated(text, page_tables(found)), encoding="utf-8")
-    except OSError as error:
-        raise ForestCollError(f"{file}: {error.strerror}") from error
+    text = updated(read_text_at_most(file, MOST_BYTES, ForestCollError), page_tables(found))
+    write_whole(file, lambda draft: draft.write_text(text, encoding="utf-8"))
     typer.echo(f"wrote {file}")
 
 

@@ -8,7 +8,13 @@ from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact
 
-__all__ = ["TopologyBuilder"]
+__all__ = ["MOST_LINKS", "MOST_NODES", "TopologyBuilder"]
+
+MOST_NODES = 1_000_000
+"""Of any network; the product of two parameters of a family can be far more."""
+
+MOST_LINKS = 20_000_000
+"""Of any network, each direction counted: those of the complete one of 4096 GPUs."""
 
 
 class TopologyBuilder:
@@ -60,6 +66,8 @@ class TopologyBuilder:
         latency : the same
             In microseconds.
         """
+        if len(self._links) >= MOST_LINKS:
+            raise InvalidTopologyError(f"has over {MOST_LINKS} links; ask for a smaller network")
         where = f"link {tail} -> {head}"
         self._links.append(
             Link(
@@ -82,6 +90,8 @@ class TopologyBuilder:
     def _add(self, node: Node) -> str:
         if node.name in self._position:
             raise InvalidTopologyError(f"two nodes are named {node.name!r}; rename one")
+        if len(self._nodes) >= MOST_NODES:
+            raise InvalidTopologyError(f"has over {MOST_NODES} nodes; ask for a smaller network")
         self._position[node.name] = len(self._nodes)
         self._nodes.append(node)
         return node.name
