@@ -14,9 +14,13 @@ from forestcoll.cli.options import (
     Alpha,
     Gamma,
     Group,
+    Idle,
     Json,
     Root,
     Spec,
+    idle_fact,
+    idle_of,
+    idle_words,
     in_group,
     root_of,
     sizes_of,
@@ -42,6 +46,7 @@ def tune_sizes(
     ] = "1KB..1GB",
     root: Root = None,
     members: Group = None,
+    idle: Idle = None,
     without: Without = None,
     scale: Scale = None,
     links: NewLinks = None,
@@ -92,7 +97,7 @@ def tune_sizes(
     asked = sizes_of(sizes)
     model = _model(alpha, gamma, sharing)
     network = changed_network(spec, without, scale, links, collective=collective)
-    topology = in_group(network, members)
+    topology = in_group(network, members, idle)
     at = root_of(topology, root)
     folder = _folder(output, ending)
     with _kept(folder) as keep, progress_bars() as progress:
@@ -109,8 +114,10 @@ def tune_sizes(
             keep=keep,
         )
     files = {} if folder is None else folder.files
-    facts = document(found, files, trials=True)
-    typer.echo(as_json(facts) if json_ else "\n".join(_lines(found, folder)))
+    facts = {**document(found, files, trials=True), **idle_fact(members, idle)}
+    words = idle_words(idle_of(members, idle)).removeprefix(", ")
+    lines = [*([words] if words else []), *_lines(found, folder)]
+    typer.echo(as_json(facts) if json_ else "\n".join(lines))
 
 
 def _model(alpha: str, gamma: str, sharing: str) -> AlphaBeta:

@@ -12,6 +12,7 @@ from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.options import (
     CollectiveName,
     Group,
+    Idle,
     Json,
     MaxHeight,
     Output,
@@ -19,6 +20,7 @@ from forestcoll.cli.options import (
     Spec,
     Trees,
     WeightsFile,
+    idle_fact,
     in_group,
     read_if_given,
     root_of,
@@ -55,6 +57,7 @@ def generate_schedule(
     root: Root = None,
     weights: WeightsFile = None,
     members: Group = None,
+    idle: Idle = None,
     without: Without = None,
     scale: Scale = None,
     links: NewLinks = None,
@@ -102,7 +105,7 @@ def generate_schedule(
         raise ExportError(f"{output}: --factored needs a name that ends in .npz")
     _check_choices(k=k, max_k=max_k, low=low, factored=factored, in_network=in_network)
     whole = changed_network(spec, without, scale, links, collective=collective)
-    topology = in_group(whole, members)
+    topology = in_group(whole, members, idle)
     options: Options = {
         "root": root_of(topology, root),
         "weights": read_if_given(weights),
@@ -124,6 +127,7 @@ def generate_schedule(
     write_schedule(schedule, output)
     facts = {
         "topology": topology.name,
+        **idle_fact(members, idle),
         "collective": schedule.collective,
         "tried": None if tried is None else [asdict(choice) for choice in tried.choices],
         **_tree_facts(schedule),

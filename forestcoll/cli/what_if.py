@@ -11,7 +11,19 @@ import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.facts import as_json
-from forestcoll.cli.options import CollectiveName, Group, Json, Root, Spec, in_group, root_of
+from forestcoll.cli.options import (
+    CollectiveName,
+    Group,
+    Idle,
+    Json,
+    Root,
+    Spec,
+    idle_fact,
+    idle_of,
+    idle_words,
+    in_group,
+    root_of,
+)
 from forestcoll.cli.output import expect_writable, progress_bars
 from forestcoll.topology.describe import counted, decimal
 from forestcoll.topology.numbers import exact_text
@@ -29,6 +41,7 @@ def what_if(
     collective: CollectiveName = "allgather",
     root: Root = None,
     members: Group = None,
+    idle: Idle = None,
     without: Without = None,
     scale: Scale = None,
     links: NewLinks = None,
@@ -50,7 +63,7 @@ def what_if(
         check_format(output)
         expect_writable(output)
     network = changed_network(spec, without, scale, links, collective=collective)
-    topology = in_group(network, members)
+    topology = in_group(network, members, idle)
     at = root_of(topology, root)
     with progress_bars() as bars:
         failing = failures(
@@ -80,6 +93,7 @@ def what_if(
             as_json(
                 {
                     "topology": topology.name,
+                    **idle_fact(members, idle),
                     "collective": before.collective,
                     "algbw_gb_s": before.algbw_gb_s,
                     "failures": list(map(_entry, failing)),
@@ -90,7 +104,8 @@ def what_if(
             )
         )
         return
-    typer.echo(f"{topology.name}, {before.collective}: {decimal(before.algbw_gb_s)} GB/s")
+    words = idle_words(idle_of(members, idle))
+    typer.echo(f"{topology.name}, {before.collective}{words}: {decimal(before.algbw_gb_s)} GB/s")
     for title, lines in (
         ("If one fails", _lines(failing)),
         (f"If one, or all alike, were {_times(better)} times as fast", _upgrades(better)),
