@@ -13,6 +13,7 @@ from experiments.reproduction.difference import Difference
 from forestcoll.atomic_write import write_whole
 from forestcoll.bounded_read import read_text_at_most
 from forestcoll.errors import ForestCollError, InvalidExperimentError
+from forestcoll.problem.limits import MOST_THREADS
 
 __all__ = ["app"]
 
@@ -138,7 +139,10 @@ def page(clone: Clone = Path()) -> None:
 def draw(
     clone: Clone = Path(),
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Experiments to draw side by side.")
+        int | None,
+        typer.Option(
+            "--jobs", "-j", min=1, max=MOST_THREADS, help="Experiments to draw side by side."
+        ),
     ] = None,
 ) -> None:
     """Draw all figures again from the rows that are kept.
@@ -165,7 +169,7 @@ def recompute(
         Path, typer.Option(help="Folder for the new rows, by the experiments' names.")
     ] = Path("recomputed"),
     hours: Annotated[
-        float, typer.Option(min=0, help="What it may take, by what the rows took.")
+        float, typer.Option(min=0, max=10_000, help="What it may take, by what the rows took.")
     ] = 2.0,
     clone: Clone = Path(),
 ) -> None:

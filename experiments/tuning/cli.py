@@ -11,6 +11,7 @@ import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.options import (
+    MOST,
     Alpha,
     Gamma,
     Group,
@@ -25,6 +26,7 @@ from forestcoll.cli.options import (
     root_of,
     sizes_of,
 )
+from forestcoll.problem.limits import MOST_SECONDS
 
 if TYPE_CHECKING:
     from experiments.tuning.records import Folder
@@ -66,14 +68,17 @@ def tune_sizes(
     seconds: Annotated[
         float,
         typer.Option(
+            max=MOST_SECONDS,
             help="For each method, to make its schedule, and again to simulate it; what takes "
-            "longer is left out, but not interrupted while it makes one."
+            "longer is left out, but not interrupted while it makes one.",
         ),
     ] = 30.0,
     within: Annotated[
         float,
         typer.Option(
-            metavar="PERCENT", help="Let ranges be slower than the best by this, to have fewer."
+            metavar="PERCENT",
+            max=MOST,
+            help="Let ranges be slower than the best by this, to have fewer.",
         ),
     ] = 0.0,
     output: Annotated[

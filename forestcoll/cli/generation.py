@@ -33,6 +33,7 @@ from forestcoll.errors import (
 from forestcoll.generate import Options, generate_factored_timed, generate_multicast, generate_timed
 from forestcoll.latency import latency
 from forestcoll.multicast.in_network import InNetwork
+from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.problem.request import PROGRAM_S
 from forestcoll.schedule import (
     Allreduce,
@@ -65,7 +66,10 @@ def generate_schedule(
     max_k: Annotated[
         int | None,
         typer.Option(
-            "--best-k", metavar="MAX", help="The fastest number of trees per GPU up to this one."
+            "--best-k",
+            metavar="MAX",
+            max=10_000,
+            help="The fastest number of trees per GPU up to this one.",
         ),
     ] = None,
     low: Annotated[
@@ -93,6 +97,7 @@ def generate_schedule(
         float,
         typer.Option(
             "--program-time",
+            max=MOST_SECONDS,
             metavar="SECONDS",
             help="For the allreduce program, where no cut proves reduction + gathering optimal.",
         ),

@@ -28,6 +28,7 @@ from forestcoll.errors import (
     InvalidScheduleError,
     VerificationError,
 )
+from forestcoll.problem.request import MOST_TREES
 from forestcoll.schedule import (
     Allreduce,
     AllreduceVerdict,
@@ -149,7 +150,9 @@ def _verified(file: Path) -> AnySchedule:
 def draw_one_tree(
     file: ScheduleFile,
     output: Output,
-    tree: Annotated[int, typer.Option("--tree", min=0, help="Which tree, from 0.")] = 0,
+    tree: Annotated[
+        int, typer.Option("--tree", min=0, max=MOST_TREES, help="Which tree, from 0.")
+    ] = 0,
     phase: Annotated[
         Phase, typer.Option("--phase", help="Which phase of an allreduce.")
     ] = Phase.REDUCE,

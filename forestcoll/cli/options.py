@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from forestcoll.errors import InvalidParameterError
+from forestcoll.problem.request import MOST_TREES
 from forestcoll.problem.sizes import read_sizes
 from forestcoll.problem.weights import Weights, read_weights
 from forestcoll.topology import Topology, group, members_from_text
@@ -16,6 +17,7 @@ from forestcoll.topology.groups import IDLE
 from forestcoll.topology.validate import COLLECTIVES
 
 __all__ = [
+    "MOST",
     "Alpha",
     "CollectiveName",
     "Gamma",
@@ -38,17 +40,23 @@ __all__ = [
     "sizes_of",
 ]
 
+MOST = 1_000_000
+"""Of any number on the command line that has no bound of its own."""
+
 Spec = Annotated[str, typer.Argument(metavar="TOPOLOGY", help="A family or a topology file.")]
 ScheduleFile = Annotated[Path, typer.Argument(metavar="FILE", help="A schedule file.")]
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.")]
 Trees = Annotated[
     int | None,
-    typer.Option("--k", help="Trees per GPU; as many as the optimum needs if not given."),
+    typer.Option(
+        "--k", max=MOST_TREES, help="Trees per GPU; as many as the optimum needs if not given."
+    ),
 ]
 MaxHeight = Annotated[
     int | None,
     typer.Option(
         "--max-height",
+        max=MOST,
         metavar="HOPS",
         help="No taller trees, in hops from GPU to GPU, of an allreduce both phases in sum; the "
         "fastest found.",

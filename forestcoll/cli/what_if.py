@@ -12,6 +12,7 @@ import typer
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import (
+    MOST,
     CollectiveName,
     Group,
     Idle,
@@ -48,8 +49,10 @@ def what_if(
     factor: Annotated[
         str, typer.Option("--factor", help="How much faster links would be in upgrades.")
     ] = "2",
-    cuts: Annotated[int, typer.Option("--cuts", min=1, help="How many cuts to list.")] = 3,
-    rows: Annotated[int, typer.Option("--rows", min=1, help="Lines of each list.")] = 12,
+    cuts: Annotated[
+        int, typer.Option("--cuts", min=1, max=MOST, help="How many cuts to list.")
+    ] = 3,
+    rows: Annotated[int, typer.Option("--rows", min=1, max=MOST, help="Lines of each list.")] = 12,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="A figure, .png, .pdf or .svg."),

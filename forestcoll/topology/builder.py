@@ -8,13 +8,25 @@ from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact
 
-__all__ = ["MOST_LINKS", "MOST_NODES", "TopologyBuilder"]
+__all__ = ["MOST_LINKS", "MOST_NODES", "TopologyBuilder", "expect_size"]
 
 MOST_NODES = 1_000_000
 """Of any network; the product of two parameters of a family can be far more."""
 
 MOST_LINKS = 20_000_000
 """Of any network, each direction counted: those of the complete one of 4096 GPUs."""
+
+
+def expect_size(nodes: int, links: int, what: str) -> None:
+    """Refuse a network of too many nodes or links, both ways counted, before they are made.
+
+    Raises
+    ------
+    InvalidTopologyError
+    """
+    for count, most, of in ((nodes, MOST_NODES, "nodes"), (links, MOST_LINKS, "links")):
+        if count > most:
+            raise InvalidTopologyError(f"{what}: makes over {most} {of}; ask for a smaller network")
 
 
 class TopologyBuilder:

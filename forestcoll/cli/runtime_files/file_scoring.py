@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from forestcoll.cli.options import Group, Idle, Json, idle_fact, in_group
+from forestcoll.cli.options import MOST, Group, Idle, Json, idle_fact, in_group
 from forestcoll.cli.output import SCHEDULES, expect_writable, report
 from forestcoll.errors import InvalidParameterError, VerificationError
 from forestcoll.schedule import write_schedule
@@ -35,7 +35,9 @@ def score_file(
     ],
     root: Annotated[
         int | None,
-        typer.Option("--root", metavar="RANK", help="Of a broadcast or reduce, if not plain."),
+        typer.Option(
+            "--root", metavar="RANK", max=MOST, help="Of a broadcast or reduce, if not plain."
+        ),
     ] = None,
     members: Group = None,
     idle: Idle = None,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from forestcoll.cli.options import Json
+from forestcoll.cli.options import MOST, Json
 from forestcoll.cli.output import report
 from forestcoll.cli.runtime_files.told_findings import (
     Machine,
@@ -25,7 +25,9 @@ def check_plan(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A plan of MSCCL++, JSON.")],
     root: Annotated[
         int | None,
-        typer.Option("--root", metavar="RANK", help="Of a broadcast or reduce, if not plain."),
+        typer.Option(
+            "--root", metavar="RANK", max=MOST, help="Of a broadcast or reduce, if not plain."
+        ),
     ] = None,
     machine: Machine = None,
     threadblocks: Threadblocks = None,

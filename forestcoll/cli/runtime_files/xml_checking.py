@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from forestcoll.cli.options import Json
+from forestcoll.cli.options import MOST, Json
 from forestcoll.cli.output import report
 from forestcoll.cli.runtime_files.told_findings import (
     Machine,
@@ -26,7 +26,9 @@ def check_xml(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of MSCCL, XML.")],
     root: Annotated[
         int | None,
-        typer.Option("--root", metavar="RANK", help="Of a broadcast or reduce, if not plain."),
+        typer.Option(
+            "--root", metavar="RANK", max=MOST, help="Of a broadcast or reduce, if not plain."
+        ),
     ] = None,
     machine: Machine = None,
     threadblocks: Threadblocks = None,

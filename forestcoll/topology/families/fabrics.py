@@ -10,7 +10,7 @@ import itertools
 from typing import Annotated
 
 from forestcoll.errors import InvalidTopologyError
-from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.builder import TopologyBuilder, expect_size
 from forestcoll.topology.families.constants import GPUS_PER_DGX, H100_NIC, H100_NVSWITCH
 from forestcoll.topology.families.family import family
 from forestcoll.topology.families.machines import Nvls, NvswitchBandwidth, Sharp, nvswitch_box
@@ -98,6 +98,7 @@ def fat_tree(
     multicast: Annotated[bool, Flag("the switches can multicast and aggregate")] = False,
 ) -> TopologyBuilder:
     """GPUs on leaf switches, every leaf on every spine switch; one leaf alone has no spines."""
+    expect_size(leaves * hosts, 2 * leaves * (hosts + spines), "fat_tree")
     builder = TopologyBuilder()
     for leaf in range(leaves):
         for i in range(hosts):
@@ -130,6 +131,7 @@ def rail_optimized(
 
     Spines, if any, take together as much from a rail as its GPUs do (no oversubscription).
     """
+    expect_size(boxes * gpus_per_box, 4 * boxes * gpus_per_box, "rail_optimized")
     builder = TopologyBuilder()
     for box in range(boxes):
         nvswitch_box(builder, box, gpus_per_box, nvswitch_bandwidth, multicast=nvls)
