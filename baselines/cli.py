@@ -15,7 +15,7 @@ from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.facts import as_json, as_text
 from forestcoll.cli.output import SCHEDULES, expect_writable
 from forestcoll.errors import InvalidParameterError, UnknownMethodError
-from forestcoll.problem.limits import Limits
+from forestcoll.problem.limits import MOST_SECONDS, MOST_THREADS, Limits
 from forestcoll.schedule import (
     Allreduce,
     FlowSchedule,
@@ -68,9 +68,12 @@ def run_method(
         typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable."),
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option(min=0, help="How long a method that searches may do so.")
+        float | None,
+        typer.Option(min=0, max=MOST_SECONDS, help="How long a method that searches may do so."),
     ] = None,
-    threads: Annotated[int, typer.Option(min=1, help="For a method that searches.")] = 1,
+    threads: Annotated[
+        int, typer.Option(min=1, max=MOST_THREADS, help="For a method that searches.")
+    ] = 1,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write it as .json or .npz."),

@@ -16,6 +16,7 @@ from experiments.results.rows import Row, RowFile, Status, latest, read_rows
 from experiments.run.executors import Executor
 from experiments.run.plan import Plan
 from forestcoll.errors import ForestCollError, InvalidExperimentError
+from forestcoll.problem.limits import MOST_THREADS
 
 __all__ = ["run"]
 
@@ -31,7 +32,8 @@ class _Where(StrEnum):
 def run(
     experiment: Annotated[Path, typer.Argument(help="The experiment's YAML file.")],
     jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=1, help="Points to run side by side.")
+        int,
+        typer.Option("--jobs", "-j", min=1, max=MOST_THREADS, help="Points to run side by side."),
     ] = 1,
     only: Annotated[
         list[str] | None,

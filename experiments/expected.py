@@ -11,8 +11,10 @@ Source:  bounds as of :mod:`experiments.measures.bounds`; busbw as PERFORMANCE.m
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 
@@ -26,7 +28,7 @@ from forestcoll.problem.cuts import Cut
 from forestcoll.problem.weights import rank_of_root, weights_for
 from forestcoll.schedule import cost, verify
 from forestcoll.schedule.allreduce import AnySchedule
-from forestcoll.topology import Topology
+from forestcoll.topology import Topology, group
 from forestcoll.topology.validate import COLLECTIVES, validate
 
 __all__ = ["ALL", "Expected", "Rate", "expected"]
@@ -88,6 +90,8 @@ class Expected:
         Of ForestColl and NCCL.
     latency_us : Fraction
         That no data gets from one GPU to the farthest in less, by the latencies of the links.
+    idle : str or None
+        What GPUs outside the group do, "forward" or "absent"; None without a group.
     """
 
     topology: Topology
@@ -96,6 +100,7 @@ class Expected:
     cuts: tuple[Cut, ...]
     rates: tuple[Rate, ...]
     latency_us: Fraction
+    idle: str | None = None
 
     def least_us(self, size_bytes: int) -> Fraction:
         """Return a time that no schedule beats, for so many bytes: by rate or by latency."""
@@ -105,7 +110,12 @@ class Expected:
 
 
 def expected(
-    topology: Topology, collective: str = "allreduce", *, root: str | int | None = None
+    topology: Topology,
+    collective: str = "allreduce",
+    *,
+    root: str | int | None = None,
+    members: Iterable[str] | None = None,
+    idle: Literal["forward", "absent"] = "absent",
 ) -> Expected:
     """Return what a collective should reach on a network.
 
@@ -117,6 +127,10 @@ def expected(
         One of :data:`ALL`.
     root : str or int, optional
         Of a broadcast or reduce; rank 0 if not given.
+    members : iterable of str, optional
+        Names of the GPUs that take part; all if not given.
+    idle : {"absent", "forward"}
+        What the other GPUs do, as of :func:`forestcoll.group`: no library lets them forward.
 
     Raises
     ------
@@ -127,6 +141,8 @@ def expected(
     """
     if collective not in ALL:
         raise UnsupportedError(f"collective is {collective!r}; it must be one of {', '.join(ALL)}")
+    if members is not None:
+        topology = group(topology, members, idle=idle)
     if collective not in _ROOTED and root is not None:
         raise InvalidParameterError(f"{collective} takes no root here (see broadcast and reduce)")
     if collective in _ROOTED and root is None:
@@ -149,6 +165,7 @@ def expected(
             for one in rates
         ),
         latency_us=_farthest_us(topology, collective, root),
+        idle=None if members is None else idle,
     )
 
 

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
-from forestcoll.cli.options import Group, Json, Root, Spec, in_group, root_of, sizes_of
+from forestcoll.cli.options import (
+    Group,
+    Idle,
+    Json,
+    Root,
+    Spec,
+    idle_of,
+    idle_words,
+    root_of,
+    sizes_of,
+)
+from forestcoll.topology import members_from_text
 
 if TYPE_CHECKING:
     from experiments.expected import Expected, Rate
@@ -28,6 +39,7 @@ def expected_rates(
     ] = None,
     root: Root = None,
     members: Group = None,
+    idle: Idle = None,
     without: Without = None,
     scale: Scale = None,
     links: NewLinks = None,
@@ -39,8 +51,13 @@ def expected_rates(
 
     asked = sizes_of(sizes)
     network = changed_network(spec, without, scale, links)
-    topology = in_group(network, members)
-    found = expected(topology, collective, root=root_of(topology, root))
+    found = expected(
+        network,
+        collective,
+        root=root_of(network, root),
+        members=None if members is None else members_from_text(network, members),
+        idle=idle_of(members, idle, "absent") or "absent",
+    )
     typer.echo(as_json(_document(found, asked)) if json_ else "\n".join(_lines(found, asked)))
 
 
@@ -58,6 +75,7 @@ def _document(found: Expected, sizes: Sequence[int]) -> dict[str, Any]:
         "topology": found.topology.name,
         "collective": found.collective,
         "gpus": found.topology.num_compute,
+        **({} if found.idle is None else {"idle": found.idle}),
         "bounds": list(map(rate, found.bounds)),
         "rates": list(map(rate, found.rates)),
         "binding_cuts": list(found.cuts),
@@ -71,8 +89,8 @@ def _lines(found: Expected, sizes: Sequence[int]) -> list[str]:
     from forestcoll.problem.sizes import size_text
 
     lines = [
-        f"{found.topology.name}, {found.collective} of {found.topology.num_compute} GPUs; "
-        f"GB/s are 1e9 bytes/s, in each direction",
+        f"{found.topology.name}, {found.collective} of {found.topology.num_compute} GPUs"
+        f"{idle_words(found.idle)}; GB/s are 1e9 bytes/s, in each direction",
         "",
         f"{'':30} {'algbw':>9} {'busbw':>9}  of bound",
     ]

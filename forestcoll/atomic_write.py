@@ -1,18 +1,37 @@
-"""Files that appear when they are complete, or not at all."""
+"""Files that appear when they are complete, or not at all.
+
+Problem: a write may fail or be killed at any byte; what it had written must not stay.
+Input:   the file, and what writes its content to a path.
+Output:  the file, written whole; or an error that names it, and what was there before.
+Cost:    a rename; a look at the names in the directory.
+Source:  none. A draft is locked while it is written. The system frees the lock of a process that is
+         killed, so a draft without one is left over and goes when the same file is next written.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
-from collections.abc import Callable
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from forestcoll.errors import ExportError
 
-__all__ = ["reason", "write_whole"]
+__all__ = ["reason", "temporary_folder", "write_whole"]
+
+_DRAFT = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_LOCK = "lock"
+_YOUNG_S = 60.0  # in which a folder may not yet have its lock
 
 
-def write_whole(path: Path, write: Callable[[Path], None]) -> None:
-    """Let ``write`` fill a draft beside the file, then put it in the file's place.
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Call ``write`` to fill a draft beside the file, then put it in the file's place.
 
     An interrupted or failed write leaves what was there before.
 
@@ -38,10 +57,94 @@ def reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-def _replace(path: Path, write: Callable[[Path], None]) -> None:
+@contextmanager
+def temporary_folder(prefix: str) -> Iterator[Path]:
+    """Make a folder that goes in the end; those go, too, that a killed process has left."""
+    parent = Path(tempfile.gettempdir())
+    for folder in parent.glob(f"{prefix}*"):
+        _remove_if_left(folder)
+    with (
+        tempfile.TemporaryDirectory(prefix=prefix, dir=parent) as name,
+        (Path(name) / _LOCK).open("wb") as lock,
+    ):
+        _lock(lock.fileno(), wait=True)
+        yield Path(name)
+
+
+def _replace(path: Path, write: Callable[[Path], object]) -> None:
+    _remove_left_drafts(path)
     draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with _locked(draft):
+        try:
+            write(draft)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _locked(draft: Path) -> Iterator[None]:
+    """Make an empty draft and hold its lock."""
+    while True:
+        descriptor = os.open(draft, _DRAFT, 0o666)
+        try:
+            _lock(descriptor, wait=True)
+            # Whoever had the lock before may have renamed or removed the file that it is of.
+            if _is_at(descriptor, draft):
+                yield
+                return
+        finally:
+            os.close(descriptor)
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """Whether an open file is still the one of that name."""
     try:
-        write(draft)
-        draft.replace(path)
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _remove_left_drafts(path: Path) -> None:
+    """Remove drafts of the file that no process is writing."""
+    draft = re.compile(rf"\.{re.escape(path.name)}\.[0-9]+\.tmp")
+    for name in os.listdir(path.parent):
+        if draft.fullmatch(name):
+            with contextlib.suppress(OSError):  # gone meanwhile, or of somebody else
+                _remove_if_unlocked(path.with_name(name))
+
+
+def _remove_if_unlocked(draft: Path) -> None:
+    with _free(draft) as free:
+        if free:
+            draft.unlink()
+
+
+@contextmanager
+def _free(file: Path) -> Iterator[bool]:
+    """Tell whether nobody holds the lock of a file; if so, hold it meanwhile."""
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        yield _lock(descriptor, wait=False)
     finally:
-        draft.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _remove_if_left(folder: Path) -> None:
+    """Remove a folder whose lock nobody holds, unless it is too young to have one."""
+    try:
+        old = time.time() - folder.stat().st_mtime > _YOUNG_S
+        with _free(folder / _LOCK) as free:
+            if old and free:
+                shutil.rmtree(folder, ignore_errors=True)
+    except OSError:  # gone meanwhile, or of somebody else
+        return
+
+
+def _lock(descriptor: int, *, wait: bool) -> bool:
+    """Take the lock of an open file; False if another has it, or the file system has none."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True

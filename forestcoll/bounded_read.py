@@ -1,28 +1,149 @@
-"""Files of others, of which no more is read than they may have."""
+"""Size-limited reading of untrusted files.
+
+Problem: a path may lead to a pipe, a device, a directory or a file of any size.
+Input:   a path, the most bytes that a file of its format may have, the class of errors.
+Output:  the bytes or the text of a regular file within the limit; else one error of one line.
+Cost:    one pass; no byte of a file over the limit is read.
+Source:  none. The file is opened without blocking and judged by the descriptor that is then read,
+         so that nobody can exchange it in between.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from forestcoll.errors import ForestCollError
 
-__all__ = ["expect_at_most", "read_at_most"]
+__all__ = [
+    "contains",
+    "expect_at_most",
+    "open_regular",
+    "read_at_most",
+    "read_start",
+    "read_text_at_most",
+    "read_whole",
+]
+
+_BLOCK = 1 << 20
+_OVERLAP = 256  # bytes, longer than any mark
+_ANY_SIZE = 2**63
+_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+
+_OTHERS = {
+    stat.S_IFIFO: "is a pipe; write its content to a file first",
+    stat.S_IFSOCK: "is a socket; write its content to a file first",
+    stat.S_IFCHR: "is a device, not a file",
+    stat.S_IFBLK: "is a device, not a file",
+    stat.S_IFDIR: "is a directory",
+}
 
 
-def read_at_most(path: Path, most: int, error: type[ForestCollError]) -> bytes:
-    """Return a file's first ``most`` bytes and, if there is more, one more.
+@contextmanager
+def open_regular(
+    path: Path, most: int, error: type[ForestCollError], remedy: str = ""
+) -> Iterator[BinaryIO]:
+    """Open a regular file of at most ``most`` bytes in binary mode.
+
+    Parameters
+    ----------
+    path : Path
+    most : int
+        The limit, in bytes.
+    error : class
+        Of errors.
+    remedy : str
+        What else may help where the file is too large.
 
     Raises
     ------
     error
-        If the file cannot be read; in one line.
+        If it cannot be opened or read, is no regular file, or has more bytes; in one line.
     """
     try:
-        with path.open("rb") as file:
-            return file.read(most + 1)
+        with os.fdopen(_descriptor(path, error), "rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                kind = _OTHERS.get(stat.S_IFMT(found.st_mode), "is no regular file")
+                raise error(f"{path}: cannot be read: {kind}")
+            if found.st_size > most:
+                raise error(_too_large(str(path), most, remedy))
+            yield file
     except OSError as failure:
         reason = (failure.strerror or str(failure)).lower()
         raise error(f"{path}: cannot be read: {reason}") from None
+
+
+def read_at_most(path: Path, most: int, error: type[ForestCollError], remedy: str = "") -> bytes:
+    """Return what is in a regular file of at most ``most`` bytes.
+
+    Raises
+    ------
+    error
+        As :func:`open_regular`.
+    """
+    with open_regular(path, most, error, remedy) as file:
+        data = read_whole(file, most)
+    expect_at_most(data, most, str(path), error, remedy)
+    return data
+
+
+def read_text_at_most(path: Path, most: int, error: type[ForestCollError], remedy: str = "") -> str:
+    """Return the text of a regular file, without a byte order mark, its lines ended as on Unix.
+
+    Raises
+    ------
+    error
+        As :func:`open_regular`; or if it is not UTF-8.
+    """
+    data = read_at_most(path, most, error, remedy)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise error(f"{path}: not text in UTF-8; save it as such") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_start(path: Path, count: int, error: type[ForestCollError]) -> bytes:
+    """Return the first ``count`` bytes of a regular file of any size; all of a shorter one.
+
+    Raises
+    ------
+    error
+        As :func:`open_regular`.
+    """
+    with open_regular(path, _ANY_SIZE, error) as file:
+        return file.read(count)
+
+
+def read_whole(file: BinaryIO, most: int) -> bytes:
+    """Return what is left in a file; if that is over ``most`` bytes, at least one byte more.
+
+    The size that the system reports is only where to begin: a file can grow while it is read, and
+    those of /proc report none.
+    """
+    blocks = [file.read(min(os.fstat(file.fileno()).st_size, most) + 1)]
+    while blocks[-1] and sum(map(len, blocks)) <= most:
+        blocks.append(file.read(_BLOCK))
+    return b"".join(blocks)
+
+
+def contains(file: BinaryIO, mark: re.Pattern[bytes], most: int) -> bool:
+    """Whether a mark of at most 256 bytes is in the first ``most`` bytes; goes back to the start.
+
+    Of what is read, a block at a time is kept.
+    """
+    before, found, left = b"", False, most
+    while not found and left > 0 and (block := file.read(min(_BLOCK, left))):
+        found = mark.search(before + block) is not None
+        before, left = block[-_OVERLAP:], left - len(block)
+    file.seek(0)
+    return found
 
 
 def expect_at_most(
@@ -36,8 +157,20 @@ def expect_at_most(
         If there are more; in one line, with what else may help.
     """
     if len(data) > most:
-        more = f", or {remedy}" if remedy else ""
-        raise error(
-            f"{name}: has over {most // 10**6} MB, too much to read; check that it is the right "
-            f"file{more}"
-        )
+        raise error(_too_large(name, most, remedy))
+
+
+def _descriptor(path: Path, error: type[ForestCollError]) -> int:
+    """Open a path; a pipe without a writer does not block, and no terminal takes control."""
+    try:
+        return os.open(path, _FLAGS)
+    except ValueError as invalid:  # a NUL byte in the name
+        raise error(f"{str(path)!r}: cannot be read: {invalid}") from None
+
+
+def _too_large(name: str, most: int, remedy: str) -> str:
+    more = f", or {remedy}" if remedy else ""
+    return (
+        f"{name}: has over {most // 10**6} MB, too much to read; check that it is the right "
+        f"file{more}"
+    )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
+from forestcoll.problem.limits import MOST_SECONDS
 
 if TYPE_CHECKING:
     from forestcoll.schedule.allreduce import Allreduce
@@ -31,7 +32,10 @@ def allreduce_optimum(
         typer.Option("--output", "-o", metavar="FILE", help="Where to write the schedule."),
     ] = None,
     time_limit: Annotated[
-        float, typer.Option("--time-limit", metavar="SECONDS", help="For the linear program.")
+        float,
+        typer.Option(
+            "--time-limit", metavar="SECONDS", max=MOST_SECONDS, help="For the linear program."
+        ),
     ] = 300.0,
     solver: Annotated[
         str, typer.Option("--solver", help="highs, highs-ipm, glop, gurobi, ...")

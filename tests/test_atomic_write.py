@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
 from pathlib import Path
 
 import pytest
 
-from forestcoll.atomic_write import reason, write_whole
+from forestcoll import generate, load_topology
+from forestcoll.atomic_write import reason, temporary_folder, write_whole
 from forestcoll.errors import ExportError
+from forestcoll.schedule import write_schedule
+from tests.command_line import invoke
 
 
 def halfway(interruption: BaseException, draft: Path) -> None:
@@ -62,3 +71,134 @@ def test_a_missing_directory_is_told_before_anything_is_written(tmp_path: Path) 
 def test_a_reason_goes_without_the_name_of_a_file() -> None:
     assert reason(OSError(13, "Permission denied", "secret")) == "permission denied"
     assert reason(OSError("Odd")) == "odd"
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from forestcoll.atomic_write import write_whole
+
+def write(draft):
+    draft.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+write_whole(Path(sys.argv[1]), write)
+"""
+
+
+def test_the_next_run_removes_what_a_killed_one_has_left(tmp_path: Path) -> None:
+    """A draft of the same file, and of no other; one that is being written stays."""
+    path, other = tmp_path / "file", tmp_path / "file.2"
+    for each in (path, path, other):
+        done = subprocess.run([sys.executable, "-c", KILLED, str(each)], check=False)
+        assert done.returncode == -signal.SIGKILL
+    left = sorted(one.name for one in tmp_path.iterdir())
+    assert len(left) == 2  # the second has removed that of the first
+    write_whole(path, lambda draft: draft.write_text("whole"))
+    (kept,) = [name for name in left if name.startswith(".file.2.")]
+    assert {one.name for one in tmp_path.iterdir()} == {"file", kept}
+    write_whole(other, lambda draft: draft.write_text("whole"))
+    assert {one.name for one in tmp_path.iterdir()} == {"file", "file.2"}
+
+
+def test_a_draft_that_another_process_writes_stays(tmp_path: Path) -> None:
+    """Its lock is held: the other writes on, and is the last to put its file there."""
+    path = tmp_path / "file"
+    waits = KILLED.replace("os.kill(os.getpid(), signal.SIGKILL)", "print(flush=True), input()")
+    with subprocess.Popen(
+        [sys.executable, "-c", waits, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as one:
+        assert one.stdout is not None
+        one.stdout.readline()
+        write_whole(path, lambda draft: draft.write_text("ours"))
+        assert path.read_text() == "ours"
+        one.communicate("\n")
+        assert one.returncode == 0
+    assert path.read_text() == "half"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_threads_that_write_one_file_wait_for_each_other(tmp_path: Path) -> None:
+    """They have one name for their drafts; every one is written whole."""
+    path, written = tmp_path / "file", list[str]()
+
+    def write(number: int) -> None:
+        def fill(draft: Path) -> None:
+            draft.write_text(str(number) * 1000)
+            written.append(draft.read_text())
+
+        write_whole(path, fill)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert sorted(written) == [str(number) * 1000 for number in range(8)]
+    assert path.read_text() == written[-1]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_is_no_draft_of_ours_stays(tmp_path: Path) -> None:
+    """A link of such a name, which is not followed, and names that are like it."""
+    names = [".file.x.tmp", ".file.1.tmp.old", "file.1.tmp", ".other.1.tmp"]
+    for name in names:
+        (tmp_path / name).write_text("mine")
+    (tmp_path / ".file.7.tmp").symlink_to("file.1.tmp")
+    write_whole(tmp_path / "file", lambda draft: draft.write_text("new"))
+    assert {one.name for one in tmp_path.iterdir()} == {*names, ".file.7.tmp", "file"}
+
+
+@pytest.mark.parametrize("name", ["s.json", "s.npz"])
+def test_every_writer_names_its_file_on_a_full_disk(name: str, tmp_path: Path) -> None:
+    """A limit on the length of files fails as a full disk does, in the middle of a write."""
+    path = tmp_path / name
+    code = (
+        "import resource, signal, sys; from forestcoll import cli;"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (999, 999));"
+        "cli.app(sys.argv[1:])"
+    )
+    for command in (
+        ["generate", "ring:nodes=16", "-o", str(path)],
+        ["topology", "export", "ring:nodes=64", "-o", str(path.with_suffix(".yaml"))],
+        ["topology", "draw", "ring:nodes=4", "-o", str(path.with_suffix(".png"))],
+        ["certificate", "ring:nodes=16", "-o", str(path.with_suffix(".cert.json"))],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *command], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 2, done.stderr
+        assert done.stderr == f"error: {command[-1]}: cannot be written: file too large\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_device_without_room_is_named() -> None:
+    """/dev/full is written in place, and fails at once."""
+    forest = generate(load_topology("ring:nodes=3"))
+    with pytest.raises(ExportError, match=r"^/dev/full: cannot be written: no space left on dev"):
+        write_schedule(forest, "/dev/full")
+    found = invoke("generate", "ring:nodes=3", "-o", "/dev/full")
+    assert found.exit_code == 2
+    assert "/dev/full: cannot be written: no space left" in found.stderr
+
+
+def test_a_temporary_folder_goes_and_those_left_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is in use, or too young to have its lock, stays."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left, young = tmp_path / "p-left", tmp_path / "p-young"
+    for folder in (left, young):
+        folder.mkdir()
+        (folder / "lock").touch()
+    os.utime(left, (1, 1))
+    with temporary_folder("p-") as used:
+        os.utime(used, (1, 1))
+        assert set(tmp_path.iterdir()) == {used, young}
+        with temporary_folder("p-") as other:
+            assert set(tmp_path.iterdir()) == {used, young, other}
+    assert set(tmp_path.iterdir()) == {young}

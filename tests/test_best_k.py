@@ -121,8 +121,8 @@ def test_command_line_tells_the_best_with_k():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--k", 0), "k is 0; it must be a whole number from 1 up"),
-        (("--best-k", -2), "the largest k is -2; it must be a whole number from 1 up"),
+        (("--k", 0), "k is 0; it must be a whole number from 1 to"),
+        (("--best-k", -2), "the largest k is -2; it must be a whole number from 1 to"),
         (("--k", 2, "--best-k", 3), "--k and --best-k exclude each other"),
         (("--k", 2, "--method", "paper"), "for another k take the method forestcoll"),
     ],

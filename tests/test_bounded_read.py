@@ -1,23 +1,126 @@
-"""Files of which no more is read than they may have."""
+"""Size-limited reading: regular files within their limit, and one line for anything else."""
 
+from __future__ import annotations
+
+import ast
+import os
+import re
+import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from forestcoll.bounded_read import expect_at_most, read_at_most
+from forestcoll.bounded_read import (
+    contains,
+    expect_at_most,
+    open_regular,
+    read_at_most,
+    read_start,
+    read_text_at_most,
+    read_whole,
+)
 from forestcoll.errors import InvalidScheduleError, InvalidTopologyError
 
+ROOT = Path(__file__).parents[1]
 
-def test_one_byte_more_tells_that_there_is_more(tmp_path: Path) -> None:
+
+def test_a_file_at_its_limit_is_read_and_one_byte_more_refused(tmp_path: Path) -> None:
+    """Five bytes: of at most five they are read, of at most four they are not."""
     file = tmp_path / "file"
     file.write_bytes(b"12345")
     assert read_at_most(file, 5, InvalidScheduleError) == b"12345"
-    assert read_at_most(file, 3, InvalidScheduleError) == b"1234"
+    with pytest.raises(InvalidScheduleError, match=r"file: has over 0 MB, .* or pray$"):
+        read_at_most(file, 4, InvalidScheduleError, "pray")
 
 
-def test_what_cannot_be_read_is_told_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(InvalidTopologyError, match=r"none: cannot be read: no such file [^\n]*$"):
-        read_at_most(tmp_path / "none", 9, InvalidTopologyError)
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    """A hole of a terabyte; and of a file of any size only the start."""
+    file = tmp_path / "file"
+    with file.open("wb") as hole:
+        hole.truncate(10**12)
+    with pytest.raises(InvalidScheduleError, match="has over 1 MB"):
+        read_at_most(file, 10**6, InvalidScheduleError)
+    assert read_start(file, 3, InvalidScheduleError) == b"\0\0\0"
+
+
+def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path) -> None:
+    """Two bytes when it is opened, six when it is read, of at most five."""
+    file = tmp_path / "file"
+    file.write_bytes(b"12")
+    with open_regular(file, 5, InvalidScheduleError) as opened:
+        file.write_bytes(b"123456")
+        assert len(read_whole(opened, 5)) > 5
+
+
+def test_a_file_without_a_known_size_is_read_to_its_end() -> None:
+    """Those of /proc report no size."""
+    file = Path("/proc/self/status")
+    assert file.stat().st_size == 0
+    assert read_at_most(file, 10**6, InvalidScheduleError).startswith(b"Name:")
+    with pytest.raises(InvalidScheduleError, match="has over 0 MB"):
+        read_at_most(file, 9, InvalidScheduleError)
+
+
+def test_whatever_is_no_regular_file_is_refused_without_blocking(tmp_path: Path) -> None:
+    """A pipe without a writer would block whoever opens it; zeros have no end."""
+    pipe, link, folder = tmp_path / "pipe", tmp_path / "link", tmp_path / "folder"
+    os.mkfifo(pipe)
+    link.symlink_to("/dev/zero")
+    folder.mkdir()
+    for path, reason in (
+        (pipe, "is a pipe; write its content to a file first"),
+        (link, "is a device, not a file"),
+        (folder, "is a directory"),
+        (tmp_path / "none", "no such file or directory"),
+    ):
+        with pytest.raises(InvalidTopologyError) as caught:
+            read_at_most(path, 9, InvalidTopologyError)
+        assert str(caught.value) == f"{path}: cannot be read: {reason}"
+
+
+def test_a_socket_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system does not open one; its name is relative, as that of a socket must be short."""
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind("socket")
+        with pytest.raises(InvalidTopologyError, match="socket: cannot be read: no such device"):
+            read_at_most(Path("socket"), 9, InvalidTopologyError)
+
+
+def test_a_name_with_a_nul_byte_is_refused() -> None:
+    with pytest.raises(InvalidTopologyError, match=r"^'a\\x00b': cannot be read: embedded null"):
+        read_at_most(Path("a\0b"), 9, InvalidTopologyError)
+
+
+def test_what_fails_while_a_file_is_read_is_told_with_its_name(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"1")
+    with (
+        pytest.raises(InvalidTopologyError, match=r"file: cannot be read: input/output error$"),
+        open_regular(file, 9, InvalidTopologyError),
+    ):
+        raise OSError(5, "Input/output error")
+
+
+def test_text_has_no_byte_order_mark_and_ends_its_lines_as_on_unix(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes("\ufeffa\r\nb\rc\n".encode())
+    assert read_text_at_most(file, 99, InvalidTopologyError) == "a\nb\nc\n"
+    file.write_bytes(b"\xe9")
+    with pytest.raises(InvalidTopologyError, match="not text in UTF-8; save it as such"):
+        read_text_at_most(file, 99, InvalidTopologyError)
+
+
+def test_a_mark_is_found_across_blocks_and_up_to_the_limit(tmp_path: Path) -> None:
+    """At the border of the first megabyte; a byte too late it is not."""
+    file = tmp_path / "file"
+    file.write_bytes(b"." * (2**20 - 2) + b"mark" + b"." * 9)
+    with open_regular(file, 2**30, InvalidTopologyError) as opened:
+        assert contains(opened, re.compile(b"mark"), 2**20 + 2)
+        assert opened.tell() == 0
+        assert not contains(opened, re.compile(b"mark"), 2**20 + 1)
+        assert not contains(opened, re.compile(b"none"), 2**30)
 
 
 def test_too_much_is_refused_with_what_may_help() -> None:
@@ -26,3 +129,52 @@ def test_too_much_is_refused_with_what_may_help() -> None:
         expect_at_most(b"123", 2, "it", InvalidScheduleError, "pray")
     with pytest.raises(InvalidScheduleError, match=r"the right file$"):
         expect_at_most(b"123", 2, "it", InvalidScheduleError)
+
+
+OWN = {
+    "experiments/config/titles.py": "the toolkit's experiments",
+    "experiments/measures/docs.py": "the toolkit's page",
+    "experiments/published/__init__.py": "the toolkit's tables",
+    "experiments/report/page.py": "the toolkit's scripts and styles",
+    "experiments/reproduction/inventory.py": "the toolkit's list of items",
+    "experiments/run/processes.py": "/proc",
+    "experiments/run/worker.py": "/proc, and a pipe of its own",
+    "experiments/speedups.py": "the toolkit's page",
+    "forestcoll/cli/schemas.py": "the toolkit's schemas",
+    "forestcoll/cli/summaries.py": "the source of installed modules",
+    "forestcoll/execute/execution.py": "what its own processes wrote, in a folder of its own",
+    "forestcoll/execute/one_rank.py": "what the process that started it wrote",
+}
+"""Modules that read files otherwise: not those of a user."""
+
+
+def test_every_reader_of_a_user_s_file_goes_through_here() -> None:
+    """No other module calls read_text, read_bytes, open for reading, or a parser of files."""
+    found = {
+        str(path.relative_to(ROOT))
+        for package in ("forestcoll", "lp", "baselines", "experiments")
+        for path in (ROOT / package).rglob("*.py")
+        if any(_reads(ast.parse(path.read_text(encoding="utf-8"))))
+    }
+    assert found == set(OWN)
+
+
+def _reads(tree: ast.AST) -> Iterator[bool]:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        name = node.func.id if isinstance(node.func, ast.Name) else name
+        if name in ("read_text", "read_bytes", "loadtxt", "fromfile", "read_csv", "read_json"):
+            yield True
+        elif name == "open" and not any(
+            isinstance(mode, ast.Constant) and mode.value in ("w", "wb", "a")
+            for mode in (*node.args, *(word.value for word in node.keywords))
+        ):
+            yield not _is_of_system(node)
+
+
+def _is_of_system(node: ast.Call) -> bool:
+    """Whether it is ``os.open`` or the member of an archive that is open."""
+    text = ast.unparse(node)
+    return text.startswith(("os.open(", "archive.open("))

@@ -63,6 +63,8 @@ ACROSS = {
     "test_step_limits": "the largest and the oddest step schedules",
     "test_collective_files": "files of every collective",
     "test_trimming": "the native trimming",
+    "test_hostile_files": "all readers",
+    "test_reported_machines": "networks that people reported",
 }
 """Tests of no single module, and what they are of."""
 

@@ -21,7 +21,13 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from forestcoll.errors import InvalidParameterError, InvalidTopologyError
 from forestcoll.topology.numbers import exact
 
-__all__ = ["as_taken", "check_choice", "complaint", "exact_parameter"]
+__all__ = ["MOST", "MOST_OF", "as_taken", "check_choice", "complaint", "exact_parameter"]
+
+MOST = 100_000
+"""The greatest number that a parameter may be if nothing else is said: of rings, epochs, ..."""
+
+MOST_OF = dict.fromkeys(("num_bytes", "seed", "size_bytes", "work"), 10**18)
+"""The same for single parameters."""
 
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 _DECIMAL = re.compile(r"[+-]?\d{1,18}\.\d{1,18}")
@@ -48,7 +54,7 @@ def complaint(function: Callable[..., Any], parameter: str, value: object) -> st
     if Fraction in kinds:
         return "" if _is_exact(value) else _must_be(value, _EXACT)
     if not kinds <= _KINDS.keys() or _is_of(value, kinds):
-        return ""
+        return _too_large(parameter, value)
     return _must_be(value, " or ".join(words for kind, words in _KINDS.items() if kind in kinds))
 
 
@@ -69,6 +75,13 @@ def as_taken(function: Callable[..., Any], parameter: str, value: Any) -> Any:
 def _as_taken(kinds: Collection[object], value: Any) -> Any:
     takes = float in kinds and not {str, Fraction} & set(kinds)
     return float(value) if takes and isinstance(value, str) and _DECIMAL.fullmatch(value) else value
+
+
+def _too_large(parameter: str, value: object) -> str:
+    """Say what a number may be at most; nothing would end that takes far more of anything."""
+    most = MOST_OF.get(parameter, MOST)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return _must_be(value, f"at most {most}") if is_number and value > most else ""
 
 
 def _must_be(value: object, allowed: str) -> str:

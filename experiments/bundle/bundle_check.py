@@ -13,10 +13,17 @@ import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from experiments.bundle.bundle_index import INDEX, Bundle, BundledRange, read_bundle
+from experiments.bundle.bundle_index import (
+    INDEX,
+    MOST_FILE_BYTES,
+    Bundle,
+    BundledRange,
+    read_bundle,
+)
 from experiments.bundle.runtime_readers import READERS, RuntimeFile
 from experiments.bundle.size_ranges import faults_of
-from forestcoll.errors import ForestCollError
+from forestcoll.bounded_read import read_at_most
+from forestcoll.errors import ForestCollError, InvalidScheduleError
 from forestcoll.schedule.export import FORMATS
 
 __all__ = ["faults_in"]
@@ -68,9 +75,9 @@ def _strangers(folder: Path, bundle: Bundle) -> Iterator[str]:
 def _file_faults(folder: Path, bundle: Bundle, one: BundledRange, execute: bool) -> Iterator[str]:
     assert one.file is not None  # an open range has nothing to check
     try:
-        data = (folder / one.file).read_bytes()
-    except OSError as error:
-        yield f"{one.file} cannot be read: {error.strerror or error}"
+        data = read_at_most(folder / one.file, MOST_FILE_BYTES, InvalidScheduleError)
+    except InvalidScheduleError as error:
+        yield f"{one.file} {str(error).removeprefix(f'{folder / one.file}: ')}"
         return
     if hashlib.sha256(data).hexdigest() != one.sha256:
         yield f"{one.file} is not the file that was written: its sha256 differs"

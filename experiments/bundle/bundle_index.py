@@ -14,9 +14,26 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from experiments.bundle.tuned_index import first_fault
+from forestcoll.bounded_read import read_at_most
 from forestcoll.errors import InvalidScheduleError
+from forestcoll.json_size import expect_few_objects
 
-__all__ = ["FORMAT", "INDEX", "Bundle", "BundledRange", "bundle_schema", "read_bundle"]
+__all__ = [
+    "FORMAT",
+    "INDEX",
+    "MOST_BYTES",
+    "MOST_FILE_BYTES",
+    "Bundle",
+    "BundledRange",
+    "bundle_schema",
+    "read_bundle",
+]
+
+MOST_BYTES = 4_000_000
+"""Of an index: a range takes 500 bytes, and there are a dozen."""
+
+MOST_FILE_BYTES = 64_000_000
+"""Of a runtime file, as the readers of the runtimes' formats have it."""
 
 INDEX = "index.json"
 
@@ -88,10 +105,12 @@ def read_bundle(folder: Path) -> Bundle:
         If there is none, or it is not one.
     """
     path = folder / INDEX
-    if not path.is_file():
+    if not path.exists():
         raise InvalidScheduleError(f"{folder}: has no {INDEX}, so it is no bundle")
+    content = read_at_most(path, MOST_BYTES, InvalidScheduleError)
+    expect_few_objects(content, str(path), InvalidScheduleError)
     try:
-        return Bundle.model_validate_json(path.read_bytes())
+        return Bundle.model_validate_json(content)
     except ValidationError as error:
         raise InvalidScheduleError(
             f"{path}: is not an index of a bundle: {first_fault(error)}"

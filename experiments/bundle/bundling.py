@@ -22,6 +22,7 @@ from experiments.bundle.size_ranges import Part, adjacent
 from experiments.bundle.tuned_index import TunedIndex, read_tuned
 from experiments.bundle.unfinished import Unfinished
 from experiments.tuning.tuning import SECONDS, Progress
+from forestcoll.bounded_read import read_at_most
 from forestcoll.errors import (
     ExportError,
     InvalidParameterError,
@@ -32,6 +33,7 @@ from forestcoll.errors import (
 from forestcoll.lowering import lower
 from forestcoll.schedule import read_schedule, verify
 from forestcoll.schedule.export import FORMATS, Exported, export
+from forestcoll.schedule.files.schedule_files import MOST_BINARY_BYTES
 from forestcoll.schedule.program import Program
 
 __all__ = ["Bundling"]
@@ -184,7 +186,9 @@ class Bundling:
 
     def _key(self, part: Part) -> tuple[object, ...]:
         assert part.schedule is not None  # an open part has nothing to export
-        schedule = hashlib.sha256(part.schedule.read_bytes()).hexdigest()
+        schedule = hashlib.sha256(
+            read_at_most(part.schedule, MOST_BINARY_BYTES, InvalidScheduleError)
+        ).hexdigest()
         options = sorted(self._options.items())
         sizes = part.first_bytes, part.last_bytes
         return schedule, self._name, options, self._multiple, sizes

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forestcoll.cli.options import Json
+from forestcoll.cli.options import MOST, Json
+from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.schedule.export import FORMATS
 
 if TYPE_CHECKING:
@@ -33,8 +34,12 @@ def export_bundle(
     protocol: Annotated[
         str | None, typer.Option("--protocol", help="As of `export`, of all files.")
     ] = None,
-    channels: Annotated[int | None, typer.Option("--channels", help="As of `export`.")] = None,
-    instances: Annotated[int | None, typer.Option("--instances", help="As of `export`.")] = None,
+    channels: Annotated[
+        int | None, typer.Option("--channels", max=MOST, help="As of `export`.")
+    ] = None,
+    instances: Annotated[
+        int | None, typer.Option("--instances", max=MOST, help="As of `export`.")
+    ] = None,
     in_place: Annotated[
         bool, typer.Option("--in-place", help="As of `export`: for calls in place.")
     ] = False,
@@ -42,13 +47,16 @@ def export_bundle(
         int | None,
         typer.Option(
             "--multiple-of",
+            max=10**18,
             metavar="ELEMENTS",
             help="Use only files that take all calls of a multiple of so many, say 4096.",
         ),
     ] = None,
     seconds: Annotated[
         float,
-        typer.Option(help="For each method, where the best schedule cannot be exported."),
+        typer.Option(
+            max=MOST_SECONDS, help="For each method, where the best schedule cannot be exported."
+        ),
     ] = 30.0,
     json_: Json = False,
 ) -> None:

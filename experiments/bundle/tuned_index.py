@@ -8,8 +8,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from experiments.tuning.records import INDEX
+from experiments.tuning.records import INDEX, MOST_BYTES
+from forestcoll.bounded_read import read_at_most
 from forestcoll.errors import InvalidScheduleError
+from forestcoll.json_size import expect_few_objects
 from forestcoll.schedule.simulate import AlphaBeta, Sharing
 
 __all__ = ["TunedCandidate", "TunedIndex", "TunedRange", "TunedSize", "first_fault", "read_tuned"]
@@ -100,12 +102,14 @@ def read_tuned(folder: Path) -> TunedIndex:
         If there is none, or it is not one.
     """
     path = folder / INDEX
-    if not path.is_file():
+    if not path.exists():
         raise InvalidScheduleError(
             f"{folder}: has no {INDEX}; name a folder that forestcoll tune -o has written"
         )
+    content = read_at_most(path, MOST_BYTES, InvalidScheduleError)
+    expect_few_objects(content, str(path), InvalidScheduleError)
     try:
-        found = TunedIndex.model_validate_json(path.read_bytes())
+        found = TunedIndex.model_validate_json(content)
     except ValidationError as error:
         raise InvalidScheduleError(
             f"{path}: is not an index of forestcoll tune: {first_fault(error)}"

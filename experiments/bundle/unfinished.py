@@ -19,12 +19,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from experiments.bundle.bundle_index import FORMAT, INDEX
+from experiments.bundle.bundle_index import FORMAT, INDEX, MOST_FILE_BYTES
 from forestcoll.atomic_write import reason, write_whole
+from forestcoll.bounded_read import read_text_at_most
 from forestcoll.cli.output import expect_writable
-from forestcoll.errors import ExportError
+from forestcoll.errors import ExportError, InvalidScheduleError
 
 __all__ = ["Unfinished"]
+
+_MOST_BYTES = 2 * MOST_FILE_BYTES  # a runtime file as text of JSON, whose quotes are escaped
 
 
 class Unfinished:
@@ -63,8 +66,8 @@ class Unfinished:
     def kept(self, key: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Return what is kept under a key, or make and keep it."""
         file = self.path / f"{key}.json"
-        if file.is_file():
-            found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        found = _object_in(file)
+        if found is not None:
             return found
         made = make()
         self.begin()
@@ -101,11 +104,17 @@ class Unfinished:
 
 
 def _is_bundle(place: Path) -> bool:
+    found = _object_in(place / INDEX)
+    return found is not None and found.get("format") == FORMAT
+
+
+def _object_in(file: Path) -> dict[str, Any] | None:
+    """Return the JSON object in a file; None if there is no such file, or no object in it."""
     try:
-        found = json.loads((place / INDEX).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(found, dict) and found.get("format") == FORMAT
+        found = json.loads(read_text_at_most(file, _MOST_BYTES, InvalidScheduleError))
+    except (InvalidScheduleError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _release() -> str:

@@ -6,10 +6,14 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
+from forestcoll.bounded_read import read_text_at_most
 from forestcoll.errors import InvalidExperimentError
 from forestcoll.topology.documents import Document, parse_yaml
 
-__all__ = ["Document", "nearest", "read_document"]
+__all__ = ["MOST_BYTES", "Document", "nearest", "read_document"]
+
+MOST_BYTES = 4_000_000
+"""Of an experiment file: the weights of a hundred thousand GPUs by name; ours have 5 kB."""
 
 
 def read_document(path: Path) -> Document:
@@ -20,13 +24,7 @@ def read_document(path: Path) -> Document:
     InvalidExperimentError
         If the file cannot be read, is not YAML of plain values, or repeats a key.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidExperimentError(f"{path}: not text in UTF-8; save it as such") from None
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InvalidExperimentError(f"{path}: cannot be read: {reason}") from None
+    text = read_text_at_most(path, MOST_BYTES, InvalidExperimentError)
     return parse_yaml(text, str(path), InvalidExperimentError)
 
 

@@ -21,7 +21,8 @@ from pydantic import (
 from experiments.config.points import Value
 from experiments.measures.simulated import BEST, Assumptions
 from forestcoll.errors import ForestCollError
-from forestcoll.problem.sizes import read_sizes
+from forestcoll.problem.limits import MOST_SECONDS
+from forestcoll.problem.sizes import MOST_BYTES, read_sizes
 from forestcoll.schedule.simulate import MOST_PIECES
 from forestcoll.schedule.simulate.alpha_beta import DEFAULT_ALPHA_US
 
@@ -41,6 +42,13 @@ __all__ = [
 MOST_VALUES = 10_000
 """In one range; more is a slip of the pen."""
 
+MOST_NUMBER = 10**18
+"""Of any number that nothing else bounds: a parameter's own limit is for who takes it."""
+
+MOST_REPETITIONS = 10_000
+
+MOST_MEMORY_GB = 1_000_000
+
 LEAST_MEMORY_GB = 0.1
 """What a worker holds before it begins: Python and its imports, and a little air."""
 
@@ -52,11 +60,19 @@ class _Strict(BaseModel):
 class Range(_Strict):
     """Whole numbers from one to another, by a step (1 unless given) or by a factor."""
 
-    start: int = Field(alias="from", description="The first value.")
-    to: int = Field(description="The last value, if the steps meet it; no value is greater.")
-    step: int | None = Field(default=None, ge=1, description="What to add for the next.")
+    start: int = Field(
+        alias="from", ge=-MOST_NUMBER, le=MOST_NUMBER, description="The first value."
+    )
+    to: int = Field(
+        ge=-MOST_NUMBER,
+        le=MOST_NUMBER,
+        description="The last value, if the steps meet it; no value is greater.",
+    )
+    step: int | None = Field(
+        default=None, ge=1, le=MOST_NUMBER, description="What to add for the next."
+    )
     factor: int | None = Field(
-        default=None, ge=2, description="What to multiply by for the next value."
+        default=None, ge=2, le=MOST_NUMBER, description="What to multiply by for the next value."
     )
 
     @model_validator(mode="after")
@@ -95,9 +111,16 @@ def _form(given: object) -> str:
     return "list" if isinstance(given, list) else "one"
 
 
+_Value = (
+    str
+    | Annotated[int, Field(ge=-MOST_NUMBER, le=MOST_NUMBER)]
+    | Annotated[float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER)]
+    | bool
+)
+
 Sweep = Annotated[
-    Annotated[Value, Tag("one")]
-    | Annotated[list[Value], Tag("list")]
+    Annotated[_Value, Tag("one")]
+    | Annotated[list[_Value], Tag("list")]
     | Annotated[Range, Tag("range")],
     Discriminator(_form),
 ]
@@ -135,7 +158,7 @@ def _number(given: object) -> object:
     return number
 
 
-_Number = Annotated[int, Field(ge=0)] | str
+_Number = Annotated[int, Field(ge=0, le=MOST_NUMBER)] | str
 """An exact number: a whole one, or text such as 12.5 and 25/2."""
 
 
@@ -185,12 +208,12 @@ class LimitsEntry(_Strict):
     """What each point may use."""
 
     seconds: Annotated[float, BeforeValidator(_number)] = Field(
-        default=60.0, gt=0, allow_inf_nan=False, description="Wall-clock time of the generation."
+        default=60.0, gt=0, le=MOST_SECONDS, description="Wall-clock time of the generation."
     )
     memory_gb: Annotated[float, BeforeValidator(_number)] = Field(
         default=4.0,
         ge=LEAST_MEMORY_GB,
-        allow_inf_nan=False,
+        le=MOST_MEMORY_GB,
         description="Resident memory of the worker and its children, in GB (1e9 bytes).",
     )
     once: bool = Field(
@@ -224,7 +247,9 @@ class SimulateEntry(_Strict):
     lockstep: bool = Field(
         default=False, description="Whether each step waits for all of the one before it."
     )
-    pieces: Annotated[int | Literal["best"], BeforeValidator(_pieces)] = Field(
+    pieces: Annotated[
+        Annotated[int, Field(ge=1, le=MOST_PIECES)] | Literal["best"], BeforeValidator(_pieces)
+    ] = Field(
         default="best", description="Into how many pieces the data is cut; the best of those tried."
     )
 
@@ -248,7 +273,7 @@ class Experiment(_Strict):
     collective: Literal[
         "allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"
     ] = "allgather"
-    root: str | Annotated[int, Field(ge=0)] | None = Field(
+    root: str | Annotated[int, Field(ge=0, le=MOST_NUMBER)] | None = Field(
         default=None, description="Of a broadcast or reduce: name or rank of a GPU, 0 if not given."
     )
     weights: list[_Number] | dict[str, _Number] | None = Field(
@@ -260,7 +285,9 @@ class Experiment(_Strict):
     k: Sweep | None = Field(
         default=None, description="Trees per GPU, for every method; a list or a range is a sweep."
     )
-    sizes: Annotated[list[int], BeforeValidator(read_sizes)] = Field(
+    sizes: Annotated[
+        list[Annotated[int, Field(ge=1, le=MOST_BYTES)]], BeforeValidator(read_sizes)
+    ] = Field(
         default=[],
         description="Of the data: bytes, 64MB, 1KB..1GB, {from: 1KB, to: 1GB, factor: 4}.",
     )
@@ -271,7 +298,10 @@ class Experiment(_Strict):
     methods: list[MethodEntry] = Field(min_length=1)
     limits: LimitsEntry = LimitsEntry()
     repetitions: int = Field(
-        default=1, ge=1, description="Runs of each point; figures show medians."
+        default=1,
+        ge=1,
+        le=MOST_REPETITIONS,
+        description="Runs of each point; figures show medians.",
     )
     figures: list[str] = Field(
         default=[], description="What to draw: a kind, or kind:option=column."

@@ -29,7 +29,7 @@ from experiments.config.figure_options import check_figure, parse_figure
 from experiments.config.methods import claims, is_reference, method_names, parameters_of, refusal
 from experiments.config.own_functions import missing
 from experiments.config.points import ROOTED, Point
-from experiments.config.sweeps import Placed, points_of
+from experiments.config.sweeps import MOST_POINTS, Placed, count_of, points_of
 from experiments.config.variations import changed
 from forestcoll.errors import ForestCollError, InvalidExperimentError
 from forestcoll.problem.request import check_k
@@ -65,11 +65,19 @@ def read_experiment(path: Path) -> ParsedExperiment:
     for position, method in enumerate(experiment.methods):
         _check_method(document, ("methods", position), method)
     _check_collective(document, experiment)
+    _check_count(document, experiment)
     placed = _distinct(document, points_of(experiment, path.parent))
     _check_networks(document, placed)
     points = tuple(replace(one.point, position=n) for n, one in enumerate(placed, start=1))
     _check_figures(document, experiment, points)
     return ParsedExperiment(experiment, points)
+
+
+def _check_count(document: Document, experiment: Experiment) -> None:
+    if (count := count_of(experiment)) > MOST_POINTS:
+        raise document.fault(
+            (), f"has {count} points; at most {MOST_POINTS} are allowed, so split it"
+        )
 
 
 def _check_topology(

@@ -10,9 +10,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from experiments.config.entries import Experiment
+from experiments.config.entries import MOST_NUMBER, Experiment
 from experiments.config.kinds import KINDS
 from experiments.config.methods import method_names, parameters_of
+from forestcoll.problem.sizes import MOST_BYTES
 from forestcoll.topology import FAMILIES
 
 __all__ = ["experiment_schema"]
@@ -50,7 +51,7 @@ def experiment_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
-_SCALAR = {"type": ["string", "number", "boolean"]}
+_SCALAR = {"type": ["string", "number", "boolean"], "minimum": -MOST_NUMBER, "maximum": MOST_NUMBER}
 _SWEEP = {
     "description": "A value, or a list or a range of values: one point for each.",
     "anyOf": [
@@ -59,7 +60,12 @@ _SWEEP = {
         {"$ref": "#/$defs/Range"},
     ],
 }
-_SIZE = {"anyOf": [{"type": "integer", "minimum": 1}, {"pattern": "^[0-9.]+ ?([KMGT]i?)?B?$"}]}
+_SIZE = {
+    "anyOf": [
+        {"type": "integer", "minimum": 1, "maximum": MOST_BYTES},
+        {"pattern": "^[0-9.]+ ?([KMGT]i?)?B?$"},
+    ]
+}
 _SIZE_ENTRY = {
     "anyOf": [
         *_SIZE["anyOf"],
@@ -69,7 +75,7 @@ _SIZE_ENTRY = {
             "properties": {
                 "from": _SIZE,
                 "to": _SIZE,
-                "factor": {"type": "integer", "minimum": 2},
+                "factor": {"type": "integer", "minimum": 2, "maximum": MOST_BYTES},
             },
             "required": ["from", "to"],
             "additionalProperties": False,

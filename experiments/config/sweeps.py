@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +19,15 @@ from experiments.config.entries import (
 )
 from experiments.config.points import ROOTED, Limits, Point, Simulate, Value
 from experiments.config.variations import said
+from forestcoll.bounded_read import read_at_most
+from forestcoll.errors import InvalidExperimentError
 from forestcoll.topology import FAMILIES, Family
+from forestcoll.topology.reading.whole_text import MOST_BYTES
 
-__all__ = ["Placed", "points_of"]
+__all__ = ["MOST_POINTS", "Placed", "count_of", "points_of"]
+
+MOST_POINTS = 100_000
+"""Of one experiment; a sweep of every parameter over thousands of values has no end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +37,17 @@ class Placed:
     point: Point
     topology: int
     method: int
+
+
+def count_of(experiment: Experiment) -> int:
+    """Return how many points an experiment has, without making them."""
+    topologies = sum(_choices(entry.parameters) for entry in experiment.topologies)
+    methods = sum(_choices(_with_k(experiment, entry)) for entry in experiment.methods)
+    return topologies * methods * experiment.repetitions
+
+
+def _choices(parameters: Parameters) -> int:
+    return math.prod(len(values_of(sweep)) for sweep in parameters.values())
 
 
 def points_of(experiment: Experiment, folder: Path) -> Iterator[Placed]:
@@ -100,7 +118,7 @@ def _named(
     """Return the cluster, the topology's name, where to load it from, and its digest."""
     if entry.file is not None:
         file = folder / entry.file
-        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        digest = hashlib.sha256(read_at_most(file, MOST_BYTES, InvalidExperimentError)).hexdigest()
         return file.stem, entry.file, str(file.resolve()), digest
     family = FAMILIES[str(entry.family)]
     defaults = {p.name: p.default for p in family.parameters if not p.required}

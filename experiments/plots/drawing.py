@@ -22,6 +22,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, ScalarFo
 from experiments.plots.labels import spread
 from experiments.plots.looks import Look
 from experiments.plots.losses import GLYPHS, INK, glyph
+from forestcoll.atomic_write import write_whole
 from forestcoll.draw.canvas import UNDATED
 from forestcoll.problem.sizes import size_text
 
@@ -204,4 +205,9 @@ def _entries(figure: Figure) -> dict[str, Any]:
 
 def save(figure: Figure, file: Path) -> None:
     """Write a figure in the format of the file's ending, without the date: equal stays equal."""
-    figure.savefig(file, metadata=UNDATED[file.suffix.lower()])
+    kind = file.suffix.lower()
+
+    def write(draft: Path) -> None:
+        figure.savefig(draft, format=kind.removeprefix("."), metadata=UNDATED[kind])
+
+    write_whole(file, write)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from experiments.config.titles import title_of
-from experiments.results.rows import Row, Status
+from experiments.results.rows import MOST_BYTES, Row, Status
 from experiments.results.selection import ROWS, load_results, select
+from forestcoll.bounded_read import contains, open_regular
 from forestcoll.errors import InvalidExperimentError
 
 __all__ = ["Source", "narrowed", "read_sources"]
+
+_LINE_END = re.compile(rb"\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +73,9 @@ def _inside(place: Path) -> list[Path]:
 def _begun(file: Path) -> bool:
     """Say whether a file has a whole line; one that cannot be read is left to who reads it."""
     try:
-        return b"\n" in file.read_bytes()
-    except OSError:
+        with open_regular(file, MOST_BYTES, InvalidExperimentError) as opened:
+            return contains(opened, _LINE_END, MOST_BYTES)
+    except InvalidExperimentError:
         return True
 
 

@@ -8,9 +8,12 @@ from typing import Annotated
 
 import typer
 
-from experiments.reproduction.coverage import Coverage, Shown
+from experiments.reproduction.coverage import MOST_BYTES, Coverage, Shown
 from experiments.reproduction.difference import Difference
+from forestcoll.atomic_write import write_whole
+from forestcoll.bounded_read import read_text_at_most
 from forestcoll.errors import ForestCollError, InvalidExperimentError
+from forestcoll.problem.limits import MOST_THREADS
 
 __all__ = ["app"]
 
@@ -127,11 +130,8 @@ def page(clone: Clone = Path()) -> None:
     for fault in found.broken.values():
         raise InvalidExperimentError(fault)
     file = found.root / "docs" / "papers" / "reproduction.md"
-    try:
-        text = file.read_text(encoding="utf-8")
-        file.write_text(updated(text, page_tables(found)), encoding="utf-8")
-    except OSError as error:
-        raise ForestCollError(f"{file}: {error.strerror}") from error
+    text = updated(read_text_at_most(file, MOST_BYTES, ForestCollError), page_tables(found))
+    write_whole(file, lambda draft: draft.write_text(text, encoding="utf-8"))
     typer.echo(f"wrote {file}")
 
 
@@ -139,7 +139,10 @@ def page(clone: Clone = Path()) -> None:
 def draw(
     clone: Clone = Path(),
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Experiments to draw side by side.")
+        int | None,
+        typer.Option(
+            "--jobs", "-j", min=1, max=MOST_THREADS, help="Experiments to draw side by side."
+        ),
     ] = None,
 ) -> None:
     """Draw all figures again from the rows that are kept.
@@ -166,7 +169,7 @@ def recompute(
         Path, typer.Option(help="Folder for the new rows, by the experiments' names.")
     ] = Path("recomputed"),
     hours: Annotated[
-        float, typer.Option(min=0, help="What it may take, by what the rows took.")
+        float, typer.Option(min=0, max=10_000, help="What it may take, by what the rows took.")
     ] = 2.0,
     clone: Clone = Path(),
 ) -> None:

@@ -20,9 +20,13 @@ from experiments.reproduction import bfb_numbers, forestcoll_numbers, teccl_numb
 from experiments.reproduction.difference import Difference
 from experiments.reproduction.inventory import Item, read_items
 from experiments.results.rows import Row, Status, latest, read_rows
+from forestcoll.bounded_read import read_at_most
 from forestcoll.errors import ForestCollError, InvalidExperimentError
 
-__all__ = ["Coverage", "Share", "Shown"]
+__all__ = ["MOST_BYTES", "Coverage", "Share", "Shown"]
+
+MOST_BYTES = 4_000_000
+"""Of a page, an experiment or a file of tests in a clone."""
 
 _NUMBERS = (forestcoll_numbers, bfb_numbers, teccl_numbers, teccl_peers)
 
@@ -96,7 +100,7 @@ class Coverage:
         """The experiment files by the name of their experiment; one without by its own."""
         found = {}
         for path in sorted((self.root / "experiments").glob("*/*.yaml")):
-            text = path.read_text(encoding="utf-8", errors="replace")
+            text = _text(path)
             if "methods:" in text:
                 name = re.search(r"^name: *(\S+)", text, re.MULTILINE)
                 found[name[1] if name else f"{path.parent.name}/{path.name}"] = path
@@ -200,7 +204,7 @@ class Coverage:
         for test in item.tests:
             file, _, function = test.partition("::")
             path = self.root / file
-            if not path.is_file() or f"def {function}(" not in path.read_text(encoding="utf-8"):
+            if not path.is_file() or f"def {function}(" not in _text(path):
                 yield f"there is no test {test}"
         for other in item.others:
             if other.startswith("results/") and not (self.root / other).exists():
@@ -220,3 +224,8 @@ class Coverage:
         failed = [row for row in found if row.status is Status.FAILED]
         if failed:
             yield f"{failed[0].series} on {failed[0].topology} failed in {name}"
+
+
+def _text(path: Path) -> str:
+    """Return the text of a file of the clone, whatever its bytes."""
+    return read_at_most(path, MOST_BYTES, InvalidExperimentError).decode(errors="replace")

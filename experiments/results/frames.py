@@ -13,16 +13,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
-from experiments.results.rows import RARE, Row, Status
+from experiments.results.rows import MOST_BYTES, RARE, Row, Status
+from forestcoll.atomic_write import write_whole
+from forestcoll.bounded_read import open_regular
 from forestcoll.errors import InvalidExperimentError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from pyarrow.parquet import ParquetFile
 
 __all__ = ["from_frame", "read_parquet", "to_frame", "write_parquet"]
 
 _TYPES = {str: "string", int: "Int64", float: "Float64", bool: "boolean", Status: "string"}
 _NESTED = object()
+
+MOST_ROWS = 1_000_000
+"""Of a parquet file."""
+
+_LONGEST = 200  # letters of an error of others
 
 
 def to_frame(rows: Sequence[Row]) -> pd.DataFrame:
@@ -54,7 +62,8 @@ def from_frame(frame: pd.DataFrame) -> list[Row]:
 
 def write_parquet(rows: Sequence[Row], path: Path) -> Path:
     """Write the rows as parquet."""
-    to_frame(rows).to_parquet(path, index=False)
+    frame = to_frame(rows)
+    write_whole(path, lambda draft: frame.to_parquet(draft, index=False))
     return path
 
 
@@ -68,14 +77,35 @@ def read_parquet(path: Path) -> list[Row]:
     """
     import pandas as pd
     from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
 
-    try:
-        return from_frame(pd.read_parquet(path, dtype_backend="numpy_nullable"))
-    except OSError as error:
-        reason = error.strerror or "it is not a parquet file"
-        raise InvalidExperimentError(f"{path}: cannot read the rows: {reason}") from error
-    except (ArrowException, ValueError, TypeError) as error:
-        raise InvalidExperimentError(f"{path}: these are not rows of results: {error}") from error
+    with open_regular(path, MOST_BYTES, InvalidExperimentError) as file:
+        try:
+            _expect_small(ParquetFile(file), path)
+            file.seek(0)
+            return from_frame(pd.read_parquet(file, dtype_backend="numpy_nullable"))
+        except (ArrowException, ValueError, TypeError, OSError) as error:
+            problem = " ".join(str(error).split())[:_LONGEST]
+            raise InvalidExperimentError(
+                f"{path}: these are not rows of results: {problem}"
+            ) from error
+
+
+def _expect_small(file: ParquetFile, path: Path) -> None:
+    """Refuse more rows and bytes than a file of rows has: compressed, a kilobyte holds gigabytes.
+
+    Raises
+    ------
+    InvalidExperimentError
+    """
+    about = file.metadata
+    groups = range(about.num_row_groups)
+    length = sum(about.row_group(number).total_byte_size for number in groups)
+    if length > MOST_BYTES or about.num_rows > MOST_ROWS:
+        raise InvalidExperimentError(
+            f"{path}: has {about.num_rows} rows of {length} bytes in all; at most {MOST_ROWS} of "
+            f"{MOST_BYTES} bytes are read"
+        )
 
 
 def _columns() -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from experiments.results.rows import Row
+from forestcoll.atomic_write import write_whole
 
 __all__ = ["FOLDER", "with_log"]
 
@@ -26,7 +27,7 @@ def with_log(row: Row, folder: Path) -> Row:
 
     Raises
     ------
-    OSError
+    ExportError
         If the file cannot be written.
     """
     name = Path(FOLDER) / f"{row.point}.log"
@@ -36,5 +37,5 @@ def with_log(row: Row, folder: Path) -> Row:
     (folder / FOLDER).mkdir(exist_ok=True)
     what = f"{row.series} on {row.topology}, {row.collective}, {row.time}"
     text = f"{what}\n{row.reason}\n\n{row.stderr}"
-    (folder / name).write_text(text, encoding="utf-8")
+    write_whole(folder / name, lambda draft: draft.write_text(text, encoding="utf-8"))
     return replace(row, stderr=None, log=str(name))

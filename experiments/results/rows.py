@@ -14,6 +14,7 @@ import json
 import os
 import re
 import reprlib
+import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,10 +24,15 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from experiments.config.points import Point, Status, Value, Weights, series
 from experiments.measures.declared import EXACT, SIZED, Measures
+from forestcoll.bounded_read import read_at_most
 from forestcoll.errors import ForestCollError, InvalidExperimentError
 
-__all__ = ["RARE", "Row", "RowFile", "Status", "latest", "read_rows"]
+__all__ = ["MOST_BYTES", "RARE", "Row", "RowFile", "Status", "latest", "read_rows"]
 
+MOST_BYTES = 512_000_000
+"""Of a file of rows: a hundred thousand of 5 kB; our largest has 3 MB."""
+
+_APPENDING = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK  # a pipe does not block
 
 RARE = (
     "position",
@@ -248,10 +254,7 @@ def read_rows(path: Path) -> list[Row]:
     InvalidExperimentError
         If the file cannot be read or a finished line is not a row.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InvalidExperimentError(f"{path}: cannot read the rows: {error.strerror}") from error
+    content = read_at_most(path, MOST_BYTES, InvalidExperimentError, "split the experiment")
     whole, _, _ = content.rpartition(b"\n")
     rows = []
     for number, line in enumerate(whole.splitlines(), start=1):
@@ -285,12 +288,14 @@ class RowFile:
         self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+            self._file = os.open(path, _APPENDING, 0o644)
         except OSError as error:
             raise InvalidExperimentError(
                 f"{path}: cannot open the rows for writing: {error.strerror}"
             ) from error
         try:
+            if not stat.S_ISREG(os.fstat(self._file).st_mode):
+                raise InvalidExperimentError(f"{path}: is no regular file; name another folder")
             self._lock()
             self._repair(fresh)
             self.rows = read_rows(path)
@@ -309,7 +314,9 @@ class RowFile:
 
     def _repair(self, fresh: bool) -> None:
         """Cut the file after its last whole line."""
-        keep = 0 if fresh else self.path.read_bytes().rfind(b"\n") + 1
+        keep = 0
+        if not fresh:
+            keep = read_at_most(self.path, MOST_BYTES, InvalidExperimentError).rfind(b"\n") + 1
         os.ftruncate(self._file, keep)
         os.fsync(self._file)
         folder = os.open(self.path.parent, os.O_RDONLY)

@@ -14,6 +14,7 @@ from experiments.measures.declared import EXACT, MEASURES, reading_order
 from experiments.measures.measure import Measure, duration
 from experiments.results.grid import Grid
 from experiments.results.rows import Row, Status
+from forestcoll.atomic_write import write_whole
 
 __all__ = ["document", "losses", "notes", "table", "write_summary"]
 
@@ -38,7 +39,8 @@ def write_summary(rows: Sequence[Row], path: Path) -> Path:
     frame = to_frame(rows)
     frame = frame[[name for name in SUMMARY if name in frame]]
     frame["parameters"] = [row.series.partition("(")[2].rstrip(")") for row in rows]
-    frame.to_csv(path, index=False, float_format="%.6g", lineterminator="\n")
+    form: dict[str, Any] = {"index": False, "float_format": "%.6g", "lineterminator": "\n"}
+    write_whole(path, lambda draft: frame.to_csv(draft, **form))
     return path
 
 

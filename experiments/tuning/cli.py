@@ -11,16 +11,22 @@ import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.options import (
+    MOST,
     Alpha,
     Gamma,
     Group,
+    Idle,
     Json,
     Root,
     Spec,
+    idle_fact,
+    idle_of,
+    idle_words,
     in_group,
     root_of,
     sizes_of,
 )
+from forestcoll.problem.limits import MOST_SECONDS
 
 if TYPE_CHECKING:
     from experiments.tuning.records import Folder
@@ -42,6 +48,7 @@ def tune_sizes(
     ] = "1KB..1GB",
     root: Root = None,
     members: Group = None,
+    idle: Idle = None,
     without: Without = None,
     scale: Scale = None,
     links: NewLinks = None,
@@ -61,14 +68,17 @@ def tune_sizes(
     seconds: Annotated[
         float,
         typer.Option(
+            max=MOST_SECONDS,
             help="For each method, to make its schedule, and again to simulate it; what takes "
-            "longer is left out, but not interrupted while it makes one."
+            "longer is left out, but not interrupted while it makes one.",
         ),
     ] = 30.0,
     within: Annotated[
         float,
         typer.Option(
-            metavar="PERCENT", help="Let ranges be slower than the best by this, to have fewer."
+            metavar="PERCENT",
+            max=MOST,
+            help="Let ranges be slower than the best by this, to have fewer.",
         ),
     ] = 0.0,
     output: Annotated[
@@ -92,7 +102,7 @@ def tune_sizes(
     asked = sizes_of(sizes)
     model = _model(alpha, gamma, sharing)
     network = changed_network(spec, without, scale, links)
-    topology = in_group(network, members)
+    topology = in_group(network, members, idle)
     at = root_of(topology, root)
     folder = _folder(output, ending)
     with _kept(folder) as keep, progress_bars() as progress:
@@ -109,8 +119,10 @@ def tune_sizes(
             keep=keep,
         )
     files = {} if folder is None else folder.files
-    facts = document(found, files, trials=True)
-    typer.echo(as_json(facts) if json_ else "\n".join(_lines(found, folder)))
+    facts = {**document(found, files, trials=True), **idle_fact(members, idle)}
+    words = idle_words(idle_of(members, idle)).removeprefix(", ")
+    lines = [*([words] if words else []), *_lines(found, folder)]
+    typer.echo(as_json(facts) if json_ else "\n".join(lines))
 
 
 def _model(alpha: str, gamma: str, sharing: str) -> AlphaBeta:

@@ -18,15 +18,19 @@ from baselines.registry import METHODS
 from experiments.tuning.race import AtSize, Trial
 from experiments.tuning.tuning import Tuning
 from forestcoll.atomic_write import reason, write_whole
+from forestcoll.bounded_read import read_at_most
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.output import SCHEDULES, expect_writable
 from forestcoll.errors import ExportError, InvalidParameterError
 from forestcoll.schedule import write_schedule
 
-__all__ = ["INDEX", "Folder", "document"]
+__all__ = ["INDEX", "MOST_BYTES", "Folder", "document"]
 
 INDEX = "index.json"
 """The file that says which file is for which sizes."""
+
+MOST_BYTES = 16_000_000
+"""Of an index: a thousand sizes with all their trials take some megabytes."""
 
 _FORMAT, _VERSION = "forestcoll-tuning", 1
 _FORESTS = re.compile(r"forest-(k[0-9]+|optimal-k|height-[0-9]+)(-switches-copy)?")
@@ -128,14 +132,12 @@ def _named(index: Path) -> set[str]:
     if not index.exists():
         return set()
     try:
-        found = json.loads(index.read_text(encoding="utf-8"))
+        found = json.loads(read_at_most(index, MOST_BYTES, ExportError))
         if found["format"] != _FORMAT:
             raise ValueError(found["format"])
         parts = ("ranges", "sizes", "candidates")
         return {one.get("file") for part in parts for one in found[part]} - {None}
-    except OSError as error:
-        raise ExportError(f"{index}: cannot be read: {reason(error)}") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ExportError(
             f"{index}: is not an index of forestcoll tune, which would replace it; move it away or "
             f"name another folder"

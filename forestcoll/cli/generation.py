@@ -12,6 +12,7 @@ from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.options import (
     CollectiveName,
     Group,
+    Idle,
     Json,
     MaxHeight,
     Output,
@@ -19,6 +20,7 @@ from forestcoll.cli.options import (
     Spec,
     Trees,
     WeightsFile,
+    idle_fact,
     in_group,
     read_if_given,
     root_of,
@@ -31,6 +33,7 @@ from forestcoll.errors import (
 from forestcoll.generate import Options, generate_factored_timed, generate_multicast, generate_timed
 from forestcoll.latency import latency
 from forestcoll.multicast.in_network import InNetwork
+from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.problem.request import PROGRAM_S
 from forestcoll.schedule import (
     Allreduce,
@@ -55,6 +58,7 @@ def generate_schedule(
     root: Root = None,
     weights: WeightsFile = None,
     members: Group = None,
+    idle: Idle = None,
     without: Without = None,
     scale: Scale = None,
     links: NewLinks = None,
@@ -62,7 +66,10 @@ def generate_schedule(
     max_k: Annotated[
         int | None,
         typer.Option(
-            "--best-k", metavar="MAX", help="The fastest number of trees per GPU up to this one."
+            "--best-k",
+            metavar="MAX",
+            max=10_000,
+            help="The fastest number of trees per GPU up to this one.",
         ),
     ] = None,
     low: Annotated[
@@ -90,6 +97,7 @@ def generate_schedule(
         float,
         typer.Option(
             "--program-time",
+            max=MOST_SECONDS,
             metavar="SECONDS",
             help="For the allreduce program, where no cut proves reduction + gathering optimal.",
         ),
@@ -102,7 +110,7 @@ def generate_schedule(
         raise ExportError(f"{output}: --factored needs a name that ends in .npz")
     _check_choices(k=k, max_k=max_k, low=low, factored=factored, in_network=in_network)
     whole = changed_network(spec, without, scale, links)
-    topology = in_group(whole, members)
+    topology = in_group(whole, members, idle)
     options: Options = {
         "root": root_of(topology, root),
         "weights": read_if_given(weights),
@@ -124,6 +132,7 @@ def generate_schedule(
     write_schedule(schedule, output)
     facts = {
         "topology": topology.name,
+        **idle_fact(members, idle),
         "collective": schedule.collective,
         "tried": None if tried is None else [asdict(choice) for choice in tried.choices],
         **_tree_facts(schedule),

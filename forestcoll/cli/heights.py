@@ -11,12 +11,16 @@ from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import (
     CollectiveName,
     Group,
+    Idle,
     Json,
     MaxHeight,
     Root,
     Spec,
     Trees,
     WeightsFile,
+    idle_fact,
+    idle_of,
+    idle_words,
     in_group,
     read_if_given,
     root_of,
@@ -35,6 +39,7 @@ def show_heights(
     root: Root = None,
     weights: WeightsFile = None,
     members: Group = None,
+    idle: Idle = None,
     without: Without = None,
     scale: Scale = None,
     links: NewLinks = None,
@@ -44,7 +49,7 @@ def show_heights(
 ) -> None:
     """Say what throughput low trees cost: the fastest found at each height, beside a bound."""
     network = changed_network(spec, without, scale, links)
-    topology = in_group(network, members)
+    topology = in_group(network, members, idle)
     with progress_bars() as progress:
         points = rate_by_height(
             topology,
@@ -60,10 +65,18 @@ def show_heights(
     if json_:
         entries = [_entry(point) for point in points]
         typer.echo(
-            as_json({"topology": topology.name, "collective": collective, "heights": entries})
+            as_json(
+                {
+                    "topology": topology.name,
+                    **idle_fact(members, idle),
+                    "collective": collective,
+                    "heights": entries,
+                }
+            )
         )
         return
-    typer.echo(f"{topology.name}, {collective}: the fastest found at each height, GB/s")
+    words = idle_words(idle_of(members, idle))
+    typer.echo(f"{topology.name}, {collective}{words}: the fastest found at each height, GB/s")
     typer.echo(f"{'height':>8}{'algbw':>10}{'at most':>10}{'k':>6}{'trees':>8}")
     for point in points:
         at_most = "" if point.at_most_gb_s is None else decimal(point.at_most_gb_s)

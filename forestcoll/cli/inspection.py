@@ -12,9 +12,11 @@ import typer
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.options import (
     Group,
+    Idle,
     Json,
     Output,
     ScheduleFile,
+    idle_fact,
     in_group,
 )
 from forestcoll.cli.output import expect_writable, report
@@ -26,6 +28,7 @@ from forestcoll.errors import (
     InvalidScheduleError,
     VerificationError,
 )
+from forestcoll.problem.request import MOST_TREES
 from forestcoll.schedule import (
     Allreduce,
     AllreduceVerdict,
@@ -60,6 +63,7 @@ def verify_schedule(
         ),
     ] = None,
     members: Group = None,
+    idle: Idle = None,
     without: Without = None,
     scale: Scale = None,
     links: NewLinks = None,
@@ -75,13 +79,13 @@ def verify_schedule(
         report({"file": file, "verified": True, "certificate": True, **certified}, json_)
         return
     schedule = read_schedule(file)
-    if network is None and (members or without or scale or links):
+    if network is None and (members or idle or without or scale or links):
         raise InvalidParameterError(
-            "--group, --without, --scale and --with are of a --topology; give that too"
+            "--group, --idle, --without, --scale and --with are of a --topology; give that too"
         )
     if network is not None:
         due = changed_network(network, without, scale, links)
-        _check_network(file, schedule.topology, in_group(due, members))
+        _check_network(file, schedule.topology, in_group(due, members, idle))
     verdict = verify(schedule)
     if isinstance(verdict, AllreduceVerdict) and isinstance(schedule, Allreduce):
         facts = {
@@ -98,7 +102,7 @@ def verify_schedule(
         }
     else:
         facts = _verdict_facts(verdict, schedule)
-    report({"file": file, "verified": True, **facts}, json_)
+    report({"file": file, "verified": True, **idle_fact(members, idle), **facts}, json_)
 
 
 def _check_network(file: Path, found: Topology, due: Topology) -> None:
@@ -146,7 +150,9 @@ def _verified(file: Path) -> AnySchedule:
 def draw_one_tree(
     file: ScheduleFile,
     output: Output,
-    tree: Annotated[int, typer.Option("--tree", min=0, help="Which tree, from 0.")] = 0,
+    tree: Annotated[
+        int, typer.Option("--tree", min=0, max=MOST_TREES, help="Which tree, from 0.")
+    ] = 0,
     phase: Annotated[
         Phase, typer.Option("--phase", help="Which phase of an allreduce.")
     ] = Phase.REDUCE,

@@ -9,12 +9,14 @@ from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.options import (
     CollectiveName,
     Group,
+    Idle,
     Json,
     Output,
     Root,
     Spec,
     Trees,
     WeightsFile,
+    idle_fact,
     in_group,
     read_if_given,
     root_of,
@@ -38,6 +40,7 @@ def show_optimum(
     root: Root = None,
     weights: WeightsFile = None,
     members: Group = None,
+    idle: Idle = None,
     without: Without = None,
     scale: Scale = None,
     links: NewLinks = None,
@@ -46,7 +49,7 @@ def show_optimum(
 ) -> None:
     """Find the throughput optimum of a network and what proves it."""
     network = changed_network(spec, without, scale, links)
-    topology = in_group(network, members)
+    topology = in_group(network, members, idle)
     if collective == "allreduce":
         raise UnsupportedError(
             "the best allreduce is found with its schedule: forestcoll generate --collective "
@@ -59,11 +62,13 @@ def show_optimum(
     if k is not None:
         from forestcoll.core.fixed_k import fixed_k
 
-        report(_best_with(fixed_k(topology, k, weights=whole, reduction=reduction)), json_)
+        found = fixed_k(topology, k, weights=whole, reduction=reduction)
+        report({**idle_fact(members, idle), **_best_with(found)}, json_)
         return
     best = optimum(topology, weights=whole, reduction=reduction)
     facts = {
         "topology": best.topology.name,
+        **idle_fact(members, idle),
         "collective": best.collective,
         "gpus": best.topology.num_compute,
         "inverse_rate": best.inverse_rate,
@@ -102,6 +107,7 @@ def certify_optimum(
     root: Root = None,
     weights: WeightsFile = None,
     members: Group = None,
+    idle: Idle = None,
     without: Without = None,
     scale: Scale = None,
     links: NewLinks = None,
@@ -114,7 +120,7 @@ def certify_optimum(
 
     expect_writable(output, [".json"])
     network = changed_network(spec, without, scale, links)
-    topology = in_group(network, members)
+    topology = in_group(network, members, idle)
     with progress_bars() as progress:
         certificate = certify(
             topology,
@@ -126,4 +132,4 @@ def certify_optimum(
         )
     verdict = verify_certificate(certificate)
     write_certificate(certificate, output)
-    report({**asdict(verdict), "file": output}, json_)
+    report({**idle_fact(members, idle), **asdict(verdict), "file": output}, json_)

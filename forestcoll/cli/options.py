@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from forestcoll.errors import InvalidParameterError
+from forestcoll.problem.request import MOST_TREES
 from forestcoll.problem.sizes import read_sizes
 from forestcoll.problem.weights import Weights, read_weights
 from forestcoll.topology import Topology, group, members_from_text
+from forestcoll.topology.groups import IDLE
 from forestcoll.topology.validate import COLLECTIVES
 
 __all__ = [
+    "MOST",
     "Alpha",
     "CollectiveName",
     "Gamma",
     "Group",
+    "Idle",
     "Json",
     "MaxHeight",
     "Output",
@@ -27,23 +31,32 @@ __all__ = [
     "Spec",
     "Trees",
     "WeightsFile",
+    "idle_fact",
+    "idle_of",
+    "idle_words",
     "in_group",
     "read_if_given",
     "root_of",
     "sizes_of",
 ]
 
+MOST = 1_000_000
+"""Of any number on the command line that has no bound of its own."""
+
 Spec = Annotated[str, typer.Argument(metavar="TOPOLOGY", help="A family or a topology file.")]
 ScheduleFile = Annotated[Path, typer.Argument(metavar="FILE", help="A schedule file.")]
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.")]
 Trees = Annotated[
     int | None,
-    typer.Option("--k", help="Trees per GPU; as many as the optimum needs if not given."),
+    typer.Option(
+        "--k", max=MOST_TREES, help="Trees per GPU; as many as the optimum needs if not given."
+    ),
 ]
 MaxHeight = Annotated[
     int | None,
     typer.Option(
         "--max-height",
+        max=MOST,
         metavar="HOPS",
         help="No taller trees, in hops from GPU to GPU, of an allreduce both phases in sum; the "
         "fastest found.",
@@ -70,7 +83,16 @@ Group = Annotated[
     typer.Option(
         "--group",
         metavar="GPUS",
-        help="Who takes part (the others forward): names, or BOXES/INDICES like 0-15/* or */0.",
+        help="Who takes part: names, or BOXES/INDICES like 0-15/* or */0.",
+    ),
+]
+Idle = Annotated[
+    str | None,
+    typer.Option(
+        "--idle",
+        metavar="|".join(IDLE),
+        help="What GPUs outside the group do; no library lets them forward. By default they "
+        "forward, only for `expected` they are absent.",
     ),
 ]
 
@@ -83,9 +105,40 @@ Gamma = Annotated[
 ]
 
 
-def in_group(topology: Topology, members: str | None) -> Topology:
-    """Mark those who take no part."""
-    return topology if members is None else group(topology, members_from_text(topology, members))
+def in_group(topology: Topology, members: str | None, idle: str | None = None) -> Topology:
+    """Mark those who take no part, or leave them out."""
+    chosen = idle_of(members, idle)
+    if members is None or chosen is None:
+        return topology
+    return group(topology, members_from_text(topology, members), idle=chosen)
+
+
+def idle_of(
+    members: str | None, idle: str | None, default: Literal["forward", "absent"] = "forward"
+) -> Literal["forward", "absent"] | None:
+    """Return what GPUs outside the group do; None without a group."""
+    if idle is not None and members is None:
+        raise InvalidParameterError("--idle is of GPUs outside a group; name one by --group")
+    for known in IDLE:
+        if idle == known:
+            return known
+    if idle is not None:
+        raise InvalidParameterError(f"--idle is {idle!r}; it must be {' or '.join(IDLE)}")
+    return None if members is None else default
+
+
+def idle_fact(members: str | None, idle: str | None) -> dict[str, str]:
+    """Return what GPUs outside the group do as a fact to report; nothing without a group."""
+    chosen = idle_of(members, idle)
+    return {} if chosen is None else {"idle": chosen}
+
+
+def idle_words(chosen: str | None) -> str:
+    """Say what GPUs outside the group do, to follow the name of the network."""
+    return f", GPUs outside the group {_DOING[chosen]}" if chosen is not None else ""
+
+
+_DOING = {"forward": "forward", "absent": "are absent"}
 
 
 def root_of(topology: Topology, text: str | None) -> str | int | None:

@@ -7,6 +7,7 @@ function that typer can register, or a ``typer.Typer`` of subcommands.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -46,6 +47,8 @@ CORE = {
     }.items()
 }
 """The commands of this package, in the order of the help."""
+
+_LONG = re.compile(r"([^\s/]{100})[^\s/]{200,}([^\s/]{20})")  # no file has so long a name
 
 _LISTING = "forestcoll.listing"
 
@@ -141,5 +144,6 @@ def _as_command(name: str, plugin: Any) -> Any:
 
 
 def _failed(message: str, exit_code: int) -> typer.Exit:
-    typer.echo(f"error: {' '.join(message.split())}", err=True)
+    line = _LONG.sub(r"\1...\2", " ".join(message.split()))
+    typer.echo(f"error: {line}", err=True)
     return typer.Exit(exit_code)

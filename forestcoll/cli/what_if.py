@@ -11,7 +11,20 @@ import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.facts import as_json
-from forestcoll.cli.options import CollectiveName, Group, Json, Root, Spec, in_group, root_of
+from forestcoll.cli.options import (
+    MOST,
+    CollectiveName,
+    Group,
+    Idle,
+    Json,
+    Root,
+    Spec,
+    idle_fact,
+    idle_of,
+    idle_words,
+    in_group,
+    root_of,
+)
 from forestcoll.cli.output import expect_writable, progress_bars
 from forestcoll.topology.describe import counted, decimal
 from forestcoll.topology.numbers import exact_text
@@ -29,14 +42,17 @@ def what_if(
     collective: CollectiveName = "allgather",
     root: Root = None,
     members: Group = None,
+    idle: Idle = None,
     without: Without = None,
     scale: Scale = None,
     links: NewLinks = None,
     factor: Annotated[
         str, typer.Option("--factor", help="How much faster links would be in upgrades.")
     ] = "2",
-    cuts: Annotated[int, typer.Option("--cuts", min=1, help="How many cuts to list.")] = 3,
-    rows: Annotated[int, typer.Option("--rows", min=1, help="Lines of each list.")] = 12,
+    cuts: Annotated[
+        int, typer.Option("--cuts", min=1, max=MOST, help="How many cuts to list.")
+    ] = 3,
+    rows: Annotated[int, typer.Option("--rows", min=1, max=MOST, help="Lines of each list.")] = 12,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="A figure, .png, .pdf or .svg."),
@@ -50,7 +66,7 @@ def what_if(
         check_format(output)
         expect_writable(output)
     network = changed_network(spec, without, scale, links)
-    topology = in_group(network, members)
+    topology = in_group(network, members, idle)
     at = root_of(topology, root)
     with progress_bars() as bars:
         failing = failures(
@@ -80,6 +96,7 @@ def what_if(
             as_json(
                 {
                     "topology": topology.name,
+                    **idle_fact(members, idle),
                     "collective": before.collective,
                     "algbw_gb_s": before.algbw_gb_s,
                     "failures": list(map(_entry, failing)),
@@ -90,7 +107,8 @@ def what_if(
             )
         )
         return
-    typer.echo(f"{topology.name}, {before.collective}: {decimal(before.algbw_gb_s)} GB/s")
+    words = idle_words(idle_of(members, idle))
+    typer.echo(f"{topology.name}, {before.collective}{words}: {decimal(before.algbw_gb_s)} GB/s")
     binding = before.what_binds() if before.prices else []
     first = "The tightest cuts" if binding else "The tightest cuts; the first binds"
     for title, lines in (

@@ -25,6 +25,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Patch
 from matplotlib.path import Path
 
+from forestcoll.atomic_write import write_whole
 from forestcoll.draw.places import GPU_RADIUS, SWITCH_HEIGHT, Frame, Layout, Place
 from forestcoll.draw.routes import Route
 from forestcoll.errors import ExportError
@@ -289,9 +290,12 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     """
     check_format(path)
     undated = UNDATED.get(FilePath(path).suffix.lower())
-    try:
+    kind = FilePath(path).suffix.lower().lstrip(".")
+
+    def write(draft: FilePath) -> None:
         with mpl.rc_context(_SETTINGS):
-            figure.savefig(path, bbox_inches="tight", pad_inches=0.15, metadata=undated)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise ExportError(f"{path}: cannot be written: {reason}") from None
+            figure.savefig(
+                draft, format=kind, bbox_inches="tight", pad_inches=0.15, metadata=undated
+            )
+
+    write_whole(FilePath(path), write)

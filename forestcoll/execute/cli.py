@@ -9,14 +9,16 @@ from typing import Annotated, Any
 import typer
 
 from forestcoll.cli.facts import as_json
-from forestcoll.cli.options import Json, ScheduleFile, sizes_of
+from forestcoll.cli.options import MOST, Json, ScheduleFile, sizes_of
 from forestcoll.errors import InvalidParameterError
 from forestcoll.execute.execution import DTYPES, Execution, execute
 from forestcoll.execute.transport import Backend
 from forestcoll.lowering import lower
+from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.problem.sizes import size_text
 from forestcoll.schedule import read_schedule, verify
 from forestcoll.schedule.program import Program
+from forestcoll.schedule.simulate import MOST_PIECES
 
 __all__ = ["execute_schedule"]
 
@@ -27,7 +29,9 @@ def execute_schedule(
     file: ScheduleFile,
     ranks: Annotated[
         int | None,
-        typer.Option("--ranks", metavar="N", help="Processes: as many as the schedule has GPUs."),
+        typer.Option(
+            "--ranks", metavar="N", max=MOST, help="Processes: as many as the schedule has GPUs."
+        ),
     ] = None,
     backend: Annotated[
         Backend, typer.Option("--backend", help="What carries the data.")
@@ -37,13 +41,22 @@ def execute_schedule(
         str, typer.Option("--dtype", help=f"Of the elements: {', '.join(DTYPES)}.")
     ] = "int64",
     pieces: Annotated[
-        int, typer.Option("--pieces", metavar="N", help="How many to cut every chunk into.")
+        int,
+        typer.Option(
+            "--pieces", metavar="N", max=MOST_PIECES, help="How many to cut every chunk into."
+        ),
     ] = 1,
     repetitions: Annotated[
-        int, typer.Option("--repetitions", metavar="N", help="How often to time it.")
+        int, typer.Option("--repetitions", metavar="N", max=10_000, help="How often to time it.")
     ] = 5,
     seconds: Annotated[
-        int, typer.Option("--seconds", metavar="S", help="After which all processes are stopped.")
+        int,
+        typer.Option(
+            "--seconds",
+            metavar="S",
+            max=MOST_SECONDS,
+            help="After which all processes are stopped.",
+        ),
     ] = 120,
     json_: Json = False,
 ) -> None:

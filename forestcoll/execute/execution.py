@@ -16,7 +16,6 @@ import re
 import shutil
 import statistics
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -24,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from forestcoll.atomic_write import reason, temporary_folder
 from forestcoll.errors import (
     ExecutionError,
     InvalidParameterError,
@@ -130,16 +130,23 @@ def run_tasks(tasks: Sequence[Task], backend: Backend) -> list[Outcome]:
     UnsupportedError, TimeLimitError, ExecutionError
         As of :func:`execute`.
     """
-    with tempfile.TemporaryDirectory(prefix="forestcoll-") as name:
-        folder = Path(name)
-        for rank, task in enumerate(tasks):
-            task_file(folder, rank).write_bytes(pickle.dumps(task))
+    with temporary_folder("forestcoll-exec-") as folder:
+        _write_tasks(tasks, folder)
         log = folder / "log"
         try:
             run_together(_commands(backend, folder, len(tasks)), tasks[0].seconds, log)
         except ExecutionError as error:
             raise ExecutionError(_why(error, folder, len(tasks), log)) from None
         return [_outcome(folder, rank) for rank in range(len(tasks))]
+
+
+def _write_tasks(tasks: Sequence[Task], folder: Path) -> None:
+    for rank, task in enumerate(tasks):
+        file = task_file(folder, rank)
+        try:
+            file.write_bytes(pickle.dumps(task))
+        except OSError as error:
+            raise ExecutionError(f"{file}: cannot be written: {reason(error)}") from None
 
 
 def _check(backend: str, dtype: str, size_bytes: int, repetitions: int, seconds: int) -> None:

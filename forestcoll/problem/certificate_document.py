@@ -25,13 +25,15 @@ from pydantic import (
     ValidationError,
 )
 
-from forestcoll.atomic_write import reason, write_whole
+from forestcoll.atomic_write import write_whole
+from forestcoll.bounded_read import contains, open_regular, read_text_at_most
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.problem.allreduce_certificate import AllreduceCertificate
 from forestcoll.problem.certificate_entries import Count, Entry, Exact, Name, Price
 from forestcoll.topology.documents import parse_json
 
 __all__ = [
+    "MOST_BYTES",
     "AnyCertificate",
     "Certificate",
     "CertifiedGpu",
@@ -51,6 +53,9 @@ __all__ = [
     "read_certificate",
     "write_certificate",
 ]
+
+MOST_BYTES = 64_000_000
+"""Of a certificate: half a million links, as many as a topology file holds."""
 
 _MARK = re.compile(rb'"format"\s*:\s*"forestcoll-certificate"')
 
@@ -213,8 +218,9 @@ def is_certificate(path: str | os.PathLike[str]) -> bool:
     if Path(path).suffix.lower() == ".npz":
         return False
     try:
-        return bool(_MARK.search(Path(path).read_bytes()))
-    except OSError:
+        with open_regular(Path(path), MOST_BYTES, InvalidScheduleError) as file:
+            return contains(file, _MARK, MOST_BYTES)
+    except InvalidScheduleError:
         return False
 
 
@@ -227,12 +233,7 @@ def read_certificate(path: str | os.PathLike[str]) -> AnyCertificate:
         If the file cannot be read or is not in the format; in one line, with the file, the field,
         the value found and the values allowed.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InvalidScheduleError(f"{path}: cannot be read: {reason(error)}") from None
-    except UnicodeDecodeError:
-        raise InvalidScheduleError(f"{path}: not text in UTF-8; save it as such") from None
+    text = read_text_at_most(Path(path), MOST_BYTES, InvalidScheduleError)
     document = parse_json(text, str(path), InvalidScheduleError)
     data = document.data
     both = isinstance(data, dict) and data.get("collective") == "allreduce"

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import math
+import reprlib
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 
 from forestcoll.errors import InvalidParameterError
 
-__all__ = ["Limits", "check_seconds", "check_threads"]
+__all__ = ["MOST_SECONDS", "MOST_THREADS", "Limits", "check_seconds", "check_threads"]
+
+MOST_SECONDS = 10_000_000
+"""Of any limit of time: four months."""
+
+MOST_THREADS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +57,17 @@ def check_seconds(seconds: float, what: str = "seconds") -> None:
     """Raise InvalidParameterError unless a time is a number from 0 up, and finite."""
     if isinstance(seconds, bool) or not isinstance(seconds, Real):
         raise InvalidParameterError(f"{what} is {seconds!r}; it must be a number")
-    if not 0 <= seconds < math.inf:
-        raise InvalidParameterError(f"{what} is {seconds}; it must be 0 or more, and finite")
+    if not 0 <= seconds <= MOST_SECONDS:
+        raise InvalidParameterError(
+            f"{what} is {reprlib.repr(seconds)}; it must be from 0 to {MOST_SECONDS}"
+        )
 
 
 def check_threads(threads: int) -> None:
     """Raise InvalidParameterError unless the threads are a whole number from 1 up."""
     if isinstance(threads, bool) or not isinstance(threads, Integral):
         raise InvalidParameterError(f"threads is {threads!r}; it must be a whole number")
-    if threads < 1:
-        raise InvalidParameterError(f"threads is {threads}; it must be at least 1")
+    if not 1 <= threads <= MOST_THREADS:
+        raise InvalidParameterError(
+            f"threads is {reprlib.repr(threads)}; it must be from 1 to {MOST_THREADS}"
+        )

@@ -10,6 +10,7 @@ Source:  ForestColl sections 5.5 (fixed k), 5.6 (multicast) and 5.7 (collectives
 from __future__ import annotations
 
 import os
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -21,7 +22,19 @@ from forestcoll.problem.weights import Weights, rank_of_root, weights_for
 from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
 
-__all__ = ["ASKED", "METHODS", "PROGRAM_S", "Asked", "Request", "check_k", "usable_cores"]
+__all__ = [
+    "ASKED",
+    "METHODS",
+    "MOST_TREES",
+    "PROGRAM_S",
+    "Asked",
+    "Request",
+    "check_k",
+    "usable_cores",
+]
+
+MOST_TREES = 10**15
+"""The greatest k: beyond it a few thousand GPUs need more trees in all than 64 bits count."""
 
 METHODS = ("forestcoll", "paper")
 """The core, and the ForestColl paper's own algorithms."""
@@ -196,9 +209,11 @@ class Request:
 
 
 def check_k(k: int, what: str = "k") -> None:
-    """Raise InvalidParameterError unless k is a whole number from 1 up."""
-    if not isinstance(k, int) or isinstance(k, bool) or k < 1:
-        raise InvalidParameterError(f"{what} is {k!r}; it must be a whole number from 1 up")
+    """Raise InvalidParameterError unless k is a whole number from 1 to MOST_TREES."""
+    if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k <= MOST_TREES:
+        raise InvalidParameterError(
+            f"{what} is {reprlib.repr(k)}; it must be a whole number from 1 to {MOST_TREES}"
+        )
 
 
 def usable_cores() -> int:

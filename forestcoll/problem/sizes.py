@@ -11,7 +11,10 @@ import reprlib
 from collections.abc import Iterator
 from fractions import Fraction
 
-__all__ = ["read_size", "read_sizes", "size_text"]
+__all__ = ["MOST_BYTES", "read_size", "read_sizes", "size_text"]
+
+MOST_BYTES = 10**18
+"""Of one size: an exabyte, as much as simulations count."""
 
 MOST_SIZES = 1000
 """In one list; more is a slip of the pen."""
@@ -35,7 +38,7 @@ def read_size(given: object) -> int:
     (1024, 1572864, 1000)
     """
     if isinstance(given, int) and not isinstance(given, bool) and given > 0:
-        return given
+        return _within(given)
     found = _SIZE.fullmatch(str(given)) if isinstance(given, str | int) else None
     if found is None or isinstance(given, bool):
         raise ValueError(
@@ -44,7 +47,13 @@ def read_size(given: object) -> int:
     number = Fraction(found[1]) * _UNITS[found[2] or ""]
     if number.denominator != 1 or number < 1:
         raise ValueError(f"has {given!r}, which is {number} bytes; a size is a whole number from 1")
-    return int(number)
+    return _within(int(number))
+
+
+def _within(size: int) -> int:
+    if size > MOST_BYTES:
+        raise ValueError(f"has {reprlib.repr(size)} bytes; at most {MOST_BYTES} are allowed")
+    return size
 
 
 def read_sizes(given: object) -> list[int]:
@@ -93,8 +102,11 @@ def _scaled(given: dict[object, object]) -> Iterator[int]:
     if "from" not in given or "to" not in given:
         raise ValueError('has a range without "from" or "to"; add it')
     size, last, factor = read_size(given["from"]), read_size(given["to"]), given.get("factor", 2)
-    if not isinstance(factor, int) or isinstance(factor, bool) or factor < 2:
-        raise ValueError(f"has a range by the factor {factor!r}; it must be a whole number from 2")
+    if not isinstance(factor, int) or isinstance(factor, bool) or not 2 <= factor <= MOST_BYTES:
+        raise ValueError(
+            f"has a range by the factor {reprlib.repr(factor)}; it must be a whole number from 2 "
+            f"to {MOST_BYTES}"
+        )
     if last < size:
         raise ValueError(f"has a range from {size_text(size)} to {size_text(last)}; turn it round")
     while size <= last:

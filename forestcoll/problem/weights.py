@@ -17,13 +17,24 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 
+from forestcoll.bounded_read import read_text_at_most
 from forestcoll.errors import InvalidParameterError, InvalidTopologyError, UnsupportedError
 from forestcoll.topology.documents import parse_json, parse_yaml
 from forestcoll.topology.model import NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact
 from forestcoll.topology.validate import COLLECTIVES
 
-__all__ = ["Weights", "rank_of_root", "read_weights", "weights_for", "whole_weights"]
+__all__ = [
+    "MOST_BYTES",
+    "Weights",
+    "rank_of_root",
+    "read_weights",
+    "weights_for",
+    "whole_weights",
+]
+
+MOST_BYTES = 16_000_000
+"""Of a file of weights: those of some hundred thousand GPUs by name."""
 
 Weights = Mapping[str, Exact] | Mapping[str, float] | Sequence[Exact | float]
 """How much each GPU roots, by name or in the order of the ranks; only the proportions matter."""
@@ -126,13 +137,7 @@ def read_weights(path: str | os.PathLike[str]) -> Weights:
         If the file cannot be read or holds neither.
     """
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidParameterError(f"{path}: not text in UTF-8; save it as such") from None
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InvalidParameterError(f"{path}: cannot be read: {reason}") from None
+    text = read_text_at_most(path, MOST_BYTES, InvalidParameterError)
     parse = parse_json if path.suffix.lower() == ".json" else parse_yaml
     data = parse(text, str(path), InvalidParameterError).data
     if not isinstance(data, dict | list):

@@ -12,7 +12,25 @@ from forestcoll.topology.model import Link, Node, NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact
 from forestcoll.topology.shared_capacity import SharedCapacity, links_named
 
-__all__ = ["TopologyBuilder"]
+__all__ = ["MOST_LINKS", "MOST_NODES", "TopologyBuilder", "expect_size"]
+
+MOST_NODES = 1_000_000
+"""Of any network; the product of two parameters of a family can be far more."""
+
+MOST_LINKS = 20_000_000
+"""Of any network, each direction counted: those of the complete one of 4096 GPUs."""
+
+
+def expect_size(nodes: int, links: int, what: str) -> None:
+    """Refuse a network of too many nodes or links, both ways counted, before they are made.
+
+    Raises
+    ------
+    InvalidTopologyError
+    """
+    for count, most, of in ((nodes, MOST_NODES, "nodes"), (links, MOST_LINKS, "links")):
+        if count > most:
+            raise InvalidTopologyError(f"{what}: makes over {most} {of}; ask for a smaller network")
 
 
 class TopologyBuilder:
@@ -65,6 +83,8 @@ class TopologyBuilder:
         latency : the same
             In microseconds.
         """
+        if len(self._links) >= MOST_LINKS:
+            raise InvalidTopologyError(f"has over {MOST_LINKS} links; ask for a smaller network")
         where = f"link {tail} -> {head}"
         self._links.append(
             Link(
@@ -111,6 +131,8 @@ class TopologyBuilder:
     def _add(self, node: Node) -> str:
         if node.name in self._position:
             raise InvalidTopologyError(f"two nodes are named {node.name!r}; rename one")
+        if len(self._nodes) >= MOST_NODES:
+            raise InvalidTopologyError(f"has over {MOST_NODES} nodes; ask for a smaller network")
         self._position[node.name] = len(self._nodes)
         self._nodes.append(node)
         return node.name

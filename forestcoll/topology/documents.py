@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any
 
 from forestcoll.errors import ForestCollError, InvalidTopologyError
+from forestcoll.json_size import expect_few_objects
 
 __all__ = ["Document", "parse_json", "parse_yaml"]
 
@@ -50,8 +51,10 @@ def parse_json(
     Raises
     ------
     error
-        For anything that is not JSON, and for a key given twice in one object.
+        For anything that is not JSON, for a key given twice in one object, and for more values
+        than memory should hold.
     """
+    expect_few_objects(text, source, error)
     fault = partial(_fault, error, source)
 
     def whole(digits: str) -> int | str:

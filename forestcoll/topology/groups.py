@@ -1,8 +1,8 @@
-"""Process groups: a collective among some GPUs of a network, which the others help to forward.
+"""Process groups: a collective among some GPUs of a network; the others forward, or are absent.
 
 Problem: run a collective among the members of a group at the speed of the whole network.
 Input:   a topology and the members; in text, names or boxes and indices.
-Output:  the same network, in which all other GPUs are relays.
+Output:  the same network, in which all other GPUs are relays; or one without them.
 Cost:    linear in the nodes.
 Source:  a node that receives at least what it sends adds nothing by copying: what leaves it has
          entered it, so removing it (edge splitting) keeps every cut, and the bound over cuts is
@@ -16,16 +16,22 @@ import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Literal
 
-from forestcoll.errors import InvalidParameterError
+from forestcoll.errors import DisconnectedError, InvalidParameterError
 from forestcoll.topology.model import NodeKind, Topology
 
-__all__ = ["group", "members_from_text"]
+__all__ = ["IDLE", "group", "members_from_text"]
+
+IDLE: tuple[Literal["forward"], Literal["absent"]] = ("forward", "absent")
+"""What GPUs outside a group can do."""
 
 _SLICE = re.compile(r"(\*|\d{1,9}(?:-\d{1,9})?)/(\*|\d{1,9}(?:-\d{1,9})?)")
 
 
-def group(topology: Topology, members: Iterable[str]) -> Topology:
+def group(
+    topology: Topology, members: Iterable[str], *, idle: Literal["forward", "absent"] = "forward"
+) -> Topology:
     """Return the network for a collective among some of its GPUs.
 
     Parameters
@@ -33,17 +39,23 @@ def group(topology: Topology, members: Iterable[str]) -> Topology:
     topology : Topology
     members : iterable of str
         Names of compute nodes.
+    idle : {"forward", "absent"}
+        What GPUs outside the group do. No library lets them forward: with "absent" they are not
+        there, and their links are not either.
 
     Returns
     -------
     Topology
-        With the same nodes and links, in the same order; GPUs outside the group have the kind
-        relay. Ranks count the members, in the order of the nodes.
+        With the same nodes and links, in the same order. GPUs outside the group have the kind
+        relay, or are left out. Ranks count the members, in the order of the nodes.
 
     Raises
     ------
     InvalidParameterError
-        If the group is empty, or a member is unknown, repeated or no compute node.
+        If the group is empty, or a member is unknown, repeated or no compute node; for another
+        ``idle``.
+    DisconnectedError
+        If a member reaches another through GPUs outside the group only, which are to be absent.
 
     Examples
     --------
@@ -52,6 +64,8 @@ def group(topology: Topology, members: Iterable[str]) -> Topology:
     >>> pair.num_compute, [str(node.kind) for node in pair.nodes]
     (2, ['compute', 'relay', 'compute', 'relay'])
     """
+    if idle not in IDLE:
+        raise InvalidParameterError(f"idle is {idle!r}; it must be {' or '.join(IDLE)}")
     chosen: set[str] = set()
     for name in members:
         if name not in topology.position_of:
@@ -70,6 +84,8 @@ def group(topology: Topology, members: Iterable[str]) -> Topology:
         chosen.add(name)
     if not chosen:
         raise InvalidParameterError("the group is empty; name at least one compute node")
+    if idle == "absent":
+        return _without_idle(topology, chosen)
     nodes = (
         replace(node, kind=NodeKind.RELAY)
         if node.kind is NodeKind.COMPUTE and node.name not in chosen
@@ -77,6 +93,52 @@ def group(topology: Topology, members: Iterable[str]) -> Topology:
         for node in topology.nodes
     )
     return replace(topology, nodes=tuple(nodes))
+
+
+def _without_idle(topology: Topology, members: set[str]) -> Topology:
+    """Leave out the GPUs that are no members, and their links."""
+    kept = [
+        place
+        for place, node in enumerate(topology.nodes)
+        if node.kind is not NodeKind.COMPUTE or node.name in members
+    ]
+    new = {old: place for place, old in enumerate(kept)}
+    links = tuple(
+        replace(link, tail=new[link.tail], head=new[link.head])
+        for link in topology.links
+        if link.tail in new and link.head in new
+    )
+    left = Topology(topology.name, tuple(topology.nodes[place] for place in kept), links)
+    _expect_as_connected(topology, left)
+    return left
+
+
+def _expect_as_connected(whole: Topology, left: Topology) -> None:
+    """Refuse a group whose first member loses another, in either direction."""
+    names = [left.nodes[place].name for place in left.compute]
+    for back in (False, True):
+        lost = _reached(whole, names[0], back=back) - _reached(left, names[0], back=back)
+        for name in (one for one in names if one in lost):
+            start, end = (name, names[0]) if back else (names[0], name)
+            raise DisconnectedError(
+                f"{whole.name}: GPU {start!r} cannot reach GPU {end!r} without the GPUs outside "
+                f"the group; let these forward (--idle forward, in Python idle='forward')"
+            )
+
+
+def _reached(topology: Topology, first: str, *, back: bool) -> set[str]:
+    """Return the nodes that a node reaches; those that reach it, if ``back``."""
+    next_to: dict[int, list[int]] = {}
+    for link in topology.links:
+        start, end = (link.head, link.tail) if back else (link.tail, link.head)
+        next_to.setdefault(start, []).append(end)
+    seen = {topology.position_of[first]}
+    frontier = list(seen)
+    while frontier:
+        found = [node for node in next_to.get(frontier.pop(), ()) if node not in seen]
+        seen.update(found)
+        frontier += found
+    return {topology.nodes[place].name for place in seen}
 
 
 def members_from_text(topology: Topology, text: str) -> list[str]:

@@ -52,6 +52,9 @@ def as_topology(network: Network) -> Topology:
     )
 
 
+_WORDS = ("true", "false")  # which go on with a list, and name no parameter
+
+
 def load_topology(spec: str) -> Topology:
     """Make the topology that a specification names.
 
@@ -59,7 +62,8 @@ def load_topology(spec: str) -> Topology:
     ----------
     spec : str
         ``family`` or ``family:parameter=value,parameter=value`` with a name in FAMILIES, or else
-        the path of a topology file. A value that holds commas is written in parentheses.
+        the path of a topology file. A value that holds commas is written in parentheses; a list
+        of true and false needs none.
 
     Raises
     ------
@@ -137,7 +141,10 @@ def _arguments(entry: Family, spec: str, text: str) -> dict[str, object]:
 
 
 def _parted(text: str) -> list[str]:
-    """Split at the commas that are in no parentheses."""
+    """Split at the commas that are in no parentheses and that a parameter's name follows.
+
+    A piece without "=" goes on with the value before it: ``wrap=true,false``.
+    """
     parts, depth = [""], 0
     for letter in text:
         depth += (letter == "(") - (letter == ")")
@@ -149,4 +156,10 @@ def _parted(text: str) -> list[str]:
             break
     if depth:
         raise InvalidTopologyError(f"{text!r} has parentheses that do not close, or none open")
-    return parts
+    joined = parts[:1]
+    for part in parts[1:]:
+        if part.strip() in _WORDS and "=" in joined[-1]:
+            joined[-1] += f",{part}"
+        else:
+            joined.append(part)
+    return joined

@@ -10,6 +10,7 @@ import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.errors import ExportError, InvalidParameterError
+from forestcoll.problem.limits import MOST_SECONDS
 
 if TYPE_CHECKING:
     from forestcoll.topology import Topology
@@ -36,7 +37,10 @@ def groups(
         typer.Option("--output", "-o", metavar="DIRECTORY", help="Where to write the forests."),
     ] = None,
     time_limit: Annotated[
-        float, typer.Option("--time-limit", metavar="SECONDS", help="For the linear program.")
+        float,
+        typer.Option(
+            "--time-limit", metavar="SECONDS", max=MOST_SECONDS, help="For the linear program."
+        ),
     ] = 300.0,
     solver: Annotated[
         str, typer.Option("--solver", help="highs, highs-ipm, glop, gurobi, ...")

@@ -54,7 +54,7 @@ def test_fractions_in_json_stand_beside_their_decimals() -> None:
     ("options", "message"),
     [
         (["ring:nodes=3", "--group", "gpu1"], "has a single GPU: there is nothing to certify"),
-        (["ring:nodes=3", "--k", "0"], "k is 0; it must be a whole number from 1 up"),
+        (["ring:nodes=3", "--k", "0"], "k is 0; it must be a whole number from 1 to"),
         (["ring:nodes=3", "--collective", "reduce"], "reduce needs a root"),
     ],
 )

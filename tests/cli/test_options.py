@@ -47,6 +47,8 @@ def test_a_group_is_told_by_names_or_boxes(tmp_path: Path) -> None:
             ["--group", "*/1", "--collective", "reduce", "--root", "b0.gpu0"],
             "the root is 'b0.gpu0', which is a relay; only a compute node can be one",
         ),
+        (["--idle", "absent"], "--idle is of GPUs outside a group; name one by --group"),
+        (["--group", "*/0", "--idle", "x"], "--idle is 'x'; it must be forward or absent"),
         (["--weights", "none.yaml"], "none.yaml: cannot be read: no such file or directory"),
     ],
 )
@@ -94,3 +96,34 @@ def test_those_who_take_no_part_are_marked(tmp_path: Path) -> None:
     assert read_if_given(None) is None
     (tmp_path / "weights.yaml").write_text("[1, 2]")
     assert read_if_given(tmp_path / "weights.yaml") == [1, 2]
+
+
+def test_idle_gpus_forward_or_are_absent_and_the_output_says_which(tmp_path: Path) -> None:
+    """One GPU a box: 8 NICs of 25 GB/s take its shard out, or its own alone: 400 or 50 GB/s."""
+    pair = ["dgx_a100:boxes=2", "--group", "*/0"]
+    schedule, proof = tmp_path / "s.json", tmp_path / "c.json"
+    for idle, algbw in (("forward", "400"), ("absent", "50")):
+        chosen = [*pair, "--idle", idle]
+        made = document("generate", *chosen, "-o", schedule)
+        found = document("optimum", *chosen)
+        for one in (made, found):
+            assert (one["idle"], one["algbw_gb_s"]["exact"]) == (idle, algbw)
+        assert document("whatif", *chosen)["algbw_gb_s"]["exact"] == algbw
+        assert document("heights", *chosen)["idle"] == idle
+        assert document("certificate", *chosen, "-o", proof)["idle"] == idle
+        assert document("optimum", *chosen, "--k", "1")["idle"] == idle
+        network = ["--topology", pair[0], *pair[1:]]
+        assert document("verify", schedule, *network, "--idle", idle)["idle"] == idle
+        other = "absent" if idle == "forward" else "forward"
+        assert invoke("verify", schedule, *network, "--idle", other).exit_code == 1
+    assert document("optimum", *pair)["idle"] == "forward"
+    assert "idle" not in document("optimum", pair[0])
+
+
+def test_idle_gpus_are_named_in_text() -> None:
+    pair = ["ring:nodes=4", "--group", "gpu0,gpu1"]
+    words = "ring:nodes=4, allgather, GPUs outside the group are absent: "
+    for command in ("whatif", "heights"):
+        assert invoke(command, *pair, "--idle", "absent").stdout.startswith(words)
+    tuned = invoke("tune", *pair, "--sizes", "1KB", "--method", "ring", "--idle", "forward")
+    assert tuned.stdout.startswith("GPUs outside the group forward\n")

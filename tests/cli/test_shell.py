@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
+from forestcoll import cli
 from forestcoll.cli import networks
 from tests.command_line import assert_one_line, invoke
 
@@ -140,3 +144,56 @@ def test_interruptions_and_full_disks_have_codes(
 def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
     """An unknown command, a missing argument or option, an unknown option."""
     assert invoke(*arguments).exit_code == 2
+
+
+def numeric_options() -> Iterator[tuple[str, Any]]:
+    """Yield the options of all commands that take numbers, and what is declared of them."""
+    root = typer.main.get_command(cli.app)
+    context = root.make_context("forestcoll", ["schema"], resilient_parsing=True)
+
+    def walk(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+        if hasattr(command, "list_commands"):
+            for one in command.list_commands(context):
+                yield from walk(command.get_command(context, one), f"{name} {one}".strip())
+            return
+        for parameter in command.params:
+            described = getattr(parameter, "type_descriptor", None)
+            if described is not None and described.annotation in (int, float):
+                yield f"{name} {parameter.opts[0]}", described.parameter_info
+
+    yield from walk(root, "")
+
+
+def test_every_number_on_the_command_line_has_an_upper_bound() -> None:
+    """Of every command, those of other packages, too."""
+    found = dict(numeric_options())
+    assert {"generate --k", "exec --pieces", "run --jobs", "tune --seconds"} <= found.keys()
+    assert [name for name, info in found.items() if info.max is None] == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["optimum", "ring:nodes=4", "--k", "9" * 5000],
+        ["generate", "ring:nodes=4", "-o", "x.json", "--best-k", str(10**12)],
+        ["expected", "ring:nodes=4", "--sizes", f"1KB..{10**17}TB"],
+        ["expected", "ring:nodes=4", "--sizes", "9" * 5000],
+        ["tune", "ring:nodes=4", "--sizes", "9" * 5000],
+        ["optimum", f"ring:nodes={10**12}"],
+        ["optimum", "dgx_a100:boxes=10**12"],
+        ["optimum", f"ring:nodes={'9' * 5000}"],
+        ["optimum", f"ring:nodes=4,bandwidth={'9' * 5000}"],
+        ["optimum", f"torus:dims={'x'.join(['99999'] * 9)}"],
+        ["optimum", "rail_optimized:boxes=100000,gpus_per_box=1024"],
+        ["optimum", "ring:nodes=4", "--scale", f"gpu0={'9' * 5000}"],
+        ["simulate", "none.json", "--size", "1MB", "--alpha", "9" * 5000],
+        ["baselines", "run", "ring", "dgx_a100:boxes=2", "--set", f"rings={10**17}"],
+        ["baselines", "run", "ring", "dgx_a100:boxes=2", "--set", f"rings={'9' * 5000}"],
+    ],
+)
+def test_numbers_that_no_machine_has_are_refused_at_once(command: list[str]) -> None:
+    """Exit code 2 and no traceback, whether in one line of ours or in the box of the parser."""
+    result = invoke(*command)
+    assert result.exit_code == 2, result.output
+    assert isinstance(result.exception, SystemExit)
+    assert "rror" in result.stderr

@@ -52,7 +52,7 @@ def test_an_unknown_format_and_a_missing_directory_are_refused(tmp_path: FilePat
     figure = draw_topology(load_topology("ring:nodes=3"))
     with pytest.raises(ExportError, match=r"ends in \.png, \.pdf or \.svg"):
         save_figure(figure, tmp_path / "ring.doc")
-    with pytest.raises(ExportError, match="cannot be written: no such file"):
+    with pytest.raises(ExportError, match=r"there is no directory .*nowhere; create it first"):
         save_figure(figure, tmp_path / "nowhere" / "ring.png")
 
 

@@ -15,7 +15,7 @@ from tests.lp.networks import line
 
 @pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf")])
 def test_what_is_no_time_is_refused(seconds: float) -> None:
-    with pytest.raises(InvalidParameterError, match="must be 0 or more, and finite"):
+    with pytest.raises(InvalidParameterError, match="must be from 0 to 10000000"):
         generate(line(3), collective="allreduce", program_s=seconds)
 
 
@@ -74,8 +74,10 @@ def test_every_option_is_checked_at_once() -> None:
         Request.of(RING, "gossip", {})
     with pytest.raises(UnsupportedError, match="for few links take the method forestcoll"):
         Request.of(RING, "allgather", {"method": "paper", "few_links": True})
-    for k in (0, -1, True, 1.0, "2"):
-        with pytest.raises(InvalidParameterError, match=r"^k is .* a whole number from 1 up$"):
+    for k in (0, -1, True, 1.0, "2", 10**15 + 1, 10**5000):
+        with pytest.raises(
+            InvalidParameterError, match=r"^k is .* a whole number from 1 to 1000000000000000$"
+        ):
             Request.of(RING, "allgather", {"k": k})  # type: ignore[typeddict-item]
     with pytest.raises(InvalidParameterError, match=r"^the most trees is 0;"):
         check_k(0, "the most trees")

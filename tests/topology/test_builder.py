@@ -7,7 +7,8 @@ from fractions import Fraction
 import pytest
 
 from forestcoll.errors import InvalidTopologyError
-from forestcoll.topology import Link, Node, NodeKind, TopologyBuilder
+from forestcoll.topology import Link, Node, NodeKind, TopologyBuilder, load_topology
+from forestcoll.topology.builder import expect_size
 
 
 def test_a_link_is_two_arcs_and_an_arc_is_one():
@@ -63,3 +64,33 @@ def test_a_short_float_is_the_decimal_and_others_are_refused_with_a_hint():
     assert builder.build("pair").links[0].bandwidth_gb_s == Fraction(1, 10)
     with pytest.raises(InvalidTopologyError, match=r'a -> b: bandwidth is the float.*"0\.3"'):
         builder.link("a", "b", 0.1 + 0.2)
+
+
+def test_networks_that_no_memory_holds_are_refused_before_they_are_made() -> None:
+    """A hundred million GPUs, and as many links; a million nodes and 20 million links are made."""
+    expect_size(10**6, 2 * 10**7, "it")
+    with pytest.raises(InvalidTopologyError, match="it: makes over 1000000 nodes; ask for"):
+        expect_size(10**6 + 1, 0, "it")
+    with pytest.raises(InvalidTopologyError, match="it: makes over 20000000 links; ask for"):
+        expect_size(0, 2 * 10**7 + 1, "it")
+    for spec in (
+        "rail_optimized:boxes=100000,gpus_per_box=1024",
+        "fat_tree:leaves=16384,hosts=1024,spines=1",
+        "fat_tree:leaves=16384,hosts=1,spines=1024",
+        "nvl72:racks=100000,gpus_per_rack=100000",
+        "nvl72:racks=1,gpus_per_rack=1000,planes=100000",
+    ):
+        with pytest.raises(InvalidTopologyError, match="makes over"):
+            load_topology(spec)
+
+
+def test_the_builder_counts_what_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two nodes and a link both ways, where there may be two of each."""
+    monkeypatch.setattr("forestcoll.topology.builder.MOST_NODES", 2)
+    monkeypatch.setattr("forestcoll.topology.builder.MOST_LINKS", 2)
+    builder = TopologyBuilder()
+    builder.link(builder.gpu("a"), builder.gpu("b"), 1)
+    with pytest.raises(InvalidTopologyError, match="has over 2 nodes"):
+        builder.switch("c")
+    with pytest.raises(InvalidTopologyError, match="has over 2 links"):
+        builder.arc("a", "b", 1)

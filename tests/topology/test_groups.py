@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from forestcoll.draw import draw_topology
-from forestcoll.errors import InvalidParameterError, InvalidTopologyError
+from forestcoll.errors import DisconnectedError, InvalidParameterError, InvalidTopologyError
 from forestcoll.topology import (
+    Link,
     Node,
     NodeKind,
     Topology,
@@ -156,3 +158,52 @@ def test_relays_are_drawn_as_gpus() -> None:
     assert len(whole.axes[0].patches) == len(part.axes[0].patches)
     texts = [sorted(text.get_text() for text in f.axes[0].texts) for f in (whole, part)]
     assert texts[0] == texts[1]
+
+
+def test_idle_gpus_are_absent_with_their_links() -> None:
+    """Of a box of 8 and a box of 8, one GPU each: two, the switches, and the links between."""
+    pair = group(CLUSTER, ["b0.gpu0", "b1.gpu0"], idle="absent")
+    names = [node.name for node in pair.nodes]
+    assert [name for name in names if "gpu" in name] == ["b0.gpu0", "b1.gpu0"]
+    ends = {(names[link.tail], names[link.head]) for link in pair.links}
+    kept = {
+        (CLUSTER.nodes[link.tail].name, CLUSTER.nodes[link.head].name) for link in CLUSTER.links
+    }
+    assert ends == {(a, b) for a, b in kept if {a, b} <= set(names)}
+    assert pair.num_compute == 2
+    assert pair.name == CLUSTER.name
+
+
+def test_relays_and_switches_of_the_network_itself_stay() -> None:
+    """Only compute nodes are idle: a relay that a file declares goes on forwarding."""
+    nodes = (
+        Node("a", NodeKind.COMPUTE),
+        Node("r", NodeKind.RELAY),
+        Node("b", NodeKind.COMPUTE),
+        Node("c", NodeKind.COMPUTE),
+    )
+    links = tuple(
+        Link(a, b, Fraction(1)) for a, b in ((0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2))
+    )
+    left = group(Topology("t", nodes, links), ["a", "b"], idle="absent")
+    assert [node.name for node in left.nodes] == ["a", "r", "b"]
+    assert [(link.tail, link.head) for link in left.links] == [(0, 1), (1, 0), (1, 2), (2, 1)]
+
+
+def test_a_network_that_falls_apart_without_the_idle_is_refused_with_the_remedy() -> None:
+    """Around a ring of four, gpu0 and gpu2 meet through the others only; one way, too."""
+    for spec in ("ring:nodes=4", "ring:nodes=4,bidirectional=false"):
+        with pytest.raises(
+            DisconnectedError, match=r"GPU 'gpu0' cannot reach GPU 'gpu2'.*--idle f"
+        ):
+            group(load_topology(spec), ["gpu0", "gpu2"], idle="absent")
+    one_way = load_topology("ring:nodes=4,bidirectional=false")
+    with pytest.raises(DisconnectedError, match="GPU 'gpu1' cannot reach GPU 'gpu0' without"):
+        group(one_way, ["gpu0", "gpu1"], idle="absent")
+    pair = group(load_topology("ring:nodes=4"), ["gpu0", "gpu1"], idle="absent")
+    assert [(link.tail, link.head) for link in pair.links] == [(0, 1), (1, 0)]
+
+
+def test_idle_is_one_of_two_words() -> None:
+    with pytest.raises(InvalidParameterError, match="idle is 'help'; it must be forward or absent"):
+        group(CLUSTER, ["b0.gpu0"], idle="help")  # type: ignore[arg-type]

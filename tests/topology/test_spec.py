@@ -78,3 +78,16 @@ def test_missing_files_and_directories_are_told(tmp_path):
     (tmp_path / "cluster.txt").touch()
     with pytest.raises(InvalidTopologyError, match=r"the suffix '\.txt'; a topology file ends in"):
         load_topology(str(tmp_path / "cluster.txt"))
+
+
+def test_a_list_of_true_and_false_goes_on_after_a_comma():
+    """With parentheses or without; another word is still no parameter."""
+    bare = load_topology("torus:dims=3x3,wrap=true,false,bandwidth=2")
+    assert bare == load_topology("torus:dims=3x3,wrap=(true,false),bandwidth=2")
+    assert load_topology(bare.name) == bare
+    with pytest.raises(InvalidTopologyError, match="'maybe' is not parameter=value"):
+        load_topology("torus:dims=3x3,wrap=true,maybe")
+    with pytest.raises(InvalidTopologyError, match="'true' is not parameter=value"):
+        load_topology("torus:true,dims=3x3")
+    with pytest.raises(InvalidTopologyError, match="ring: nodes is '4,true'; it must be"):
+        load_topology("ring:nodes=4,true")

@@ -24,6 +24,7 @@ from types import MappingProxyType
 from baselines.networks.switch_paths import Router
 from baselines.synthesizers.taccl.logical_network import LogicalNetwork, equal_boxes
 from baselines.synthesizers.taccl.sketch import NO_CONNECTIONS, Connections, Sketch, sketch_of
+from forestcoll.bounded_read import read_text_at_most
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.topology.documents import parse_json, parse_yaml
 from forestcoll.topology.model import Topology
@@ -39,6 +40,8 @@ _FOLDER = Path(__file__).parent / "sketches"
 
 SHIPPED = tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml")))
 """Names of the sketches that come with the toolkit."""
+
+_MOST_BYTES = 1_000_000  # those of the public code have a few thousand
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -66,13 +69,7 @@ def find_sketch(word: str, topology: Topology) -> Sketch:
 
 
 def _read(path: Path) -> Sketch:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidParameterError(f"{path}: not text in UTF-8; save it as such") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InvalidParameterError(f"{path}: cannot be read: {reason}") from None
+    text = read_text_at_most(path, _MOST_BYTES, InvalidParameterError)
     parse = parse_json if path.suffix.lower() == ".json" else parse_yaml
     return sketch_of(parse(text, str(path), InvalidParameterError))
 

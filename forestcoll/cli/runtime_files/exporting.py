@@ -9,12 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from forestcoll.atomic_write import write_whole
-from forestcoll.cli.options import Json, Output, ScheduleFile
+from forestcoll.cli.options import MOST, Json, Output, ScheduleFile
 from forestcoll.cli.output import expect_writable, report
 from forestcoll.cli.runtime_files.within_limits import export_within_limits
 from forestcoll.errors import InvalidParameterError, VerificationError
 from forestcoll.fitting.runtime_fit import SECONDS
 from forestcoll.lowering import lower
+from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.problem.sizes import read_size
 from forestcoll.schedule import read_schedule, verify
 from forestcoll.schedule.export import FORMATS
@@ -36,16 +37,19 @@ def export_schedule(
     ] = None,
     channels: Annotated[
         int | None,
-        typer.Option("--channels", help="Of each instance, at most; what fits if none."),
+        typer.Option("--channels", max=MOST, help="Of each instance, at most; what fits if none."),
     ] = None,
     instances: Annotated[
         int | None,
-        typer.Option("--instances", help="Cut the data into so many, on channels of their own."),
+        typer.Option(
+            "--instances", max=MOST, help="Cut the data into so many, on channels of their own."
+        ),
     ] = None,
     threadblocks: Annotated[
         int | None,
         typer.Option(
             "--threadblocks",
+            max=MOST,
             help="That run at once on a GPU, for mscclpp: its multiprocessors; 108 if not given.",
         ),
     ] = None,
@@ -78,7 +82,9 @@ def export_schedule(
     ] = False,
     seconds: Annotated[
         float,
-        typer.Option("--fit-time", metavar="SECONDS", help="For the search for what fits."),
+        typer.Option(
+            "--fit-time", metavar="SECONDS", max=MOST_SECONDS, help="For the search for what fits."
+        ),
     ] = SECONDS,
     check: Annotated[
         bool,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from forestcoll.cli.options import Group, Json, in_group
+from forestcoll.cli.options import MOST, Group, Idle, Json, idle_fact, in_group
 from forestcoll.cli.output import SCHEDULES, expect_writable, report
 from forestcoll.errors import InvalidParameterError, VerificationError
 from forestcoll.schedule import write_schedule
@@ -35,9 +35,12 @@ def score_file(
     ],
     root: Annotated[
         int | None,
-        typer.Option("--root", metavar="RANK", help="Of a broadcast or reduce, if not plain."),
+        typer.Option(
+            "--root", metavar="RANK", max=MOST, help="Of a broadcast or reduce, if not plain."
+        ),
     ] = None,
     members: Group = None,
+    idle: Idle = None,
     gpus: Annotated[
         str | None,
         typer.Option(
@@ -51,13 +54,14 @@ def score_file(
     json_: Json = False,
 ) -> None:
     """Prove a file of another tool, and say how near it is to the optimum of a network."""
-    topology = in_group(load_topology(network), members)
+    topology = in_group(load_topology(network), members, idle)
     order = _order(topology, gpus)
     if is_json(file):
         facts = _of_json(file, topology, root, order, output)
     else:
         facts = _of_xml(file, topology, root, order, output)
-    report({"file": file, "topology": topology.name, **facts}, json_)
+    chosen = idle_fact(members, idle)
+    report({"file": file, "topology": topology.name, **chosen, **facts}, json_)
     if not facts["right"]:
         raise typer.Exit(1)
 

@@ -7,10 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from forestcoll.cli.options import Json
+from forestcoll.cli.options import MOST, Json
 from forestcoll.cli.output import report
-from forestcoll.cli.runtime_files.told_findings import lines_of, record_of
-from forestcoll.schedule.interpret import MOST_BLOCKS, Finding, Findings, Kind, interpret_plan
+from forestcoll.cli.runtime_files.told_findings import (
+    Machine,
+    Threadblocks,
+    lines_of,
+    record_of,
+)
+from forestcoll.schedule.interpret import Finding, Findings, Kind, blocks_of, interpret_plan
 from forestcoll.schedule.mscclpp import Plan, read_plan
 
 __all__ = ["check_plan"]
@@ -20,16 +25,18 @@ def check_plan(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A plan of MSCCL++, JSON.")],
     root: Annotated[
         int | None,
-        typer.Option("--root", metavar="RANK", help="Of a broadcast or reduce, if not plain."),
+        typer.Option(
+            "--root", metavar="RANK", max=MOST, help="Of a broadcast or reduce, if not plain."
+        ),
     ] = None,
-    threadblocks: Annotated[
-        int, typer.Option("--threadblocks", help="That run at once on a GPU: its multiprocessors.")
-    ] = MOST_BLOCKS,
+    machine: Machine = None,
+    threadblocks: Threadblocks = None,
     json_: Json = False,
 ) -> None:
     """Execute an MSCCL++ execution plan on the CPU, and say what is wrong with it."""
+    most = blocks_of(machine, threadblocks)
     reading = read_plan(file)
-    found = interpret_plan(reading.plan, root=root, most_blocks=threadblocks)
+    found = interpret_plan(reading.plan, root=root, most_blocks=most)
     notes = [Finding(Kind.NOTE, remark) for remark in reading.remarks]
     told = [*found.findings, *notes]
     about = {"file": file, **_about(reading.plan), "executed": list(found.runs)}

@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Annotated, Any
 
-from forestcoll.schedule.interpret import Finding, Findings, Kind
+import typer
 
-__all__ = ["lines_of", "record_of"]
+from forestcoll.schedule.interpret import MACHINES, Finding, Findings, Kind
+
+__all__ = ["Machine", "Threadblocks", "lines_of", "record_of"]
 
 _SHOWN = 5
 _LETTERS = 400
+
+Machine = Annotated[
+    str | None,
+    typer.Option(
+        "--machine", metavar="|".join(MACHINES), help="Whose GPUs run all threadblocks at once."
+    ),
+]
+Threadblocks = Annotated[
+    int | None,
+    typer.Option(
+        "--threadblocks",
+        min=1,
+        max=100_000,
+        help="That run at once on a GPU, its multiprocessors, in place of a machine.",
+    ),
+]
 
 
 def record_of(one: Finding) -> dict[str, Any]:

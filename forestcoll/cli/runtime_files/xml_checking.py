@@ -8,10 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
-from forestcoll.cli.options import Json
+from forestcoll.cli.options import MOST, Json
 from forestcoll.cli.output import report
-from forestcoll.cli.runtime_files.told_findings import lines_of, record_of
-from forestcoll.schedule.interpret import Finding, Findings, Kind, interpret
+from forestcoll.cli.runtime_files.told_findings import (
+    Machine,
+    Threadblocks,
+    lines_of,
+    record_of,
+)
+from forestcoll.schedule.interpret import Finding, Findings, Kind, blocks_of, interpret
 from forestcoll.schedule.msccl import Algorithm, Reading, read_leniently
 
 __all__ = ["check_xml"]
@@ -21,13 +26,18 @@ def check_xml(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of MSCCL, XML.")],
     root: Annotated[
         int | None,
-        typer.Option("--root", metavar="RANK", help="Of a broadcast or reduce, if not plain."),
+        typer.Option(
+            "--root", metavar="RANK", max=MOST, help="Of a broadcast or reduce, if not plain."
+        ),
     ] = None,
+    machine: Machine = None,
+    threadblocks: Threadblocks = None,
     json_: Json = False,
 ) -> None:
     """Execute an MSCCL XML file on the CPU as its runtime would, and say what is wrong with it."""
+    most = blocks_of(machine, threadblocks)
     reading = read_leniently(file)
-    found = interpret(reading.algorithm, root=root)
+    found = interpret(reading.algorithm, root=root, most_blocks=most)
     report(_document(file, reading, found) if json_ else _facts(file, reading, found), json_)
     if not found.is_right:
         raise typer.Exit(1)

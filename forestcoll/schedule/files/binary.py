@@ -7,6 +7,7 @@ own header says, so that a small file never asks for much memory.
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import struct
@@ -89,6 +90,8 @@ _UNREADABLE = (
     *(ValueError, struct.error, tokenize.TokenError),
 )
 
+_LONGEST = 200  # letters of an error of others
+
 _Array = npt.NDArray[np.integer[Any]]
 
 
@@ -155,7 +158,7 @@ def parse_binary(file: IO[bytes]) -> AnySchedule:
         with ZipFile(file) as archive:
             members = _members(archive)
     except _UNREADABLE as error:
-        _refuse(f"not a complete npz file: {error}")
+        _refuse(f"not a complete npz file: {str(error)[:_LONGEST]}")
     if "head" not in members:
         _refuse("not a schedule; array head is missing")
     text = _text(members.pop("head"))
@@ -266,7 +269,13 @@ def _part(kind: Any, prefix: str, arrays: dict[str, _Array]) -> Any:
 
 
 def _members(archive: ZipFile) -> dict[str, _Array]:
-    """Return all arrays by name."""
+    """Return all arrays by name; together they are no longer than the file.
+
+    An archive may list one stretch of bytes under many names, and so ask for any amount of memory.
+    """
+    due, found = sum(info.file_size for info in archive.infolist()), _length(archive)
+    if due > found:
+        _refuse(f"its arrays have {due} bytes in all, and the file {found}; write it again")
     members = {}
     for info in archive.infolist():
         name = info.filename.removesuffix(".npy")
@@ -279,13 +288,15 @@ def _members(archive: ZipFile) -> dict[str, _Array]:
     return members
 
 
+def _length(archive: ZipFile) -> int:
+    file = archive.fp
+    assert file is not None  # it is open
+    return file.seek(0, io.SEEK_END)
+
+
 def _array(name: str, member: IO[bytes], size: int) -> _Array:
     """Read an array whose header agrees with the size of the member."""
-    version = np.lib.format.read_magic(member)
-    if version == (1, 0):
-        shape, by_columns, kind = np.lib.format.read_array_header_1_0(member)
-    else:
-        shape, by_columns, kind = np.lib.format.read_array_header_2_0(member)
+    shape, by_columns, kind = _header(name, member)
     if kind.kind not in "iu" or (by_columns and len(shape) > 1):
         _refuse(f"array {name} holds {kind}; it must hold integers, row by row")
     due, given = math.prod(shape) * kind.itemsize, size - member.tell()
@@ -293,6 +304,17 @@ def _array(name: str, member: IO[bytes], size: int) -> _Array:
         _refuse(f"array {name} has {given} bytes of data; its shape {shape} asks for {due}")
     array: _Array = np.frombuffer(member.read(), dtype=kind).reshape(shape)
     return array
+
+
+def _header(name: str, member: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return the shape of an array, whether it is in Fortran order, and its type."""
+    version = np.lib.format.read_magic(member)
+    try:
+        if version == (1, 0):
+            return np.lib.format.read_array_header_1_0(member)
+        return np.lib.format.read_array_header_2_0(member)
+    except MemoryError:  # of Python's parser, of a few thousand brackets or signs
+        _refuse(f"array {name} has a header that is nested too deeply")
 
 
 def _text(array: _Array) -> str:

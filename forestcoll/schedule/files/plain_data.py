@@ -20,10 +20,15 @@ from typing import Any, TypeVar
 import jiter
 
 from forestcoll.errors import InvalidScheduleError
+from forestcoll.json_size import expect_few_objects, object_bytes
 from forestcoll.schedule.files.edge_lines import UnreadableError, edges_lifted, edges_put_back
 from forestcoll.schedule.files.fields import Record, refuse
 
-__all__ = ["Decimal", "full_document", "read_document"]
+__all__ = ["MOST_OBJECT_BYTES", "Decimal", "full_document", "read_document"]
+
+MOST_OBJECT_BYTES = 1_200_000_000
+"""Of the objects of a file, where edges that stand on a line take none: those of 256 MB of forests.
+"""
 
 T = TypeVar("T")
 
@@ -68,6 +73,8 @@ def _quick_document(content: bytes) -> Any:
     Edges may be arrays, and numbers with a point in trees are not text: none is right there.
     """
     rest, taken = edges_lifted(content.removeprefix(b"\xef\xbb\xbf"))
+    if object_bytes(rest) > MOST_OBJECT_BYTES:
+        raise UnreadableError("too many values")
     try:
         data = jiter.from_json(
             rest,
@@ -106,8 +113,10 @@ def full_document(text: str) -> Any:
     Raises
     ------
     InvalidScheduleError
-        If it is none, with the line; if a field is given twice in one object.
+        If it is none, with the line; if a field is given twice in one object; if there are more
+        values than memory should hold.
     """
+    expect_few_objects(text, "", InvalidScheduleError, MOST_OBJECT_BYTES)
     try:
         with _collector_paused():
             return json.loads(

@@ -11,14 +11,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.atomic_write import reason, write_whole
+from forestcoll.atomic_write import write_whole
+from forestcoll.bounded_read import contains, expect_at_most, open_regular, read_whole
 from forestcoll.errors import (
     ExportError,
     InvalidScheduleError,
@@ -29,6 +32,7 @@ from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.files.binary import parse_binary, write_binary
 from forestcoll.schedule.files.header import head_document
+from forestcoll.schedule.files.header_parsing import FORMAT
 from forestcoll.schedule.files.parsing import parse_schedule
 from forestcoll.schedule.files.stepwise_document import chunk_lines, send_columns
 from forestcoll.schedule.flows import FlowSchedule
@@ -38,7 +42,18 @@ from forestcoll.schedule.protocols import Routed
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.unsupported import not_taken
 
-__all__ = ["read_schedule", "write_schedule"]
+__all__ = ["MOST_BINARY_BYTES", "MOST_BYTES", "read_schedule", "write_schedule"]
+
+MOST_BYTES = 256_000_000
+"""Of a JSON file: 25 MB hold the forest of 1024 GPUs, so this is for some 3000."""
+
+MOST_BINARY_BYTES = 4_000_000_000
+"""Of an npz file: the explicit forest of 1024 GPUs takes 5 MB, so this is for some 20,000."""
+
+_MARK = re.compile(rb'"format"\s{0,99}:\s{0,99}"' + FORMAT.encode() + b'"')
+
+_LARGE = 1_000_000  # what is shorter is parsed whatever it is, to say what is wrong
+_AS_NPZ = "write the schedule as .npz, a fifth of the size"
 
 
 def read_schedule(path: str | os.PathLike[str]) -> AnySchedule:
@@ -63,13 +78,32 @@ def read_schedule(path: str | os.PathLike[str]) -> AnySchedule:
     VerificationError
         If a tree gives a GPU two parents.
     """
+    path = Path(path)
+    if _is_binary(path):
+        with open_regular(path, MOST_BINARY_BYTES, InvalidScheduleError) as file, _named(path):
+            return parse_binary(file)
+    content = _content(path)
+    with _named(path):
+        return parse_schedule(content)
+
+
+def _content(path: Path) -> bytes:
+    """Return the bytes of a JSON file; of a large one that is no schedule, none is kept."""
+    with open_regular(path, MOST_BYTES, InvalidScheduleError, _AS_NPZ) as file:
+        if os.fstat(file.fileno()).st_size > _LARGE and not contains(file, _MARK, MOST_BYTES):
+            raise InvalidScheduleError(
+                f'{path}: not a schedule; a schedule is a JSON object with "format": "{FORMAT}"'
+            )
+        content = read_whole(file, MOST_BYTES)
+    expect_at_most(content, MOST_BYTES, str(path), InvalidScheduleError, _AS_NPZ)
+    return content
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Put the name of the file before what is wrong in it."""
     try:
-        if _is_binary(Path(path)):
-            with Path(path).open("rb") as file:
-                return parse_binary(file)
-        return parse_schedule(Path(path).read_bytes())
-    except OSError as error:
-        raise InvalidScheduleError(f"{path}: cannot be read: {reason(error)}") from None
+        yield
     except UnicodeDecodeError:
         raise InvalidScheduleError(f"{path}: not text in UTF-8; save it as such") from None
     except (InvalidScheduleError, InvalidTopologyError) as error:

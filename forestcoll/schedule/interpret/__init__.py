@@ -2,20 +2,24 @@
 
 To read, of an algorithm of MSCCL: ``findings``; ``merged_steps`` (steps as the executor keeps
 them), ``call_sizes``, ``actions`` (steps in transfers), ``order/`` (what comes first); ``cells``,
-``multisets``, ``one_run``, ``collective_results``; ``roots``; ``races``; ``runtime_limits``; and
+``multisets``, ``one_run``, ``collective_results``; ``roots``; ``races``; ``multiprocessors`` (of
+machines), ``runtime_limits``; and
 ``interpreter``, which is all of it; and ``plans/``, of execution plans of MSCCL++.
 """
 
 from forestcoll.schedule.interpret.findings import Finding, Findings, Kind, Place
 from forestcoll.schedule.interpret.interpreter import interpret
-from forestcoll.schedule.interpret.plans import MOST_BLOCKS, interpret_calls, interpret_plan
+from forestcoll.schedule.interpret.multiprocessors import MACHINES, MOST_BLOCKS, blocks_of
+from forestcoll.schedule.interpret.plans import interpret_calls, interpret_plan
 
 __all__ = [
+    "MACHINES",
     "MOST_BLOCKS",
     "Finding",
     "Findings",
     "Kind",
     "Place",
+    "blocks_of",
     "interpret",
     "interpret_calls",
     "interpret_plan",

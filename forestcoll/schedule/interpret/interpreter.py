@@ -47,13 +47,19 @@ from forestcoll.schedule.interpret.order.flags import check_waits
 from forestcoll.schedule.interpret.order.precedence import Edges, edges_of, levels_of
 from forestcoll.schedule.interpret.races import find_overlaps, find_races
 from forestcoll.schedule.interpret.roots import root_of
-from forestcoll.schedule.interpret.runtime_limits import check_limits, check_steps
+from forestcoll.schedule.interpret.runtime_limits import (
+    check_connections,
+    check_limits,
+    check_steps,
+)
 from forestcoll.schedule.msccl.algorithm import Algorithm
 
 __all__ = ["interpret"]
 
 
-def interpret(algorithm: Algorithm, *, root: int | None = None) -> Findings:
+def interpret(
+    algorithm: Algorithm, *, root: int | None = None, most_blocks: int | None = None
+) -> Findings:
     """Execute an algorithm as the runtime would, and tell what is wrong with it.
 
     Parameters
@@ -61,6 +67,9 @@ def interpret(algorithm: Algorithm, *, root: int | None = None) -> Findings:
     algorithm : Algorithm
     root : int, optional
         Of a broadcast or reduce; the only GPU that receives, or sends, nothing if not given.
+    most_blocks : int, optional
+        How many threadblocks run at once on a GPU; if that is not known, those of the largest
+        machine, with a note where others have fewer.
 
     Raises
     ------
@@ -72,7 +81,7 @@ def interpret(algorithm: Algorithm, *, root: int | None = None) -> Findings:
     source = _root(algorithm, root)
     steps = merge(algorithm)
     told = Collected()
-    told.take(_static(algorithm, steps))
+    told.take(_static(algorithm, steps, most_blocks))
     if not _can_be_executed(algorithm, steps, told):
         told.take([Finding(Kind.NOTE, "not executed, for what it does is not defined")])
         return told.findings((), 0)
@@ -93,9 +102,10 @@ def _unlike_counts(algorithm: Algorithm, steps: MergedSteps) -> Iterator[Finding
     return check_pairs(whole, pairs_of(whole, FIFO_DEPTH[algorithm.protocol]))
 
 
-def _static(algorithm: Algorithm, steps: MergedSteps) -> Iterator[Finding]:
+def _static(algorithm: Algorithm, steps: MergedSteps, most_blocks: int | None) -> Iterator[Finding]:
     """Check what needs no execution."""
-    yield from first_of(check_limits(algorithm))
+    yield from first_of(check_limits(algorithm, most_blocks))
+    yield from first_of(check_connections(algorithm))
     yield from first_of(check_steps(steps))
     yield from first_of(iter(steps.findings))
     yield from first_of(check_bounds(algorithm, steps))

@@ -12,24 +12,22 @@ from forestcoll.schedule.interpret.call_sizes import MOST_COUNT
 from forestcoll.schedule.interpret.cells import collective_of
 from forestcoll.schedule.interpret.findings import Finding, Kind, Place
 from forestcoll.schedule.interpret.merged_steps import POPS, PUSHES, READS, WRITES, MergedSteps
+from forestcoll.schedule.interpret.multiprocessors import blocks_fault
 from forestcoll.schedule.msccl.algorithm import Algorithm, Gpu, Threadblock
 
 __all__ = [
-    "MOST_BLOCKS",
     "MOST_CHANNELS",
     "MOST_ELEMENTS",
     "MOST_OFFSET",
     "MOST_PEERS",
     "MOST_STEPS",
+    "check_connections",
     "check_limits",
     "check_steps",
 ]
 
 MOST_STEPS: Final = 64
 """Of a threadblock."""
-
-MOST_BLOCKS: Final = 108
-"""Of a GPU: they must all run at once, and an A100 has so many multiprocessors."""
 
 MOST_CHANNELS: Final = 32
 
@@ -42,7 +40,7 @@ MOST_ELEMENTS: Final = 4095
 MOST_OFFSET: Final = 2**15 - 1
 
 
-def check_limits(algorithm: Algorithm) -> Iterator[Finding]:
+def check_limits(algorithm: Algorithm, most_blocks: int | None = None) -> Iterator[Finding]:
     """Tell of what is too many, and of threadblocks in each other's way."""
     chunks, gpus = algorithm.chunks_per_loop, len(algorithm.gpus)
     collective = collective_of(algorithm)
@@ -57,6 +55,8 @@ def check_limits(algorithm: Algorithm) -> Iterator[Finding]:
         yield Finding(Kind.LIMIT, message)
     for rank, gpu in enumerate(algorithm.gpus):
         place = Place(rank, line=gpu.line)
+        if (fault := blocks_fault(len(gpu.threadblocks), most_blocks)) is not None:
+            yield Finding.at(fault[0], f"{place}: {fault[1]}", place)
         for message in _too_many(gpu, gpus):
             yield Finding.at(Kind.LIMIT, f"{place}: {message}", place)
         for number, block in enumerate(gpu.threadblocks):
@@ -68,8 +68,11 @@ def check_limits(algorithm: Algorithm) -> Iterator[Finding]:
 
 def _too_many(gpu: Gpu, gpus: int) -> Iterator[str]:
     blocks = gpu.threadblocks
-    if len(blocks) > MOST_BLOCKS:
-        yield f"{len(blocks)} threadblocks; there must be at most {MOST_BLOCKS} for all to run"
+    if gpu.scratch_chunks > MOST_OFFSET + 1:
+        yield (
+            f"s_chunks is {gpu.scratch_chunks}; steps reach {MOST_OFFSET + 1} at most, and the "
+            f"executor allocates all of them"
+        )
     elements = 1 + gpus + len(blocks) + sum(len(block.instructions) for block in blocks)
     if elements > MOST_ELEMENTS:
         yield (
@@ -111,6 +114,27 @@ def _shared(rank: int, gpu: Gpu) -> Iterator[Finding]:
                     "give one of them another channel"
                 )
                 yield Finding.at(Kind.LIMIT, message, place, other)
+
+
+def check_connections(algorithm: Algorithm) -> Iterator[Finding]:
+    """Tell of connections that only one of two GPUs opens, as NCCL waits for the other for ever."""
+    ends = {
+        word: {
+            (rank, peer, block.channel): Place(rank, number, line=block.line)
+            for rank, gpu in enumerate(algorithm.gpus)
+            for number, block in enumerate(gpu.threadblocks)
+            if (peer := getattr(block, word)) >= 0
+        }
+        for word in ("send", "receive")
+    }
+    for word, other, doing in (("send", "receive", "recv"), ("receive", "send", "send")):
+        for (rank, peer, channel), place in ends[word].items():
+            if (peer, rank, channel) not in ends[other] and peer < len(algorithm.gpus):
+                message = (
+                    f"{place}: opens a connection with GPU {peer} over channel {channel}, and no "
+                    f"threadblock of that has {doing}={rank}; the runtime waits for it for ever"
+                )
+                yield Finding.at(Kind.PAIRING, message, place)
 
 
 def check_steps(steps: MergedSteps) -> Iterator[Finding]:

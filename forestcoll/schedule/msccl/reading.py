@@ -34,6 +34,7 @@ __all__ = ["MOST_BYTES", "Reading", "Remark", "parse_algorithm", "read_algorithm
 MOST_BYTES = 64_000_000
 """Over half a million steps."""
 
+_REMEDY = "use fewer instances"
 _MOST_REMARKS = 50
 _DEPTH = 16
 _LONGEST = 255
@@ -97,7 +98,7 @@ def read_leniently(path: Path | str) -> Reading:
     InvalidScheduleError
         As :func:`read_algorithm`, but for attributes of which a value can be assumed.
     """
-    data = read_at_most(Path(path), MOST_BYTES, InvalidScheduleError)
+    data = read_at_most(Path(path), MOST_BYTES, InvalidScheduleError, _REMEDY)
     return parse_algorithm(data, str(path))
 
 
@@ -110,7 +111,7 @@ def parse_algorithm(text: str | bytes, name: str = "text") -> Reading:
         As :func:`read_leniently`.
     """
     data = text.encode() if isinstance(text, str) else text
-    expect_at_most(data, MOST_BYTES, name, InvalidScheduleError, "use fewer instances")
+    expect_at_most(data, MOST_BYTES, name, InvalidScheduleError, _REMEDY)
     parser = _Parser(name)
     parser.read(data)
     return parser.reading()

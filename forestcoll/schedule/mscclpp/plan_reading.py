@@ -20,6 +20,7 @@ import jiter
 
 from forestcoll.bounded_read import expect_at_most, read_at_most
 from forestcoll.errors import InvalidScheduleError
+from forestcoll.json_size import expect_few_objects
 from forestcoll.schedule.mscclpp.execution_plan import (
     KINDS,
     NO_MOST_BYTES,
@@ -38,6 +39,8 @@ __all__ = ["MOST_BYTES", "PlanReading", "parse_plan", "read_plan"]
 MOST_BYTES = 64_000_000
 """Some half a million operations."""
 
+_MOST_OBJECT_BYTES = 600_000_000  # 64 MB of puts and gets take 500 MB
+_REMEDY = "use fewer instances"
 _MOST_REMARKS = 50
 _LONGEST = 255
 _LARGEST = 2**31 - 1
@@ -65,7 +68,7 @@ def read_plan(path: Path | str) -> PlanReading:
     InvalidScheduleError
         If it is no such file; the message names the field, what it is and what it must be.
     """
-    data = read_at_most(Path(path), MOST_BYTES, InvalidScheduleError)
+    data = read_at_most(Path(path), MOST_BYTES, InvalidScheduleError, _REMEDY)
     return parse_plan(data, str(path))
 
 
@@ -78,7 +81,8 @@ def parse_plan(text: str | bytes, name: str = "text") -> PlanReading:
         As :func:`read_plan`.
     """
     data = text.encode() if isinstance(text, str) else text
-    expect_at_most(data, MOST_BYTES, name, InvalidScheduleError, "use fewer instances")
+    expect_at_most(data, MOST_BYTES, name, InvalidScheduleError, _REMEDY)
+    expect_few_objects(data, name, InvalidScheduleError, _MOST_OBJECT_BYTES)
     try:
         value = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
     except ValueError as error:

@@ -33,6 +33,7 @@ from forestcoll.errors import (
     UnsupportedError,
     VerificationError,
 )
+from forestcoll.problem.sizes import MOST_BYTES
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate.alpha_beta import AlphaBeta
 from forestcoll.schedule.simulate.native_form import NativeForm
@@ -46,7 +47,6 @@ _BYTES_PER_GB = 10**9
 # that no simulation has more of them than 64 bits count.
 _OF_ALL, _OF_FLOWING, _MOST_TICKS = -40, -24, 58
 _MOST_PIECES = 2**20
-_MOST_BYTES = 10**18
 _MOST_BINS = 10**5
 
 _Floats = npt.NDArray[np.float64]
@@ -226,7 +226,7 @@ class Simulator:
 
     def _check(self, size_bytes: int, model: AlphaBeta, pieces: int, bins: int) -> None:
         for what, value, least, most in (
-            ("the size of the data", size_bytes, 1, _MOST_BYTES),
+            ("the size of the data", size_bytes, 1, MOST_BYTES),
             ("the number of pieces", pieces, 1, _MOST_PIECES),
             ("the number of bins", bins, 0, _MOST_BINS),
         ):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from forestcoll.bounded_read import expect_at_most, read_at_most
+from forestcoll.bounded_read import read_start, read_text_at_most
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.scoring.peers.peer_transfers import PeerTransfers
 from forestcoll.scoring.peers.sccl_algorithm import is_sccl_algorithm, read_sccl_algorithm
@@ -34,7 +34,7 @@ def is_json(path: Path) -> bool:
     InvalidScheduleError
         If the file cannot be read.
     """
-    start = read_at_most(path, _START, InvalidScheduleError).removeprefix(b"\xef\xbb\xbf")
+    start = read_start(path, _START, InvalidScheduleError).removeprefix(b"\xef\xbb\xbf")
     return start.strip(b" \t\r\n")[:1] in (b"{", b"[")
 
 
@@ -50,12 +50,7 @@ def read_peer_file(path: Path) -> PeerTransfers:
     VerificationError
         As of the former.
     """
-    data = read_at_most(path, MOST_BYTES, InvalidScheduleError)
-    expect_at_most(data, MOST_BYTES, str(path), InvalidScheduleError)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidScheduleError(f"{path}: not text in UTF-8; save it as such") from None
+    text = read_text_at_most(path, MOST_BYTES, InvalidScheduleError)
     return _transfers(parse_json(text, str(path), InvalidScheduleError))
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import itertools
 from typing import Annotated
 
-from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.errors import InvalidTopologyError
+from forestcoll.topology.builder import TopologyBuilder, expect_size
 from forestcoll.topology.families.constants import GPUS_PER_DGX, H100_NIC, H100_NVSWITCH
 from forestcoll.topology.families.family import family
 from forestcoll.topology.families.machines import Nvls, NvswitchBandwidth, Sharp, nvswitch_box
-from forestcoll.topology.families.values import Amount, Count, Flag, Sizes
+from forestcoll.topology.families.values import Amount, Count, Flag, Flags, Sizes
 from forestcoll.topology.families.wiring import LinkBandwidth, cube, directed, grid, undirected
 from forestcoll.topology.numbers import Exact, exact
 
@@ -36,18 +37,32 @@ def ring(
 def torus(
     dims: Annotated[tuple[int, ...], Sizes("length of each dimension")],
     bandwidth: LinkBandwidth = 1,
-    wrap: Annotated[bool, Flag("close each dimension into a ring; false leaves a mesh")] = True,
+    wrap: Annotated[
+        bool | tuple[bool, ...],
+        Flags("close each dimension into a ring, or those that are true; false leaves a mesh"),
+    ] = True,
 ) -> TopologyBuilder:
     """Torus, or mesh, of any number of dimensions.
 
     A dimension of length 1 adds no link. In one of length 2 the step forward and the wrapped
     step back join the same pair: one link stands there, not two, whatever ``wrap`` says.
+
+    Raises
+    ------
+    InvalidTopologyError
+        If ``wrap`` is for another number of dimensions.
     """
+    wraps = wrap if isinstance(wrap, tuple) else (wrap,) * len(dims)
+    if len(wraps) != len(dims):
+        raise InvalidTopologyError(
+            f"torus: wrap is for {len(wraps)} dimensions and dims for {len(dims)}; give one of "
+            f"true and false for all, or for each"
+        )
     builder, names = grid(dims)
     for place in names:
         for axis, length in enumerate(dims):
             step = place[axis] + 1
-            if step < length or (wrap and length > 2):
+            if step < length or (wraps[axis] and length > 2):
                 forward = (*place[:axis], step % length, *place[axis + 1 :])
                 builder.link(names[place], names[forward], bandwidth)
     return builder
@@ -83,6 +98,7 @@ def fat_tree(
     multicast: Annotated[bool, Flag("the switches can multicast and aggregate")] = False,
 ) -> TopologyBuilder:
     """GPUs on leaf switches, every leaf on every spine switch; one leaf alone has no spines."""
+    expect_size(leaves * hosts, 2 * leaves * (hosts + spines), "fat_tree")
     builder = TopologyBuilder()
     for leaf in range(leaves):
         for i in range(hosts):
@@ -115,6 +131,7 @@ def rail_optimized(
 
     Spines, if any, take together as much from a rail as its GPUs do (no oversubscription).
     """
+    expect_size(boxes * gpus_per_box, 4 * boxes * gpus_per_box, "rail_optimized")
     builder = TopologyBuilder()
     for box in range(boxes):
         nvswitch_box(builder, box, gpus_per_box, nvswitch_bandwidth, multicast=nvls)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.builder import TopologyBuilder, expect_size
 from forestcoll.topology.families.constants import (
     A100_NIC,
     A100_NVSWITCH,
@@ -102,6 +102,8 @@ def nvl72(
     sharp: Sharp = False,
 ) -> TopologyBuilder:
     """NVIDIA GB200 NVL72: racks of 72 GPUs on 18 NVLink switch chips, joined by InfiniBand."""
+    gpus = racks * gpus_per_rack
+    expect_size(gpus + racks * planes, 2 * gpus * (planes + 1), "nvl72")
     builder = TopologyBuilder()
     for rack in range(racks):
         for i in range(gpus_per_rack):

@@ -17,7 +17,18 @@ from typing import Protocol
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.numbers import exact, exact_text
 
-__all__ = ["Amount", "Choice", "Count", "Either", "Flag", "Kind", "Latency", "Offsets", "Sizes"]
+__all__ = [
+    "Amount",
+    "Choice",
+    "Count",
+    "Either",
+    "Flag",
+    "Flags",
+    "Kind",
+    "Latency",
+    "Offsets",
+    "Sizes",
+]
 
 _WHOLE = re.compile("[0-9]{1,9}")
 
@@ -202,6 +213,36 @@ class Flag:
     def show(self, value: object) -> str:
         """Write true or false."""
         return str(value).lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """True or false for all dimensions of a grid, or for each of them in order."""
+
+    help: str
+    maximum: int = 64
+
+    @property
+    def allowed(self) -> str:
+        """The two forms."""
+        return "true or false, or one of them for each dimension, such as true,false"
+
+    def read(self, value: object) -> bool | tuple[bool, ...]:
+        """Read ``"true"``, ``"true,false"``, a bool or several; equal ones are one."""
+        if isinstance(value, str):
+            value = value.removeprefix("(").removesuffix(")").split(",")
+        flag = Flag(self.help)
+        parts = value if isinstance(value, list | tuple) else [value]
+        flags = tuple(flag.read(part.strip() if isinstance(part, str) else part) for part in parts)
+        if not 1 <= len(flags) <= self.maximum:
+            raise ValueError
+        return flags[0] if len(flags) == 1 else flags
+
+    def show(self, value: object) -> str:
+        """Write ``true``, or ``true,false``."""
+        read = self.read(value)
+        flags = read if isinstance(read, tuple) else (read,)
+        return ",".join(str(one).lower() for one in flags)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from forestcoll.bounded_read import expect_at_most, read_at_most
+from forestcoll.bounded_read import read_text_at_most
 from forestcoll.errors import ForestCollError
 
 __all__ = ["MOST_BYTES", "whole_text"]
@@ -21,11 +21,5 @@ def whole_text(path: Path, error: type[ForestCollError]) -> str:
     error
         If the file cannot be read, has over MOST_BYTES, or is not UTF-8; in one line.
     """
-    data = read_at_most(path, MOST_BYTES, error)
     remedy = "give parallel links as one, and equal ones both ways as both: true"
-    expect_at_most(data, MOST_BYTES, str(path), error, remedy)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise error(f"{path}: not text in UTF-8; save it as such") from None
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return read_text_at_most(path, MOST_BYTES, error, remedy)

@@ -102,6 +102,8 @@ def yaml_values(text: str, fault: Fault) -> tuple[object, Lines | None]:
     """
     if len(text) > MOST_CHARACTERS:
         raise fault(None, f"has over {MOST_CHARACTERS // 10**6} MB of YAML; {_REMEDY}")
+    if text.count(",") > MOST_VALUES:  # which would take seconds to count value by value
+        raise fault(None, f"has over {MOST_VALUES} values in YAML; {_REMEDY}")
     reader = _Reader(fault)
     try:
         for event in yaml.parse(text, Loader=Loader):

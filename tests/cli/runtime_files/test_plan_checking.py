@@ -61,7 +61,11 @@ def test_what_the_loader_ignores_is_noted(tmp_path: Path) -> None:
 
 def test_threadblocks_that_run_at_once_and_the_root_may_be_given() -> None:
     assert invoke("check-plan", BROADCAST, "--root", "0", "--threadblocks", "1").exit_code == 0
-    assert invoke("check-plan", BROADCAST, "--threadblocks", "0").exit_code == 1
+    assert invoke("check-plan", BROADCAST, "--threadblocks", "0").exit_code == 2
+    assert invoke("check-plan", BROADCAST, "--machine", "h100", "--root", "0").exit_code == 0
+    assert (
+        invoke("check-plan", BROADCAST, "--machine", "h100", "--threadblocks", "9").exit_code == 2
+    )
     assert invoke("check-plan", BROADCAST, "--root", "1").exit_code == 1
 
 

@@ -96,3 +96,56 @@ def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     result = invoke("check-xml", tmp_path / "none.xml")
     assert result.exit_code == 2
     assert_one_line(result.stderr, "cannot be read: no such file")
+
+
+def of_121_threadblocks() -> str:
+    """An allgather of 4 GPUs over 20 channels: 60 threadblocks send, 60 receive, one copies."""
+    gpus = []
+    for rank in range(4):
+        blocks = [Block().step("cpy", "i0", f"o{20 * rank}", 20)]
+        for peer in (one for one in range(4) if one != rank):
+            for channel in range(20):
+                mine, theirs = f"o{20 * rank + channel}", f"o{20 * peer + channel}"
+                blocks.append(Block(peer, -1, channel).step("s", f"i{channel}", mine))
+                blocks.append(Block(-1, peer, channel).step("r", f"i{channel}", theirs))
+        gpus.append(blocks)
+    return xml("allgather", gpus, 80, (20, 80, 0))
+
+
+def test_the_threadblocks_that_run_are_those_of_the_machine(tmp_path: Path) -> None:
+    """121 run on an H100 of 132 multiprocessors, not on an A100 of 108; files do not say which."""
+    path = written(tmp_path, of_121_threadblocks())
+    found = document("check-xml", path)
+    assert (found["threadblocks"], found["right"]) == (121, True)
+    assert {one["kind"] for one in found["findings"]} == {"note"}
+    assert "a100 108, h100 132, mi300x 304" in found["findings"][0]["message"]
+    for options, right in (
+        (["--machine", "a100"], False),
+        (["--machine", "h100"], True),
+        (["--machine", "mi300x"], True),
+        (["--threadblocks", "120"], False),
+        (["--threadblocks", "121"], True),
+    ):
+        result = invoke("check-xml", path, *options, "--json")
+        assert result.exit_code == (0 if right else 1), options
+        limits = [one["kind"] for one in json.loads(result.stdout)["findings"]]
+        assert limits == ([] if right else ["limit"] * 4), options
+
+
+def test_a_connection_with_one_end_is_found(tmp_path: Path) -> None:
+    """A threadblock that could send to GPU 0, which has none that receives from it."""
+    right = ring_allgather(4)
+    assert invoke("check-xml", written(tmp_path, right)).exit_code == 0
+    extra = '<tb id="2" send="0" recv="-1" chan="0"></tb>'
+    last = right.rindex("</gpu>", 0, right.index('<gpu id="3"'))
+    result = invoke("check-xml", written(tmp_path, right[:last] + extra + "\n" + right[last:]))
+    assert result.exit_code == 1
+    assert "pairing" in result.stdout
+    assert "no threadblock of that has recv=2" in result.stdout
+
+
+def test_scratch_of_billions_is_found(tmp_path: Path) -> None:
+    text = ring_allgather(4).replace('s_chunks="0"', 's_chunks="2000000000"')
+    result = invoke("check-xml", written(tmp_path, text))
+    assert result.exit_code == 1
+    assert "s_chunks is 2000000000; steps reach 32768 at most" in result.stdout

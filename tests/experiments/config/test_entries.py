@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from pydantic import ValidationError
 
 from experiments.config.entries import (
+    MOST_NUMBER,
+    MOST_REPETITIONS,
+    Experiment,
     LimitsEntry,
     MethodEntry,
     Range,
@@ -17,6 +22,7 @@ from experiments.config.entries import (
     values_of,
 )
 from experiments.config.experiment import read_experiment
+from experiments.config.schema import experiment_schema
 from forestcoll.errors import InvalidExperimentError
 
 HEAD = "name: toy\n"
@@ -199,3 +205,74 @@ def test_mistakes_in_simulate_are_told(given: str, message: str, tmp_path: Path)
     with pytest.raises(InvalidExperimentError) as caught:
         read_experiment(path)
     assert f"line 6: {message}" in str(caught.value)
+
+
+def numbers_in(schema: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every part of a JSON schema that lets numbers pass, by its place."""
+    if isinstance(schema, dict):
+        kinds = schema.get("type", ())
+        if {"integer", "number"} & set([kinds] if isinstance(kinds, str) else kinds):
+            yield place, schema
+        for key, inner in schema.items():
+            yield from numbers_in(inner, f"{place}/{key}")
+    elif isinstance(schema, list):
+        for number, inner in enumerate(schema):
+            yield from numbers_in(inner, f"{place}/{number}")
+
+
+@pytest.mark.parametrize("schema", [Experiment.model_json_schema(), experiment_schema()])
+def test_every_number_of_an_experiment_has_an_upper_bound(schema: dict[str, Any]) -> None:
+    """In the entries as they are checked, and in the schema for editors."""
+    found = dict(numbers_in(schema))
+    assert len(found) > 15
+    assert [place for place, one in found.items() if "maximum" not in one] == []
+    assert max(one["maximum"] for one in found.values()) == MOST_NUMBER
+
+
+def fields_of(experiment: str) -> str:
+    return HEAD + TOPOLOGIES + "methods: [{name: ring}]\n" + experiment
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        (fields_of("repetitions: 1099511627777\n"), "repetitions"),
+        (fields_of(f"repetitions: {MOST_REPETITIONS + 1}\n"), "repetitions"),
+        (fields_of(f"repetitions: {'9' * 5000}\n"), "repetitions"),
+        (fields_of("limits: {seconds: 1e300}\n"), "limits.seconds"),
+        (fields_of("limits: {memory_gb: 1000001}\n"), "limits.memory_gb"),
+        (fields_of("sizes: [9999999TB]\n"), "sizes"),
+        (fields_of(f"sizes: [{{from: 1, to: 2, factor: {10**18 - 1}}}, 0]\n"), "sizes"),
+        (fields_of("k: {from: 1, to: 100000, factor: 1}\n"), "k.factor"),
+        (fields_of("k: 999999999999999999\n"), "k"),
+        (fields_of("simulate: {pieces: 16385}\nsizes: [1KB]\n"), "simulate.pieces"),
+        (fields_of(f"root: {10**18 - 1}\ncollective: broadcast\n").replace("ring}", "direct}"), "root"),
+        (
+            fields_of("").replace("nodes: 3", "nodes: 1000000000000"),
+            "topologies[0].parameters.nodes",
+        ),
+        (
+            fields_of("").replace("{name: ring}", "{name: ring, parameters: {rings: 1000000}}"),
+            "methods[0].parameters.rings",
+        ),
+    ],
+)
+def test_a_number_beyond_its_bound_is_refused_at_once(
+    tmp_path: Path, text: str, field: str
+) -> None:
+    """With its field: nothing is enumerated first."""
+    path = tmp_path / "toy.yaml"
+    path.write_text(text)
+    with pytest.raises(InvalidExperimentError) as caught:
+        read_experiment(path)
+    assert f": {field} " in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_experiment_of_too_many_points_is_refused_before_they_are_made(tmp_path: Path) -> None:
+    """A thousand rings, ten repetitions, eleven numbers of trees: 110,000 points."""
+    path = tmp_path / "toy.yaml"
+    text = fields_of("k: {from: 1, to: 11}\nrepetitions: 10\n")
+    path.write_text(text.replace("nodes: 3", "nodes: {from: 3, to: 1002}"))
+    with pytest.raises(InvalidExperimentError, match="has 110000 points; at most 100000 are allow"):
+        read_experiment(path)

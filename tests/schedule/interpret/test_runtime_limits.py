@@ -6,7 +6,11 @@ import pytest
 
 from forestcoll.schedule.interpret.findings import Kind
 from forestcoll.schedule.interpret.merged_steps import merge
-from forestcoll.schedule.interpret.runtime_limits import check_limits, check_steps
+from forestcoll.schedule.interpret.runtime_limits import (
+    check_connections,
+    check_limits,
+    check_steps,
+)
 from forestcoll.schedule.msccl import parse_algorithm
 from tests.schedule.msccl_programs import Block, xml
 
@@ -31,7 +35,7 @@ def copies(steps: int) -> Block:
     ("within", "beyond", "message"),
     [
         ([copies(64)], [copies(65)], "65 steps; there must be at most 64"),
-        ([Block()] * 108, [Block()] * 109, "109 threadblocks; there must be at most 108"),
+        ([Block()] * 108, [Block()] * 305, "305 threadblocks; there must be at most 304"),
         ([copies(63)] * 63 + [copies(59)], [copies(63)] * 63 + [copies(60)], "4096 elements"),
         (
             [Block(1).step("s", "i0", "o0", 71)],
@@ -80,3 +84,54 @@ def test_an_allgather_has_a_multiple_of_its_gpus() -> None:
     text = xml("allgather", [[Block()]] * 3, 4, (4, 4, 0))
     (one,) = check_limits(parse_algorithm(text).algorithm)
     assert one.message == "nchunksperloop is 4; for allgather of 3 GPUs it must be a multiple of 3"
+
+
+def test_scratch_beyond_all_offsets_is_too_many() -> None:
+    """Offsets end at 32767, so 32768 chunks can be reached; the executor allocates them all."""
+    for chunks, messages in (
+        (32_768, []),
+        (
+            2_000_000_000,
+            [
+                "GPU 0 (line 2): s_chunks is 2000000000; steps reach 32768 at most, and the "
+                "executor allocates all of them"
+            ],
+        ),
+    ):
+        text = xml("allreduce", [[Block()], [Block()]], 4, (4, 4, 0))
+        text = text.replace('s_chunks="0"', f's_chunks="{chunks}"', 1)
+        found = check_limits(parse_algorithm(text).algorithm)
+        assert [one.message for one in found] == messages
+
+
+def connections(*gpus: list[Block]) -> list[str]:
+    algorithm = parse_algorithm(xml("allreduce", gpus, 4, (4, 4, 0))).algorithm
+    findings = list(check_connections(algorithm))
+    assert all(one.kind is Kind.PAIRING for one in findings)
+    return [one.message for one in findings]
+
+
+def test_a_connection_has_two_ends() -> None:
+    """Whether anything is sent over it or not: NCCL opens all of them before the first step."""
+    assert not connections([Block(1, 1)], [Block(0, 0)])
+    assert not connections([Block(1), Block(-1, 1)], [Block(0, 0)])
+    (sends,) = connections([Block(1)], [Block()])
+    assert sends.startswith(
+        "GPU 0, threadblock 0 (line 3): opens a connection with GPU 1 over chan"
+    )
+    assert sends.endswith("no threadblock of that has recv=0; the runtime waits for it for ever")
+    (receives,) = connections([Block()], [Block(), Block(-1, 0)])
+    assert "GPU 1, threadblock 1" in receives
+    assert "has send=1;" in receives
+
+
+def test_the_ends_of_a_connection_are_on_one_channel() -> None:
+    """Both ends are there, each on a channel of its own: two connections with one end each."""
+    assert len(connections([Block(1, -1, 0)], [Block(-1, 0, 1)])) == 2
+    assert not connections([Block(1, -1, 1)], [Block(-1, 0, 1)])
+
+
+def test_a_connection_with_nobody_is_told_elsewhere() -> None:
+    """GPU 2 is not there; GPU 0 does not send to itself."""
+    assert not connections([Block(2)], [Block()])
+    assert any("sends to GPU 2" in one for one in told(Block(2)))

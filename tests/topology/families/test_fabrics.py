@@ -150,3 +150,36 @@ def test_values_are_checked_in_python_too():
         complete(4, 1 / 3)  # type: ignore[arg-type]
     with pytest.raises(InvalidTopologyError, match="ring: nodes is True"):
         ring(True)
+
+
+def test_a_torus_wraps_in_those_dimensions_that_are_asked() -> None:
+    """3 x 4: rows of a mesh have 3 links, columns of a ring 3: 3 * 3 + 4 * 3 = 21 links."""
+    half = torus((3, 4), wrap=(True, False))
+    assert len(half.links) == 2 * 21
+    ends = {(half.nodes[link.tail].name, half.nodes[link.head].name) for link in half.links}
+    assert ("gpu0.0", "gpu2.0") in ends
+    assert ("gpu0.0", "gpu0.3") not in ends
+    other = load_topology("torus:dims=4x3,wrap=false,true")
+    assert len(other.links) == 2 * 21
+    assert (half.name, other.name) == (
+        "torus:dims=3x4,wrap=true,false",
+        "torus:dims=4x3,wrap=false,true",
+    )
+
+
+def test_a_wrap_for_each_dimension_is_the_product_of_lines_and_rings() -> None:
+    """A link for a link; the same word for all is what the word alone is."""
+    half = load_topology("torus:dims=3x4,wrap=true,false")
+    product = load_topology("cartesian_product:of=(ring:nodes=3)(torus:dims=4,wrap=false)")
+    assert set(half.links) == set(product.links)
+    for word in ("true", "false"):
+        each, all_of_them = (
+            load_topology(f"torus:dims=3x4x2,wrap={text}") for text in (",".join([word] * 3), word)
+        )
+        assert each.links == all_of_them.links
+
+
+def test_a_wrap_for_other_dimensions_is_refused() -> None:
+    for spec in ("torus:dims=3x4,wrap=true,false,true", "torus:dims=3,wrap=true,false"):
+        with pytest.raises(InvalidTopologyError, match=r"torus: wrap is for \d dimensions"):
+            load_topology(spec)

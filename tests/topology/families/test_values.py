@@ -12,6 +12,7 @@ from forestcoll.topology.families.values import (
     Count,
     Either,
     Flag,
+    Flags,
     Kind,
     Latency,
     Offsets,
@@ -24,6 +25,7 @@ OFFSETS = Offsets("jumps", maximum=7)
 AMOUNT = Amount("GB/s")
 LATENCY = Latency("microseconds")
 FLAG = Flag("wrap")
+FLAGS = Flags("wrap", maximum=3)
 CHOICE = Choice("switches", (1, 2, "none"))
 EITHER = Either("nearest", OFFSETS)
 
@@ -45,6 +47,10 @@ EITHER = Either("nearest", OFFSETS)
         (LATENCY, 0, Fraction(0), "0"),
         (FLAG, "True", True, "true"),
         (FLAG, False, False, "false"),
+        (FLAGS, "True", True, "true"),
+        (FLAGS, "true,false", (True, False), "true,false"),
+        (FLAGS, "(false, true)", (False, True), "false,true"),
+        (FLAGS, [True, "false", True], (True, False, True), "true,false,true"),
         (CHOICE, "2", 2, "2"),
         (CHOICE, "none", "none", "none"),
         (EITHER, "nearest", "nearest", "nearest"),
@@ -70,6 +76,7 @@ def test_text_and_values_read_alike_and_read_back(
         (AMOUNT, ["0", -1, 1 / 3, "fast", True, None]),
         (LATENCY, [-1, "-0.1", 1 / 3, "fast", True, None]),
         (FLAG, ["yes", "1", 1, 0, "", None]),
+        (FLAGS, ["yes", "true,", "true,1", [], (1, 0), "true,true,true,true", None]),
         (CHOICE, ["3", 3, True, "", None]),
         (EITHER, ["farthest", "", "8", None]),
     ],
@@ -90,4 +97,5 @@ def test_what_is_allowed_is_said_with_its_bounds() -> None:
     assert CHOICE.allowed == "1 or 2 or none"
     assert EITHER.allowed == "whole numbers from 1 to 7 joined by +, such as 3+4, or nearest"
     assert FLAG.allowed == "true or false"
+    assert FLAGS.allowed.startswith("true or false, or one of them for each dimension")
     assert AMOUNT.allowed == "a positive exact number, such as 25, 12.5 or 25/2"

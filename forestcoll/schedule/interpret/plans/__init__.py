@@ -9,6 +9,5 @@ written), ``plan_races`` (and launches); ``plan_interpreter``, which is all of i
 
 from forestcoll.schedule.interpret.plans.plan_calls import interpret_calls
 from forestcoll.schedule.interpret.plans.plan_interpreter import interpret_plan
-from forestcoll.schedule.interpret.plans.plan_limits import MOST_BLOCKS
 
-__all__ = ["MOST_BLOCKS", "interpret_calls", "interpret_plan"]
+__all__ = ["interpret_calls", "interpret_plan"]

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from forestcoll.schedule.interpret.findings import Findings
 from forestcoll.schedule.interpret.plans.plan_interpreter import interpret_plan
-from forestcoll.schedule.interpret.plans.plan_limits import MOST_BLOCKS
 from forestcoll.schedule.mscclpp.execution_plan import COLLECTIVES, Plan
 
 __all__ = ["interpret_calls"]
@@ -16,7 +15,7 @@ _REDUCTIONS = ("allreduce", "reduce", "reduce-scatter")
 
 
 def interpret_calls(
-    plan: Plan, *, root: int | None = None, most_blocks: int = MOST_BLOCKS
+    plan: Plan, *, root: int | None = None, most_blocks: int | None = None
 ) -> Iterator[Findings]:
     """Execute a plan as its export means it: reductions in place and out of place, others one way.
 

@@ -39,7 +39,6 @@ from forestcoll.schedule.interpret.plans.plan_cells import (
     plan_cells_of,
 )
 from forestcoll.schedule.interpret.plans.plan_limits import (
-    MOST_BLOCKS,
     check_limits,
     check_references,
 )
@@ -60,7 +59,7 @@ _OFFSETS = 2**32  # that there are
 
 
 def interpret_plan(
-    plan: Plan, *, root: int | None = None, most_blocks: int = MOST_BLOCKS
+    plan: Plan, *, root: int | None = None, most_blocks: int | None = None
 ) -> Findings:
     """Execute a plan as the runtime would, and tell what is wrong with it.
 
@@ -69,8 +68,9 @@ def interpret_plan(
     plan : Plan
     root : int, optional
         Of a broadcast or reduce; the only GPU that nothing comes to, or leaves, if not given.
-    most_blocks : int
-        How many threadblocks can run at once on a GPU.
+    most_blocks : int, optional
+        How many threadblocks run at once on a GPU; if that is not known, those of the largest
+        machine, with a note where others have fewer.
 
     Raises
     ------

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from forestcoll.schedule.interpret.findings import Finding, Kind, Place
+from forestcoll.schedule.interpret.multiprocessors import blocks_fault
 from forestcoll.schedule.interpret.plans.operand_rules import check_operands, each_operation
 from forestcoll.schedule.mscclpp.execution_plan import (
     Operation,
@@ -18,10 +19,7 @@ from forestcoll.schedule.mscclpp.execution_plan import (
     SwitchGroup,
 )
 
-__all__ = ["MOST_BLOCKS", "check_limits", "check_references"]
-
-MOST_BLOCKS: Final = 108
-"""Threadblocks of a GPU: they must all run at once, and an A100 has so many multiprocessors."""
+__all__ = ["check_limits", "check_references"]
 
 _MOST_OPERATIONS: Final = 64
 _MOST_IDS: Final = 8
@@ -32,18 +30,14 @@ _BARRIERS: Final = 16
 _MOST_THREADS: Final = 1024
 
 
-def check_limits(plan: Plan, most_blocks: int) -> Iterator[Finding]:
+def check_limits(plan: Plan, most_blocks: int | None) -> Iterator[Finding]:
     """Tell of what is too many, which the runtime does not check, or only as it starts."""
     if plan.block_threads > _MOST_THREADS:
         message = f"num_threads_per_block is {plan.block_threads}; at most {_MOST_THREADS}"
         yield Finding(Kind.LIMIT, message)
     for rank, gpu in enumerate(plan.gpus):
-        if len(gpu.threadblocks) > most_blocks:
-            message = (
-                f"GPU {rank}: {len(gpu.threadblocks)} threadblocks; there must be at most "
-                f"{most_blocks} for all to run at once"
-            )
-            yield Finding.at(Kind.LIMIT, message, Place(rank))
+        if (fault := blocks_fault(len(gpu.threadblocks), most_blocks)) is not None:
+            yield Finding.at(fault[0], f"GPU {rank}: {fault[1]}", Place(rank))
         for number, block in enumerate(gpu.threadblocks):
             yield from _block_limits(rank, number, block)
 

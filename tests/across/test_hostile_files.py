@@ -1,0 +1,225 @@
+"""Whatever a file is, each reader ends soon, in little memory, with one line and exit code 2.
+
+Each reader is a command. Those of one reader run in a process of their own, whose address space is
+limited to what it had when it began and MEMORY_MB more.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import pandas as pd
+import pytest
+import yaml
+
+from baselines.registry import METHODS
+from experiments.results.frames import MOST_ROWS
+from experiments.results.rows import RowFile
+from forestcoll import certify, generate, load_topology
+from forestcoll.lowering import lower
+from forestcoll.schedule import write_certificate, write_schedule
+from forestcoll.schedule.export import export
+from forestcoll.topology.files import topology_json
+from tests.command_line import ROOT
+from tests.experiments.bundle.tuned_ring import tuned
+from tests.experiments.samples import rings_of_rows
+from tests.hostile_files import DIGITS, no_files, spoilt, texts
+from tests.scoring.peer_documents import ring_sentences, teccl_allgather
+
+MEMORY_MB = 800
+RING = "ring:nodes=4"
+
+Command = Callable[[Path], list[str]]
+
+READERS: dict[str, tuple[str, Command]] = {
+    "topology": ("net.yaml", lambda file: ["optimum", str(file)]),
+    "topology in JSON": ("net.json", lambda file: ["optimum", str(file)]),
+    "schedule": ("sched.json", lambda file: ["verify", str(file)]),
+    "binary schedule": ("sched.npz", lambda file: ["simulate", str(file), "--size", "1MB"]),
+    "weights": ("w.yaml", lambda file: ["optimum", RING, "--weights", str(file)]),
+    "weights in JSON": ("w.json", lambda file: ["optimum", RING, "--weights", str(file)]),
+    "MSCCL": ("algo.xml", lambda file: ["check-xml", str(file)]),
+    "MSCCL++": ("plan.json", lambda file: ["check-plan", str(file)]),
+    "peer": ("peer.json", lambda file: ["score", str(file), "--topology", RING]),
+    "sketch": (
+        "sketch.yaml",
+        lambda file: ["baselines", "run", "taccl", RING, "--set", f"sketch={file}"],
+    ),
+    "experiment": ("run.yaml", lambda file: ["run", str(file), "--dry-run"]),
+    "rows": ("rows.jsonl", lambda file: ["results", "show", str(file)]),
+    "rows of a run": (
+        "quickstart/rows.jsonl",
+        lambda file: [
+            *("run", str(ROOT / "experiments" / "quickstart.yaml")),
+            *("--results", str(file.parents[1])),
+        ],
+    ),
+    "parquet": ("rows.parquet", lambda file: ["results", "show", str(file)]),
+    "bundle": ("index.json", lambda file: ["bundle", "check", str(file.parent)]),
+    "tuned": (
+        "index.json",
+        lambda file: ["bundle", "export", str(file.parent), "-o", str(file.parent / "made")],
+    ),
+}
+"""For every reader the name of its file, and the command that reads it."""
+
+BEGUN = ("nothing", "empty", "a terabyte", "NUL bytes", "no UTF-8")  # which a run goes on after
+
+
+def outcomes(commands: list[list[str]]) -> list[tuple[int, str, float]]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.hostile_files", str(MEMORY_MB)],
+        input=json.dumps(commands),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return [tuple(one) for one in json.loads(done.stdout)]
+
+
+def check(files: list[tuple[str, Path]], command: Command, *, of_the_format: bool = False) -> None:
+    """Expect exit code 2 and one short line.
+
+    What is of the format may be right, or proved wrong with exit code 1: a name of 5,000 digits.
+    """
+    wrong = []
+    found = outcomes([command(path) for _, path in files])
+    for (what, path), (code, output, seconds) in zip(files, found, strict=True):
+        one_line = output.startswith("error: ") and output.count("\n") == 1
+        refused = code in ((1, 2) if of_the_format else (2,)) and one_line and len(output) < 2000
+        if not refused and not (of_the_format and code in (0, 1) and not output):
+            wrong.append(f"{what} ({path}): {code} in {seconds:.1f} s: {output[:700]}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_what_is_no_file_of_a_format(reader: str, tmp_path: Path) -> None:
+    """No pipe blocks, no device is read, nothing is parsed of what is too long."""
+    name, command = READERS[reader]
+    files = list(no_files(tmp_path, name))
+    if reader == "rows of a run":
+        check([one for one in files if one[0] not in BEGUN], command)
+    else:
+        check([*files, *texts(tmp_path, name)], command)
+
+
+def test_archives_that_swell(tmp_path: Path) -> None:
+    """Of zeros: an npz member of 1 GB takes 1 MB, a parquet column of 800 MB some 100 kB."""
+    bomb, parquet = tmp_path / "bomb.npz", tmp_path / "bomb.parquet"
+    with ZipFile(bomb, "w", ZIP_DEFLATED) as archive, archive.open("head.npy", "w") as member:
+        for _ in range(250):
+            member.write(bytes(4_000_000))
+    frame = pd.DataFrame({"gpus": [0]}).loc[[0] * (MOST_ROWS + 1)]
+    frame.to_parquet(parquet)
+    for reader, path in (("binary schedule", bomb), ("parquet", parquet)):
+        check([(reader, path)], READERS[reader][1])
+
+
+def test_xml_that_swells(tmp_path: Path) -> None:
+    """Entities in entities, and elements in elements."""
+    entities = "".join(f'<!ENTITY e{i + 1} "' + f"&e{i};" * 10 + '">' for i in range(9))
+    contents = {
+        "laughs": f'<!DOCTYPE algo [<!ENTITY e0 "ha">{entities}]><algo name="&e9;"></algo>',
+        "elsewhere": '<!DOCTYPE algo [<!ENTITY e SYSTEM "/dev/zero">]><algo>&e;</algo>',
+        "elements": "<algo>" * 100_000,
+        "attributes": "<algo " + " ".join(f"a{i}=''" for i in range(300_000)) + ">",
+        "digits": f'<algo name="a" ngpus="{DIGITS}">',
+        "name": "<" + "a" * 5_000_000 + ">",
+    }
+    files = []
+    for what, content in contents.items():
+        path = tmp_path / f"{what}.xml"
+        path.write_text(content)
+        files.append((what, path))
+    check(files, READERS["MSCCL"][1])
+
+
+def _schedule(tmp_path: Path, collective: str) -> Any:
+    write_schedule(generate(load_topology(RING), collective=collective), tmp_path / "made.json")
+    return json.loads((tmp_path / "made.json").read_text(encoding="utf-8"))
+
+
+def _steps(tmp_path: Path) -> Any:
+    made = METHODS["bfb"].run(load_topology(RING), "allgather", {})
+    write_schedule(made, tmp_path / "made.json")
+    return json.loads((tmp_path / "made.json").read_text(encoding="utf-8"))
+
+
+def _certificate(tmp_path: Path, collective: str) -> Any:
+    write_certificate(certify(load_topology(RING), collective=collective), tmp_path / "made.json")
+    return json.loads((tmp_path / "made.json").read_text(encoding="utf-8"))
+
+
+def _topology(_: Path) -> Any:
+    return json.loads(topology_json(load_topology(RING)))
+
+
+def _sketch(_: Path) -> Any:
+    folder = ROOT / "baselines" / "synthesizers" / "taccl" / "sketches"
+    return yaml.safe_load(min(folder.glob("*.yaml")).read_text(encoding="utf-8"))
+
+
+def _experiment(_: Path) -> Any:
+    file = ROOT / "experiments" / "quickstart.yaml"
+    found = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return {**found, "sizes": [1024], "k": 1, "weights": [1, 2]}
+
+
+def _row(tmp_path: Path) -> Any:
+    with RowFile(tmp_path / "rows.jsonl") as rows:
+        rows.append(rings_of_rows()[0])
+    return json.loads((tmp_path / "rows.jsonl").read_text(encoding="utf-8"))
+
+
+def _tuned(tmp_path: Path) -> Any:
+    index = tuned(tmp_path / "tuned") / "index.json"
+    return {**json.loads(index.read_text(encoding="utf-8")), "version": 2}  # not to be exported
+
+
+DOCUMENTS: dict[str, tuple[str, Callable[[Path], Any]]] = {
+    "forest": ("schedule", lambda folder: _schedule(folder, "allgather")),
+    "allreduce": ("schedule", lambda folder: _schedule(folder, "allreduce")),
+    "steps": ("schedule", _steps),
+    "certificate": ("schedule", lambda folder: _certificate(folder, "allgather")),
+    "certificate of an allreduce": ("schedule", lambda folder: _certificate(folder, "allreduce")),
+    "topology": ("topology", _topology),
+    "topology in JSON": ("topology in JSON", _topology),
+    "changes": (
+        "topology in JSON",
+        lambda _: {"base": RING, "with": {"gpu0 - gpu2": "5"}, "scale": {"gpu0": 2}},
+    ),
+    "weights": ("weights", lambda _: {f"gpu{i}": i for i in range(4)}),
+    "weights in JSON": ("weights in JSON", lambda _: {f"gpu{i}": i for i in range(4)}),
+    "plan": (
+        "MSCCL++",
+        lambda _: json.loads(export(lower(generate(load_topology(RING))), "mscclpp").text),
+    ),
+    "peer": ("peer", lambda _: teccl_allgather(ring_sentences(4))),
+    "sketch": ("sketch", _sketch),
+    "experiment": ("experiment", _experiment),
+    "rows": ("rows", _row),
+    "tuned": ("tuned", _tuned),
+}
+"""Right documents by their kind, small ones, each with its reader."""
+
+
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_five_thousand_digits_and_surrogates_in_every_field(kind: str, tmp_path: Path) -> None:
+    """In the place of each value, and in that of each key."""
+    reader, make = DOCUMENTS[kind]
+    document = make(tmp_path)
+    name, command = READERS[reader]
+    files = list(spoilt(tmp_path / "files", name, document))
+    if reader == "rows":  # whose last line counts only if it has an end
+        for _, path in files:
+            path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    check(files, command, of_the_format=True)

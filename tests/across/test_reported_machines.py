@@ -1,0 +1,123 @@
+"""Machines that people reported, with what they measured or asked, and the right answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Literal
+
+import pytest
+
+from experiments.expected import Expected, expected
+from forestcoll import group, load_topology, optimum
+from forestcoll.topology import Topology, TopologyBuilder
+
+PCIE = 32
+"""GB/s of PCIe 4.0 x16, each way."""
+
+
+def box_of_eight(between: int, direct: int, pairs: Iterable[tuple[int, int]]) -> Topology:
+    """Eight GPUs on two sockets by PCIe, joined at ``between``; pairs by links of their own."""
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"b0.g{i}", box=0, index=i) for i in range(8)]
+    sockets = [builder.switch("cpu0"), builder.switch("cpu1")]
+    for i, gpu in enumerate(gpus):
+        builder.link(gpu, sockets[i // 4], PCIE)
+    builder.link(*sockets, between)
+    for a, b in pairs:
+        builder.link(gpus[a], gpus[b], direct)
+    return builder.build("a box of eight")
+
+
+def a100_pcie() -> Topology:
+    """Eight A100 PCIe with NVLink bridges of 240 GB/s on pairs (nccl-tests#178)."""
+    return box_of_eight(64, 240, [(0, 1), (2, 3), (4, 5), (6, 7)])
+
+
+def busbw(found: Expected) -> set[Fraction | None]:
+    """Return that of all bounds and of ForestColl, which are to be the same."""
+    return {one.busbw_gb_s for one in (*found.bounds, found.rates[0])}
+
+
+@pytest.mark.parametrize(("idle", "algbw"), [("absent", 32), ("forward", 64)])
+def test_three_gpus_of_a_pcie_box(idle: Literal["absent", "forward"], algbw: int) -> None:
+    """GPU 2 alone has PCIe, 32 GB/s: all of S must enter and leave it, so algbw 32, busbw 42.7.
+
+    If GPU 3, its NVLink peer, forwards, twice as much gets to it: 64 and 85.3, which no library
+    does.
+    """
+    found = expected(a100_pcie(), members=["b0.g0", "b0.g1", "b0.g2"], idle=idle)
+    assert busbw(found) == {Fraction(4, 3) * algbw}
+    assert found.idle == idle
+    assert found.topology.num_compute == 3
+
+
+def test_two_gpus_of_a_pcie_box_have_their_bridge() -> None:
+    """208 GB/s are measured: the bridge's 240 and PCIe's 32 at best."""
+    found = expected(a100_pcie(), members=["b0.g0", "b0.g1"])
+    assert busbw(found) == {Fraction(272)}
+
+
+@pytest.mark.parametrize(("idle", "busbw_gb_s"), [("absent", 50), ("forward", 400)])
+def test_one_gpu_of_each_box(idle: Literal["absent", "forward"], busbw_gb_s: int) -> None:
+    """One NIC of 50 GB/s each (nccl-tests#232), or all eight of the box through the others."""
+    network = load_topology("dgx_h100:boxes=2")
+    found = expected(network, members=["b0.gpu0", "b1.gpu0"], idle=idle)
+    assert busbw(found) == {Fraction(busbw_gb_s)}
+
+
+def test_whoever_is_absent_by_default() -> None:
+    """``expected`` is of libraries, so idle GPUs are absent; without a group nobody is."""
+    network = load_topology("dgx_h100:boxes=2")
+    assert expected(network, members=["b0.gpu0", "b1.gpu0"]).idle == "absent"
+    assert expected(network).idle is None
+    pair = group(network, ["b0.gpu0", "b1.gpu0"], idle="absent")
+    assert optimum(pair).algbw_gb_s == 100
+    assert optimum(group(network, ["b0.gpu0", "b1.gpu0"])).algbw_gb_s == 800
+
+
+def one_gpu_four_nics() -> Topology:
+    """Two nodes of one H100, whose four NICs of 50 GB/s are behind its PCIe switch and the CPU."""
+    builder = TopologyBuilder()
+    fabric = builder.switch("fabric")
+    for box in range(2):
+        gpu = builder.gpu(f"b{box}.g0", box=box, index=0)
+        pcie, cpu = builder.switch(f"b{box}.pcie"), builder.switch(f"b{box}.cpu")
+        builder.link(gpu, pcie, 63)
+        builder.link(pcie, cpu, 63)
+        for i in range(4):
+            nic = builder.switch(f"b{box}.nic{i}")
+            builder.link(nic, cpu if i else pcie, 50)
+            builder.link(nic, fabric, 50)
+    return builder.build("1 GPU and 4 NICs a node")
+
+
+def test_one_gpu_with_four_nics_is_bound_by_its_own_pcie() -> None:
+    """200 GB/s of NICs help nothing: 63 GB/s enter and leave the GPU (nccl-tests#232)."""
+    found = expected(one_gpu_four_nics())
+    assert busbw(found) == {Fraction(63)}
+    for cut in found.cuts:
+        (line,) = cut.exit_classes()
+        assert str(line).startswith("1 x 63 GB/s from ")
+        assert ".pcie" in str(line)
+        assert "GPU 0 of box" in str(line)
+
+
+def test_two_hives_are_bound_by_the_link_between_the_sockets() -> None:
+    """Two hives of four MI100, xGMI 46 GB/s a link, 54 between the sockets (rccl#901).
+
+    Each half of the data crosses to the other hive once and comes back summed: 54 GB/s algbw, busbw
+    7/4 of it. Of an allgather, four of eight shards cross each way: 108.
+    """
+    hives = [(a + h, b + h) for h in (0, 4) for a in range(4) for b in range(a + 1, 4)]
+    network = box_of_eight(54, 46, hives)
+    assert busbw(expected(network)) == {Fraction(7, 4) * 54}
+    assert optimum(network).algbw_gb_s == 108
+
+
+def test_a_torus_that_wraps_in_one_dimension_is_bound_by_its_corners() -> None:
+    """TPU v5e, 8 x 16, links of 45 GB/s: a corner of the mesh dimension has 3, so busbw is 135."""
+    network = load_topology("torus:dims=8x16,bandwidth=45,wrap=false,true")
+    best = optimum(network)
+    assert best.algbw_gb_s * Fraction(127, 128) == 135
+    assert len(best.bottleneck.nodes) == 127
