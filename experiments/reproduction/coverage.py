@@ -16,15 +16,21 @@ from functools import cached_property
 from pathlib import Path
 
 from experiments.config.experiment import ParsedExperiment, read_experiment
-from experiments.reproduction import bfb_numbers, forestcoll_numbers, teccl_numbers, teccl_peers
 from experiments.reproduction.difference import Difference
 from experiments.reproduction.inventory import Item, read_items
+from experiments.reproduction.printed_numbers import (
+    bfb_numbers,
+    bfb_testbed,
+    forestcoll_numbers,
+    teccl_numbers,
+    teccl_peers,
+)
 from experiments.results.rows import Row, Status, latest, read_rows
 from forestcoll.errors import ForestCollError, InvalidExperimentError
 
 __all__ = ["Coverage", "Share", "Shown"]
 
-_NUMBERS = (forestcoll_numbers, bfb_numbers, teccl_numbers, teccl_peers)
+_NUMBERS = (forestcoll_numbers, bfb_numbers, bfb_testbed, teccl_numbers, teccl_peers)
 
 
 @dataclass(frozen=True)
