@@ -200,6 +200,45 @@ def sccl_on_tori(coverage: Coverage) -> list[str]:
     ]
 
 
+def hosts_of_tori(coverage: Coverage) -> list[str]:
+    """Figure 11 of the BFB paper with the limit of the hosts: BFB beside the torus collective."""
+
+    def of(name: str, method: str) -> list[Row]:
+        its = ok(coverage, name, method=method)
+        return sorted(its, key=lambda row: row.gpus or 0)
+
+    def algbw(row: Row, size: str) -> float:
+        return float(row.sizes[size]["algbw_simulated_gb_s"])
+
+    hosts, free = of("bfb-figure11-hosts", "bfb"), of("bfb-figure11", "bfb")
+    tori = of("bfb-figure11-hosts", "torus")
+    assert [row.gpus for row in hosts] == [row.gpus for row in tori] == [18, 27, 54]
+    at_1gb = [f"{algbw(row, str(2**30)):.2f}" for row in hosts]
+    large = [str(2**power) for power in range(27, 31)]
+    leads = [
+        sum(algbw(ours, size) / algbw(theirs, size) for size in large) / len(large) - 1
+        for ours, theirs in zip(hosts, tori, strict=True)
+    ]
+    in_steps = [
+        (ours.algbw_in_steps_gb_s or 0) / (theirs.algbw_in_steps_gb_s or 1) - 1
+        for ours, theirs in zip(hosts, tori, strict=True)
+    ]
+    without = [algbw(row, str(2**30)) for row in free]
+    sccl = {
+        row.parameters["chunks"]: (row.bandwidth_runtime or 0) / (hosts[0].bandwidth_runtime or 1)
+        for row in ok(coverage, "bfb-figure11-hosts", method="sccl")
+        if row.gpus == 18
+    }
+    assert list(sccl) == [1, 3]
+    return [
+        f"{at_1gb[0]}, {at_1gb[1]} and {at_1gb[2]} GB/s on 18, 27 and 54 GPUs",
+        f"it is {min(without):.2f} to {max(without):.2f}",
+        "{:.0f}, {:.0f} and {:.0f} % at 128 MB and more".format(*(100 * x for x in leads)),
+        "BFB leads by {:.0f}, {:.0f} and {:.0f} %".format(*(100 * x for x in in_steps)),
+        f"3 chunks have T_B {percent(sccl[3] - 1, 1)} above BFB's. Four",
+    ]
+
+
 def servers_of_figure_6(coverage: Coverage) -> list[str]:
     """Figure 6 of the BFB paper: computed and printed percentages."""
     found: dict[tuple[str, str], list[tuple[float, str]]] = {}
@@ -355,6 +394,7 @@ def sizes_on_h100(coverage: Coverage) -> list[str]:
     [
         ("simulated-figures.md", sizes_on_h100),
         ("simulated-figures.md", sccl_on_tori),
+        ("simulated-figures.md", hosts_of_tori),
         ("reproduction.md", all_to_alls_of_table_8),
         ("reproduction.md", buffers),
         ("reproduction.md", figure_5),

@@ -80,7 +80,7 @@ def trees_allreduce_us(nodes: int) -> float:
     the bandwidth, carries a k-th of half of the data. The k tried are the powers of two.
     """
     levels = max(_levels(tree.above) for tree in double_binary_tree(nodes))
-    pieces = (2**power for power in range(20))
+    pieces = (1 << power for power in range(20))
     return min((2 * levels - 1 + k) * (_HOP_US + _MIB_US * _DEGREE / 2 / k) for k in pieces)
 
 

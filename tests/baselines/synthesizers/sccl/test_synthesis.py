@@ -153,6 +153,18 @@ def test_fewest_steps_are_the_diameter(name: str, chunks: int, steps: int, round
     assert verify(generate(topology, chunks=chunks)).steps == rounds
 
 
+def test_a_host_may_take_in_less_than_its_links_bring() -> None:
+    """Three GPUs, all linked: one round. Hosts that take in one link's bandwidth need two."""
+    free = load_topology("complete:nodes=3")
+    hosts = free
+    for name in ("gpu0", "gpu1", "gpu2"):
+        hosts = hosts.with_shared(f"{name} in", f"* -> {name}", 1)
+    for network, rounds in ((free, 1), (hosts, 2)):
+        schedule = generate(network, fewest_steps=True)
+        assert verify(schedule).steps == 1
+        assert in_steps(schedule).time_s_per_gb * 3 == rounds
+
+
 def test_fewest_steps_and_a_number_of_steps_contradict() -> None:
     with pytest.raises(InvalidParameterError, match="4 steps and the fewest steps; ask for one"):
         generate(dgx1(), steps=4, fewest_steps=True)
