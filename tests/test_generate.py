@@ -69,6 +69,7 @@ CLUSTERS = [
     "twisted_torus:dims=2x4",
     "distance_regular:graph=petersen-line-graph",
     "random_regular:nodes=12,degree=3",
+    "double_binary_tree:nodes=12",
     "fat_tree:leaves=4,hosts=4,spines=2",
     "fat_tree:leaves=3,hosts=5,spines=3,oversubscription=2",
     "rail_optimized:boxes=4,gpus_per_box=4",

@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from forestcoll.topology.families.direct_connect import above_in_binary_tree
+
 __all__ = ["BoxTree", "binary_tree", "double_binary_tree"]
 
 
@@ -55,11 +57,7 @@ def binary_tree(size: int) -> BoxTree:
     >>> binary_tree(5).above
     (-1, 2, 4, 2, 0)
     """
-    above = [-1]
-    for box in range(1, size):
-        step = box & -box
-        parent = box - step if box & (2 * step) else box + step
-        above.append(parent if parent < size else box - step)
+    above = above_in_binary_tree(size)
     return BoxTree(tuple(above), tuple(box < parent for box, parent in enumerate(above)))
 
 

@@ -241,6 +241,9 @@ class SimulateEntry(_Strict):
     gamma_s_per_gb: _Number = Field(
         default=0, description="What a GPU takes to add a GB to what it has, in s."
     )
+    constant_us: _Number = Field(
+        default=0, description="What every run takes besides, such as the start of kernels, in us."
+    )
     sharing: Literal["fair", "fifo"] = Field(
         default="fair", description="Of links: by max-min fairness, or first in, first out."
     )
@@ -253,7 +256,7 @@ class SimulateEntry(_Strict):
         default="best", description="Into how many pieces the data is cut; the best of those tried."
     )
 
-    @field_validator("alpha_us", "gamma_s_per_gb")
+    @field_validator("alpha_us", "gamma_s_per_gb", "constant_us")
     @classmethod
     def _in_range(cls, given: str | int, about: ValidationInfo) -> str | int:
         try:

@@ -132,6 +132,15 @@ register(Kind(
     options={"x": Option("size_bytes", "swept"), "y": Option("algbw_at_finish_gb_s")},
 ))  # fmt: skip
 register(Kind(
+    name="best-networks",
+    summary="any column against GPUs, each method on its best network of so many, a panel for each "
+    "size of the data",
+    draws="experiments.plots.best_networks:best_networks",
+    options={
+        "panel": Option("size_bytes", "axis", fixed=True), "y": Option("time_simulated_s"),
+    },
+))  # fmt: skip
+register(Kind(
     name="bars",
     summary="any column as a bar for each method, a panel for each topology and collective",
     draws="experiments.plots.bars:bars",

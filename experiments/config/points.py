@@ -37,7 +37,7 @@ Weights = Mapping[str, str | int] | Sequence[str | int]
 """How much data each GPU has, by name or in the order of the ranks."""
 
 Simulate = Mapping[str, str | int]
-"""What simulations assume: alpha_us, gamma_s_per_gb, sharing, lockstep, pieces."""
+"""What simulations assume: alpha_us, gamma_s_per_gb, constant_us, sharing, lockstep, pieces."""
 
 
 class Status(StrEnum):
@@ -215,6 +215,8 @@ def assumed(simulate: Simulate) -> str:
     """
     gamma = str(simulate["gamma_s_per_gb"])
     added = "" if gamma == "0" else f", gamma {gamma} s/GB"
+    constant = str(simulate.get("constant_us", 0))
+    added += "" if constant == "0" else f", {constant} us a run"
     held = ", in lockstep" if simulate.get("lockstep") else ""
     pieces = "1 piece" if simulate["pieces"] == 1 else f"{simulate['pieces']} pieces"
     return f"alpha {simulate['alpha_us']} us{added}, {simulate['sharing']} sharing{held}, {pieces}"

@@ -87,9 +87,7 @@ class Made:
         """Its time in steps times what the best linked GPU sends in a second."""
         if self.in_steps is None:
             return None
-        topology = self.topology
-        most = max(topology.egress_gb_s[gpu] for gpu in topology.compute)
-        return self.in_steps.time_s_per_gb * most
+        return self.in_steps.time_s_per_gb * _most_sent_gb_s(self.topology)
 
     @cached_property
     def finish_s_per_gb(self) -> Fraction | None:
@@ -166,3 +164,15 @@ class Made:
     def of_trees(self, number: Callable[[Any], int]) -> int | None:
         """Add up a number that needs the trees one by one; None also if they are factored."""
         return None if self.factored else self.of_forests(number)
+
+
+def _most_sent_gb_s(topology: Topology) -> Fraction:
+    """Return what the best linked GPU sends, by the tightest shared capacity of its links out."""
+    over: dict[int, Fraction] = {}
+    for places, limit in topology.shared_places:
+        out: dict[int, Fraction] = {}
+        for link in (topology.links[place] for place in places):
+            out[link.tail] = out.get(link.tail, Fraction(0)) + link.bandwidth_gb_s
+        for gpu, whole in out.items():
+            over[gpu] = max(over.get(gpu, Fraction(0)), whole - limit)
+    return max(topology.egress_gb_s[gpu] - over.get(gpu, 0) for gpu in topology.compute)

@@ -11,13 +11,13 @@ Source:  ours (:mod:`forestcoll.schedule.simulate`). No schedule is faster than 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Self
 
 from baselines.interface.method import Schedule
-from forestcoll.errors import UnsupportedError, VerificationError
+from forestcoll.errors import InvalidParameterError, UnsupportedError, VerificationError
 from forestcoll.lowering import lower
 from forestcoll.schedule.simulate import (
     AlphaBeta,
@@ -27,11 +27,15 @@ from forestcoll.schedule.simulate import (
     least_latency_s,
 )
 from forestcoll.topology import Topology
+from forestcoll.topology.numbers import exact
 
 __all__ = ["BEST", "Assumptions", "Simulated"]
 
 BEST = "best"
 """As many pieces as take the least time, of those that are tried."""
+
+_LONGEST_US = 10**9
+"""A thousand seconds, as for the latency of a hop."""
 
 _SLACK = 1e-9
 """For rounding in floating point: the share of its bound that a simulation may be below it."""
@@ -46,14 +50,31 @@ class Assumptions:
     model : AlphaBeta
     pieces : int, optional
         As many as are best if not given.
+    constant_us : Fraction
+        What every run takes besides, whatever its size, such as the start of kernels: the epsilon
+        of the BFB paper (NSDI 2025, appendix A.2).
+
+    Raises
+    ------
+    InvalidParameterError
+        If the constant is negative, or more than a thousand seconds.
     """
 
     model: AlphaBeta = field(default_factory=AlphaBeta)
     pieces: int | None = None
+    constant_us: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.constant_us <= _LONGEST_US:
+            raise InvalidParameterError(
+                f"constant is {self.constant_us} us; it must be from 0 to {_LONGEST_US} us"
+            )
 
     @classmethod
     def of(cls, given: Mapping[str, str | int]) -> Self:
-        """Read them from plain data: the parameters of an AlphaBeta, and pieces; any may be left.
+        """Read them from plain data: the parameters of an AlphaBeta, pieces and constant_us.
+
+        Any of them may be left out.
 
         Raises
         ------
@@ -61,8 +82,11 @@ class Assumptions:
             If a number is out of range.
         """
         pieces = given.get("pieces", BEST)
-        known = {name: value for name, value in given.items() if name != "pieces"}
-        return cls(AlphaBeta(**known), None if pieces == BEST else int(pieces))  # type: ignore[arg-type]
+        constant = exact(given.get("constant_us", 0), "constant")
+        own = ("pieces", "constant_us")
+        known = {name: value for name, value in given.items() if name not in own}
+        model = AlphaBeta(**known)  # type: ignore[arg-type]
+        return cls(model, None if pieces == BEST else int(pieces), constant)
 
 
 @dataclass(frozen=True)
@@ -115,7 +139,11 @@ class Simulated:
         if isinstance(self._lowered, str):
             return None
         if size_bytes not in self._known:
-            self._known[size_bytes] = self._checked(self._run(self._lowered, size_bytes))
+            found = self._run(self._lowered, size_bytes)
+            constant_s = float(self.assumptions.constant_us) / 1e6
+            self._known[size_bytes] = self._checked(
+                replace(found, time_s=found.time_s + constant_s)
+            )
         return self._known[size_bytes]
 
     def least_s(self, size_bytes: int) -> float:

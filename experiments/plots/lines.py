@@ -56,6 +56,7 @@ def lines(rows: Sequence[Row], y: str) -> Figure:
     palette = palette_of(rows)
     figure, panel_of = cluster_panels(rows, y)
     letters = _Letters(rows, palette, y)
+    absent = _without_column(rows, y)
     for cluster, axes in panel_of.items():
         here = [row for row in rows if row.cluster == cluster]
         if y in BOUNDED:
@@ -66,7 +67,8 @@ def lines(rows: Sequence[Row], y: str) -> Figure:
                 axes.plot(list(values), list(values.values()), label=series, **its_look)
         if DRAWN[y].logarithmic:
             axes.set_yscale("log")
-        lost = [(size, row) for (_, size), row in failed_places(here).items() if size is not None]
+        asked = [row for row in here if row.series not in absent]
+        lost = [(size, row) for (_, size), row in failed_places(asked).items() if size is not None]
         letters.put(axes, lost, [(row.gpus, row) for row in here if row.gpus])
         sizes = [row.gpus for row in here if row.gpus]
         gpu_axis(axes, sizes)
@@ -173,6 +175,18 @@ def _failed(rows: Iterable[tuple[Row, float]]) -> list[tuple[float, Row]]:
         at.setdefault((row.series, place), []).append(row)
     lost = {where: found for where, found in at.items() if not any(map(_ended_well, found))}
     return [(place, found[0]) for (_series, place), found in lost.items()]
+
+
+def _without_column(rows: Iterable[Row], y: str) -> set[str]:
+    """Return the series that have results and never this column, such as a finish without a clock.
+
+    A letter where they gave no result would have no line that it belongs to.
+    """
+    values: dict[str, list[object]] = {}
+    for row in rows:
+        if _ended_well(row):
+            values.setdefault(row.series, []).append(getattr(row, y))
+    return {series for series, its in values.items() if not any(v is not None for v in its)}
 
 
 def _ended_well(row: Row) -> bool:

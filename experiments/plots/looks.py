@@ -35,7 +35,7 @@ _LOOKS = {
     "sccl": (_BLACK, "X", "-"),
     "bfb": (_RED, "^", "--"),
     "bfb-expansion": (_GREEN, "s", "--"),
-    "shifted-ring": (_PINK, "^", "--"),
+    "shifted-ring": (_PINK, "v", "--"),
     "shifted-bfb-ring": (_ORANGE, "D", "--"),
     "torus": (_SKY, "v", "--"),
     "all-to-all-lp": (_BLACK, "P", "--"),

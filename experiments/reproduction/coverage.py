@@ -16,9 +16,15 @@ from functools import cached_property
 from pathlib import Path
 
 from experiments.config.experiment import ParsedExperiment, read_experiment
-from experiments.reproduction import bfb_numbers, forestcoll_numbers, teccl_numbers, teccl_peers
 from experiments.reproduction.difference import Difference
 from experiments.reproduction.inventory import Item, read_items
+from experiments.reproduction.printed_numbers import (
+    bfb_numbers,
+    bfb_testbed,
+    forestcoll_numbers,
+    teccl_numbers,
+    teccl_peers,
+)
 from experiments.results.rows import Row, Status, latest, read_rows
 from forestcoll.bounded_read import read_at_most
 from forestcoll.errors import ForestCollError, InvalidExperimentError
@@ -28,7 +34,7 @@ __all__ = ["MOST_BYTES", "Coverage", "Share", "Shown"]
 MOST_BYTES = 4_000_000
 """Of a page, an experiment or a file of tests in a clone."""
 
-_NUMBERS = (forestcoll_numbers, bfb_numbers, teccl_numbers, teccl_peers)
+_NUMBERS = (forestcoll_numbers, bfb_numbers, bfb_testbed, teccl_numbers, teccl_peers)
 
 
 @dataclass(frozen=True)

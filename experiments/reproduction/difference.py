@@ -31,7 +31,8 @@ class Difference:
     kind : str
         "theory" if both follow from the model; "derived" if theirs is not printed but follows from
         what is; "time" for wall-clock times on different machines; "search" for what searches find
-        that do not prove the least; "simulated" if theirs was measured and ours is simulated.
+        that do not prove the least; "simulated" if theirs was measured and ours is simulated, or
+        computed by a model.
     """
 
     item: str
@@ -43,8 +44,11 @@ class Difference:
 
     @property
     def share(self) -> float:
-        """How far ours is off, as a share of the printed number."""
-        return self.ours / printed_number(self.printed)[0] - 1
+        """How far ours is off, as a share of what is printed; where that is 0, none or infinite."""
+        value, _ = printed_number(self.printed)
+        if not value:
+            return 0.0 if self.equal else math.copysign(math.inf, self.ours)
+        return self.ours / value - 1
 
     @property
     def equal(self) -> bool:

@@ -16,6 +16,7 @@ from experiments.reproduction.coverage import Coverage, Shown
 from experiments.reproduction.difference import Difference, come_out
 from experiments.reproduction.inventory import PAPERS
 from experiments.reproduction.training import Saving, savings
+from experiments.reproduction.two_measures import BothMeasures, both_measures
 
 __all__ = ["page_tables", "updated", "verdict"]
 
@@ -50,6 +51,7 @@ def page_tables(coverage: Coverage) -> dict[str, list[str]]:
         "training": _training(savings(coverage.rows)),
         "times": _times([one for one in found if one.kind == "time"]),
         "methods": _methods(capabilities(rows)),
+        "measures": _measures(both_measures(coverage.rows.get("forestcoll-figure14", ()))),
     }
 
 
@@ -77,8 +79,15 @@ def _summary(coverage: Coverage) -> list[str]:
         come_out(one for one in coverage.differences if one.kind == kind)
         for kind in ("theory", "derived")
     )
+    waits = [
+        f"{one.item.item} ({one.item.paper}, {one.item.of})"
+        for one in coverage.shown
+        if one.item.status == "waiting"
+    ]
+    waiting = f" Of all items {len(waits)} wait for a part of the toolkit: {', '.join(waits)}."
     return [
-        f"Of {len(coverage.shown)} items {said[0]}. Of the others {said[1]}. Of {printed} "
+        f"Of {len(coverage.shown)} items {said[0]}. Of the others {said[1]}."
+        f"{waiting if waits else ''} Of {printed} "
         f"printed numbers of theory {exact} come out to the last digit, and {derived} of "
         f"{following} that follow from what is printed. A number that several tables print counts "
         f"once here, and in each of their lines below."
@@ -188,6 +197,28 @@ def _methods(found: Sequence[Capability]) -> list[str]:
                 "" if one.beyond is None else f"{one.beyond} GPUs",
             ]
             for one in found
+        ),
+    )  # fmt: skip
+
+
+def _measures(found: Sequence[BothMeasures]) -> list[str]:
+    """A line for each network, with both shares of each method that made a schedule there."""
+    methods = list(dict.fromkeys(one.method for one in found))
+    shares = {(one.cluster, one.gpus, one.method): one for one in found}
+    return _table(
+        ["network", "GPUs", "optimum, GB/s", *(f"{m}: flowing, at its end" for m in methods)],
+        (
+            [
+                cluster, str(gpus), f"{optimum:.1f}",
+                *(
+                    f"{one.flowing:.0%}, {one.at_end:.0%}"
+                    if (one := shares.get((cluster, gpus, method))) else ""
+                    for method in methods
+                ),
+            ]
+            for cluster, gpus, optimum in dict.fromkeys(
+                (one.cluster, one.gpus, one.optimum_gb_s) for one in found
+            )
         ),
     )  # fmt: skip
 

@@ -12,7 +12,11 @@ import pytest
 from experiments.published import printed
 from experiments.reproduction.coverage import Coverage
 from experiments.reproduction.difference import may_be_stopped
-from experiments.reproduction.teccl_numbers import model_us
+from experiments.reproduction.printed_numbers import bfb_testbed
+from experiments.reproduction.printed_numbers.bfb_bounds import trees_allreduce_us
+from experiments.reproduction.printed_numbers.teccl_numbers import model_us
+from experiments.reproduction.printed_numbers.teccl_peers import leads_percent
+from experiments.reproduction.two_measures import both_measures
 from experiments.results.rows import Row, Status
 
 ROOT = Path(__file__).parents[2]
@@ -97,15 +101,194 @@ def share(part: float, digits: int) -> str:
 
 
 def figure_5(coverage: Coverage) -> list[str]:
-    """By epochs times their length, of TE-CCL the better ones."""
-    ahead = points = 0
-    for name in ("teccl-figures5-6-allgather", "teccl-figures5-6-all-to-all"):
-        for theirs in ok(coverage, name, method="taccl"):
-            of = {"topology": theirs.topology, "size_bytes": theirs.parameters["size_bytes"]}
-            ours = min(model_us(row) for row in ok(coverage, name, method="teccl", **of))
-            points += 1
-            ahead += ours < float(theirs.incumbent or 0)
-    return [f"TE-CCL is ahead of TACCL at {ahead} of {points} points"]
+    """By the finish and by epochs times their length, of TE-CCL the better epochs."""
+
+    def leads(measure: str) -> list[tuple[str, str, int, float]]:
+        return [
+            (collective, chassis, size, lead)
+            for collective in ("allgather", "all-to-all")
+            for chassis in ("dgx2", "ndv2")
+            for size, lead in leads_percent(
+                coverage.rows[f"teccl-figures5-6-{collective}"], chassis, measure
+            ).items()
+        ]
+
+    finish, epochs = leads("the finish"), leads("epochs")
+    assert all(lead > 0 for *_, size, lead in finish if size <= 10**6)
+    assert all(lead < 0 for *_, size, lead in finish if size >= 16 * 10**6)
+    largest = max(1 / (1 + lead / 100) - 1 for *_, lead in finish)
+    ahead = [sum(lead > 0 for *_, lead in its) for its in (finish, epochs)]
+    assert all(lead > 0 for collective, *_, lead in epochs if collective == "all-to-all")
+    behind = [(of, size, 1 / (1 + lead / 100) - 1) for _, of, size, lead in epochs if lead < 0]
+    on_dgx2 = [by for of, size, by in behind if of == "dgx2" and size >= 16 * 10**6]
+    ((size, on_ndv2),) = ((size, by) for of, size, by in behind if of == "ndv2")
+    assert (len(on_dgx2), size) == (len(behind) - 1, 4 * 10**6)
+    return [
+        f"TE-CCL is ahead of TACCL at {ahead[0]} of {len(finish)} points",
+        f"where TACCL is ahead by up to {percent(largest)}",
+        f"TE-CCL is ahead at {ahead[1]} of {len(epochs)} points",
+        f"by {share(min(on_dgx2), 0)} to {percent(max(on_dgx2))} (TE-CCL's search",
+        f"of 4 MB on NDv2, by {percent(on_ndv2)}",
+    ]
+
+
+def figure_14(coverage: Coverage) -> list[str]:
+    """Shares of the optimum of the peers, flowing and by their own end."""
+    found = {
+        (one.cluster, one.method, one.gpus): one
+        for one in both_measures(coverage.rows["forestcoll-figure14"])
+    }
+    on_a100 = {key[1:]: one for key, one in found.items() if key[0] == "dgx_a100"}
+    for (method, gpus), one in on_a100.items():
+        assert one.flowing > 0.98 or (method == "teccl" and gpus > 64), one
+        assert method != "taccl" or one.at_end >= on_a100[method, 16].at_end
+    for gpus in (16, 32, 64):
+        tree, teccl = found["mi250", "multitree", gpus], found["mi250", "teccl", gpus]
+        assert tree.flowing < teccl.flowing
+        assert tree.at_end < teccl.at_end
+    of = {key: percent(one.at_end) for key, one in on_a100.items()}
+    most = {name: max(gpus for method, gpus in of if method == name) for name in ("taccl", "teccl")}
+    assert (
+        max(gpus for cluster, name, gpus in found if (cluster, name) == ("mi250", "teccl")) == 128
+    )
+    rows = ok(coverage, "forestcoll-figure14", method="taccl")
+    assert max(row.generation_s or 0 for row in rows) < 180
+    return [
+        f"TACCL ends at {most['taccl']} GPUs",
+        f"at {most['teccl'] // 8} boxes of A100 and 8 of MI250",
+        f"TACCL has {of['taccl', 16]} of the optimum at 16 GPUs and {of['taccl', 256]} at 256",
+        f"TE-CCL {of['teccl', 16]} at 16, {of['teccl', 64]} at 64 and {of['teccl', 128]} at 128",
+        f"in steps it has {of['multitree', 16]} at 16 GPUs and {of['multitree', 1024]} at 1024",
+    ]
+
+
+def sccl_in_the_fewest_steps(coverage: Coverage) -> list[str]:
+    bfb = {row.topology: row for row in ok(coverage, "bfb-figure10", method="bfb")}
+    of_one = [
+        row
+        for row in ok(coverage, "bfb-figure10", method="sccl", chunks=1)
+        if not row.parameters.get("fewest_steps")
+    ]
+    more = max((row.steps or 0) / (bfb[row.topology].steps or 1) - 1 for row in of_one)
+    fewest = list(ok(coverage, "bfb-figure10", method="sccl", fewest_steps=True))
+    assert all(row.steps == bfb[row.topology].steps for row in fewest)
+    least = {
+        row.topology
+        for row in fewest
+        if (row.bandwidth_runtime or 2) <= (bfb[row.topology].bandwidth_runtime or 1) + 1e-9
+    }
+    reached = {row.topology for row in fewest}
+    return [
+        f"takes up to {percent(more)} more steps than the network's diameter",
+        f"attains them on {len(reached)} of {len(bfb)} networks",
+        f"and there BFB's T_B on {len(least)}",
+    ]
+
+
+def sccl_on_tori(coverage: Coverage) -> list[str]:
+    """Figure 11 of the BFB paper: which sweeps end, and T_B beside BFB's."""
+    ended: dict[str, list[Row]] = {}
+    for row in ok(coverage, "bfb-figure11", method="sccl", fewest_steps=True):
+        ended.setdefault(row.topology.removeprefix("torus:dims=").partition(",")[0], []).append(row)
+    assert {dims: len(its) for dims, its in ended.items()} == {"3x3x2": 4, "3x3x3": 2, "3x3x3x2": 1}
+    (four,) = (row for row in ended["3x3x2"] if row.parameters["chunks"] == 4)
+    (bfb,) = ok(coverage, "bfb-figure11", method="bfb", topology=four.topology)
+    assert four.steps == bfb.steps
+    above = (four.bandwidth_runtime or 0) / (bfb.bandwidth_runtime or 1) - 1
+    return [
+        f"4 chunks in {(four.steps or 0) // 2} steps a phase have T_B {percent(above, 1)} above"
+    ]
+
+
+def hosts_of_tori(coverage: Coverage) -> list[str]:
+    """Figure 11 of the BFB paper with the limit of the hosts: BFB beside the torus collective."""
+
+    def of(name: str, method: str) -> list[Row]:
+        its = ok(coverage, name, method=method)
+        return sorted(its, key=lambda row: row.gpus or 0)
+
+    def algbw(row: Row, size: str) -> float:
+        return float(row.sizes[size]["algbw_simulated_gb_s"])
+
+    hosts, free = of("bfb-figure11-hosts", "bfb"), of("bfb-figure11", "bfb")
+    tori = of("bfb-figure11-hosts", "torus")
+    assert [row.gpus for row in hosts] == [row.gpus for row in tori] == [18, 27, 54]
+    at_1gb = [f"{algbw(row, str(2**30)):.2f}" for row in hosts]
+    large = [str(2**power) for power in range(27, 31)]
+    leads = [
+        sum(algbw(ours, size) / algbw(theirs, size) for size in large) / len(large) - 1
+        for ours, theirs in zip(hosts, tori, strict=True)
+    ]
+    in_steps = [
+        (ours.algbw_in_steps_gb_s or 0) / (theirs.algbw_in_steps_gb_s or 1) - 1
+        for ours, theirs in zip(hosts, tori, strict=True)
+    ]
+    without = [algbw(row, str(2**30)) for row in free]
+    sccl = {
+        row.parameters["chunks"]: (row.bandwidth_runtime or 0) / (hosts[0].bandwidth_runtime or 1)
+        for row in ok(coverage, "bfb-figure11-hosts", method="sccl")
+        if row.gpus == 18
+    }
+    assert list(sccl) == [1, 3]
+    return [
+        f"{at_1gb[0]}, {at_1gb[1]} and {at_1gb[2]} GB/s on 18, 27 and 54 GPUs",
+        f"it is {min(without):.2f} to {max(without):.2f}",
+        "{:.0f}, {:.0f} and {:.0f} % at 128 MB and more".format(*(100 * x for x in leads)),
+        "BFB leads by {:.0f}, {:.0f} and {:.0f} %".format(*(100 * x for x in in_steps)),
+        f"3 chunks have T_B {percent(sccl[3] - 1, 1)} above BFB's. Four",
+    ]
+
+
+def servers_of_figure_6(coverage: Coverage) -> list[str]:
+    """Figure 6 of the BFB paper: computed and printed percentages."""
+    found: dict[tuple[str, str], list[tuple[float, str]]] = {}
+    for one in bfb_testbed.differences(coverage.rows):
+        pair, size = re.fullmatch(
+            r"time of (.*), allreduce of (\w+), \d+ servers", one.what
+        ).groups()  # type: ignore[union-attr]
+        found.setdefault((pair.replace(" below that of", ""), size), []).append(
+            (one.ours, one.printed)
+        )
+
+    def said(pair: str, size: str, printed_too: str = " %") -> str:
+        ours = [round(value) for value, _ in found[pair, size]]
+        ((_, shown), *_) = found[pair, size]
+        text = f"{min(ours)} to {max(ours)}" if len(ours) > 1 else f"{ours[0]}"
+        return f"{text} % at {size[:1]} {size[1:]} ({shown}{printed_too})"
+
+    best, ring, trees = (
+        "bfb shifted-ring", "shifted-bfb-ring shifted-ring", "bfb double-binary-tree"
+    )  # fmt: skip
+    assert [round(value) for value, _ in found[best, "1GB"]] == [0]
+    return [
+        f"{said(best, '1KB', ' % printed')}, {said(best, '1MB')}, none at 1 GB",
+        f"is {said(ring, '1KB').replace(' at', ' below ShiftedRing at')} and {said(ring, '1MB')}",
+        f"{said(trees, '1KB')}, {said(trees, '1MB')}, {said(trees, '1GB')}",
+    ]
+
+
+def ratios_of_table_4(coverage: Coverage) -> list[str]:
+    """Of 1024 nodes: the baselines' printed times over the least that is printed."""
+    del coverage
+    ring = next(
+        line for line in printed("bfb_topologies.csv")
+        if (line["table"], line["method"]) == ("4", "shifted-ring")
+    )["printed_allreduce_us"]  # fmt: skip
+    trees = next(
+        line for line in printed("bfb_bounds.csv") if line["bound"] == "double binary tree"
+    )["printed_allreduce_us"]
+    least = min(
+        float(line["printed_allreduce_us"])
+        for line in printed("bfb_topologies.csv")
+        if line["table"] == "4" and line["printed_allreduce_us"]
+    )
+    half = trees_allreduce_us(1024)
+    assert abs(float(trees) - 2 * half) < 0.01
+    return [
+        f"Its table 4, of 1024 nodes, has {float(trees) / least:.1f} and {float(ring) / least:.0f} "
+        f"times",
+        f"is printed as {trees} us. NCCL's two trees take {half:.1f} us, exactly half",
+    ]
 
 
 def lead_over_multitree(coverage: Coverage) -> list[str]:
@@ -210,9 +393,15 @@ def sizes_on_h100(coverage: Coverage) -> list[str]:
     ("page", "said"),
     [
         ("simulated-figures.md", sizes_on_h100),
+        ("simulated-figures.md", sccl_on_tori),
+        ("simulated-figures.md", hosts_of_tori),
         ("reproduction.md", all_to_alls_of_table_8),
         ("reproduction.md", buffers),
         ("reproduction.md", figure_5),
+        ("reproduction.md", figure_14),
+        ("reproduction.md", sccl_in_the_fewest_steps),
+        ("reproduction.md", servers_of_figure_6),
+        ("reproduction.md", ratios_of_table_4),
         ("reproduction.md", lead_over_multitree),
         ("reproduction.md", peers_on_tori_and_hypercubes),
         ("own-figures.md", faults),

@@ -1,7 +1,7 @@
 """A network as SCCL sees it: GPUs, and what a round can carry.
 
 Problem: bandwidths in chunks per round, and the bounds that follow.
-Input:   a topology of GPUs and direct links.
+Input:   a topology of GPUs and direct links, with shared capacities of several links if there are.
 Output:  a network, distances in it, the least steps and rounds a chunk for a set of roots.
 Cost:    a breadth-first search per root, and one run of the optimum.
 Source:  Cai et al., PPoPP 2021, section 3: the bandwidth relation, and lower bounds; there the
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -67,6 +67,11 @@ class Network:
     links: tuple[GpuLink, ...]
     groups: tuple[Group, ...]
 
+    @property
+    def alone(self) -> tuple[Group, ...]:
+        """The groups of a single link."""
+        return tuple(group for group in self.groups if len(group.links) == 1)
+
     @cached_property
     def into(self) -> tuple[tuple[GpuLink, ...], ...]:
         """The links into each GPU."""
@@ -118,14 +123,29 @@ def direct(topology: Topology) -> tuple[Network, Fraction]:
     check_size(topology)
     if not topology.links:
         raise UnsupportedError(f"unsupported: {topology.name} has no links")
-    scaled = topology.integer_capacities
-    capacity = scaled.capacity.tolist()
-    unit = math.gcd(*capacity)
     links = tuple((link.tail, link.head) for link in topology.links)  # all nodes are GPUs
+    limits: list[tuple[GpuLink, ...]] = [(ends,) for ends in links]
+    limits += [group.links for group in topology.shared]
+    bandwidths = [link.bandwidth_gb_s for link in topology.links]
+    bandwidths += [group.bandwidth_gb_s for group in topology.shared]
+    unit = _largest_unit(bandwidths)
     groups = tuple(
-        Group((link,), copies // unit) for link, copies in zip(links, capacity, strict=True)
+        Group(members, int(bandwidth / unit))
+        for members, bandwidth in zip(limits, bandwidths, strict=True)
     )
-    return Network(topology.num_compute, links, groups), Fraction(unit, scaled.denominator)
+    return Network(topology.num_compute, links, groups), unit
+
+
+def _largest_unit(bandwidths: Sequence[Fraction]) -> Fraction:
+    """Return the largest bandwidth of which all are multiples.
+
+    Examples
+    --------
+    >>> _largest_unit([Fraction(25, 8), Fraction(25, 2)])
+    Fraction(25, 8)
+    """
+    under = math.lcm(*(bandwidth.denominator for bandwidth in bandwidths))
+    return Fraction(math.gcd(*(int(bandwidth * under) for bandwidth in bandwidths)), under)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +179,31 @@ def bounds(topology: Topology, weights: tuple[int, ...]) -> Bounds:
     network, unit = direct(topology)
     roots = [rank for rank, weight in enumerate(weights) if weight]
     steps = _longest(topology, network, roots)
-    return Bounds(steps, optimum(topology, weights=weights).inverse_rate * unit)
+    by_cuts = optimum(topology, weights=weights).inverse_rate * unit
+    return Bounds(steps, max(by_cuts, _by_intake(network, roots)))
+
+
+def _by_intake(network: Network, roots: Sequence[int]) -> Fraction:
+    """Return the most chunks that a GPU takes in for each that its links bring in a round.
+
+    What its links bring is limited by the tightest of the groups that they are in, which a cut of
+    single links does not see.
+    """
+    brought = [0] * network.size
+    copies: dict[GpuLink, int] = {}
+    for group in network.alone:  # a link may have a limit besides its bandwidth
+        copies[group.links[0]] = min(copies.get(group.links[0], group.copies), group.copies)
+    for (_, head), number in copies.items():
+        brought[head] += number
+    over = [0] * network.size
+    for group in network.groups:
+        for gpu in {head for _, head in group.links}:
+            into = sum(copies[link] for link in group.links if link[1] == gpu)
+            over[gpu] = max(over[gpu], into - group.copies)
+    wanted = [sum(root != gpu for root in roots) for gpu in range(network.size)]
+    return max(
+        Fraction(chunks, brought[gpu] - over[gpu]) for gpu, chunks in enumerate(wanted) if chunks
+    )
 
 
 def bounds_of_pairs(topology: Topology) -> Bounds:
@@ -177,14 +221,14 @@ def bounds_of_pairs(topology: Topology) -> Bounds:
     network, _ = direct(topology)
     steps = _longest(topology, network, range(network.size))
     hops = sum(sum(network.distances(root).values()) for root in range(network.size))
-    copies = sum(group.copies for group in network.groups)
+    copies = sum(group.copies for group in network.alone)
     return Bounds(steps, max(Fraction(hops, copies), _tightest(network)))
 
 
 def _tightest(network: Network) -> Fraction:
     """Return the most chunks that leave a set of GPUs for each that its links carry in a round."""
     inside = _sets(network.size)
-    ends = [(*link, group.copies) for group in network.groups for link in group.links]
+    ends = [(*group.links[0], group.copies) for group in network.alone]
     tail, head, copies = np.array(ends).T
     carried = (inside[:, tail] & ~inside[:, head]) @ copies
     members = inside.sum(axis=1)

@@ -102,6 +102,7 @@ def generate(
     chunks: int = 1,
     steps: int | None = None,
     rounds: int | None = None,
+    fewest_steps: bool = False,
     root: str | int | None = None,
     symmetry: bool = True,
     limits: Limits | None = None,
@@ -121,6 +122,9 @@ def generate(
         has no use for them. With one of them the other is made the
         least that will do; with neither, S is the least for which R = S will do, as SCCL's least
         steps.
+    fewest_steps : bool
+        Makes S the network's diameter (the farthest distance from a root), and sweeps R upwards
+        until S steps do: the schedule of the lowest latency for so many chunks.
     root : str or int, optional
         Name or rank of a GPU, for a broadcast or reduce (rank 0 if not given); an allreduce with a
         root is a reduce and a broadcast.
@@ -134,7 +138,8 @@ def generate(
     UnsupportedError
         If there are switches, or no paths.
     InvalidParameterError
-        If C, S or R is not positive, R is less than S, or the root is not a GPU.
+        If C, S or R is not positive, R is less than S, the root is not a GPU, or both S and the
+        fewest steps are asked for.
     InfeasibleError
         If it is proved, by the lower bounds or by CP-SAT, that there is no such schedule.
     TimeLimitError
@@ -148,6 +153,9 @@ def generate(
     2
     """
     task = task_for(topology, collective, root)
+    if fewest_steps and steps is not None:
+        raise InvalidParameterError(f"sccl: {steps} steps and the fewest steps; ask for one")
+    steps = task.bounds.steps if fewest_steps else steps
     _check_numbers(chunks, steps, rounds)
     deadline = Deadline(limits or Limits())
     for tried_steps, tried_rounds in _candidates(task.bounds, chunks, steps, rounds):

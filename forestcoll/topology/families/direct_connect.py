@@ -1,16 +1,21 @@
-"""Direct-connect networks of two sides, and one pattern of its own.
+"""Direct-connect networks of two sides, of two trees, and one pattern of its own.
 
 Source: Efficient Direct-Connect Topologies for Collective Communications (NSDI 2025), table 9 and
-figure 19 (diamond), of whose links the figure alone tells; see there.
+figure 19 (diamond), of whose links the figure alone tells; see there. The two trees are its
+baseline "DBT", whose links it does not print: Sanders, Speck and Traff, "Two-tree algorithms for
+full bandwidth broadcast, reduction and scan" (2009), in the numbering of NCCL 2.4 and later.
 """
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families.family import family
+from forestcoll.topology.families.values import Count
 from forestcoll.topology.families.wiring import Degree, LinkBandwidth, directed, undirected
 
-__all__ = ["complete_bipartite", "diamond"]
+__all__ = ["above_in_binary_tree", "complete_bipartite", "diamond", "double_binary_tree"]
 
 
 @family
@@ -30,3 +35,38 @@ def diamond(bandwidth: LinkBandwidth = 1) -> TopologyBuilder:
     """
     heads = ((3, 7), (0, 4), (5, 7), (1, 2), (5, 6), (0, 6), (1, 2), (3, 4))
     return directed(8, ((x, y) for x, ends in enumerate(heads) for y in ends), bandwidth)
+
+
+def above_in_binary_tree(size: int) -> list[int]:
+    """Return what each number hangs from in NCCL's binary tree, -1 for the root 0.
+
+    A number that 2^i divides and no higher power of two hangs from that one of its neighbours at
+    the distance 2^i which 2^(i+1) divides and no higher power; if that is too large, from the lower
+    neighbour. So odd numbers are leaves, and the root has a single child.
+
+    Examples
+    --------
+    >>> above_in_binary_tree(5)
+    [-1, 2, 4, 2, 0]
+    """
+    above = [-1]
+    for number in range(1, size):
+        step = number & -number
+        parent = number - step if number & (2 * step) else number + step
+        above.append(parent if parent < size else number - step)
+    return above
+
+
+@family
+def double_binary_tree(
+    nodes: Annotated[int, Count("GPUs", minimum=2)], bandwidth: LinkBandwidth = 1
+) -> TopologyBuilder:
+    """Double binary tree: each GPU linked both ways to those above it in NCCL's two trees.
+
+    The second tree is the first one mirrored or, of an odd number of GPUs, shifted by one. A link
+    of both trees has twice the bandwidth.
+    """
+    above = above_in_binary_tree(nodes)
+    second = [*range(1, nodes), 0] if nodes % 2 else range(nodes - 1, -1, -1)
+    pairs = [(low, high) for low, high in enumerate(above) if high >= 0]
+    return undirected(nodes, [*pairs, *((second[a], second[b]) for a, b in pairs)], bandwidth)

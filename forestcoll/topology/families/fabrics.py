@@ -14,11 +14,13 @@ from forestcoll.topology.builder import TopologyBuilder, expect_size
 from forestcoll.topology.families.constants import GPUS_PER_DGX, H100_NIC, H100_NVSWITCH
 from forestcoll.topology.families.family import family
 from forestcoll.topology.families.machines import Nvls, NvswitchBandwidth, Sharp, nvswitch_box
-from forestcoll.topology.families.values import Amount, Count, Flag, Flags, Sizes
+from forestcoll.topology.families.values import Amount, Count, Either, Flag, Flags, Sizes
 from forestcoll.topology.families.wiring import LinkBandwidth, cube, directed, grid, undirected
 from forestcoll.topology.numbers import Exact, exact
 
 __all__ = ["complete", "fat_tree", "hypercube", "rail_optimized", "ring", "torus"]
+
+_AS_LINKS = "as-links"
 
 
 @family
@@ -41,11 +43,16 @@ def torus(
         bool | tuple[bool, ...],
         Flags("close each dimension into a ring, or those that are true; false leaves a mesh"),
     ] = True,
+    host_bandwidth: Annotated[
+        Exact | str,
+        Either(_AS_LINKS, Amount("GB/s of all links of a GPU together, in and out each")),
+    ] = _AS_LINKS,
 ) -> TopologyBuilder:
     """Torus, or mesh, of any number of dimensions.
 
     A dimension of length 1 adds no link. In one of length 2 the step forward and the wrapped
-    step back join the same pair: one link stands there, not two, whatever ``wrap`` says.
+    step back join the same pair: one link stands there, not two, whatever ``wrap`` says. A host
+    bandwidth is a shared capacity of the links out of each GPU, and another of those into it.
 
     Raises
     ------
@@ -65,6 +72,9 @@ def torus(
             if step < length or (wraps[axis] and length > 2):
                 forward = (*place[:axis], step % length, *place[axis + 1 :])
                 builder.link(names[place], names[forward], bandwidth)
+    for name in names.values() if host_bandwidth != _AS_LINKS and len(names) > 1 else ():
+        builder.share(f"{name} out", f"{name} -> *", host_bandwidth)
+        builder.share(f"{name} in", f"* -> {name}", host_bandwidth)
     return builder
 
 

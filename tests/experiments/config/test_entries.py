@@ -178,7 +178,8 @@ def test_simulations_assume_what_is_given(tmp_path: Path) -> None:
     entry = read_experiment(path).experiment.simulate
     assert entry is not None
     assert entry.model_dump() == {
-        "alpha_us": "9.6", "gamma_s_per_gb": 0, "sharing": "fair", "lockstep": False, "pieces": 4
+        "alpha_us": "9.6", "gamma_s_per_gb": 0, "constant_us": 0, "sharing": "fair",
+        "lockstep": False, "pieces": 4,
     }  # fmt: skip
 
 
@@ -189,6 +190,7 @@ def test_simulations_assume_what_is_given(tmp_path: Path) -> None:
         ("{alpha_us: -1}", "simulate.alpha_us is -1; it should be greater than or equal to 0"),
         ("{alpha_us: ten}", "simulate.alpha_us cannot be: alpha is 'ten', which is not a number"),
         ("{gamma_s_per_gb: 1e99}", "simulate.gamma_s_per_gb cannot be: gamma"),
+        ("{constant_us: '1e99'}", "simulate.constant_us cannot be: constant"),
         ("{sharing: fare}", "simulate.sharing is 'fare', an unknown value; did you mean \"fair\"?"),
         (
             "{pieces: 0}",

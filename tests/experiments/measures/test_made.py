@@ -41,6 +41,18 @@ def test_the_bandwidth_runtime_is_that_of_the_paper() -> None:
         assert made.bandwidth_runtime == Fraction(time)
 
 
+def test_the_bandwidth_runtime_counts_the_limit_of_a_host() -> None:
+    """On a torus of 3 x 3 with hosts of two of their four links BFB takes 8/9 M / B all the same.
+
+    B is what a host sends; every link carries the same in every step, so half of its bandwidth.
+    """
+    topology = load_topology("torus:dims=3x3,host_bandwidth=2")
+    made = Made(METHODS["bfb"].run(topology), topology, "allgather")
+    assert made.in_steps is not None
+    assert made.in_steps.time_s_per_gb == Fraction(8, 9) / 2
+    assert made.bandwidth_runtime == Fraction(8, 9)
+
+
 def test_parts_are_forests_or_steps() -> None:
     """One forest, two of an allreduce, none of steps; numbers are added up over them."""
     one, two, none = made("ring"), made("ring", collective="allreduce"), made("bruck")

@@ -36,6 +36,17 @@ def test_assumptions_are_read_from_plain_data() -> None:
         Assumptions.of({"alpha_us": -1})
 
 
+def test_a_constant_comes_on_top_of_every_run() -> None:
+    """The ring below, 30.375 us, and 21.6 us for the start of a kernel, not in the bound."""
+    found = simulated(pieces=1, constant_us="21.6").at(1000)
+    assert found is not None
+    assert found.time_s == pytest.approx(30.375e-6 + 21.6e-6)
+    assert simulated(constant_us="21.6").least_s(1000) == pytest.approx(20e-6)
+    assert Assumptions.of({"constant_us": "21.6"}).constant_us == Fraction(108, 5)
+    with pytest.raises(InvalidParameterError, match="constant is -1 us; it must be from 0"):
+        Assumptions.of({"constant_us": -1})
+
+
 def test_a_ring_takes_its_steps() -> None:
     """4 GPUs, 2 rings of halves of 500 bytes at 1 GB/s: 3 steps of 10 + 0.125 us in one piece."""
     found = simulated(pieces=1).at(1000)

@@ -42,6 +42,15 @@ def test_a_point_without_a_result_is_a_letter_not_a_gap() -> None:
     assert "limit" in {line.get_label() for line in times.get_lines()}
 
 
+def test_a_method_without_the_column_has_no_letters() -> None:
+    """A ring has no clock: its timeout is no letter of a figure of finishes; forestcoll's is."""
+    rows = [replace(row, algbw_at_finish_gb_s=300.0) for row in some_rows()[:3]]
+    rows[2] = replace(rows[2], status=Status.OUT_OF_MEMORY, algbw_at_finish_gb_s=None)
+    with style():
+        (axes,) = lines([*rows, *some_rows()[3:]], "algbw_at_finish_gb_s").axes
+    assert list(letters(axes)) == ["M"]
+
+
 def test_methods_that_cannot_do_a_panel_leave_it_to_those_that_can() -> None:
     """One without any result is in the legend alone; one with a result elsewhere is a note."""
     rows = some_rows()

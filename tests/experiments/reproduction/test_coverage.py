@@ -142,4 +142,4 @@ def test_all_that_theory_gives_and_most_of_what_software_gives_is_reproduced(
     assert software == Share(whole=5, to_the_limit=19, at_all=21, public=23, of=26)
     assert software.to_the_limit >= 0.7 * software.of
     theory = coverage.share(by_theory=True)
-    assert theory == Share(whole=29, to_the_limit=37, at_all=40, public=42, of=42)
+    assert theory == Share(whole=29, to_the_limit=38, at_all=41, public=43, of=43)

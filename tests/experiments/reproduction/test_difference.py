@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -28,6 +29,15 @@ def test_ours_is_equal_if_it_rounds_to_what_is_printed(
 def test_the_share_is_of_what_is_printed() -> None:
     assert Difference("EF5", "x", "200", 220.0).share == pytest.approx(0.1)
     assert printed_number("<0.01")[0] == 0.01
+
+
+def test_a_printed_zero_has_no_share() -> None:
+    """Nothing is a share of it: ours is equal (0.4 rounds to 0), or infinitely far off."""
+    assert [Difference("ET18", "x", "0", ours).share for ours in (0.4, 2, -2)] == [
+        0,
+        math.inf,
+        -math.inf,
+    ]
 
 
 def test_a_number_that_two_tables_print_counts_once() -> None:

@@ -40,6 +40,19 @@ def test_torus_by_hand():
     assert (topology.position_of["gpu0.0"], topology.position_of["gpu3.2"]) == (0, 11)
 
 
+def test_a_host_limits_all_links_of_its_gpu_each_way():
+    """Figure 11 of the BFB paper: on 3 x 3 x 2 five links of 25 Gb/s a GPU, 100 Gb/s a host."""
+    network = load_topology("torus:dims=3x3x2,bandwidth=25/8,host_bandwidth=25/2")
+    assert len(network.shared) == 2 * 18
+    limits = {group.name: group for group in network.shared}
+    gpu = network.nodes.index(next(n for n in network.nodes if n.name == "gpu0.0.0"))
+    assert [tail for tail, _ in limits["gpu0.0.0 out"].links] == [gpu] * 5
+    assert [head for _, head in limits["gpu0.0.0 in"].links] == [gpu] * 5
+    assert limits["gpu0.0.0 in"].bandwidth_gb_s == Fraction(25, 2)
+    assert load_topology("torus:dims=3x3x2").shared == ()
+    assert load_topology("torus:dims=1x1,host_bandwidth=1").shared == ()
+
+
 def test_a_torus_without_wrap_is_a_mesh():
     """4 x 3 mesh: 3 x 3 + 4 x 2 = 17 edges; the corner has 2."""
     topology = torus((4, 3), wrap=False)

@@ -37,7 +37,10 @@ def test_usage_and_defaults_can_be_shown():
     torus_family = FAMILIES["torus"]
     assert torus_family.usage == "torus:dims=..."
     shown = {p.name: (p.required, p.default_text) for p in torus_family.parameters}
-    assert shown == {"dims": (True, ""), "bandwidth": (False, "1"), "wrap": (False, "true")}
+    assert shown == {
+        "dims": (True, ""), "bandwidth": (False, "1"), "wrap": (False, "true"),
+        "host_bandwidth": (False, "as-links"),
+    }  # fmt: skip
     assert FAMILIES["paper_example"].usage == "paper_example"
 
 

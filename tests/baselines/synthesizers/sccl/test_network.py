@@ -63,6 +63,31 @@ def test_the_bounds_of_all_to_alls_by_hand() -> None:
         bounds_of_pairs(one_way())
 
 
+def test_a_shared_capacity_is_a_group_of_links() -> None:
+    """SCCL's bandwidth relation: b of the line may receive 15 GB/s in all, three units of 5.
+
+    The two links into b then are a group of three copies beside four and six of their own.
+    """
+    network, unit = direct(line().with_shared("b in", "* -> b", 15))
+    assert unit == 5
+    assert [(group.links, group.copies) for group in network.groups] == [
+        (((0, 1),), 4), (((1, 0),), 4), (((1, 2),), 6), (((2, 1),), 6), (((0, 1), (2, 1)), 3),
+    ]  # fmt: skip
+    assert len(network.alone) == 4
+
+
+def test_the_bound_counts_what_a_host_takes_in() -> None:
+    """Each of 3 x 3 x 2 takes in 17 chunks: 17/5 of a round over its links, 17/4 into its host.
+
+    On the line b takes in two chunks; with 5 GB/s into it, that is one unit, they take two rounds.
+    """
+    torus = "torus:dims=3x3x2,bandwidth=25/8"
+    assert bounds(load_topology(torus), (1,) * 18).rounds_per_chunk == Fraction(17, 5)
+    hosts = load_topology(f"{torus},host_bandwidth=25/2")
+    assert bounds(hosts, (1,) * 18) == Bounds(steps=3, rounds_per_chunk=Fraction(17, 4))
+    assert bounds(line().with_shared("b in", "* -> b", 5), (1, 1, 1)).rounds_per_chunk == 2
+
+
 def one_way() -> Topology:
     builder = TopologyBuilder()
     builder.arc(builder.gpu("a"), builder.gpu("b"), 1)

@@ -136,6 +136,40 @@ def test_least_rounds_for_given_steps() -> None:
     assert verify(generate(dgx1(), chunks=3, steps=2, rounds=5)).steps == 2
 
 
+@pytest.mark.parametrize(
+    ("name", "chunks", "steps", "rounds"),
+    [("hypercube:dimension=3", 2, 3, 5), ("torus:dims=4x4", 1, 4, 4), ("torus:dims=5x5", 1, 4, 6)],
+)
+def test_fewest_steps_are_the_diameter(name: str, chunks: int, steps: int, rounds: int) -> None:
+    """A step then lasts several rounds where steps of one round each would be more than needed.
+
+    2 * 7 chunks over 3 links of a 3-cube take 5 rounds, so 5 steps of one round; its diameter is 3.
+    24 chunks over 4 links of a torus of 5 x 5 take 6; its diameter is 2 + 2.
+    """
+    topology = load_topology(name)
+    fewest = generate(topology, chunks=chunks, fewest_steps=True)
+    assert verify(fewest).steps == steps
+    assert shard_rounds(fewest) == Fraction(rounds, chunks)
+    assert verify(generate(topology, chunks=chunks)).steps == rounds
+
+
+def test_a_host_may_take_in_less_than_its_links_bring() -> None:
+    """Three GPUs, all linked: one round. Hosts that take in one link's bandwidth need two."""
+    free = load_topology("complete:nodes=3")
+    hosts = free
+    for name in ("gpu0", "gpu1", "gpu2"):
+        hosts = hosts.with_shared(f"{name} in", f"* -> {name}", 1)
+    for network, rounds in ((free, 1), (hosts, 2)):
+        schedule = generate(network, fewest_steps=True)
+        assert verify(schedule).steps == 1
+        assert in_steps(schedule).time_s_per_gb * 3 == rounds
+
+
+def test_fewest_steps_and_a_number_of_steps_contradict() -> None:
+    with pytest.raises(InvalidParameterError, match="4 steps and the fewest steps; ask for one"):
+        generate(dgx1(), steps=4, fewest_steps=True)
+
+
 # --- other collectives --------------------------------------------------------------------------
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from experiments.published import printed
 from experiments.reproduction.coverage import Coverage
-from experiments.reproduction.forestcoll_numbers import differences
+from experiments.reproduction.printed_numbers.forestcoll_numbers import differences
 
 
 def test_all_that_follows_from_theory_comes_out(coverage: Coverage) -> None:

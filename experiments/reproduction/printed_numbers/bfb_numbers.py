@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from experiments.published import printed
-from experiments.reproduction import bfb_bounds
 from experiments.reproduction.difference import Difference, may_be_stopped
+from experiments.reproduction.printed_numbers import bfb_bounds
 from experiments.results.rows import Row, Status
 
 __all__ = ["differences"]

@@ -5,7 +5,7 @@ Input:   ``published/bfb_bounds.csv``.
 Output:  differences; times of an allreduce and an all-to-all in the units of table 4.
 Source:  Zhao et al. (NSDI 2025), tables 4 and 7 (degree 4, 10 us a hop, 1 MiB at 100 Gb/s). The
          links of the baselines are not printed; strides of 1 and 3, and NCCL's pair of trees, have
-         the printed times.
+         the printed times of all-to-alls.
 """
 
 from __future__ import annotations
@@ -19,7 +19,15 @@ from experiments.published import printed
 from experiments.reproduction.difference import Difference
 from lp.alltoall.closed_forms import degree_bound
 
-__all__ = ["BASELINES", "FEWEST", "all_to_all_us", "allreduce_us", "differences", "halves_rate"]
+__all__ = [
+    "BASELINES",
+    "FEWEST",
+    "all_to_all_us",
+    "allreduce_us",
+    "differences",
+    "halves_rate",
+    "trees_allreduce_us",
+]
 
 Pairs = Sequence[tuple[int, int]]
 
@@ -59,6 +67,33 @@ def differences() -> Iterator[Difference]:
             what = f"all-to-all, {line['bound']}, {nodes} nodes"
             time_us = all_to_all_us(nodes, float(rate))
             yield Difference(line["item"], what, line["printed_all_to_all_us"], time_us, "us")
+            if shown := line["printed_allreduce_us"]:
+                what = f"allreduce, {line['bound']}, {nodes} nodes"
+                yield Difference(line["item"], what, shown, trees_allreduce_us(nodes), "us")
+
+
+def trees_allreduce_us(nodes: int) -> float:
+    """Return the time of an allreduce of 1 MiB over NCCL's two trees, in the best number of pieces.
+
+    Each tree sums up half of the data and sends the sum back, up and down at once. With h levels
+    and k pieces in each tree this takes 2 h - 1 + k steps. In a step a link, which has a quarter of
+    the bandwidth, carries a k-th of half of the data. The k tried are the powers of two.
+    """
+    levels = max(_levels(tree.above) for tree in double_binary_tree(nodes))
+    pieces = (1 << power for power in range(20))
+    return min((2 * levels - 1 + k) * (_HOP_US + _MIB_US * _DEGREE / 2 / k) for k in pieces)
+
+
+def _levels(above: Sequence[int]) -> int:
+    """Return the most hops from a node to the root of its tree."""
+    hops: dict[int, int] = {-1: -1}
+
+    def of(node: int) -> int:
+        if node not in hops:
+            hops[node] = of(above[node]) + 1
+        return hops[node]
+
+    return max(map(of, range(len(above))))
 
 
 def _moore(line: Mapping[str, str], nodes: int) -> Iterator[Difference]:
