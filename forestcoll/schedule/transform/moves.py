@@ -143,6 +143,8 @@ def _by_path(
 def of_multicast(forest: MulticastForest) -> Plan:
     """Send every physical tree walk by walk.
 
+    A GPU keeps its own part of a sum, so that what loopback sends to the switch is not added there.
+
     Raises
     ------
     UnsupportedError
@@ -158,7 +160,7 @@ def of_multicast(forest: MulticastForest) -> Plan:
     tail, head = end_of[forest.walks.tail[walk]], end_of[forest.walks.head[walk]]
     amount = forest.multiplicity[batch]
     moves = _copies(chunk[batch], first[batch], amount, tail, head, walk, start)
-    moves = replace(moves, reduce=np.full(len(moves), forest.reduction))
+    moves = replace(moves, reduce=~forest.loopback & forest.reduction)
     return Plan(chunks, moves, forest.walks)
 
 
