@@ -329,7 +329,7 @@ METHODS = (
         source="NCCL NVLS (2.17 and later)",
         generate=generate,
         collectives=("allreduce", "allgather", "reduce-scatter"),
-        notes="between boxes without SHARP rings of our own; no loss in the switch (NCCL: 0.85)",
+        notes="rings between boxes without SHARP (NCCL: none); no loss in switches (NCCL: 0.85)",
     ),
     Method(
         name="nccl-nvls-tree",
@@ -337,6 +337,6 @@ METHODS = (
         source="NCCL NVLSTree (2.18 and later)",
         generate=generate_tree,
         collectives=("allreduce",),
-        notes="no loss in the switch (NCCL counts on 0.85 of the bandwidth)",
+        notes="no loss in switches (NCCL: 0.85)",
     ),
 )

@@ -208,7 +208,7 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
         "allreduce": Claim((*JOINED, "dgx_a100:boxes=3,ib_switches=2", "a dead NIC")),
     },
     "ring": dict.fromkeys(
-        GATHERING,
+        (*GATHERING, "broadcast", "reduce"),
         Claim(but("torus:dims=3x3,wrap=false")),
     ),
     "nccl-tree": {
