@@ -5,11 +5,13 @@ from fractions import Fraction
 
 import pytest
 
+from baselines import METHODS
 from baselines.building.loopback import with_loopback
 from forestcoll.errors import UnsupportedError
 from forestcoll.generate import generate_multicast
 from forestcoll.lowering import lower
 from forestcoll.schedule import MulticastForest, cost, in_steps, verify
+from forestcoll.schedule.export import export
 from forestcoll.topology import Topology, load_topology
 
 
@@ -63,3 +65,22 @@ def test_a_link_back_must_be_there() -> None:
     moved = MulticastForest(**{**vars(plain), "topology": one_way})
     with pytest.raises(UnsupportedError, match=r"no link from b0\.nvswitch to b0\.gpu0$"):
         with_loopback(moved, {switch})
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
+def test_what_is_exported_is_without(collective: str) -> None:
+    """The program of the same trees without it, transfer by transfer."""
+    plain = star(collective)
+    made = with_loopback(plain, {plain.topology.position_of["b0.nvswitch"]})
+    one, other = lower(plain), lower(made, loopback=False)
+    for name in ("chunk", "first", "amount", "tail", "head", "reduce", "first_need", "need"):
+        assert getattr(one, name).tolist() == getattr(other, name).tolist()
+    assert [one.paths.nodes(i) for i in one.path] == [other.paths.nodes(i) for i in other.path]
+
+
+def test_nvls_is_exported_to_the_switch_channels_of_mscclpp() -> None:
+    """As the instructions do: multimem.ld_reduce and multimem.st address all GPUs of the box."""
+    made = METHODS["nccl-nvls"].run(load_topology("dgx_h100:boxes=1"))
+    assert export(lower(made, loopback=False), "mscclpp", {}).text
+    with pytest.raises(UnsupportedError, match=r"without multicast$"):
+        export(lower(made), "mscclpp", {})
