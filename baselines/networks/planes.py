@@ -15,18 +15,19 @@ parallel to leaf and spine of another. They are in one box, and copy, add and st
 
 Over each link goes the share of its merged link that is its part of that one's bandwidth. So a
 load that fits the merged link fits the links, and the rate of a schedule is the same before and
-after. Where no selections do so exactly, switches stay as they are.
+after. Where no selections do so exactly, switches stay as they are, and so do those of which a
+shared capacity limits some links only.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 
-from forestcoll.topology.model import Link, NodeKind, Topology
+from forestcoll.topology.model import Link, NodeKind, SharedCapacity, Topology
 
 __all__ = ["Planes", "Selection", "find_planes"]
 
@@ -155,8 +156,18 @@ class _Merging:
             if place[e.tail] != place[e.head]
         ]
         nodes = tuple(topology.nodes[v] for v in kept)
-        self.merged = Topology(topology.name, nodes, tuple(links))
+        shared = tuple(
+            replace(group, links=self._ends_of(group))
+            for group in topology.shared
+            if self._ends_of(group)
+        )
+        self.merged = Topology(topology.name, nodes, tuple(links), shared)
         self.selections = self._select()
+
+    def _ends_of(self, group: SharedCapacity) -> tuple[tuple[int, int], ...]:
+        """The merged links of a shared capacity."""
+        ends = {(self.place[tail], self.place[head]) for tail, head in group.links}
+        return tuple(sorted((tail, head) for tail, head in ends if tail != head))
 
     def _select(self) -> tuple[Selection, ...]:
         """Cut the traffic wherever the switch of some set changes."""
@@ -209,6 +220,17 @@ class _Merging:
                 and merged.latency_us == link.latency_us
             ):
                 wrong.update(*(self.sets.get(end, ()) for end in ends))
+        return wrong | self._limited_in_part()
+
+    def _limited_in_part(self) -> set[int]:
+        """Switches of merged links of which a shared capacity holds some and not all."""
+        wrong: set[int] = set()
+        for group in self.topology.shared:
+            members, merged = set(group.links), set(self._ends_of(group))
+            for link in self.topology.links:
+                ends = self.place[link.tail], self.place[link.head]
+                if ends in merged and (link.tail, link.head) not in members:
+                    wrong.update(*(self.sets.get(end, ()) for end in ends))
         return wrong
 
 

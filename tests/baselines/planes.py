@@ -31,4 +31,16 @@ def split(topology: Topology, parts: Sequence[int], *names: str) -> Topology:
         for link in topology.links
         for i, part in enumerate(parts)
     ]
-    return Topology(f"{topology.name} in {len(parts)} planes", tuple(nodes), tuple(links))
+    shared = [
+        replace(
+            group,
+            links=tuple(
+                (place[tail][i % len(place[tail])], place[head][i % len(place[head])])
+                for tail, head in group.links
+                for i in range(len(parts))
+            ),
+        )
+        for group in topology.shared
+    ]
+    name = f"{topology.name} in {len(parts)} planes"
+    return Topology(name, tuple(nodes), tuple(links), tuple(shared))

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from baselines import METHODS
 from baselines.networks.planes import Planes, find_planes
 from forestcoll import optimum
+from forestcoll.schedule import cost, verify
 from forestcoll.topology import Link, Topology, TopologyBuilder, load_topology
 from tests.baselines.planes import split
 
@@ -174,6 +176,22 @@ def test_what_no_selection_gives_stays_apart() -> None:
         builder.link(leaves[2][plane], leaves[0][1 - plane], 2)
     topology = builder.build("twisted")
     assert find_planes(topology).merged is topology
+
+
+def test_what_limits_all_planes_limits_the_merged_link() -> None:
+    """And what limits a GPU's links to one of two planes keeps them apart."""
+    whole = box(1, 3, gpus=4)
+    both = whole.with_shared("copy engine", ["gpu0 -> nvswitch0", "gpu0 -> nvswitch1"], 2)
+    planes = find_planes(both)
+    (group,) = planes.merged.shared
+    assert (group.name, group.links, group.bandwidth_gb_s) == ("copy engine", ((1, 0),), 2)
+    made = METHODS["ring"].run(both)
+    verify(made)
+    assert made.topology.shared == both.shared
+    assert cost(made).busiest_link == ("copy engine",)
+    assert cost(made).algbw_gb_s == Fraction(2 * 4, 3)
+    one = whole.with_shared("half duplex", ["gpu0 -> nvswitch0", "nvswitch0 -> gpu0"], 1)
+    assert find_planes(one).merged is one
 
 
 @settings(max_examples=40, deadline=None)
