@@ -106,6 +106,7 @@ def run_method(
         "algbw_at_finish_gb_s": None if finish is None else 1 / finish,
         "busiest_link": " -> ".join(found.busiest_link),
         "verified": True,
+        "differences": METHODS[name].notes or None,
         "generation_s": elapsed,
         "file": output,
     }

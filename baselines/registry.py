@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from types import MappingProxyType
 
+from baselines.building.over_planes import on_planes
 from baselines.interface.method import Method
 
 __all__ = ["METHODS", "MODULES"]
@@ -42,7 +44,7 @@ def _collected() -> dict[str, Method]:
         for method in import_module(module).METHODS:
             if method.name in found:
                 raise ValueError(f"{module} names a second method {method.name!r}")
-            found[method.name] = method
+            found[method.name] = replace(method, generate=on_planes(method.generate))
     return found
 
 

@@ -48,6 +48,9 @@ _NCCL = {
     "NCCL NVLS tree": "nccl-nvls-tree",
 }
 
+_SEND_RECV = "NCCL send/recv", "direct"
+"""NCCL's all-to-all: a send to every GPU, and a receive from it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rate:
@@ -64,6 +67,8 @@ class Rate:
         Of the bound of its model.
     note : str
         What proves a bound, or why there is no rate.
+    differences : str
+        From what a baseline reimplements.
     """
 
     what: str
@@ -71,6 +76,7 @@ class Rate:
     busbw_gb_s: Fraction | None
     share: Fraction | None
     note: str
+    differences: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +158,8 @@ def expected(
     best = _forestcoll(topology, collective, root)
     bounds = _bounds(topology, collective, root, best.algbw_gb_s or Fraction(0))
     limit = max((one.algbw_gb_s for one in bounds if one.algbw_gb_s is not None), default=None)
-    rates = [best, *(_nccl(name, topology, collective) for name in _NCCL)]
+    nccl = [_SEND_RECV] if collective == "all-to-all" else [*_NCCL.items()]
+    rates = [best, *(_method(what, name, topology, collective, root) for what, name in nccl)]
     return Expected(
         topology=topology,
         collective=collective,
@@ -216,7 +223,7 @@ def _bounds(
 def _forestcoll(topology: Topology, collective: str, root: str | int | None) -> Rate:
     """Return the rate of ForestColl's schedule, verified; all-to-alls are of a linear program."""
     if collective == "all-to-all":
-        return _method("linear program", "all-to-all-lp", topology, collective)
+        return _method("linear program", "all-to-all-lp", topology, collective, None)
     at = root if collective in _ROOTED else None
     made: AnySchedule
     if any(node.multicast for node in topology.nodes):
@@ -229,21 +236,21 @@ def _forestcoll(topology: Topology, collective: str, root: str | int | None) -> 
     return _rate("ForestColl", topology, collective, cost(made).algbw_gb_s)
 
 
-def _nccl(name: str, topology: Topology, collective: str) -> Rate:
-    return _method(name, _NCCL[name], topology, collective)
-
-
-def _method(what: str, name: str, topology: Topology, collective: str) -> Rate:
+def _method(
+    what: str, name: str, topology: Topology, collective: str, root: str | int | None
+) -> Rate:
     """Return the rate of a peer's schedule, verified, or why it has none."""
     method: Method = METHODS[name]
     if collective not in method.collectives:
         return _rate(what, topology, collective, None, f"has no {collective}")
     try:
-        made = method.run(topology, collective, {})
+        made = method.run(topology, collective, {} if root is None else {"root": root})
     except ForestCollError as error:
         return _rate(what, topology, collective, None, str(error))
     verify(made)
-    return _rate(what, topology, collective, cost(made).algbw_gb_s)
+    return replace(
+        _rate(what, topology, collective, cost(made).algbw_gb_s), differences=method.notes
+    )
 
 
 def _cuts(topology: Topology, collective: str, root: str | int | None) -> tuple[Cut, ...]:

@@ -69,6 +69,7 @@ def _document(found: Expected, sizes: Sequence[int]) -> dict[str, Any]:
             "busbw_gb_s": one.busbw_gb_s,
             "share_of_the_bound": one.share,
             "note": one.note or None,
+            "differences": one.differences or None,
         }
 
     return {
@@ -95,6 +96,9 @@ def _lines(found: Expected, sizes: Sequence[int]) -> list[str]:
         f"{'':30} {'algbw':>9} {'busbw':>9}  of bound",
     ]
     lines += [_line(one) for one in (*found.bounds, *found.rates)]
+    different = [one for one in found.rates if one.differences]
+    lines += ["", "Differences from their source"] if different else []
+    lines += [f"  {one.what}: {one.differences}" for one in different]
     two = found.collective == "allreduce"
     lines += ["", "The bottleneck cuts of its two phases" if two else "What binds"]
     for cut in found.cuts:

@@ -40,7 +40,9 @@ from forestcoll.schedule.unsupported import not_taken
 __all__ = ["lower"]
 
 
-def lower(schedule: AnySchedule | StepSchedule | FlowSchedule, pieces: int = 1) -> Program:
+def lower(
+    schedule: AnySchedule | StepSchedule | FlowSchedule, pieces: int = 1, *, loopback: bool = True
+) -> Program:
     """Write a schedule as a program.
 
     Parameters
@@ -50,11 +52,14 @@ def lower(schedule: AnySchedule | StepSchedule | FlowSchedule, pieces: int = 1) 
     pieces : int
         How many equal windows to cut every chunk into. Transfers are cut at their borders, so that
         one window is passed on while the next one comes in.
+    loopback : bool
+        Whether to write down what goes back over a switch to where it is already, as simulations
+        need it. What is exported is without: the instructions of the hardware do that themselves.
 
     Returns
     -------
     Program
-        Its loads are those of the schedule, link by link.
+        Its loads are those of the schedule, link by link, with loopback.
 
     Raises
     ------
@@ -70,7 +75,7 @@ def lower(schedule: AnySchedule | StepSchedule | FlowSchedule, pieces: int = 1) 
         raise InvalidParameterError(
             f"a schedule cannot be cut into {pieces} pieces; take 1 or more"
         )
-    plan = in_windows(_plan(schedule), pieces)
+    plan = in_windows(_plan(schedule, loopback), pieces)
     moves, first_need, need = with_needs(plan.moves, schedule.topology)
     clock = schedule.clock if isinstance(schedule, StepSchedule) else None
     return Program(
@@ -102,19 +107,19 @@ def _weights(schedule: AnySchedule | StepSchedule | FlowSchedule) -> tuple[int, 
     return schedule.weights
 
 
-def _plan(schedule: AnySchedule | StepSchedule | FlowSchedule) -> Plan:
+def _plan(schedule: AnySchedule | StepSchedule | FlowSchedule, loopback: bool) -> Plan:
     if isinstance(schedule, StepSchedule):
         return of_steps(schedule)
     if isinstance(schedule, FlowSchedule):
         return of_flows(schedule)
     if isinstance(schedule, Allreduce):
-        return _both(_of_trees(schedule.reduce), _of_trees(schedule.gather))
-    return _of_trees(schedule)
+        return _both(*(_of_trees(phase, loopback) for phase in schedule.phases))
+    return _of_trees(schedule, loopback)
 
 
-def _of_trees(forest: AnyForest) -> Plan:
+def _of_trees(forest: AnyForest, loopback: bool) -> Plan:
     if isinstance(forest, MulticastForest):
-        return of_multicast(forest)
+        return of_multicast(forest, loopback=loopback)
     if not isinstance(forest, Forest | FactoredForest):
         raise not_taken("lower", forest)
     return of_forest(expand(forest))

@@ -9,11 +9,15 @@ Source:  NCCL 2.17 (NVLS in a box), 2.18 (NVLS tree, NVLS with SHARP) and later 
          Reimplemented from descriptions; no code of it.
 
 Within a box the data is cut into slices, one a rail, which the switch adds up for the head of the
-rail, a GPU with a NIC, and copies from there to all. Between boxes, NVLS: the heads of a rail are
-joined through SHARP, if all switches between them are marked, with the boxes in turn as its root;
-else they make a ring, which sums up and hands on (``between="ring"``). NVLS tree: a double binary
-tree over the heads of a rail, as in ``nccl_tree``, each tree with half of the slice; two or more
-boxes, allreduce alone; SHARP is not used. Switches that are marked beyond these do not copy.
+rail, a GPU with a NIC, and copies from there to all; the head's own part passes the switch too
+(``loopback``). So in a box of n GPUs an allreduce has n / (n + 1) of a GPU's bandwidth, and an
+allgather or reduce-scatter all of it, where rings have n / (n - 1).
+
+Between boxes, NVLS: the heads of a rail are joined through SHARP, if all switches between them are
+marked, with the boxes in turn as its root; else they make a ring, which sums up and hands on
+(``between="ring"``). NVLS tree: a double binary tree over the heads of a rail, as in ``nccl_tree``,
+each tree with half of the slice; two or more boxes, allreduce alone; SHARP is not used. Switches
+that are marked beyond these do not copy.
 
 A GPU that is no head sends its shard of an allgather over all rails alike, in an allreduce no slice
 is its own. So with dead NICs there are fewer rails (``rails``).
@@ -26,13 +30,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
 from baselines.building.binary_trees import double_binary_tree
 from baselines.building.equal_trees import forest_of
+from baselines.building.loopback import with_loopback
 from baselines.building.phases import collect
 from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
@@ -121,7 +126,7 @@ def generate_tree(
     check_size(topology)
     boxes = gpus_by_box(topology)
     if len(boxes) == 1:
-        _copying(topology, boxes, sharp=False)  # refused where nccl-nvls is no way out either
+        _inside(topology, boxes)  # refused where nccl-nvls is no way out either
         raise UnsupportedError(
             f"unsupported: {topology.name} is a single box, which has no tree; use nccl-nvls"
         )
@@ -142,7 +147,8 @@ def _best(
     if rails is not None and rails < 1:
         raise InvalidParameterError(f"rails is {rails}; it takes at least one")
     boxes = gpus_by_box(topology)
-    copying = _copying(topology, boxes, sharp=sharp)
+    inside = _inside(topology, boxes)
+    copying = _copying(topology, inside | set(topology.switches if sharp else ()))
 
     def spread(network: Topology, starts: Starts) -> Forest:
         router = _router(network)
@@ -157,7 +163,7 @@ def _best(
         except UnsupportedError as error:
             refused.append(error)
         else:
-            made.append(_on(found, topology))
+            made.append(_on(found, topology, inside))
     if not made:
         raise refused[0]
     return made[0] if len(made) == 1 else min(made, key=lambda way: cost(way).time_s_per_gb)
@@ -168,18 +174,23 @@ def _router(network: Topology) -> Router:
     return Router(switched(network, needless=True)[-1])
 
 
-def _copying(topology: Topology, boxes: list[list[int]], *, sharp: bool) -> Topology:
-    """The network in which only those switches copy that NVLS uses: of boxes, or with SHARP all."""
-    router, used = _router(topology), set(topology.switches if sharp else ())
+def _inside(topology: Topology, boxes: list[list[int]]) -> set[int]:
+    """The marked switches of boxes that NVLS uses."""
     if all(len(box) == 1 for box in boxes):
         raise UnsupportedError(
             f"unsupported: NVLS in {topology.name}, whose boxes have one GPU each"
         )
+    router, used = _router(topology), set[int]()
     for gpus in (box for box in boxes if len(box) > 1):
         joining = _joining(router, gpus)
         used |= joining
         if not joining:
             raise UnsupportedError(f"unsupported: {_no_switch(router, gpus)}")
+    return used
+
+
+def _copying(topology: Topology, used: Collection[int]) -> Topology:
+    """The network in which only these switches copy."""
     nodes = tuple(
         replace(node, multicast=node.multicast and position in used)
         for position, node in enumerate(topology.nodes)
@@ -198,20 +209,23 @@ def _no_switch(router: Router, gpus: Sequence[int]) -> str:
     ]
     if beside:
         return (
-            f"NVLS is laid over one switch of a box here; {len(beside)} marked multicast, "
-            f"{beside[0]} to {beside[-1]}, join {those} side by side (describe them as one)"
+            f"NVLS is laid over one switch of a box here; {those} are joined by several side by "
+            f"side, {beside[0]} among them, which count as one only where all GPUs are linked to "
+            f"them in one proportion"
         )
     return f"NVLS needs a switch marked multicast that joins all GPUs of a box; none joins {those}"
 
 
 def _on(
-    made: MulticastForest | Allreduce[MulticastForest], topology: Topology
+    made: MulticastForest | Allreduce[MulticastForest], topology: Topology, inside: Collection[int]
 ) -> MulticastForest | Allreduce[MulticastForest]:
-    """The same trees on the network with all its marks."""
+    """The same trees on the network with all its marks, own parts through the switches of boxes."""
     if isinstance(made, Allreduce):
-        reduce, gather = (replace(phase, topology=topology) for phase in made.phases)
+        reduce, gather = (
+            with_loopback(replace(phase, topology=topology), inside) for phase in made.phases
+        )
         return Allreduce(reduce, gather)
-    return replace(made, topology=topology)
+    return with_loopback(replace(made, topology=topology), inside)
 
 
 def _joining(router: Router, gpus: Iterable[int]) -> set[int]:
@@ -315,7 +329,7 @@ METHODS = (
         source="NCCL NVLS (2.17 and later)",
         generate=generate,
         collectives=("allreduce", "allgather", "reduce-scatter"),
-        notes="switches marked multicast only; a GPU's own part skips the switch",
+        notes="rings between boxes without SHARP (NCCL: none); no loss in switches (NCCL: 0.85)",
     ),
     Method(
         name="nccl-nvls-tree",
@@ -323,6 +337,6 @@ METHODS = (
         source="NCCL NVLSTree (2.18 and later)",
         generate=generate_tree,
         collectives=("allreduce",),
-        notes="switches marked multicast only; a GPU's own part skips the switch",
+        notes="no loss in switches (NCCL: 0.85)",
     ),
 )

@@ -2,7 +2,8 @@
 
 Problem: an allgather by rings that enter and leave each box once and load all NICs alike.
 Input:   a topology; the number of rings R.
-Output:  R trees per root, each the path around one ring from the root.
+Output:  R trees per root, each the path around one ring from the root; of a broadcast those of its
+         root, which is how NCCL broadcasts, and of a reduce the same backwards.
 Cost:    R N logical links, and the searches of ``ring_layout``.
 Source:  NCCL's rings (its graph search and connection code): per channel a chain of the GPUs of
          each box, the chains of one channel joined across boxes. Reimplemented from descriptions
@@ -42,6 +43,7 @@ from baselines.networks.ring_layout import Layout, Ring, lay_all
 from baselines.networks.switch_paths import Router, build_forest, check_size
 from baselines.networks.switched import switched
 from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.cost.measures import cost
 from forestcoll.schedule.forest import Forest
@@ -56,6 +58,7 @@ def generate(
     *,
     rings: int | None = None,
     both_ways: bool = False,
+    root: str | int | None = None,
 ) -> Forest | Allreduce[Forest]:
     """Lay the rings and return their paths as trees.
 
@@ -63,45 +66,56 @@ def generate(
     ----------
     topology : Topology
     collective : str
-        "allgather", "reduce-scatter" or "allreduce".
+        "allgather", "reduce-scatter", "allreduce", "broadcast" or "reduce".
     rings : int, optional
         Number of rings R, each with 1/R of the data; if not given, one per GPU of the largest
         box; in a single box or where there are no boxes, what takes least time (see above). Equal
         rings become one of higher multiplicity.
     both_ways : bool
         Whether there is a ring backwards for each of them, 2 R in all.
+    root : str or int, optional
+        Name or rank of a GPU: of a broadcast or reduce, the first GPU if not given. The rings are
+        the same as without.
 
     Raises
     ------
     InvalidParameterError
-        If R is not positive.
+        If R is not positive, there is no such root, or the collective takes none.
     UnsupportedError
         If switches or direct links lead from no GPU to the next; both ways,
         if some link is not as wide backwards.
     """
-    return collect(partial(_gather, rings=rings, both_ways=both_ways), topology, collective)
+    rooted = collective in ("broadcast", "reduce")
+    if root is not None and not rooted:
+        raise InvalidParameterError(f"ring takes no root for {collective}; it does for broadcast")
+    weights = weights_for(topology, collective, root=root or 0) if rooted else ()
+    spread = partial(_gather, rings=rings, both_ways=both_ways, weights=weights)
+    return collect(spread, topology, collective)
 
 
-def _gather(topology: Topology, rings: int | None, both_ways: bool) -> Forest:
+def _gather(
+    topology: Topology, rings: int | None, both_ways: bool, weights: tuple[int, ...]
+) -> Forest:
     laid = _lay(topology, rings)
     if both_ways:
         laid = replace(laid, rings=laid.rings + _backwards(topology, laid.rings))
-    return _along(topology, laid)
+    return _along(topology, laid, weights)
 
 
-def _along(topology: Topology, laid: _Laid) -> Forest:
-    """Return the paths around the rings from every root."""
+def _along(topology: Topology, laid: _Laid, weights: tuple[int, ...] = ()) -> Forest:
+    """Return the paths around the rings from every root, or from those that have a weight."""
     size, rank_of = topology.num_compute, topology.rank_of
+    roots = np.flatnonzero(weights or (1,) * size).astype(np.int32)
     count: dict[Ring, int] = {}
     for ring in laid.rings:
         start = ring.index(topology.compute[0])
         ring = tuple(rank_of[gpu] for gpu in ring[start:] + ring[:start])
         count[ring] = count.get(ring, 0) + 1
 
-    parent = np.empty((len(count), size, size), dtype=np.int32)
+    parent = np.empty((len(count), len(roots), size), dtype=np.int32)
     trees: dict[tuple[int, int], int] = {}
     for ring, copies, rows in zip(count, count.values(), parent, strict=True):
-        rows[:] = _parents(ring, size)
+        rows[:] = _parents(ring, size)[roots]
         tail, crossed = np.unique(rows * np.int64(size) + np.arange(size), return_counts=True)
         for link, shards in zip(tail.tolist(), crossed.tolist(), strict=True):
             if link >= 0:
@@ -110,10 +124,11 @@ def _along(topology: Topology, laid: _Laid) -> Forest:
     return build_forest(
         topology,
         "ring",
-        root=np.tile(np.arange(size, dtype=np.int32), len(count)),
-        multiplicity=np.repeat(np.array(list(count.values()), dtype=np.int64), size),
+        root=np.tile(roots, len(count)),
+        multiplicity=np.repeat(np.array(list(count.values()), dtype=np.int64), len(roots)),
         parent=parent.reshape(-1, size),
         paths=Router(laid.network).carry(trees),
+        weights=weights,
     )
 
 
@@ -220,7 +235,7 @@ METHODS = (
         summary="rings through all boxes, one per NIC",
         source="NCCL and RCCL ring",
         generate=generate,
-        collectives=GATHERING,
+        collectives=(*GATHERING, "broadcast", "reduce"),
         notes="direct links (xGMI): rings are searched for, not RCCL's hand-made ones",
         libraries=("networkx",),
     ),

@@ -1,7 +1,8 @@
 """What several methods need to know of a network.
 
 To read: ``boxes``, ``switch_paths`` (how data gets from GPU to GPU through switches),
-``forwarding`` (and through GPUs); what becomes of switches, ``switched``, ``switch_free``,
-``unwinding``; where rings and trees lie, ``hamiltonian``, ``ports``, ``ring_layout``, ``own_nics``,
-``gates``, ``ring_gates``, ``rails``; ``torus_grid``.
+``forwarding`` (and through GPUs); ``planes`` (switches side by side, merged into one); what
+becomes of switches, ``switched``, ``switch_free``, ``unwinding``; where rings and trees lie,
+``hamiltonian``, ``ports``, ``ring_layout``, ``own_nics``, ``gates``, ``ring_gates``, ``rails``;
+``torus_grid``.
 """

@@ -202,7 +202,7 @@ class Bundling:
         assert part.schedule is not None
         schedule = read_schedule(part.schedule)
         verify(schedule)
-        program = lower(schedule)
+        program = lower(schedule, loopback=False)
         sizes = dict(zip(_SIZES, (part.first_bytes, part.last_bytes), strict=True))
         options = {**self._options, **(sizes if self._in_file else {})}
         try:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from baselines.registry import METHODS
 from experiments.measures.declared import EXACT, MEASURES, reading_order
 from experiments.measures.measure import Measure, duration
 from experiments.results.grid import Grid
@@ -88,11 +89,17 @@ def _lost(row: Row, folder: Path) -> str:
 
 
 def notes(rows: Sequence[Row]) -> list[str]:
-    """Say, once each, what could not be simulated."""
+    """Say, once each, what was not simulated, and how baselines differ from their sources."""
     said = {
         f"not simulated: {row.series} on {row.topology}: {row.unsimulated}": None
         for row in rows
         if row.unsimulated
+    }
+    made = {row.method for row in rows if row.status is Status.OK}
+    said |= {
+        f"differs from its source: {name}: {method.notes}": None
+        for name, method in METHODS.items()
+        if name in made and method.notes
     }
     return list(said)
 

@@ -175,7 +175,8 @@ def _checked(schedule: object) -> Forest | MulticastForest:
 def _parents(forest: Forest | MulticastForest, batch: int) -> dict[int, int]:
     """Return the node above each node of a tree but the root, by positions in the topology."""
     if isinstance(forest, MulticastForest):
-        walk = forest.walk[forest.first_walk[batch] : forest.first_walk[batch + 1]]
+        entries = slice(int(forest.first_walk[batch]), int(forest.first_walk[batch + 1]))
+        walk = forest.walk[entries][~forest.loopback[entries]]
         near, far = (end[walk].tolist() for end in forest.ends())
         return dict(sorted(zip(far, near, strict=True)))
     gpus = forest.topology.compute

@@ -67,7 +67,7 @@ def execute_schedule(
     schedule = read_schedule(file)
     _expect_ranks(file, ranks, schedule.topology.num_compute)
     verify(schedule)
-    program = lower(schedule, pieces)
+    program = lower(schedule, pieces, loopback=False)
     found = execute(
         program,
         backend=backend,

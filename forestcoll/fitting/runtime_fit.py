@@ -170,7 +170,7 @@ def fitting(
     'k = 2 is the fastest of 1 to 2 that fits, with 2.66667 GB/s instead of 2.66656'
     """
     check_seconds(seconds, "the time to find what fits")
-    program = lower(schedule)
+    program = lower(schedule, loopback=False)
     tried: list[str] = []
     words, least = "", dict(options)
     for changed, relaxed in FORMATS[name].relaxed(program, options):
@@ -216,7 +216,7 @@ class _Search:
         return best and replace(best, tried_k=self.last_k, is_fastest=fastest)
 
     def _tried(self, k: int, forest: Forest | Allreduce[Forest]) -> Fit | None:
-        program = lower(forest)
+        program = lower(forest, loopback=False)
         exported = _exported(program, self._name, self._options)
         if exported is None:
             return None

@@ -7,6 +7,11 @@ unit that enters a forwarding node leaves it once, on the same walk.
 
 In a reduction the walks run the other way: every node but the root sends what it has added up
 once, and a marked switch adds as a GPU does.
+
+NVLS sends more than that: a switch copies to all GPUs of its box, the sender included, and adds
+what all of them have, the receiver of the sum included. A walk from a switch back to a GPU that
+sends to it in the same tree is *loopback*; in a reduction, one from a GPU to the switch that sends
+it the sum. Loopback loads its links and is no part of the tree.
 """
 
 from __future__ import annotations
@@ -151,6 +156,23 @@ class MulticastForest(TreeFlow):
         np.add.at(load, place, np.repeat(over, np.diff(self.walks.first_node) - 1))
         return tuple(load.tolist())
 
+    @property
+    def loopback(self) -> npt.NDArray[np.bool_]:
+        """Whether each entry of ``walk`` leads back over a switch to where the data are already.
+
+        In its tree there is a walk the other way: from the GPU to the switch.
+        """
+        near, far = (end.astype(np.int64) for end in self.ends())
+        size = len(self.topology.nodes)
+        is_switch = np.array([node.is_switch for node in self.topology.nodes], dtype=bool)
+        there, back = near * size + far, far * size + near
+        leads_back = is_switch[near] & ~is_switch[far] & np.isin(back, there)
+        if not leads_back.any():
+            return np.zeros(len(self.walk), dtype=np.bool_)
+        batch = np.repeat(np.arange(self.num_batches), np.diff(self.first_walk)) * size**2
+        found = np.isin(batch + back[self.walk], batch + there[self.walk])
+        return np.asarray(leads_back[self.walk] & found)
+
     def depths(self, *, links: bool = False) -> npt.NDArray[np.int32]:
         """Walks from the root to the far end of each walk, one entry an entry of ``walk``.
 
@@ -160,7 +182,9 @@ class MulticastForest(TreeFlow):
         batch = np.repeat(np.arange(self.num_batches), np.diff(self.first_walk))
         near, far = self.ends()
         size = len(self.topology.nodes)
-        entry = batch * size + far[self.walk]
+        entry = np.where(
+            self.loopback, -1, batch * size + far[self.walk]
+        )  # loopback brings no data
         order = np.argsort(entry, kind="stable")
         wanted = batch * size + near[self.walk]
         place = np.minimum(np.searchsorted(entry[order], wanted), max(len(entry) - 1, 0))

@@ -208,7 +208,7 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
         "allreduce": Claim((*JOINED, "dgx_a100:boxes=3,ib_switches=2", "a dead NIC")),
     },
     "ring": dict.fromkeys(
-        GATHERING,
+        (*GATHERING, "broadcast", "reduce"),
         Claim(but("torus:dims=3x3,wrap=false")),
     ),
     "nccl-tree": {
@@ -243,14 +243,10 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     # For networks that are named by what they are made of, of which there is none here.
     "bfb-expansion": dict.fromkeys(GATHERING, Claim(())),
     "all-to-all-lp": {"all-to-all": Claim(SWITCH_FREE)},
-    "tacos": dict.fromkeys(
-        GATHERING, Claim(but("dgx_a100:boxes=2,nics=nodes", "torus:dims=8x8"), ("torus:dims=8x8",))
-    ),
+    "tacos": dict.fromkeys(GATHERING, Claim(but("torus:dims=8x8"), ("torus:dims=8x8",))),
     "blink": dict.fromkeys(ROOTED, Claim(SWITCH_FREE)),
     "blink-switch": dict.fromkeys(ROOTED, Claim(but())),
-    "unwound": dict.fromkeys(
-        (*GATHERING, "broadcast", "reduce"), Claim(but("dgx_a100:boxes=2,nics=nodes"))
-    ),
+    "unwound": dict.fromkeys((*GATHERING, "broadcast", "reduce"), Claim(but())),
     "sccl": {
         **dict.fromkeys(
             (*GATHERING, "broadcast", "reduce"),

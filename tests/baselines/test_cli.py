@@ -41,6 +41,7 @@ def test_a_method_is_run_and_verified(tmp_path: Path) -> None:
     assert facts["algbw_in_steps_gb_s"]["exact"] == "640/3"
     assert facts["algbw_at_finish_gb_s"] is None
     assert (facts["verified"], facts["collective"]) == (True, "reduce-scatter")
+    assert facts["differences"] == (METHODS[facts["method"]].notes or None)
     assert verify(read_schedule(file)).collective == "reduce-scatter"
 
 

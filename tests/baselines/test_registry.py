@@ -22,6 +22,8 @@ from forestcoll.schedule import (
     Forest,
     StepSchedule,
     cost,
+    finish_s_per_gb,
+    in_steps,
     read_schedule,
     verify,
     write_schedule,
@@ -30,6 +32,7 @@ from forestcoll.schedule.steps import COLLECTIVES
 from forestcoll.topology import Node, NodeKind, SharedCapacity, Topology, load_topology
 from tests.baselines.claims import CLAIMS, TOPOLOGIES, examples, fingerprint, load, make, run
 from tests.baselines.dead_nics import without
+from tests.baselines.planes import split
 from tests.baselines.spoiling import spoil
 
 KINDS = [(method, collective) for method, claims in CLAIMS.items() for collective in claims]
@@ -72,6 +75,30 @@ def test_schedules_verify_and_claim_what_is_measured(
     else:
         assert time == verdict.time_s_per_gb
     assert time >= lower_bound(made, name)
+
+
+SPLIT = {
+    "dgx_a100:boxes=1": (5, 5, 4, 4),
+    "dgx_a100:boxes=2": (1, 3),
+    "dgx_h100:boxes=2,sharp=true": (1, 1),
+    "mi250:boxes=2,gpus_per_box=8": (2, 1, 2),
+    "fat_tree:leaves=3,hosts=1,spines=2": (1, 3),
+}
+"""Into how many planes to split all switches of a network, and how."""
+
+IN_PLANES = [row for row in DONE if row[2] in SPLIT and row[:2] != ("taccl", "all-to-all")]
+"""All that is done there, but what takes seconds for each network."""
+
+
+@pytest.mark.parametrize(("method", "collective", "name"), IN_PLANES)
+def test_planes_change_no_rate(method: str, collective: str, name: str) -> None:
+    """A switch in planes is the same switch: flowing, in steps and by the clock."""
+    whole = make(method, collective, name)
+    made = run(method, collective, split(load(name), SPLIT[name]))
+    verify(made)
+    assert cost(made).algbw_gb_s == cost(whole).algbw_gb_s
+    assert finish_s_per_gb(made) == finish_s_per_gb(whole)
+    assert in_steps(made) == in_steps(whole)
 
 
 def lower_bound(made: Schedule, name: str) -> Fraction:

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from baselines.registry import METHODS
 from experiments.expected import ALL, busbw_factor, expected
 from forestcoll import optimum
 from forestcoll.errors import InvalidParameterError, UnsupportedError
@@ -18,12 +19,51 @@ def rates(spec: str, collective: str) -> dict[str, Fraction | None]:
 
 
 def test_a_box_reaches_its_links_and_with_nvls_almost_twice_that() -> None:
-    """450 GB/s into each of 8 GPUs: busbw 450, or 7/4 of 450 where the switch adds and copies."""
+    """450 GB/s into each of 8 GPUs: busbw 450, or 7/4 of 450 where the switch adds and copies.
+
+    With NVLS a GPU's own eighth passes the switch as well: 7/4 of 8/9 of 450.
+    """
     found = rates("dgx_h100:boxes=1", "allreduce")
     assert found["bound, switches forward"] == found["NCCL ring"] == 450
-    assert found["bound, switches copy and add"] == found["NCCL NVLS"] == Fraction(1575, 2)
-    assert found["ForestColl"] == Fraction(1575, 2)
+    assert found["bound, switches copy and add"] == found["ForestColl"] == Fraction(1575, 2)
+    assert found["NCCL NVLS"] == 700
     assert found["NCCL NVLS tree"] is None
+
+
+@pytest.mark.parametrize("collective", ["reduce-scatter", "allgather"])
+def test_nvls_sends_all_of_the_data_where_a_ring_sends_seven_eighths(collective: str) -> None:
+    """8/8 of it over 450 GB/s, of which nccl-tests count 7/8."""
+    found = rates("dgx_h100:boxes=1", collective)
+    assert found["NCCL ring"] == 450
+    assert found["NCCL NVLS"] == Fraction(7 * 450, 8)
+
+
+@pytest.mark.parametrize("collective", ["broadcast", "reduce"])
+@pytest.mark.parametrize("root", [None, 3, "b15.gpu7"])
+def test_nccl_broadcasts_along_its_rings(collective: str, root: str | int | None) -> None:
+    """Eight rings from NIC to NIC, each with 1/8 of the data over 25 GB/s: 200 GB/s."""
+    found = expected(load_topology("dgx_a100:boxes=16"), collective, root=root)
+    made = {one.what: one for one in found.rates}
+    assert made["NCCL ring"].busbw_gb_s == made["ForestColl"].busbw_gb_s == 200
+    assert made["NCCL tree"].note == f"has no {collective}"
+
+
+def test_the_all_to_all_of_nccl_is_sends_and_receives() -> None:
+    """On two DGX A100 half of what a GPU has goes out by its NIC: 2 x 25 GB/s."""
+    found = expected(load_topology("dgx_a100:boxes=2"), "all-to-all")
+    assert [one.what for one in found.rates] == ["linear program", "NCCL send/recv"]
+    assert found.rates[1].algbw_gb_s == 50
+    assert found.rates[1].share == 1
+
+
+def test_what_a_baseline_leaves_out_is_said_with_its_rate() -> None:
+    """Where it has one; of bounds and of ForestColl there is nothing to say."""
+    found = expected(load_topology("dgx_h100:boxes=1"), "allgather")
+    said = {one.what: one.differences for one in (*found.bounds, *found.rates) if one.differences}
+    assert said == {
+        "NCCL ring": METHODS["ring"].notes,
+        "NCCL NVLS": METHODS["nccl-nvls"].notes,
+    }
 
 
 def test_busbw_of_a_ring_is_the_rate_of_its_links() -> None:

@@ -59,6 +59,18 @@ def test_depths_count_walks_or_links(reduction: bool) -> None:
     assert walks == [(A, W), (W, B), (B, C), (W, D)]
 
 
+@pytest.mark.parametrize("reduction", [False, True])
+def test_loopback_is_at_the_end_of_no_tree(reduction: bool) -> None:
+    """Depths of a -> w -> b and c, with w -> a: the data are back at a when they are at b and c."""
+    rows = [[(A, W), (W, A), (W, B), (W, C), (B, D)]]
+    if reduction:
+        rows = [[walk[::-1] for walk in row] for row in rows]
+    forest = with_rows(star(reduction), rows)
+    assert forest.loopback.tolist() == [False, True, False, False, False]
+    assert forest.depths().tolist() == [1, 2, 2, 2, 3]
+    assert not star(reduction).loopback.any()
+
+
 def test_trees_are_written_out_as_they_were_given() -> None:
     rows = [[(A, W), (W, B), (W, C), (W, D)], [(B, W), (W, A), (A, X, C), (W, D)]]
     trees = list(with_rows(star(), rows).trees())

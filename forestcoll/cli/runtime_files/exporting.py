@@ -107,7 +107,7 @@ def export_schedule(
     }
     schedule = read_schedule(file)
     verify(schedule)
-    program = lower(schedule)
+    program = lower(schedule, loopback=False)
     options = {option: value for option, value in given.items() if value is not None}
     program, exported, instead = export_within_limits(
         schedule, program, name, options, fit=fit, seconds=seconds

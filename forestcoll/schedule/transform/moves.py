@@ -140,8 +140,10 @@ def _by_path(
     return order[which], low - begin[which], high - low, path
 
 
-def of_multicast(forest: MulticastForest) -> Plan:
-    """Send every physical tree walk by walk.
+def of_multicast(forest: MulticastForest, *, loopback: bool = True) -> Plan:
+    """Send every physical tree walk by walk, with loopback or without.
+
+    A GPU keeps its own part of a sum, so that what loopback sends to the switch is not added there.
 
     Raises
     ------
@@ -154,12 +156,12 @@ def of_multicast(forest: MulticastForest) -> Plan:
     start = forest.depths().astype(np.int64) - 1
     if forest.reduction:
         start = int(start.max(initial=0)) - start
-    walk = forest.walk
+    walk, looped = forest.walk, forest.loopback
     tail, head = end_of[forest.walks.tail[walk]], end_of[forest.walks.head[walk]]
     amount = forest.multiplicity[batch]
     moves = _copies(chunk[batch], first[batch], amount, tail, head, walk, start)
-    moves = replace(moves, reduce=np.full(len(moves), forest.reduction))
-    return Plan(chunks, moves, forest.walks)
+    moves = replace(moves, reduce=~looped & forest.reduction)
+    return Plan(chunks, moves if loopback else moves.taken(np.flatnonzero(~looped)), forest.walks)
 
 
 def of_flows(schedule: FlowSchedule) -> Plan:

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import pytest
 
+from baselines import METHODS
 from baselines.libraries.nccl_nvls import generate, generate_tree
 from baselines.libraries.nccl_tree import generate as generate_nccl_tree
 from forestcoll import optimum
@@ -27,8 +27,8 @@ def rate(made: MulticastForest | Allreduce[MulticastForest]) -> Fraction:
 @pytest.mark.parametrize(
     ("spec", "algbw_gb_s"),
     [
-        # A GPU sends 7 of 8 slices to be added and the total of its own to be copied: M in all.
-        ("dgx_h100:boxes=1", NVSWITCH),
+        # A GPU sends all 8 slices to be added, its own too, and the total of its own to be copied.
+        ("dgx_h100:boxes=1", Fraction(NVSWITCH * 8, 9)),
         # A rail has M/8. In a ring of B heads each sends (B - 1)/B of it to be added, and again.
         ("dgx_h100:boxes=2", NIC * 8),
         ("dgx_h100:boxes=4", Fraction(NIC * 8 * 2, 3)),
@@ -52,18 +52,25 @@ def test_allreduces_by_hand(spec: str, algbw_gb_s: int | Fraction) -> None:
 @pytest.mark.parametrize(
     ("spec", "algbw_gb_s"),
     [
-        # What comes from the 7 other rails comes from the switch.
-        ("dgx_h100:boxes=1", Fraction(NVSWITCH * 8, 7)),
-        ("dgx_h100:boxes=2", Fraction(NVSWITCH * 8, 7)),
-        ("dgx_h100:boxes=4", Fraction(NVSWITCH * 8, 7)),
-        # Each NIC carries 7 of the 64 shards.
-        ("dgx_h100:boxes=8", Fraction(NIC * 64, 7)),
-        ("dgx_h100:boxes=8,sharp=true", Fraction(NIC * 64, 7)),
+        # All that a GPU gets comes from the switch, its own shard too; busbw is 7/8 of 450, 393.75.
+        ("dgx_h100:boxes=1", Fraction(NVSWITCH)),
+        ("dgx_h100:boxes=2", Fraction(NVSWITCH)),
+        ("dgx_h100:boxes=8", Fraction(NVSWITCH)),
+        # Each NIC carries 15 of the 128 shards.
+        ("dgx_h100:boxes=16", Fraction(NIC * 128, 15)),
+        ("dgx_h100:boxes=16,sharp=true", Fraction(NIC * 128, 15)),
     ],
 )
 def test_shards_by_hand(spec: str, collective: str, algbw_gb_s: Fraction) -> None:
     topology = load_topology(spec)
     assert rate(generate(topology, collective)) == algbw_gb_s <= optimum(topology).algbw_gb_s
+
+
+def test_planes_are_counted() -> None:
+    """18 switches of 50 GB/s for each of 72 GPUs: 900 in all, of which 72/73 are left."""
+    made = METHODS["nccl-nvls"].run(load_topology("nvl72"))
+    assert isinstance(made, Allreduce)
+    assert rate(made) == Fraction(900 * 72, 73)
 
 
 @pytest.mark.parametrize("boxes", [2, 4, 5, 8, 16])
@@ -75,12 +82,25 @@ def test_trees_load_nics_as_trees_without_nvls_do(boxes: int) -> None:
     assert found >= cost(generate_nccl_tree(topology)).algbw_gb_s
 
 
-def test_each_gpu_sends_the_data_once_in_a_box() -> None:
-    """And takes them in once; the switch adds and copies."""
+def test_each_gpu_sends_nine_eighths_of_the_data_in_a_box() -> None:
+    """All of it to be added and the total of its slice; it takes in that, and all totals."""
     made = generate(load_topology("dgx_h100:boxes=1"))
     verify(made)
     found = cost(made)
-    assert {Fraction(load, found.whole) for load in found.loads} == {Fraction(1)}
+    assert {Fraction(load, found.whole) for load in found.loads} == {Fraction(9, 8)}
+
+
+def test_a_reduce_scatter_sends_all_and_takes_in_a_share() -> None:
+    """GPUs send all 8 parts to the switch, which sends each its sum; an allgather in reverse."""
+    topology = load_topology("dgx_h100:boxes=1")
+    switch = topology.position_of["b0.nvswitch"]
+    for collective, sent, got in (("reduce-scatter", 1, 8), ("allgather", 8, 1)):
+        made = generate(topology, collective)
+        verify(made)
+        found = cost(made)
+        for load, link in zip(found.loads, topology.links, strict=True):
+            part = sent if link.head == switch else got
+            assert Fraction(load, found.whole) == Fraction(1, part)
 
 
 @pytest.mark.parametrize("method", [generate_tree, lambda t: generate(t, between="ring")])
@@ -124,9 +144,9 @@ def test_rails_are_as_many_as_nics(spec: str, dead: list[str], algbw_gb_s: int) 
 
 
 def test_shards_of_a_gpu_without_a_nic_go_over_all_rails() -> None:
-    """It takes in the 15 other shards from its switch; no NIC has more than 8/7 of a shard."""
+    """It takes in all 16 shards from its switch; no NIC has more than 8/7 of a shard."""
     topology = without("dgx_h100:boxes=2", "b0.gpu2 - ib")
-    assert rate(generate(topology, "allgather")) == Fraction(NVSWITCH * 16, 15)
+    assert rate(generate(topology, "allgather")) == NVSWITCH
 
 
 def test_fewer_rails_use_fewer_nics() -> None:
@@ -146,8 +166,8 @@ def two_gpus_linked() -> Topology:
 
 
 def test_links_beside_the_switch_are_left_alone() -> None:
-    """Both GPUs send all of the data to the switch: half to be added, and half as a total."""
-    assert rate(generate(two_gpus_linked())) == 9
+    """Both GPUs send all of the data to the switch to be added, and half of it as a total."""
+    assert rate(generate(two_gpus_linked())) == 6
 
 
 @pytest.mark.parametrize(
@@ -170,16 +190,21 @@ def test_a_tree_takes_two_boxes() -> None:
         generate_tree(load_topology("dgx_h100:boxes=1"))
 
 
-@pytest.mark.parametrize("method", [generate, generate_tree])
-def test_several_switches_side_by_side_are_told_as_such(method: Any) -> None:
-    """All three chips join all four GPUs; described as one switch they are supported."""
+@pytest.mark.parametrize("method", ["nccl-nvls", "nccl-nvls-tree"])
+def test_several_switches_out_of_proportion_are_told_as_such(method: str) -> None:
+    """Three chips join all GPUs; equal ones are one, but here two GPUs have a slow link each."""
+    topology = load_topology("nvl72:gpus_per_rack=4,planes=3")
+    made = METHODS["nccl-nvls"].run(topology)
+    assert isinstance(made, Allreduce)
+    assert rate(made) == 3 * 50 * Fraction(4, 5)
+    slow = topology.scaled(["b0.gpu0 - b0.nvswitch0", "b0.gpu1 - b0.nvswitch1"], "1/2")
     message = (
-        r"^unsupported: NVLS is laid over one switch of a box here; 3 marked multicast, "
-        r"b0.nvswitch0 to b0.nvswitch2, join those from b0.gpu0 to b0.gpu3 side by side"
+        r"^unsupported: NVLS is laid over one switch of a box here; those from b0.gpu0 to b0.gpu3 "
+        r"are joined by several side by side, b0.nvswitch2 among them, which count as one only "
+        r"where all GPUs are linked to them in one proportion"
     )
     with pytest.raises(UnsupportedError, match=message):
-        method(load_topology("nvl72:gpus_per_rack=4,planes=3"), "allreduce")
-    assert rate(generate(load_topology("nvl72:gpus_per_rack=4,planes=1"))) == 50
+        METHODS[method].run(slow, "allreduce")
 
 
 def test_a_tree_sends_nobody_to_what_refuses_too() -> None:

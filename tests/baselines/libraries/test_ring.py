@@ -7,7 +7,7 @@ import pytest
 
 import forestcoll
 from baselines.libraries.ring import generate, make_rings
-from forestcoll.errors import UnsupportedError
+from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule import Forest, cost, lockstep, verify
 from forestcoll.topology import TopologyBuilder, load_topology
 from tests.baselines.dead_nics import without
@@ -201,6 +201,41 @@ def test_directed_rings_reduce_the_other_way_round(collective: str) -> None:
     topology = load_topology("ring:nodes=7,bidirectional=false")
     made = generate(topology, collective)
     assert verify(made).time_s_per_gb == (2 if collective == "allreduce" else 1) * Fraction(6, 7)
+
+
+@pytest.mark.parametrize(
+    ("spec", "algbw_gb_s"),
+    [
+        # All data leaves the root by its one port, over which all rings go.
+        ("dgx_h100:boxes=1", Fraction(450)),
+        # Each NIC carries the 1/8 of its ring.
+        ("dgx_a100:boxes=2", Fraction(8 * 25)),
+        ("dgx_a100:boxes=16", Fraction(8 * 25)),
+        # A cycle each way round; each link carries half.
+        ("ring:nodes=7", Fraction(2)),
+    ],
+)
+@pytest.mark.parametrize("collective", ["broadcast", "reduce"])
+def test_broadcasts_go_along_the_rings_from_the_root(
+    spec: str, collective: str, algbw_gb_s: Fraction
+) -> None:
+    """And reductions come along them to it; whichever GPU that is."""
+    topology = load_topology(spec)
+    for root in (None, 1, topology.nodes[topology.compute[-1]].name):
+        forest = generate(topology, collective, root=root)
+        assert isinstance(forest, Forest)
+        verify(forest)
+        assert forest.algbw_gb_s == algbw_gb_s
+        expected = {None: 0, 1: 1}.get(root, topology.num_compute - 1)
+        assert set(forest.root.tolist()) == {expected}
+
+
+def test_roots_are_for_broadcasts_and_reductions() -> None:
+    topology = load_topology("ring:nodes=4")
+    with pytest.raises(InvalidParameterError, match="takes no root for allgather"):
+        generate(topology, root=0)
+    with pytest.raises(InvalidParameterError, match="ranks are 0 to 3"):
+        generate(topology, "broadcast", root=4)
 
 
 def test_each_tree_is_the_ring_from_its_root() -> None:

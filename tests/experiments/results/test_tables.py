@@ -6,6 +6,7 @@ import csv
 from dataclasses import replace
 from pathlib import Path
 
+from baselines.registry import METHODS
 from experiments.results.rows import Row, Status
 from experiments.results.tables import losses, notes, table, write_summary
 from tests.experiments.samples import clusters_of_rows as some_rows
@@ -71,3 +72,11 @@ def test_losses_say_why_there_is_no_schedule() -> None:
 def test_what_is_not_simulated_is_told() -> None:
     row = replace(some_rows()[0], unsimulated="too many units")
     assert notes([row, row]) == ["not simulated: forestcoll on dgx_a100:boxes=2: too many units"]
+
+
+def test_how_a_baseline_differs_is_told_once_where_it_made_something() -> None:
+    """Of ForestColl there is nothing to tell, nor of what found nothing."""
+    row = some_rows()[0]
+    made, lost = replace(row, method="ring"), replace(row, method="tacos", status=Status.FAILED)
+    said = f"differs from its source: ring: {METHODS['ring'].notes}"
+    assert notes([row, made, made, lost]) == [said]

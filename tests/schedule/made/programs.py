@@ -7,9 +7,11 @@ import numpy as np
 
 from forestcoll import Program, lower
 from forestcoll.schedule import (
+    Allreduce,
     Chunks,
     FlowSchedule,
     Forest,
+    MulticastForest,
     Path,
     Routes,
     Send,
@@ -29,14 +31,24 @@ COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
 
 
 def check(schedule: Any, pieces: int = 1) -> Program:
-    """Lower a schedule; the steps of its program are right, and load the links as it does."""
+    """Lower a schedule; the steps of its program are right, and load the links as it does.
+
+    Loopback brings a GPU what it has already: it is left out where deliveries are proved.
+    """
     program = lower(schedule, pieces)
     steps = stepwise(program)
-    verdict = verify(steps)
+    bare = stepwise(lower(schedule, pieces, loopback=False)) if _loops(schedule) else steps
+    verdict = verify(bare)
     assert verdict.collective == schedule.collective
     if program.num_transfers:
-        assert verdict.time_s_per_gb == cost(schedule).time_s_per_gb == cost(steps).time_s_per_gb
+        assert verdict.time_s_per_gb == cost(bare).time_s_per_gb
+        assert cost(schedule).time_s_per_gb == cost(steps).time_s_per_gb
     return program
+
+
+def _loops(schedule: Any) -> bool:
+    phases = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
+    return any(isinstance(phase, MulticastForest) and phase.loopback.any() for phase in phases)
 
 
 def rows(program: Program) -> list[tuple[int, ...]]:

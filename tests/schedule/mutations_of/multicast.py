@@ -116,14 +116,20 @@ def missing_arrival(rows: Rows, walk: Walk) -> None:
 
 @_changed
 def cycle(rows: Rows, walk: Walk) -> None:
-    """The switch gets the data from b, which gets them from the switch."""
+    """The switch gets the data from b, which gets them from c, which gets them from the switch."""
+    rows[0] = [walk(A, X, D), walk(B, W), walk(W, C), walk(C, X, B)]
+
+
+@_changed
+def loopback_alone(rows: Rows, walk: Walk) -> None:
+    """The switch gets the data from b, which gets them from the switch alone: as loopback."""
     rows[0][rows[0].index(walk(A, W))] = walk(B, W)
 
 
 @_changed
 def back_to_the_root(rows: Rows, walk: Walk) -> None:
-    """The switch sends to all, the root too."""
-    rows[0].append(walk(W, A))
+    """B sends them on to the root, past the switch that copies."""
+    rows[0].append(walk(B, X, A))
 
 
 @_changed
@@ -225,7 +231,8 @@ MUTATIONS: dict[Callable[[MulticastForest], MulticastForest], tuple[str, str]] =
     same_walk_twice: ("b gets the data 2 times", "b sends its sum 2 times"),
     second_arrival: ("w gets the data 2 times", "w sends its sum 2 times"),
     missing_arrival: ("w copies what it never gets", "w adds up but sends nothing"),
-    cycle: ("b -> w -> b is a cycle", "b -> w -> b is a cycle"),
+    cycle: ("b -> w -> c -> b is a cycle", "b -> c -> w -> b is a cycle"),
+    loopback_alone: ("b never gets the data", "b never sends its part"),
     back_to_the_root: (
         "a is the root and gets the data back",
         "a is the root and sends its sum on",

@@ -233,10 +233,15 @@ def _follow(
 ) -> None:
     """Settle transfers one by one; those of one moment in whatever order works.
 
-    First those between switches, on which others wait.
+    First all between switches, on which others wait: these would else use up for good what they
+    could leave to them.
     """
-    order = sorted(passing.left, key=lambda send: (key(send), send not in onward, send))
-    for _, moment in groupby(order, key=key):
+
+    def turn(send: int) -> tuple[int, bool]:
+        return key(send), send not in onward
+
+    order = sorted(passing.left, key=lambda send: (*turn(send), send))
+    for _, moment in groupby(order, key=turn):
         waiting = list(moment)
         while waiting:
             problems = {}

@@ -2,6 +2,10 @@
 
 Part of :func:`forestcoll.schedule.verify`. Switches that are not marked cannot do wrong: they stand
 only inside walks, and each walk carries what it carries from its start to its end.
+
+Walks back from a switch to a GPU that the same tree sends to that switch (in a reduction from a GPU
+to the switch that sends it its sum) are loopback: NVLS copies to the sender too, and adds the
+receiver's part in the switch. They count as load alone.
 """
 
 from __future__ import annotations
@@ -144,11 +148,29 @@ def _check_block(forest: MulticastForest, start: int, stop: int) -> int:
     near, far = forest.walks.tail[walk], forest.walks.head[walk]
     if forest.reduction:
         near, far = far, near
+    kept = ~_loopback(forest, start, row, near, far)
+    row, near, far = row[kept], near[kept], far[kept]
     _check_once(forest, start, row + far)
     above = np.full((stop - start) * size, -1, dtype=np.int64)
     above[row + far] = row + near
     _check_members(forest, start, above)
     return _check_rooted(forest, start, above)
+
+
+def _loopback(
+    forest: MulticastForest, start: int, row: Ints, near: Ints, far: Ints
+) -> npt.NDArray[np.bool_]:
+    """Find walks from switches back to GPUs that send to them; each is in its tree once."""
+    size = len(forest.topology.nodes)
+    switch = np.array([node.is_switch for node in forest.topology.nodes], dtype=bool)
+    out, back = (row + near) * size + far, (row + far) * size + near
+    found = switch[near] & ~switch[far] & np.isin(back, out)
+    walks, counts = np.unique(out[found], return_counts=True)
+    if (at := first(counts > 1)) is not None:
+        fault = "sends its part" if forest.reduction else "gets its data back"
+        where = int(walks[at]) // size // size * size + int(walks[at]) % size
+        fail(f"{_where(forest, start, where)} {fault} {counts[at]} times; once is enough")
+    return np.asarray(found)
 
 
 def _check_once(forest: MulticastForest, start: int, far: Ints) -> None:

@@ -264,6 +264,16 @@ def test_schedules_of_random_networks_with_latencies_verify(seed: int, kind: str
             verify(generate(topology, collective, size_bytes=10**4, crossing=crossing, work=0))
 
 
+@pytest.mark.parametrize("collective", ["reduce", "reduce-scatter"])
+def test_reductions_over_leaves_and_a_spine_verify(collective: str) -> None:
+    """At one moment a leaf sends on what came from its GPUs, to the spine, and from there, to one.
+
+    Links to the spine are four times as fast. Who checks must not give the GPU that gets the one
+    what can go to the spine as well.
+    """
+    verify(generate(load_topology("fat_tree:leaves=4,hosts=4,spines=1"), collective, work=0))
+
+
 def test_sums_that_a_switch_would_add_are_refused() -> None:
     """A chunk that goes into a copying switch twice is two sums backwards, and the switch adds."""
     builder = TopologyBuilder()

@@ -54,6 +54,44 @@ def test_faults_are_named(
     assert "\n" not in str(caught.value)
 
 
+def looped(reduction: bool, times: int = 1) -> MulticastForest:
+    """Stars whose roots send to the switch and get from it what they have themselves, as NVLS."""
+    rows = rows_of(star(reduction))
+    for root, row in enumerate(rows):
+        back = (root, 4) if reduction else (4, root)
+        row[1:1] = [back] * times
+    return replace(with_rows(star(reduction), rows), congestion=Fraction(4, 9))
+
+
+@pytest.mark.parametrize("reduction", [False, True])
+def test_loopback_loads_links_and_changes_no_tree(reduction: bool) -> None:
+    """A link to or from the switch that carries 3 of the 4 trees carries all; heights stay."""
+    verdict = verify(looped(reduction))
+    assert (verdict.height, verdict.deliveries) == (2, 12)
+    assert verdict.congestion == Fraction(4, 9)
+    assert verdict.tree_edges == 16 + 4
+
+
+@pytest.mark.parametrize("reduction", [False, True])
+def test_loopback_goes_back_once(reduction: bool) -> None:
+    fault = "a sends its part 2 times" if reduction else "a gets its data back 2 times"
+    with pytest.raises(VerificationError, match=f"tree 0.*{fault}; once is enough"):
+        verify(looped(reduction, times=2))
+
+
+@pytest.mark.parametrize("reduction", [False, True])
+def test_nothing_else_goes_back(reduction: bool) -> None:
+    """To the switch from a GPU that has the data from it, or between two GPUs."""
+    for back, fault in (
+        ((1, 4), r"w (gets the data|sends its sum) 2"),
+        ((1, 5, 0), "is the root and"),
+    ):
+        rows = rows_of(star(reduction))
+        rows[0].append(back[::-1] if reduction else back)
+        with pytest.raises(VerificationError, match=fault):
+            verify(with_rows(star(reduction), rows))
+
+
 def test_an_optimum_that_is_not_attained_is_refused() -> None:
     """The stars leave x unused, so they are slower than the optimum of the box."""
     with pytest.raises(VerificationError, match="claimed to be optimal"):
