@@ -19,6 +19,7 @@ from pathlib import Path
 
 from benchmarks.mutation.areas import AREAS, ROOT, Area
 from benchmarks.mutation.mutants import Mutants, sampled
+from benchmarks.mutation.session import Plan, Result
 from benchmarks.mutation.stored import Run, Tried, load_reasons, load_run, save_run
 
 RESULTS = Path(__file__).parent / "runs"
@@ -37,9 +38,13 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     python = commands.add_parser("python", help="mutate Python modules")
     python.add_argument("area", choices=AREAS)
-    python.add_argument("--module", default="", help="only modules whose path has this text")
+    python.add_argument("--module", nargs="*", default=[""], help="only paths with such a text")
+    python.add_argument("--again", type=Path, help="only what survived in this file of results")
     python.add_argument("--jobs", type=int, default=1, help="forks at a time")
     python.add_argument("--most-s", type=float, default=1e9, help="of tests for one mutant")
+    python.add_argument(
+        "--at-import", type=int, default=0, help="mutants of code that runs at import, a module"
+    )
     python.add_argument("--leave-out", nargs="*", default=[], help="tests, by their pytest names")
     python.set_defaults(work=_python)
     native = commands.add_parser("native", help="mutate the C++ stages")
@@ -47,7 +52,9 @@ def _parser() -> argparse.ArgumentParser:
         "--source", type=Path, help="sources to change; a copy of the project's if not given"
     )
     native.add_argument("--build", type=Path, default=ROOT / "build" / "mutation" / "build")
-    native.add_argument("--module", default="", help="only files whose path has this text")
+    native.add_argument("--module", nargs="*", default=[""], help="only paths with such a text")
+    native.add_argument("--again", type=Path, help="only what survived in this file of results")
+    native.add_argument("--native-tests-only", action="store_true", help="not those in Python")
     native.set_defaults(work=_native)
     for command in (python, native):
         command.add_argument("--most", type=int, default=60, help="mutants of a module, sampled")
@@ -62,60 +69,86 @@ def _parser() -> argparse.ArgumentParser:
 def _python(given: argparse.Namespace) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads do not survive a fork
     from benchmarks.mutation.restart import tried_anew
-    from benchmarks.mutation.session import Plan, run_suite
+    from benchmarks.mutation.session import run_suite
 
     area: Area = AREAS[given.area]
-    paths = [path for path in area.modules() if given.module in str(path.relative_to(ROOT))]
-    made = {path: Mutants(path.read_text(encoding="utf-8")).all for path in paths}
-    plans = [
-        Plan(path, tuple(sampled(made[path], given.most, f"{given.seed} {path.relative_to(ROOT)}")))
-        for path in paths
-    ]
-    out = os.fdopen(os.dup(1), "w")
+    before = load_run(given.again) if given.again else None
+    plans, made = _plans(area, given, before)
     left_out = [option for name in given.leave_out for option in ("--deselect", name)]
-    results = run_suite(
-        plans,
-        [*area.tests, *left_out],
-        given.jobs,
-        given.most_s,
-        lambda line: print(line, file=out, flush=True),
-    )
+    out = os.fdopen(os.dup(1), "w")
+
+    def say(line: str) -> None:
+        print(line, file=out, flush=True)
+
+    def keep(results: Sequence[Result]) -> None:
+        tried = [_told(one) for one in results]
+        again = {(one.module, one.name) for one in tried}
+        old = before.tried if before else ()
+        kept = tuple(one for one in old if (one.module, one.name) not in again)
+        save_run(given.out, Run(given.area, given.seed, given.most, made, (*kept, *tried)))
+
+    results = run_suite(plans, [*area.tests, *left_out], given.jobs, given.most_s, say, keep)
     for i, one in enumerate(results):
-        if one.status == "restart":
+        if one.status == "restart" and (given.at_import or one.mutant.function):
             results[i] = tried_anew(one, area.tests, seconds=900)
-            print(f"anew: {results[i].status}: {one.mutant.name}", file=out, flush=True)
-    tried = tuple(
-        Tried(
-            str(Path(one.path).relative_to(ROOT)),
-            one.mutant.name,
-            one.mutant.kind,
-            one.mutant.first,
-            one.status,
-            one.by,
-        )
-        for one in results
-    )
-    names = {str(path.relative_to(ROOT)): len(found) for path, found in made.items()}
-    save_run(given.out, Run(given.area, given.seed, given.most, names, tried))
-    killed = sum(one.killed for one in tried)
-    print(f"{killed} of {len(tried)} mutants killed", file=out, flush=True)
+            say(f"anew: {results[i].status}: {one.mutant.name}")
+    keep(results)
+    run = load_run(given.out)
+    say(f"{sum(one.killed for one in run.tried)} of {len(run.tried)} mutants killed")
+
+
+def _plans(
+    area: Area, given: argparse.Namespace, before: Run | None
+) -> tuple[list[Plan], dict[str, int]]:
+    """Return which mutants to try, and how many each module has."""
+    plans, made = [], {}
+    left = {(one.module, one.name) for one in before.tried if not one.killed} if before else set()
+    for path in area.modules():
+        name = str(path.relative_to(ROOT))
+        every = Mutants(path.read_text(encoding="utf-8")).all
+        made[name] = len(every)
+        if not any(text in name for text in given.module):
+            continue
+        if before:
+            numbers = [one.number for one in every if (name, one.name) in left]
+        else:
+            numbers = sampled(every, given.most, given.at_import, f"{given.seed} {name}")
+        plans.append(Plan(path, tuple(numbers)))
+    return plans, made
+
+
+def _told(one: Result) -> Tried:
+    module, mutant = str(Path(one.path).relative_to(ROOT)), one.mutant
+    return Tried(module, mutant.name, mutant.kind, mutant.first, one.status, one.by)
 
 
 def _native(given: argparse.Namespace) -> None:
     from benchmarks.mutation.native import NativeRun, stage_sources
+    from benchmarks.mutation.native_mutants import mutants_of_text
 
     source = given.source or ROOT / "build" / "mutation" / "source"
-    run = NativeRun(source.resolve(), given.build.resolve(), lambda line: print(line, flush=True))
+    run = NativeRun(
+        source.resolve(),
+        given.build.resolve(),
+        not given.native_tests_only,
+        lambda line: print(line, flush=True),
+    )
     if given.source is None:
         run.copy()
     run.prepare()
-    sources = [path for path in stage_sources() if given.module in str(path)]
-    made: dict[str, int] = {}
-    tried: list[Tried] = []
-    for path, count, one in run.tried(sources, given.most, given.seed):
-        made[str(path)] = count
-        tried.append(one)
-        save_run(given.out, Run("native", given.seed, given.most, made, tuple(tried)))
+    before = load_run(given.again) if given.again else None
+    made = before.made if before else {}
+    tried = {(one.module, one.name): one for one in before.tried} if before else {}
+    for path in stage_sources():
+        name = str(path)
+        if not any(text in name for text in given.module):
+            continue
+        made[name] = len(mutants_of_text((ROOT / path).read_text(encoding="utf-8")))
+        left = {one.name for one in tried.values() if one.module == name and not one.killed}
+        only = left if before else None
+        for one in run.tried(path, len(left) if before else given.most, given.seed, only):
+            tried[one.module, one.name] = one
+            save_run(given.out, Run("native", given.seed, given.most, made, tuple(tried.values())))
 
 
 def _survivors(given: argparse.Namespace) -> None:

@@ -155,13 +155,13 @@ def _numbered(mutant: Mutant, number: int, twin: int) -> Mutant:
     )
 
 
-def sampled(mutants: Sequence[Mutant], most: int, seed: str) -> list[int]:
-    """Draw so many mutants of functions, and a tenth as many of code that runs at import.
+def sampled(mutants: Sequence[Mutant], most: int, most_at_import: int, seed: str) -> list[int]:
+    """Draw so many mutants of functions, and so many of code that runs at import.
 
-    The latter take seconds each. All are taken where there are not more.
+    The latter take the whole suite each. All are taken where there are not more.
     """
     chance, drawn = random.Random(seed), []
-    for at_import, limit in ((False, most), (True, most // 10)):
+    for at_import, limit in ((False, most), (True, most_at_import)):
         group = [one.number for one in mutants if (not one.function) == at_import]
         drawn += group if len(group) <= limit else chance.sample(group, limit)
     return sorted(drawn)

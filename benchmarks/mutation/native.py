@@ -9,17 +9,19 @@ Cost:    one file is compiled and all is linked again for each mutant, then the 
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import resource
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from benchmarks.mutation.areas import ROOT
 from benchmarks.mutation.native_mutants import NativeMutant, mutants_of_text
+from benchmarks.mutation.restart import first_failed
 from benchmarks.mutation.stored import Tried
 
 __all__ = ["STAGES", "NativeRun", "stage_sources"]
@@ -50,8 +52,11 @@ def stage_sources() -> list[Path]:
 class NativeRun:
     """Sources that may be changed, and their build."""
 
-    def __init__(self, source: Path, build: Path, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, source: Path, build: Path, with_python: bool, say: Callable[[str], None]
+    ) -> None:
         self._source, self._build, self._say = source, build, say
+        self._with_python = with_python
 
     def copy(self) -> None:
         """Copy the sources."""
@@ -65,15 +70,14 @@ class NativeRun:
         (self._source / "CMakeLists.txt").write_text(recipe.replace("-Werror", ""))
 
     def prepare(self) -> None:
-        """Build once, and see that the tests pass without a mutant."""
+        """Build once, and see that the native tests pass without a mutant."""
         if not (self._build / "build.ninja").exists():
             self._configure()
         if not self._builds():
             raise SystemExit("the sources as they are do not build")
-        self._say("built; the tests without a mutant:")
-        status, by = self._tested()
-        if status != "survived":
-            raise SystemExit(f"the tests fail without a mutant: {by}")
+        if failed := self._failed_natively():
+            raise SystemExit(f"the tests fail without a mutant: {failed}")
+        self._say("built, and the native tests pass")
 
     def _configure(self) -> None:
         import nanobind  # type: ignore[import-untyped]
@@ -97,21 +101,17 @@ class NativeRun:
             *options,
         )
 
-    def tried(self, sources: list[Path], most: int, seed: int) -> Iterator[tuple[Path, int, Tried]]:
-        """Yield the file, how many mutants it has, and what became of each that was tried."""
-        for path in sources:
-            text = (ROOT / path).read_text(encoding="utf-8")
-            every = mutants_of_text(text)
-            order = list(every)
-            random.Random(f"{seed} {path}").shuffle(order)
-            done = 0
-            for mutant in order:
-                if done == most:
-                    break
-                one = self._one(path, text, mutant)
-                if one is not None:
-                    done += 1
-                    yield path, len(every), one
+    def tried(
+        self, path: Path, most: int, seed: int, only: Collection[str] | None = None
+    ) -> Iterator[Tried]:
+        """Yield what became of a sample of a file's mutants, or of those with some names."""
+        text = (ROOT / path).read_text(encoding="utf-8")
+        order = mutants_of_text(text)
+        random.Random(f"{seed} {path}").shuffle(order)
+        if only is not None:
+            order = [mutant for mutant in order if mutant.name in only]
+        tried = (self._one(path, text, mutant) for mutant in order)
+        yield from itertools.islice(filter(None, tried), most)
 
     def _one(self, path: Path, text: str, mutant: NativeMutant) -> Tried | None:
         """Try one mutant; nothing if it does not compile."""
@@ -132,18 +132,10 @@ class NativeRun:
         return done.returncode == 0
 
     def _tested(self) -> tuple[str, str]:
-        done = self._run(
-            "ctest",
-            "--test-dir",
-            str(self._build),
-            "--timeout",
-            "60",
-            "--stop-on-failure",
-            "--output-on-failure",
-        )
-        if done.returncode:
-            failed = [line for line in done.stdout.splitlines() if "***" in line]
-            return "killed", " ".join(failed[0].split()[:4]) if failed else "ctest"
+        if failed := self._failed_natively():
+            return "killed", failed
+        if not self._with_python:
+            return "survived", ""
         core = next(self._build.glob("_core*.so"))
         command = ["-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider"]
         command += ["-p", "benchmarks.mutation.native_module", *PYTHON_TESTS]
@@ -161,10 +153,23 @@ class NativeRun:
             )
         except subprocess.TimeoutExpired:
             return "timeout", "pytest"
-        lines = done.stdout.splitlines()
-        failed_test = next((line for line in lines if line.startswith(("FAILED", "ERROR"))), "")
         status = "survived" if done.returncode == 0 else "killed"
-        return status, failed_test.partition(" ")[2]
+        return status, first_failed(done.stdout)
+
+    def _failed_natively(self) -> str:
+        """Return the native test that fails, if any."""
+        done = self._run(
+            "ctest",
+            "--test-dir",
+            str(self._build),
+            "--timeout",
+            "60",
+            "--stop-on-failure",
+        )
+        if done.returncode == 0:
+            return ""
+        failed = [line for line in done.stdout.splitlines() if "***" in line]
+        return " ".join(failed[0].split()[2:4]) if failed else "ctest"
 
     def _run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run one of the tools installed beside Python."""

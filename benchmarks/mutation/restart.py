@@ -26,7 +26,7 @@ from benchmarks.mutation.hypotheses import Profile
 from benchmarks.mutation.mutants import Mutants
 from benchmarks.mutation.session import ARGUMENTS, Result
 
-__all__ = ["MutatedModule", "tried_anew"]
+__all__ = ["MutatedModule", "first_failed", "tried_anew"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -90,15 +90,15 @@ def tried_anew(result: Result, suite: Sequence[str], seconds: float) -> Result:
         )
     except subprocess.TimeoutExpired:
         return replace(result, status="timeout", tests=())
-    lines = done.stdout.splitlines()
-    failed = next((line for line in lines if line.startswith(("FAILED", "ERROR"))), "")
     status = "survived" if done.returncode == 0 else "killed"
-    return replace(result, status=status, by=_name_in(failed), tests=())
+    return replace(result, status=status, by=first_failed(done.stdout), tests=())
 
 
-def _name_in(line: str) -> str:
-    """Return the test that a line of pytest's summary names."""
-    return line.partition(" ")[2].partition(" - ")[0]
+def first_failed(output: str) -> str:
+    """Return the first test that pytest's summary names as failed, or that has an error."""
+    lines = output.splitlines()
+    failed = next((line for line in lines if line.startswith(("FAILED", "ERROR"))), "")
+    return failed.partition(" ")[2].partition(" - ")[0]
 
 
 def main() -> int:

@@ -34,8 +34,8 @@ __all__ = ["ARGUMENTS", "Plan", "Result", "run_suite"]
 ARGUMENTS = ("-q", "-s", "--tb=no", "-p", "no:cacheprovider", "--hypothesis-profile=mutation")
 """Of pytest, in all runs."""
 
-LEAST_S, TIMES, MEMORY_BYTES = 4.0, 8.0, 4 << 30
-"""A mutant may take so many CPU seconds and so many times what its tests take, and this memory."""
+LEAST_S, TIMES, MEMORY_BYTES = 1.0, 6.0, 4 << 30
+"""With a mutant a test may take so many CPU seconds more, so many times as long, this memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +84,15 @@ def run_suite(
     jobs: int,
     most_s: float,
     say: Callable[[str], None],
+    keep: Callable[[list[Result]], None] = lambda results: None,
 ) -> list[Result]:
     """Collect and trace the suite in this process, then try each mutant in a fork.
 
     Tests are left out of the trial of a mutant where those before them take ``most_s`` together.
+    ``keep`` is called with the results so far, a module after the other.
     """
     loop = _Loop(plans, jobs, most_s, say)
+    loop.keep = keep
     code = pytest.main([*ARGUMENTS, *tests], plugins=[Profile(), loop])
     if not loop.done:
         raise SystemExit(f"pytest ended with exit code {code} before any mutant was tried")
@@ -104,6 +107,7 @@ class _Loop:
     ) -> None:
         self._plans, self._jobs, self._most_s, self._say = plans, jobs, most_s, say
         self._killers: set[str] = set()
+        self.keep: Callable[[list[Result]], None] = lambda results: None
         self._files = {plan.path for plan in plans}
         self._at_collection: Lines = {str(path): set() for path in self._files}
         self._failed = False
@@ -236,8 +240,13 @@ class _Loop:
             every = Mutants(plan.path.read_text(encoding="utf-8")).all
             for number in plan.numbers:
                 yield plan.path, every[number]
+            self.keep(self.results)
             spent = time.monotonic() - self._start
-            self._say(f"{spent:.0f} s: {len(plan.numbers)} of {len(every)} mutants of {plan.path}")
+            cpu = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            self._say(
+                f"{spent:.0f} s, {cpu:.0f} s of CPU: {len(plan.numbers)} of {len(every)} "
+                f"mutants of {plan.path}"
+            )
 
     def _fork(self, path: Path, mutant: Mutant, hit: list[_Test]) -> tuple[int, int]:
         read, write = os.pipe()
@@ -251,7 +260,7 @@ class _Loop:
     def _try_one(self, path: Path, mutant: Mutant, hit: list[_Test], write: int) -> NoReturn:
         """Put the mutant in, run its tests and tell which one failed."""
         _silence()
-        _limit(sum(test.seconds for test in hit))
+        _limit_memory()
         tree = Mutants(path.read_text(encoding="utf-8")).tree(mutant.number)
         module = compile(tree, str(path), "exec", dont_inherit=True)
         if not self._live.swap(path, mutant.function, mutant.start, module):
@@ -260,6 +269,7 @@ class _Loop:
         _clear(self._caches)
         self._report = lambda name: _tell(write, name)
         for test, after in _with_next(hit):
+            _limit_time(test.seconds)
             self._passes(test.item, after)
         os._exit(0)
 
@@ -315,11 +325,14 @@ def _silence() -> None:
         os.dup2(nothing, stream)
 
 
-def _limit(seconds: float) -> None:
-    """End this process by a signal when it takes too long, by its own clock or by the wall's."""
+def _limit_time(seconds: float) -> None:
+    """End this process by a signal when a test takes too long, by its clock or by the wall's."""
     most = LEAST_S + TIMES * seconds
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_PROF, most)
-    signal.setitimer(signal.ITIMER_REAL, 10 * most)
+    signal.setitimer(signal.ITIMER_REAL, 60 * most)
+
+
+def _limit_memory() -> None:
     held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (held + MEMORY_BYTES, held + MEMORY_BYTES))

@@ -133,13 +133,13 @@ def test_a_tree_has_one_mutant_and_runs() -> None:
     assert ast.unparse(Mutants(source).tree(1)) == "def f(a, b):\n    return a - b"
 
 
-def test_a_sample_is_drawn_from_functions_and_a_tenth_from_the_import() -> None:
+def test_a_sample_is_drawn_from_functions_and_from_what_runs_at_import() -> None:
     """Of 30 constants in functions and 30 at import: 20 and 2; all where there are fewer."""
     source = "A = [" + ", ".join(["1"] * 30) + "]\ndef f():\n" + "    a = 1\n" * 30
     mutants = Mutants(source).all
-    drawn = sampled(mutants, 20, "seed")
-    assert drawn == sampled(mutants, 20, "seed") == sorted(drawn)
-    assert drawn != sampled(mutants, 20, "another")
+    drawn = sampled(mutants, 20, 2, "seed")
+    assert drawn == sampled(mutants, 20, 2, "seed") == sorted(drawn)
+    assert drawn != sampled(mutants, 20, 2, "another")
     assert sum(number < 30 for number in drawn) == 2
     assert sum(number >= 30 for number in drawn) == 20
-    assert len(sampled(mutants, 300, "seed")) == 60
+    assert len(sampled(mutants, 300, 300, "seed")) == 60
