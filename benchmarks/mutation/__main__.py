@@ -22,8 +22,6 @@ from benchmarks.mutation.mutants import Mutants, sampled
 from benchmarks.mutation.session import Plan, Result
 from benchmarks.mutation.stored import Run, Tried, load_reasons, load_run, save_run
 
-RESULTS = Path(__file__).parent / "runs"
-
 
 def main(arguments: Sequence[str] | None = None) -> None:
     given = _parser().parse_args(arguments)
@@ -63,6 +61,8 @@ def _parser() -> argparse.ArgumentParser:
     survivors = commands.add_parser("survivors", help="list what no test killed")
     survivors.add_argument("file", type=Path)
     survivors.set_defaults(work=_survivors)
+    table = commands.add_parser("table", help="write the tables of README.md")
+    table.set_defaults(work=_table)
     return parser
 
 
@@ -149,6 +149,12 @@ def _native(given: argparse.Namespace) -> None:
         for one in run.tried(path, len(left) if before else given.most, given.seed, only):
             tried[one.module, one.name] = one
             save_run(given.out, Run("native", given.seed, given.most, made, tuple(tried.values())))
+
+
+def _table(given: argparse.Namespace) -> None:
+    from benchmarks.mutation.table import write_tables
+
+    write_tables()
 
 
 def _survivors(given: argparse.Namespace) -> None:

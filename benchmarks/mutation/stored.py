@@ -11,7 +11,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["KILLED", "REASONS", "Run", "Score", "Tried", "load_reasons", "load_run", "save_run"]
+__all__ = [
+    "KILLED",
+    "REASONS",
+    "Reasons",
+    "Run",
+    "Score",
+    "Tried",
+    "load_reasons",
+    "load_run",
+    "save_run",
+]
 
 KILLED = frozenset({"killed", "timeout"})
 REASONS = Path(__file__).with_name("reasons.json")
