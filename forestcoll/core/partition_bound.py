@@ -14,7 +14,7 @@ and what enters and leaves the sets has price 1/2, which makes W (m - 1) x: a bo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
 
@@ -156,24 +156,34 @@ def box_parts(topology: Topology) -> Iterator[Parts]:
 
 
 def closed(topology: Topology, parts: Parts) -> list[list[int]]:
-    """Turn ranks into nodes, with the switches that have neighbours in one set only."""
+    """Turn ranks into nodes, with the switches from which GPUs of one set only are reached.
+
+    Switches that are joined to each other go together, all or none.
+    """
     part_of = {topology.compute[rank]: i for i, part in enumerate(parts) for rank in part}
     beside: dict[int, set[int]] = {switch: set() for switch in topology.switches}
     for link in topology.links:
         for near, far in ((link.tail, link.head), (link.head, link.tail)):
             if near in beside:
                 beside[near].add(far)
-    before = -1
-    while before < len(part_of):
-        before = len(part_of)
-        for switch in [switch for switch in beside if switch not in part_of]:
-            around = {part_of.get(node, -1) for node in beside[switch]}
-            if len(around) == 1 and -1 not in around:
-                part_of[switch] = around.pop()
-    nodes: list[list[int]] = [[] for _ in parts]
-    for node, number in part_of.items():
-        nodes[number].append(node)
+    nodes = [[topology.compute[rank] for rank in part] for part in parts]
+    for joined in _joined(beside):
+        around = {part_of.get(node, -1) for switch in joined for node in beside[switch] - joined}
+        if len(around) == 1 and -1 not in around:
+            nodes[around.pop()] += sorted(joined)
     return nodes
+
+
+def _joined(beside: Mapping[int, set[int]]) -> Iterator[set[int]]:
+    """Yield the switches by links between them, given what is beside each."""
+    left = set(beside)
+    while left:
+        joined, found = set[int](), {min(left)}
+        while found:
+            joined |= found
+            found = {node for switch in found for node in beside[switch]} & left - joined
+        left -= joined
+        yield joined
 
 
 def _cuts(

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
+
+import numpy as np
+import pytest
 
 from forestcoll import generate, generate_factored, load_topology, verify
 from forestcoll.core import partition_bound as allreduce_partition
-from forestcoll.core.partition_bound import best_known_bound, families_of, partition_bound
+from forestcoll.core.partition_bound import (
+    best_known_bound,
+    box_parts,
+    closed,
+    families_of,
+    partition_bound,
+)
 from forestcoll.problem.allreduce_bound import AllreduceBound, PricedSet
-from forestcoll.topology import TopologyBuilder
+from forestcoll.schedule.factored import Sets
+from forestcoll.topology import Topology, TopologyBuilder
 from tests.lp.networks import star
 
 
@@ -43,9 +54,9 @@ def test_the_quick_rate_of_a_partition_is_what_its_prices_prove() -> None:
         families = list(families_of(generate_factored(topology)))
         for copying in (False, True):
             for parts in [[[rank] for rank in range(topology.num_compute)], *families]:
-                closed = allreduce_partition.closed(topology, parts)
-                quick = allreduce_partition._partition_rate(topology, closed, copying)
-                assert quick == partition_bound(topology, closed, copying=copying).algbw_gb_s
+                nodes = closed(topology, parts)
+                quick = allreduce_partition._partition_rate(topology, nodes, copying)
+                assert quick == partition_bound(topology, nodes, copying=copying).algbw_gb_s
 
 
 def test_the_bound_of_switches_that_forward_is_not_that_of_such_as_copy() -> None:
@@ -103,3 +114,119 @@ def test_a_single_gpu_has_no_partition() -> None:
     builder = TopologyBuilder()
     builder.gpu("alone")
     assert best_known_bound(builder.build("alone")) is None
+
+
+def pods() -> Topology:
+    """Two boxes of two GPUs at a leaf switch, with a twin behind it; both leaves on a spine."""
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"gpu{number}", box=number // 2) for number in range(4)]
+    names = ("leaf0", "twin0", "leaf1", "twin1", "spine")
+    leaf0, twin0, leaf1, twin1, spine = (builder.switch(name) for name in names)
+    for number, gpu in enumerate(gpus):
+        builder.link(gpu, (leaf0, leaf1)[number // 2], 4)
+    for leaf, twin in ((leaf0, twin0), (leaf1, twin1)):
+        builder.link(leaf, twin, 4)
+        builder.link(leaf, spine, 1)
+    return builder.build("pods")
+
+
+def test_switches_beside_one_set_only_belong_to_it() -> None:
+    """All switches of pods are joined over the spine, so GPUs of both boxes are beside them.
+
+    Without the spine a leaf and its twin are joined, and beside GPUs of one box only; of single
+    GPUs, both GPUs of the box are beside them.
+    """
+    whole = pods()
+    boxes = [[0, 1], [2, 3]]
+    assert closed(whole, boxes) == boxes
+    apart = whole.without("spine")
+    place = apart.position_of
+    found = [sorted(part) for part in closed(apart, boxes)]
+    assert found == [
+        sorted(place[name] for name in ("gpu0", "gpu1", "leaf0", "twin0")),
+        sorted(place[name] for name in ("gpu2", "gpu3", "leaf1", "twin1")),
+    ]
+    singles = closed(apart, [[0], [1], [2], [3]])
+    assert singles == [[place[f"gpu{number}"]] for number in range(4)]
+
+
+def test_a_switch_that_only_sends_to_a_set_belongs_to_it_too() -> None:
+    """One that a set feeds and one that feeds it: links either way make a neighbour."""
+    builder = TopologyBuilder()
+    a, b = builder.gpu("a"), builder.gpu("b")
+    builder.link(a, b, 1)
+    fed, feeding = builder.switch("fed"), builder.switch("feeding")
+    builder.arc(a, fed, 1)
+    builder.arc(feeding, b, 1)
+    net = builder.build("one way")
+    place = net.position_of
+    assert closed(net, [[0], [1]]) == [[0, place["fed"]], [1, place["feeding"]]]
+
+
+def test_boxes_are_parts_if_every_gpu_is_in_one_and_there_are_several() -> None:
+    """Two boxes of pods are; a single box is not, nor are boxes with a GPU outside of all."""
+    assert list(box_parts(pods())) == [[[0, 1], [2, 3]]]
+    assert list(box_parts(load_topology("dgx_a100:boxes=1"))) == []
+    builder = TopologyBuilder()
+    gpus = [builder.gpu("a", box=0), builder.gpu("b", box=1), builder.gpu("c")]
+    for one, other in itertools.pairwise(gpus):
+        builder.link(one, other, 1)
+    assert list(box_parts(builder.build("outside"))) == []
+
+
+@pytest.mark.parametrize("into", [True, False])
+def test_a_cut_counts_one_direction_only(into: bool) -> None:
+    """GPU a with 1 GB/s in and 9 out, or the other way: all must pass the 1 in either case.
+
+    Single GPUs prove 20 + 2 x 27 over 4 x 3 / 2 and more; the cut around a proves 1.
+    """
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(name) for name in "abcd"]
+    switch = builder.switch("w")
+    narrow, wide = (1, 9) if into else (9, 1)
+    builder.arc(switch, gpus[0], narrow)
+    builder.arc(gpus[0], switch, wide)
+    for gpu in gpus[1:]:
+        builder.link(gpu, switch, 9)
+    bound = best_known_bound(builder.build("uneven star"))
+    assert bound is not None
+    assert bound.algbw_gb_s == 1
+    gather, reduce = bound.sets
+    assert (gather.nodes == (0,)) == into
+    assert (gather.gather, gather.reduce, reduce.gather, reduce.reduce) == (1, 0, 0, 1)
+
+
+def test_levels_of_nested_sets_are_partitions() -> None:
+    """Boxes of two leaves of two GPUs each: at depth 1 the boxes, at depth 2 the leaves.
+
+    GPU 8 is in no box: it is alone at each level.
+    """
+    sets = Sets(
+        set_of=np.array([0, 0, 1, 1, 2, 2, 3, 3, 6]),
+        parent=np.array([4, 4, 5, 5, 6, 6, -1]),
+        shape=np.zeros(7),
+    )
+    assert allreduce_partition._depth(sets) == 3
+    assert allreduce_partition._level(sets, 1) == [[0, 1, 2, 3], [4, 5, 6, 7], [8]]
+    assert allreduce_partition._level(sets, 2) == [[0, 1], [2, 3], [4, 5], [6, 7], [8]]
+
+
+def test_switches_of_two_levels_inside_a_box_close_it() -> None:
+    """Boxes of two GPUs, each GPU on a switch of its own at 9 GB/s, those on one more at 3.
+
+    The boxes are joined by 1 GB/s each way between their upper switches' GPUs: from GPU 1 to 2. All
+    data cross that: 1 GB/s, which the boxes prove if all their switches are inside.
+    """
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"gpu{number}", box=number // 2) for number in range(4)]
+    for box in (0, 1):
+        upper = builder.switch(f"upper{box}")
+        for gpu in gpus[2 * box : 2 * box + 2]:
+            lower = builder.switch(f"lower {gpu}")
+            builder.link(gpu, lower, 9)
+            builder.link(lower, upper, 3)
+    builder.link(gpus[1], gpus[2], 1)
+    net = builder.build("two levels")
+    bound = partition_bound(net, closed(net, [[0, 1], [2, 3]]))
+    assert bound.algbw_gb_s == 1
+    assert sorted(len(one.nodes) for one in bound.sets) == [5, 5]

@@ -10,7 +10,7 @@ from baselines.registry import METHODS
 from experiments.expected import ALL, busbw_factor, expected
 from forestcoll import optimum
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.topology import load_topology
+from forestcoll.topology import Topology, TopologyBuilder, load_topology
 
 
 def rates(spec: str, collective: str) -> dict[str, Fraction | None]:
@@ -136,3 +136,72 @@ def test_bad_questions_are_refused() -> None:
 def test_factors_are_those_of_nccl_tests() -> None:
     assert busbw_factor("reduce", 5) == 1
     assert busbw_factor("all-to-all", 4) == busbw_factor("reduce-scatter", 4) == Fraction(3, 4)
+
+
+def uneven_line(*, latencies: bool = True) -> Topology:
+    """GPUs a, b, c in a row that differs by direction.
+
+    a -> b 8 GB/s, 1 us; back 2 GB/s, 10 us. b -> c 4 GB/s, 2/3 us; back 6 GB/s, 20 us.
+    """
+    builder = TopologyBuilder()
+    a, b, c = (builder.gpu(name) for name in "abc")
+    links = ((a, b, 8, 1), (b, a, 2, 10), (b, c, 4, Fraction(2, 3)), (c, b, 6, 20))
+    for tail, head, bandwidth, latency in links:
+        builder.arc(tail, head, bandwidth, latency if latencies else 0)
+    return builder.build("uneven line")
+
+
+@pytest.mark.parametrize(
+    ("collective", "root", "latency_us"),
+    [
+        ("broadcast", "a", Fraction(5, 3)),  # to c: 1 + 2/3
+        ("reduce", "a", Fraction(30)),  # from c: 20 + 10
+        ("broadcast", "b", Fraction(10)),  # to a 10, to c 2/3
+        ("reduce", "b", Fraction(20)),  # from a 1, from c 20
+        ("broadcast", "c", Fraction(30)),
+        ("reduce", "c", Fraction(5, 3)),
+        ("broadcast", None, Fraction(5, 3)),  # of rank 0, which is a
+        ("allgather", None, Fraction(30)),  # of all pairs, c to a
+        ("allreduce", None, Fraction(30)),
+    ],
+)
+def test_latency_is_that_of_the_way_that_data_goes(
+    collective: str, root: str | None, latency_us: Fraction
+) -> None:
+    """Out from the root of a broadcast, in to that of a reduce."""
+    found = expected(uneven_line(), collective, root=root)
+    assert found.latency_us == latency_us
+    assert found.least_us(0) == latency_us
+
+
+@pytest.mark.parametrize(
+    ("collective", "root", "rate", "link"),
+    [
+        ("broadcast", "a", 4, ("b", "c")),
+        ("reduce", "a", 2, ("b", "a")),
+        ("broadcast", "b", 2, ("b", "a")),
+        ("reduce", "b", 6, ("c", "b")),
+        ("broadcast", "c", 2, ("b", "a")),
+        ("reduce", "c", 4, ("b", "c")),
+        ("allgather", None, 3, ("b", "a")),
+        ("reduce-scatter", None, 6, ("b", "a")),
+    ],
+)
+def test_bound_and_cut_are_those_of_the_direction_of_the_data(
+    collective: str, root: str | None, rate: int, link: tuple[str, str]
+) -> None:
+    """The slowest link on the way; ForestColl attains it, and the cut is crossed by that link.
+
+    In an allgather 2/3 of the data enter a over 2 GB/s; in a reduce-scatter its third does.
+    """
+    found = expected(uneven_line(latencies=False), collective, root=root)
+    (bound,), (cut,) = found.bounds, found.cuts
+    assert bound.algbw_gb_s == found.rates[0].algbw_gb_s == rate
+    names = [node.name for node in found.topology.nodes]
+    ends = [(names[one.tail], names[one.head]) for one in cut.exit_links]
+    assert ends == [link]
+
+
+def test_a_root_is_refused_where_there_is_none() -> None:
+    with pytest.raises(InvalidParameterError, match="allgather takes no root here"):
+        expected(load_topology("ring:nodes=4"), "allgather", root=0)

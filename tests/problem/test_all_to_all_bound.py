@@ -99,3 +99,13 @@ def test_no_bound_is_below_the_rate_of_the_program(seed: int) -> None:
     ]
     for bound in (by_hops, *cuts):
         assert float(bound.algbw_gb_s) >= topology.num_compute * rate * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("into", [True, False])
+def test_a_cut_around_two_gpus_counts_all_pairs_across_it(into: bool) -> None:
+    """In a ring of ten: 2 x 8 pairs each way share the 4 links around GPUs 1 and 8: 1/4 a pair."""
+    ring = load_topology("ring:nodes=10")
+    bound = AllToAllBound.of_cut(ring, [8, 1], into=into)
+    assert bound.algbw_gb_s == 10 * Fraction(4, 16)
+    assert bound.sets == ((1, 8),)
+    assert bound.in_words().endswith("over 4 GB/s")

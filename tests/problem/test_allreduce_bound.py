@@ -10,6 +10,7 @@ from forestcoll import generate, load_topology, verify
 from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
 from forestcoll.topology import TopologyBuilder
 from tests.lp.networks import line, two_boxes
+from tests.problem.adding_pair import adding_pair, prices_of_pair
 
 
 def test_a_cut_bounds_whatever_is_done() -> None:
@@ -59,3 +60,27 @@ def test_prices_are_added_up_link_by_link() -> None:
     assert weighted.model == (
         "each piece summed up at one GPU, in the proportions of the weights; switches only forward"
     )
+
+
+@pytest.mark.parametrize(
+    ("marked", "copying", "proved"),
+    [
+        (True, True, Fraction(1)),
+        (False, True, Fraction(3, 4)),
+        (True, False, Fraction(3, 4)),
+        (False, False, Fraction(3, 4)),
+    ],
+)
+def test_switches_that_add_are_roots(marked: bool, copying: bool, proved: Fraction) -> None:
+    """An adding switch before a copying one: 3 GB/s over the least of 2 + 2 at a GPU and 3 at each.
+
+    ``test_a_switch_that_adds_is_a_root_of_a_copying_bound`` has the sum in full.
+    """
+    bound = AllreduceBound.of(adding_pair(marked=marked), prices_of_pair(), copying=copying)
+    assert bound.algbw_gb_s == proved
+
+
+def test_prices_that_a_switch_pays_nothing_of_prove_nothing() -> None:
+    """Every set holds switch out, which adds: a root there is outside of none."""
+    with pytest.raises(ValueError, match="prove nothing"):
+        AllreduceBound.of(adding_pair(marked=True), prices_of_pair()[:3], copying=True)

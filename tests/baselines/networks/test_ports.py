@@ -70,3 +70,17 @@ def test_links_among_gpus_go_by_place_the_widest_first() -> None:
 def test_ways_lead_over_links_and_switches() -> None:
     """From a by the switch, 9 GB/s, before the link; from b by the wider link."""
     assert Ports(triangle()).ways([0, 1, 2]) == ((2, 1), (2, 0), (0, 1))
+
+
+def test_lanes_are_those_of_the_gpu_that_has_most_in_the_direction_that_it_sends() -> None:
+    """a -> b 2 GB/s and back 1, b -> c 3 and back 1: a has 2, b 1 + 3, c 1.
+
+    Of a and b alone a has 2; of b and c alone b has 3. Through a switch there are none.
+    """
+    builder = TopologyBuilder()
+    for name in "abc":
+        builder.gpu(name)
+    for tail, head, width in (("a", "b", 2), ("b", "a", 1), ("b", "c", 3), ("c", "b", 1)):
+        builder.arc(tail, head, width)
+    ports = Ports(builder.build("uneven line"))
+    assert [ports.lanes(some) for some in ([0, 1, 2], [0, 1], [1, 2], [0, 2])] == [4, 2, 3, 0]

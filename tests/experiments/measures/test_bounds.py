@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 import experiments.measures.bounds
 import lp.allreduce.best
+import lp.alltoall.linear_optimum
 from experiments.config.methods import run_method
 from experiments.config.points import Status
 from experiments.measures.bounds import UpperBound, upper_bound
@@ -20,8 +22,9 @@ from experiments.measures.measured import measured
 from experiments.results.rows import Row, read_rows
 from experiments.run.worker import work
 from forestcoll.core.best_allreduce import Improved
+from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule import cost
-from forestcoll.topology import TopologyBuilder, load_topology, write_topology
+from forestcoll.topology import Topology, TopologyBuilder, load_topology, write_topology
 from lp.alltoall.linear_optimum import all_to_all_rate
 from lp.solver.linear_program import Settings
 from tests.lp.networks import BETTER
@@ -210,3 +213,123 @@ def test_prices_that_round_to_nothing_leave_the_finer_ones() -> None:
     assert best is not None
     assert float(best.algbw_gb_s) / 3 == pytest.approx(found.rate_gb_s, rel=1e-3)
     assert float(best.algbw_gb_s) / 3 >= found.rate_gb_s * (1 - 1e-9)
+
+
+def uneven_line() -> Topology:
+    """GPUs a, b, c in a row: a -> b 8 GB/s and 2 back, b -> c 4 and 6 back."""
+    builder = TopologyBuilder()
+    a, b, c = (builder.gpu(name) for name in "abc")
+    for tail, head, width in ((a, b, 8), (b, a, 2), (b, c, 4), (c, b, 6)):
+        builder.arc(tail, head, width)
+    return builder.build("uneven line")
+
+
+@pytest.mark.parametrize(
+    ("root", "broadcast", "reduce"),
+    [
+        (0, 4, 2),  # out: 8, then 4; in: 6, then 2
+        (1, 2, 6),  # out: 2 and 4, the slower; in: 8 and 6
+        (2, 2, 4),  # out: 6, then 2; in: 8, then 4
+    ],
+)
+def test_a_rooted_bound_is_of_the_links_in_the_direction_of_the_data(
+    root: int, broadcast: int, reduce: int
+) -> None:
+    """From the root everything goes to each GPU, to it everything from each: the slowest link."""
+    for collective, rate in (("broadcast", broadcast), ("reduce", reduce)):
+        found = upper_bound(uneven_line(), collective, Fraction(1, 100), root)
+        assert found == UpperBound(Fraction(rate), "the bottleneck cut")
+
+
+@pytest.mark.parametrize(
+    ("weights", "allgather", "reduce_scatter"),
+    [
+        (None, Fraction(3), Fraction(6)),  # 2/3 enter a over 2; 1/3 enters a over 2
+        ([0, 1, 3], Fraction(2), Fraction(16, 3)),  # all enters a over 2; 3/4 enter c over 4
+    ],
+)
+def test_shards_in_and_sums_out_have_bounds_of_their_own_direction(
+    weights: list[int] | None, allgather: Fraction, reduce_scatter: Fraction
+) -> None:
+    """Of the uneven line: other GPUs' shards enter a, but only the sum of its own does.
+
+    A reduce-scatter with equal shards: 1/3 enters a over 2 GB/s, so 6 GB/s. 1/3 enters c over 4, so
+    12; and 2/3 of what c adds leave it over 6, so 9.
+    """
+    for collective, rate in (("allgather", allgather), ("reduce-scatter", reduce_scatter)):
+        found = upper_bound(uneven_line(), collective, Fraction(1, 100), None, weights)
+        assert found == UpperBound(rate, "the bottleneck cut")
+
+
+def test_phases_of_different_speed_meet_a_cut_without_a_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of the uneven line: 1/6 s per GB for sums, 1/3 for copies, 1/2 in turn: 2 GB/s.
+
+    All enters a over 2 GB/s, so nothing is faster, and no program has to say so. Twice the faster
+    phase would be 3 GB/s, twice the slower one 3/2: the cut meets neither.
+    """
+
+    def unwanted(*_: object, **__: object) -> None:
+        raise AssertionError("the cut is met, so no program is needed")
+
+    monkeypatch.setattr(lp.allreduce.best, "proved", unwanted)
+    found = upper_bound(uneven_line(), "allreduce", Fraction(1, 100))
+    assert found == UpperBound(Fraction(2), "a partition or cut")
+
+
+@pytest.mark.parametrize(
+    ("rate", "remark", "expected"),
+    [
+        (Fraction(1), "", UpperBound(Fraction(1), "the allreduce program")),
+        (Fraction(1), "late", UpperBound(Fraction(1), "the allreduce program, unfinished")),
+        (Fraction(2), "", UpperBound(Fraction(2), "a partition or cut")),
+        (Fraction(3), "", UpperBound(Fraction(2), "a partition or cut")),
+    ],
+)
+def test_the_program_s_bound_counts_where_it_is_lower(
+    rate: Fraction, remark: str, expected: UpperBound, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cuts prove 2 GB/s of this network, and the combination does not attain it."""
+    topology = BETTER[3][0]
+    bound = replace(AllreduceBound.of_cut(topology, [0], into=True), algbw_gb_s=rate)
+    monkeypatch.setattr(lp.allreduce.best, "proved", lambda *_, **__: Improved(None, bound, remark))
+    assert upper_bound(topology, "allreduce", Fraction(1, 100)) == expected
+
+
+@pytest.mark.parametrize(
+    ("prices", "rate"),
+    [
+        ((3.0, 1.5), Fraction(1)),  # as 1 and 0: 1 / 1; as 2 and 1: (2 + 3) / 3
+        ((1.5, 3.0), Fraction(7, 3)),  # as 0 and 1: 3 / 1; as 1 and 2: (1 + 6) / 3
+    ],
+)
+def test_the_least_of_all_roundings_bounds_an_all_to_all(
+    prices: tuple[float, float], rate: Fraction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two GPUs, 1 GB/s there and 3 back; prices by the dearest link, in whole parts of it.
+
+    What the links' prices cost in all, by what a pair each way pays.
+    """
+    builder = TopologyBuilder()
+    a, b = (builder.gpu(name) for name in "ab")
+    builder.arc(a, b, 1)
+    builder.arc(b, a, 3)
+    found = SimpleNamespace(price=np.array(prices))
+    monkeypatch.setattr(lp.alltoall.linear_optimum, "all_to_all_rate", lambda *_, **__: found)
+    best = upper_bound(builder.build("pair"), "all-to-all", Fraction(1, 100))
+    assert best == UpperBound(2 * rate, "prices of the links")
+
+
+def test_prices_that_all_round_to_nothing_leave_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two GPUs whose links cost next to nothing beside one that leads nowhere."""
+    builder = TopologyBuilder()
+    a, b, aside = builder.gpu("a"), builder.gpu("b"), builder.switch("aside")
+    for tail, head in ((a, b), (b, a), (a, aside), (aside, a)):
+        builder.arc(tail, head, 1)
+    topology = builder.build("aside")
+    (switch,) = topology.switches
+    prices = [1.0 if switch in (link.tail, link.head) else 1e-12 for link in topology.links]
+    found = SimpleNamespace(price=np.array(prices))
+    monkeypatch.setattr(lp.alltoall.linear_optimum, "all_to_all_rate", lambda *_, **__: found)
+    assert upper_bound(topology, "all-to-all", Fraction(1, 100)) is None

@@ -68,3 +68,9 @@ def test_link_listed_twice_is_rejected() -> None:
     )
     message = rejected(replace(correct, routes=doubled))
     assert "logical link a -> b is listed twice" in message
+
+
+@pytest.mark.parametrize("method", [None, 7, b"by hand", "", "by\nhand"])
+def test_a_method_is_a_printable_name(method: object) -> None:
+    """Neither another type, nor nothing, nor two lines."""
+    assert "it must be the printable name" in rejected(_claiming(method=method))

@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
+from forestcoll import generate
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule import Allreduce, FlowSchedule, lockstep
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.transform.factoring import as_factored
 from forestcoll.schedule.transform.reverse import turned
 from forestcoll.schedule.verify.dispatch import verify
+from forestcoll.schedule.verify.verdict import AllreduceVerdict
+from forestcoll.topology import Topology, load_topology
 from tests.schedule.made.hand import FORESTS, ring3, star3
 
 
@@ -59,3 +62,23 @@ def test_each_type_of_schedule_has_its_proof() -> None:
     assert verify(as_factored(forest)).time_s_per_gb == Fraction(1, 3)
     assert verify(lockstep(forest)).time_s_per_gb == Fraction(1, 3)
     assert verify(FlowSchedule(forest.topology, "flows", 1, forest.routes)).gpus == 3
+
+
+def test_an_allreduce_of_one_gpu_takes_no_time_and_has_no_rate() -> None:
+    """Nothing moves, so there is nothing to divide by; no bound is claimed, so none is named."""
+    alone = generate(Topology("alone", star3().topology.nodes[:1], ()))
+    verdict = verify(Allreduce(turned(alone, alone.topology), alone))
+    assert verdict.time_s_per_gb == verdict.in_turn_s_per_gb == 0
+    assert verdict.algbw_gb_s is None
+    assert verdict.busiest_link is None
+    assert verdict.model is None
+    assert verdict.optimal
+
+
+def test_the_model_of_a_bound_is_told_with_it() -> None:
+    """A ring of four both ways: each piece is summed up at one GPU."""
+    made = generate(load_topology("ring:nodes=4"), collective="allreduce")
+    verdict = verify(made)
+    assert isinstance(verdict, AllreduceVerdict)
+    assert verdict.model == "each piece summed up at one GPU; switches only forward"
+    assert verdict.in_turn_s_per_gb == verdict.reduce.time_s_per_gb + verdict.gather.time_s_per_gb

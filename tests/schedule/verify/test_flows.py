@@ -8,8 +8,8 @@ import pytest
 
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import FlowSchedule, Path, Routes, verify
-from forestcoll.topology import NodeKind, Topology, load_topology
-from tests.schedule.made.flows import FLOWS
+from forestcoll.topology import Node, NodeKind, Topology, load_topology
+from tests.schedule.made.flows import FLOWS, switched
 from tests.schedule.mutations_of.flows import FLOW_MUTATIONS
 
 
@@ -33,3 +33,17 @@ def test_a_relay_forwards_but_takes_no_part():
 def test_a_spoiled_schedule_is_refused(name: str, mutate) -> None:
     with pytest.raises(VerificationError, match=FLOW_MUTATIONS[mutate]):
         verify(mutate(FLOWS[name]()))
+
+
+def test_a_schedule_without_a_gpu_is_refused():
+    """Of no GPU nothing can be said; a topology of a switch alone is such."""
+    switch = Topology("switch", (Node("w", NodeKind.SWITCH),), ())
+    with pytest.raises(VerificationError, match="switch has no GPU"):
+        verify(FlowSchedule(switch, "by hand", 1, Routes.from_paths({})))
+
+
+def test_flows_say_who_made_them():
+    for method in ("", 7):
+        made = replace(switched(), method=method)
+        with pytest.raises(VerificationError, match="printable name of who made"):
+            verify(made)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
+
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.verify.dispatch import verify
+from forestcoll.schedule.verify.paths import busiest_link
 from tests.schedule.made.hand import leaves4, star3
 from tests.schedule.verify.rejecting import rejected
 
@@ -48,3 +51,16 @@ def test_path_from_a_gpu_to_itself_is_an_error() -> None:
     paths[0, 0] = (Path((0, 3, 0), 1),)
     message = rejected(replace(correct, routes=Routes.from_paths(paths)))
     assert "logical link a -> a" in message
+
+
+def test_the_first_of_the_links_that_are_loaded_most_is_told() -> None:
+    """Loads over bandwidths, exactly; where nothing is loaded, the first link."""
+    net = star3().topology
+    names = [(net.nodes[link.tail].name, net.nodes[link.head].name) for link in net.links]
+    nothing = np.zeros(len(net.links), dtype=np.int64)
+    assert busiest_link(net, nothing) == (0, names[0])
+    for busy in range(len(net.links)):
+        load = nothing.copy()
+        load[busy:] = 3
+        most = Fraction(3) / net.links[busy].bandwidth_gb_s
+        assert busiest_link(net, load) == (most, names[busy])

@@ -144,6 +144,50 @@ void leaves_of_a_slack_fat_tree_fall_apart() {
   CHECK((family.set_of == std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3, 0, 1, 2, 3, 4, 4}));
 }
 
+// GPUs 0 and 1 at switch 5, 2 and 3 at switch 6; GPU 4 and both switches in a triangle of 4. Each
+// box needs the 3 trees of the others and gets 8.
+Graph two_boxes_and_a_gpu() {
+  Graph graph{7, {}};
+  for (NodeId gpu = 0; gpu < 4; ++gpu) link(graph, gpu, 5 + gpu / 2, 20);
+  link(graph, 5, 6, 4);
+  link(graph, 4, 5, 4);
+  link(graph, 4, 6, 4);
+  return graph;
+}
+
+// Whether links that join these pairs have so much left, each way.
+bool has_left(const Graph& graph, const std::vector<std::tuple<NodeId, NodeId, Amount>>& expected) {
+  return std::ranges::all_of(expected, [&](const auto& one) {
+    const auto& [a, b, left] = one;
+    return std::ranges::all_of(graph.arcs, [&, a = a, b = b, left = left](const Arc& arc) {
+      const bool joins = (arc.tail == a && arc.head == b) || (arc.tail == b && arc.head == a);
+      return !joins || arc.capacity == left;
+    });
+  });
+}
+
+void a_tight_set_keeps_what_enters_it_when_its_neighbour_is_trimmed() {
+  // The first box gives 3 of its link to the second, which comes first, and 2 of that to GPU 4,
+  // both ways. Then the second gets 1 and 4, and gives 2 of its link to GPU 4: the first can spare
+  // none.
+  Subproblem problem{two_boxes_and_a_gpu(), equal_demand(7, 2, 1), -1};
+  Progress progress;
+  const auto sets = trim(problem, progress);
+  CHECK((sets == std::vector<std::vector<NodeId>>{{0, 1, 5}, {2, 3, 6}}));
+  CHECK(has_left(problem.graph, {{5, 6, 1}, {4, 5, 2}, {4, 6, 2}, {0, 5, 20}}));
+}
+
+void a_set_is_made_tight_by_itself_where_two_at_once_break_a_cut() {
+  // Here the link to GPU 4 comes first: the first box gives 3 of it and 2 of the other, the second
+  // has to give 3 of its own to GPU 4, which then gets 2 of the 4 it needs. The first box takes all
+  // back; the second, by itself, gives 3 and 2.
+  Subproblem problem{merged(two_boxes_and_a_gpu()), equal_demand(7, 2, 1), -1};
+  Progress progress;
+  const auto sets = trim(problem, progress);
+  CHECK((sets == std::vector<std::vector<NodeId>>{{2, 3, 6}}));
+  CHECK(has_left(problem.graph, {{5, 6, 2}, {4, 5, 4}, {4, 6, 1}, {0, 5, 20}}));
+}
+
 }  // namespace
 
 int main() {
@@ -151,5 +195,7 @@ int main() {
   nested_sets_are_tight_under_the_trimmed_capacities();
   a_dead_link_does_not_keep_other_boxes_together();
   leaves_of_a_slack_fat_tree_fall_apart();
+  a_tight_set_keeps_what_enters_it_when_its_neighbour_is_trimmed();
+  a_set_is_made_tight_by_itself_where_two_at_once_break_a_cut();
   return check::report();
 }

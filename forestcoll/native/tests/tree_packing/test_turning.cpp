@@ -1,7 +1,9 @@
 // Trees turned from one root to all others are a packing; other graphs are left alone.
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "forestcoll/tree_packing/tree_packing.hpp"
@@ -59,6 +61,95 @@ void turned_trees_are_a_packing() {
     ++packed;
   }
   CHECK(packed > 30);
+}
+
+// What trees of root 0 use of each offset, if each node takes its parent from one nearer to 0; node
+// by node, every choice. Offsets are 1 to N - 1.
+std::set<std::vector<Amount>> low_trees(const std::vector<Amount>& capacity) {
+  const auto nodes = static_cast<NodeId>(capacity.size());
+  std::vector<NodeId> hops(capacity.size(), -1), queue{0};
+  hops[0] = 0;
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    for (NodeId by = 1; by < nodes; ++by) {
+      const NodeId to = (queue[i] + by) % nodes;
+      if (capacity[by] == 0 || hops[to] >= 0) continue;
+      hops[to] = hops[queue[i]] + 1;
+      queue.push_back(to);
+    }
+  }
+  if (std::ranges::find(hops, -1) != hops.end()) return {};
+  std::set<std::vector<Amount>> found{std::vector<Amount>(capacity.size(), 0)};
+  for (NodeId v = 1; v < nodes; ++v) {
+    std::set<std::vector<Amount>> longer;
+    for (const std::vector<Amount>& used : found) {
+      for (NodeId by = 1; by < nodes; ++by) {
+        if (capacity[by] == 0 || hops[(v - by + nodes) % nodes] >= hops[v]) continue;
+        std::vector<Amount> more = used;
+        ++more[by];
+        longer.insert(more);
+      }
+    }
+    found = std::move(longer);
+  }
+  return found;
+}
+
+// Whether `trees` equal trees fit, or all but one equal and another.
+bool some_fit(const std::vector<Amount>& capacity, Amount trees) {
+  const std::set<std::vector<Amount>> all = low_trees(capacity);
+  return std::ranges::any_of(all, [&](const auto& most) {
+    return std::ranges::any_of(all, [&](const auto& last) {
+      for (std::size_t by = 1; by < capacity.size(); ++by) {
+        if ((trees - 1) * most[by] + last[by] > capacity[by]) return false;
+      }
+      return true;
+    });
+  });
+}
+
+// Calls visit(capacities of the offsets 1 to N - 1, at 1 to N - 1) for all of this sum.
+void each_split(std::vector<Amount>& capacity, std::size_t by, Amount sum, const auto& visit) {
+  if (by + 1 == capacity.size()) {
+    capacity[by] = sum;
+    visit(capacity);
+    return;
+  }
+  for (Amount here = 0; here <= sum; ++here) {
+    capacity[by] = here;
+    each_split(capacity, by + 1, sum - here, visit);
+  }
+}
+
+void trees_are_found_wherever_all_but_one_may_be_equal() {
+  // Every circulant graph of 3 to 6 nodes with exactly the capacity of 2 or 3 trees a root, and
+  // with a little more: remainders of every kind.
+  int found = 0, unequal = 0;
+  for (const auto& [nodes, trees, more] :
+       std::vector<std::tuple<NodeId, Amount, Amount>>{{3, 2, 0},
+                                                       {4, 2, 0},
+                                                       {4, 3, 0},
+                                                       {5, 2, 0},
+                                                       {5, 3, 0},
+                                                       {6, 2, 0},
+                                                       {4, 2, 1},
+                                                       {5, 2, 1}}) {
+    std::vector<Amount> capacity(static_cast<std::size_t>(nodes), 0);
+    const std::vector<Amount> all(static_cast<std::size_t>(nodes), trees);
+    each_split(capacity, 1, (nodes - 1) * trees + more, [&](const std::vector<Amount>& split) {
+      std::vector<std::pair<NodeId, Amount>> offsets;
+      for (NodeId by = 1; by < nodes; ++by) {
+        if (split[by] > 0) offsets.emplace_back(by, split[by]);
+      }
+      const Graph graph = circulant(nodes, offsets);
+      const auto batches = turned(graph, all);
+      CHECK(batches.has_value() == some_fit(split, trees));
+      if (!batches) return;
+      is_packing(graph, all, *batches);
+      ++found;
+      unequal += std::ssize(*batches) > nodes ? 1 : 0;
+    });
+  }
+  CHECK(found > 300 && unequal > 100);
 }
 
 void a_short_and_a_long_step_reach_everybody() {
@@ -122,6 +213,7 @@ void other_problems_are_left_alone() {
 
 int main() {
   turned_trees_are_a_packing();
+  trees_are_found_wherever_all_but_one_may_be_equal();
   a_short_and_a_long_step_reach_everybody();
   a_torus_takes_two_trees_of_each_root_as_low_as_can_be();
   other_problems_are_left_alone();

@@ -6,8 +6,10 @@ import pytest
 
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import Chunks, Send, verify
+from forestcoll.schedule.verify.steps import contributions
 from forestcoll.topology import load_topology
 from tests.schedule.made.programs import by_hand
+from tests.schedule.made.steps import SCHEDULES
 
 
 def test_a_contribution_counted_twice_is_named() -> None:
@@ -39,4 +41,70 @@ def test_the_order_of_arrivals_within_a_step_must_not_matter() -> None:
     complete = load_topology("complete:nodes=3")
     made = by_hand(complete, "reduce", Chunks.equal([2], whole=1), sends)
     with pytest.raises(VerificationError, match="replaces the same chunk"):
+        verify(made)
+
+
+def test_a_contribution_beyond_the_first_eight_is_missed() -> None:
+    """Ten GPUs: 9 gives its part to 1 after 1 has sent its own to 0, where 9's is missing then."""
+    complete = load_topology("complete:nodes=10")
+    sends = [Send(0, 0, v, 0, True) for v in range(1, 9)]
+    made = by_hand(complete, "reduce", Chunks.equal([0], whole=1), [*sends, Send(1, 0, 9, 1, True)])
+    with pytest.raises(VerificationError, match="sum at gpu0 lacks the contribution of gpu9"):
+        verify(made)
+    made = by_hand(complete, "reduce", Chunks.equal([0], whole=1), [*sends, Send(1, 0, 9, 0, True)])
+    assert verify(made).steps == 2
+
+
+@pytest.mark.parametrize("block_bytes", [1, 1000])
+def test_atoms_are_followed_in_blocks_of_any_size(
+    block_bytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reductions are proved, and a lacking part is named, whether looked at together or not."""
+    monkeypatch.setattr(contributions, "_BLOCK_BYTES", block_bytes)
+    for name in ("ring reduce-scatter", "ring allreduce"):
+        assert verify(SCHEDULES[name]())
+    complete = load_topology("complete:nodes=3")
+    chunks = Chunks.equal([0, 1, 2], whole=3)
+    sums = [Send(0, v, u, v, True) for v in range(3) for u in range(3) if u != v]
+    assert verify(by_hand(complete, "reduce-scatter", chunks, sums))
+    late = [*(one for one in sums if (one.chunk, one.tail) != (2, 0)), Send(1, 2, 0, 1, True)]
+    with pytest.raises(
+        VerificationError, match="chunk 2: the sum at gpu2 lacks the contribution of gpu0"
+    ):
+        verify(by_hand(complete, "reduce-scatter", chunks, late))
+
+
+@pytest.mark.parametrize(("root", "silent"), [(0, 2), (1, 2), (2, 0)])
+def test_who_sends_nothing_to_a_reduce_is_named_with_its_root(root: int, silent: int) -> None:
+    """Three GPUs; the one that is neither silent nor the root sends its part there."""
+    complete = load_topology("complete:nodes=3")
+    sends = [Send(0, 0, 3 - root - silent, root, True)]
+    made = by_hand(complete, "reduce", Chunks.equal([root], whole=1), sends)
+    with pytest.raises(
+        VerificationError, match=f"sum at gpu{root} lacks the contribution of gpu{silent}"
+    ):
+        verify(made)
+
+
+@pytest.mark.parametrize(("silent", "at"), [(0, 1), (1, 0), (2, 0)])
+def test_who_sends_nothing_to_an_allreduce_is_named_with_another(silent: int, at: int) -> None:
+    """Three GPUs, two of which exchange their parts."""
+    complete = load_topology("complete:nodes=3")
+    one, other = (v for v in range(3) if v != silent)
+    sends = [Send(0, 0, one, other, True), Send(0, 0, other, one, True)]
+    made = by_hand(complete, "allreduce", Chunks.equal([-1], whole=1), sends)
+    with pytest.raises(
+        VerificationError, match=f"sum at gpu{at} lacks the contribution of gpu{silent}"
+    ):
+        verify(made)
+
+
+def test_the_second_chunk_is_named_where_it_is_the_one_that_lacks_a_part() -> None:
+    """GPU 2 sends its part of chunk 0 and none of chunk 1."""
+    complete = load_topology("complete:nodes=3")
+    sends = [Send(0, 0, 1, 0, True), Send(0, 0, 2, 0, True), Send(0, 1, 1, 0, True)]
+    made = by_hand(complete, "reduce", Chunks.equal([0, 0], whole=2), sends)
+    with pytest.raises(
+        VerificationError, match="chunk 1: the sum at gpu0 lacks the contribution of gpu2"
+    ):
         verify(made)

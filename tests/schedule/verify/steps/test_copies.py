@@ -67,3 +67,12 @@ def test_roots_hold_their_chunks_from_the_beginning() -> None:
     held = held_at_roots(rows_of(by_hand(net, "allgather", Chunks.equal([2, 0], 6, 3), sends)))
     columns = (held.chunk, held.at, held.first, held.end, held.since)
     assert [column.tolist() for column in columns] == [[0, 1], [2, 0], [0, 0], [3, 3], [0, 0]]
+
+
+def test_the_second_chunk_is_named_where_it_is_the_one_that_is_not_delivered() -> None:
+    """Of two chunks of GPU 0, the second never gets to GPU 2."""
+    net = load_topology("complete:nodes=3")
+    sends = [Send(0, 0, 0, 1), Send(0, 0, 0, 2), Send(0, 1, 0, 1)]
+    made = by_hand(net, "broadcast", Chunks.equal([0, 0], whole=2), sends)
+    with pytest.raises(VerificationError, match="chunk 1 never gets to gpu2"):
+        verify(made)

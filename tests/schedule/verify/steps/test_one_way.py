@@ -91,3 +91,25 @@ def test_two_gpus_may_not_both_keep_a_sum() -> None:
     found = problem(pair)
     assert found == "chunk 0: 2 of 2 GPUs send their sum on; it must be all but one"
     assert verify(pair).collective == "allreduce"
+
+
+def test_an_allreduce_in_which_no_gpu_sends_a_sum_is_not_one_way() -> None:
+    """Three GPUs, of which two should send on, and a copy only."""
+    made = reduce_along(Send(0, 0, 0, 1), collective="allreduce", root=-1)
+    assert problem(made) == "chunk 0: 0 of 3 GPUs send their sum on; it must be all but one"
+
+
+@pytest.mark.parametrize("short", [0, 1])
+def test_the_chunk_of_which_a_unit_is_not_sent_is_named(short: int) -> None:
+    """Two chunks of two units to roots 0 and 1; of one of them GPU 2 sends its first unit only."""
+    net = load_topology("complete:nodes=3")
+    sends = [
+        Send(0, root, v, root, True, first=0, amount=1 if (root, v) == (short, 2) else 2)
+        for root in (0, 1)
+        for v in range(3)
+        if v != root
+    ]
+    made = by_hand(net, "reduce-scatter", Chunks.equal([0, 1], 4, size=2), sends)
+    found = problem(made)
+    assert found is not None
+    assert f"chunk {short}: the sum at gpu{short} lacks the contribution of gpu2" in found

@@ -10,9 +10,19 @@ import numpy as np
 import pytest
 
 from forestcoll.errors import VerificationError
-from forestcoll.schedule import Intervals, StepSchedule, verify
-from forestcoll.topology import NodeKind, Topology
+from forestcoll.schedule import (
+    Chunks,
+    Intervals,
+    Path,
+    Routes,
+    Send,
+    Sends,
+    StepSchedule,
+    verify,
+)
+from forestcoll.topology import NodeKind, Topology, load_topology
 from tests.schedule.literals import LITERALS, star
+from tests.schedule.made.programs import by_hand
 
 
 def test_a_relay_neither_sends_nor_keeps() -> None:
@@ -96,4 +106,65 @@ def test_a_malformed_part_is_named(name: str) -> None:
     """Whatever a field holds, verify says so in a line."""
     made, message = spoilt()[name]
     with pytest.raises(VerificationError, match=message):
+        verify(made)
+
+
+def changed(part: str, **columns: Any) -> StepSchedule:
+    """Three GPUs, a broadcast from the first in two steps, with some columns of a part changed."""
+    net = load_topology("complete:nodes=3")
+    sends = [Send(0, 0, 0, 1, first=0, amount=2), Send(1, 0, 0, 2, first=0, amount=2)]
+    made = by_hand(net, "broadcast", Chunks.equal([0], whole=2, size=2), sends)
+    return replace(made, **{part: replace(getattr(made, part), **columns)})
+
+
+def interval(first: list[int], amount: list[int]) -> Intervals:
+    return Intervals(np.array(first), np.array(amount))
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (changed("chunks", size=np.array([0])), "chunks.size holds 0"),
+        (changed("chunks", target=np.array([-2])), "chunks.target holds -2"),
+        (changed("chunks", target=np.array([3])), "chunks.target holds 3"),
+        (changed("chunks", root=np.array([3])), "chunks.root holds 3"),
+        (changed("sends", reduce=np.zeros(2, np.int8)), "sends.reduce must be a numpy array of b"),
+        (changed("sends", reduce=[False, False]), "sends.reduce must be a numpy array of bool"),
+        (changed("sends", reduce=np.zeros(3, np.bool_)), r"sends.reduce has shape \(3,\)"),
+        (changed("sends", chunk=np.array([0, 1])), "sends.chunk holds 1"),
+        (changed("sends", interval=interval([0, 0], [2, 0])), "interval.amount holds 0"),
+        (changed("sends", interval=interval([0, -1], [2, 2])), "interval.first holds -1"),
+        (changed("sends", interval=interval([0, 1], [2, 2])), "2 units from 1 on; the chunk has 2"),
+        (changed("sends", step=np.array([1, 1])), "step 1, .* follows step -1; steps are sorted"),
+        (changed("sends", step=np.array([1, 0])), "follows step -1; steps are sorted"),
+    ],
+)
+def test_a_number_out_of_its_range_is_named(made: StepSchedule, message: str) -> None:
+    """The limits themselves are in range: verify takes the schedule as it was."""
+    assert verify(changed("sends")).steps == 2
+    with pytest.raises(VerificationError, match=message):
+        verify(made)
+
+
+def test_an_unknown_collective_is_named() -> None:
+    made = replace(changed("sends"), collective="gossip")
+    with pytest.raises(VerificationError, match="the collective is 'gossip'; it must be one of"):
+        verify(made)
+
+
+@pytest.mark.parametrize(("tail", "head"), [(2, 0), (0, 2)])
+def test_a_relay_at_either_end_is_refused(tail: int, head: int) -> None:
+    """Two GPUs and a relay between them, which may be on paths alone."""
+    line = load_topology("torus:dims=3,wrap=false")
+    nodes = (line.nodes[0], replace(line.nodes[1], kind=NodeKind.RELAY), line.nodes[2])
+    net = Topology("relay", nodes, line.links)
+    made = StepSchedule(
+        net,
+        "by hand",
+        "broadcast",
+        Chunks.equal([0], whole=1),
+        Sends.of([Send(0, 0, tail, head)]),
+        Routes.from_paths({(tail, head): (Path((0, 1), 1),)}),
+    )
+    with pytest.raises(VerificationError, match="outside the group; it only forwards"):
         verify(made)

@@ -15,7 +15,9 @@ from forestcoll.errors import VerificationError
 from forestcoll.generate import generate_multicast
 from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
 from forestcoll.schedule.flowing import Flow
+from forestcoll.schedule.verify.trees.allreduce import check_bound
 from tests.lp.networks import BETTER
+from tests.problem.adding_pair import adding_pair, prices_of_pair
 
 
 def schedule() -> Any:
@@ -151,3 +153,38 @@ def test_phases_at_once_take_what_the_busiest_link_has_of_both() -> None:
         slowest = max(slowest, part / link.bandwidth_gb_s)
     assert verify(made).time_s_per_gb == made.time_s_per_gb == slowest == 1
     assert made.in_turn_s_per_gb == Fraction(4, 3)
+
+
+def test_a_switch_that_adds_is_a_root_of_a_copying_bound() -> None:
+    """GPUs a, b, c, an adding switch in, a copying switch out, and 1 GB/s from in to out.
+
+    Switch ``in`` can sum up everything and send it out: the link from in to out carries the data
+    once, so 1 GB/s is possible. A GPU as root needs that link for the sum and for the copies.
+    Prices: 1 for gathering into each {gpu, out}, 1 for reducing out of each {gpu, in}. Only the
+    link from in to out enters or leaves such a set, 3 times each: it has price 3. Root a is outside
+    of 2 + 2 sets, root in of the 3 with out, root out of the 3 with in: the prices prove 3 / 3 = 1.
+    With GPUs alone as roots they would prove 3 / 4, which is false.
+    """
+    topology = adding_pair(marked=True)
+    claim = AllreduceBound(topology, ONE, prices_of_pair(), copying=True)
+    assert check_bound(claim) == 1
+    with pytest.raises(VerificationError, match=r"claims 3/4 GB/s, but its prices prove 1$"):
+        check_bound(replace(claim, algbw_gb_s=Fraction(3, 4)))
+
+
+@pytest.mark.parametrize(("marked", "copying"), [(False, True), (True, False), (False, False)])
+def test_a_switch_that_does_not_add_is_no_root(marked: bool, copying: bool) -> None:
+    """The same prices where no switch may sum up: the roots are a, b and c, and 3 / 4 is right."""
+    claim = AllreduceBound(adding_pair(marked=marked), ONE, prices_of_pair(), copying=copying)
+    assert check_bound(replace(claim, algbw_gb_s=Fraction(3, 4))) == Fraction(3, 4)
+    with pytest.raises(VerificationError, match=r"claims 1 GB/s, but its prices prove 3/4$"):
+        check_bound(claim)
+
+
+def test_copying_prices_without_a_set_that_some_switch_is_outside_of_prove_nothing() -> None:
+    """All sets hold switch out: what is summed up there enters none of them."""
+    claim = AllreduceBound(adding_pair(marked=True), ONE, prices_of_pair()[:3], copying=True)
+    with pytest.raises(VerificationError, match="proves nothing"):
+        check_bound(claim)
+    forwarding = replace(claim, copying=False, algbw_gb_s=Fraction(3, 2))
+    assert check_bound(forwarding) == Fraction(3, 2)

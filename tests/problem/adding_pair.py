@@ -1,0 +1,30 @@
+"""Three GPUs with a switch that adds before a switch that copies, and prices for them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from forestcoll.problem.allreduce_bound import PricedSet
+from forestcoll.topology import Topology, TopologyBuilder
+
+
+def adding_pair(*, marked: bool) -> Topology:
+    """GPUs a, b, c at 5 GB/s to switch in and from switch out; 1 GB/s from in to out.
+
+    Positions: a 0, b 1, c 2, in 3, out 4. The switches copy and add if they are ``marked``.
+    """
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(name) for name in "abc"]
+    into, out = (builder.switch(name, multicast=marked) for name in ("in", "out"))
+    builder.arc(into, out, 1)
+    for gpu in gpus:
+        builder.arc(gpu, into, 5)
+        builder.arc(out, gpu, 5)
+    return builder.build("pair")
+
+
+def prices_of_pair() -> tuple[PricedSet, ...]:
+    """Price 1 of gathering into {gpu, out}, and of reducing out of {gpu, in}, of each GPU."""
+    one, none = Fraction(1), Fraction(0)
+    into = tuple(PricedSet((gpu, 4), gather=one, reduce=none) for gpu in range(3))
+    return (*into, *(PricedSet((gpu, 3), gather=none, reduce=one) for gpu in range(3)))
