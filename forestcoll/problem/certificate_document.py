@@ -28,7 +28,15 @@ from pydantic import (
 from forestcoll.atomic_write import reason, write_whole
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.problem.allreduce_certificate import AllreduceCertificate
-from forestcoll.problem.certificate_entries import Count, Entry, Exact, Name, Price
+from forestcoll.problem.certificate_entries import (
+    Count,
+    Entry,
+    Exact,
+    LimitPrice,
+    Name,
+    Price,
+    SharedLink,
+)
 from forestcoll.topology.documents import parse_json
 
 __all__ = [
@@ -114,13 +122,6 @@ class ForwardingPrice(Entry):
     price: Price
 
 
-class LimitPrice(Entry):
-    """A shared capacity, and its price."""
-
-    name: Name
-    price: Price
-
-
 class Prices(Entry):
     """Prices of cuts, of what forwards, and of shared capacities; those not named are 0.
 
@@ -151,13 +152,6 @@ class PricedLimitOfK(Prices):
         description="k times the sum of price times weight inside, less what links and shared "
         "capacities carry at the most below U, ceil(U b) - 1 each, times what they need; positive."
     )
-
-
-class SharedLink(Entry):
-    """A link that a shared capacity holds."""
-
-    tail: Name
-    head: Name
 
 
 class SharedLimit(Entry):
