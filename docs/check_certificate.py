@@ -31,9 +31,10 @@ held = {name: [(e["from"], e["to"]) for e in one["links"]] for name, one in shar
 limit_of = {name: Fraction(one["bandwidth_gb_s"]) for name, one in shared.items()}
 for name, pairs in held.items():
     need(0 < len(pairs) == len({*pairs} & width.keys()), f"{name} holds links, each once")
-    need(limit_of[name] > 0 and not both, f"{name} has a limit")
-    carried = sum(load["trees"][pair] for pair in pairs)
-    need(carried == shared[name]["trees"], f"the trees over {name}")
+    need(limit_of[name] > 0 and name not in nodes, f"{name} has a limit and a name of its own")
+    carried = both or sum(load["trees"][pair] for pair in pairs)
+    need(both or carried == shared[name]["trees"], f"the trees over {name}")
+need(len(shared) == len(c.get("shared", [])), "shared capacities have a name each")
 
 
 def priced(claim, carries):
@@ -105,32 +106,38 @@ def allreduce():
     """The bound of two phases: sets with prices, potentials of what forwards."""
     limit, rise, fall = c["bound"], dict.fromkeys(ends, 0), dict.fromkeys(ends, 0)
     cover = dict.fromkeys(weight, Fraction(0))
-    for held in limit["sets"]:
-        inside, y, z = set(held["nodes"]), Fraction(held["gather"]), Fraction(held["reduce"])
+    for one in limit["sets"]:
+        inside, y, z = set(one["nodes"]), Fraction(one["gather"]), Fraction(one["reduce"])
         need(
             inside <= nodes and inside & weight.keys() and min(y, z) >= 0,
             "a set has a GPU, a price",
         )
-        need(len(inside) == len(held["nodes"]), "a set names a node once")
+        need(len(inside) == len(one["nodes"]), "a set names a node once")
         cover = {g: sum_ + (y + z) * (g not in inside) for g, sum_ in cover.items()}
         for a, b in ends:
             rise[a, b] += y * (a not in inside and b in inside)
             fall[a, b] += z * (a in inside and b not in inside)
-    switches = [held["switch"] for held in limit["potentials"]]
+    switches = [one["switch"] for one in limit["potentials"]]
     need(len({*switches} & {*c["forwarding"]}) == len(switches), "what forwards has one potential")
-    for held in limit["potentials"]:
-        s, t = Fraction(held["gather"]), Fraction(held["reduce"])
+    for one in limit["potentials"]:
+        s, t = Fraction(one["gather"]), Fraction(one["reduce"])
         need(min(s, t) >= 0, "a potential is not below 0")
         for a, b in ends:
-            way = (b == held["switch"]) - (a == held["switch"])
+            way = (b == one["switch"]) - (a == one["switch"])
             rise[a, b], fall[a, b] = rise[a, b] + way * s, fall[a, b] - way * t
     mean = sum(cover[g] * w for g, w in weight.items()) / total
     least = mean if limit["proportions"] else min(cover.values())
     need(least > 0, "every GPU is outside of some set")
-    rate = sum(b * max(rise[e], fall[e], 0) for e, b in width.items()) / least
+    charge = {one["name"]: Fraction(one["price"]) for one in limit.get("shared", [])}
+    need(len(charge) == len(limit.get("shared", [])), "a shared capacity has one price")
+    need(charge.keys() <= held.keys() and min(charge.values(), default=0) >= 0, "shared prices")
+    paid = {e: sum(g for name, g in charge.items() if e in held[name]) for e in ends}
+    room = sum(b * max(rise[e] - paid[e], fall[e] - paid[e], 0) for e, b in width.items())
+    rate = (room + sum(g * limit_of[name] for name, g in charge.items())) / least
     need(rate == Fraction(limit["algbw_gb_s"]), "the rate that the prices prove")
     parts = {e: sum(Fraction(load[p][e], total * k[p]) for p in phases) for e in ends}
-    took = max(parts[e] / width[e] for e in ends)
+    over = {name: sum(parts[e] for e in pairs) for name, pairs in held.items()}
+    took = max(*(parts[e] / width[e] for e in ends), *(over[n] / limit_of[n] for n in over))
     need(took * rate >= 1, "the time is not below the bound")
     return took, "and none less" if took * rate == 1 else f"and none less than {1 / rate}"
 

@@ -26,6 +26,7 @@ from forestcoll.problem.allreduce_certificate import (
     AllreduceGpu,
     AllreduceLimit,
     AllreduceLink,
+    AllreduceShared,
     SetPrice,
     SwitchPotential,
 )
@@ -148,7 +149,9 @@ def _of_allreduce(schedule: Allreduce[FactoredForest]) -> AllreduceCertificate:
     """Certify an allreduce and its bound."""
     topology, claim = schedule.topology, schedule.bound
     assert claim is not None  # there are two GPUs
-    bound = AllreduceBound.of(topology, claim.sets, claim.potentials, weights=claim.weights)
+    bound = AllreduceBound.of(
+        topology, claim.sets, claim.potentials, weights=claim.weights, shared=claim.shared
+    )
     names = [node.name for node in topology.nodes]
     reduce, gather = (_loads(phase) for phase in schedule.phases)
     return AllreduceCertificate(
@@ -167,6 +170,7 @@ def _of_allreduce(schedule: Allreduce[FactoredForest]) -> AllreduceCertificate:
                 SwitchPotential(switch=names[one.switch], gather=one.gather, reduce=one.reduce)
                 for one in bound.potentials
             ],
+            shared=[LimitPrice(name=one.name, price=one.price) for one in bound.shared],
         ),
         gpus=[
             AllreduceGpu(name=names[v], weight=weight)
@@ -182,6 +186,14 @@ def _of_allreduce(schedule: Allreduce[FactoredForest]) -> AllreduceCertificate:
                 gather=gather[link.tail, link.head],
             )
             for link in topology.links
+        ],
+        shared=[
+            AllreduceShared(
+                name=group.name,
+                links=[SharedLink(tail=names[u], head=names[v]) for u, v in group.links],
+                bandwidth_gb_s=group.bandwidth_gb_s,
+            )
+            for group in topology.shared
         ],
     )
 

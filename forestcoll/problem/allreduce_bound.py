@@ -3,13 +3,14 @@
 Problem: how fast can an allreduce be at most? The allreduce program (ForestColl, appendix on the
          optimality of allreduce) has a dual whose every point is a bound:
 
-             rate <= sum_e b_e p_e / c
+             rate <= (sum_e b_e p_e + sum_K C_K g_K) / c
 
-         for node sets X with prices y_X for the gathering and z_X for the reduction, and
-         potentials s_w, t_w of switches w, all from 0 up, where
+         for node sets X with prices y_X for the gathering and z_X for the reduction, potentials
+         s_w, t_w of switches w, and prices g_K of shared capacities K, all from 0 up, where
 
-             p_e = max(0, sum of y_X over the X that e enters + s_head - s_tail,
-                          sum of z_X over the X that e leaves + t_tail - t_head)
+             p_e = max(0, sum of y_X over the X that e enters + s_head - s_tail - h_e,
+                          sum of z_X over the X that e leaves + t_tail - t_head - h_e)
+             h_e = sum of g_K over the K that hold e
              c   = the least sum of y_X + z_X over the X that a root is outside of, of all roots.
 
 Input:   a topology, sets, prices, potentials.
@@ -17,7 +18,8 @@ Output:  the bound, exactly.
 Cost:    linear in the links and in what the sets hold.
 Source:  weak duality. A piece of the data that is summed up at a root outside X must leave X, as
          what X adds, and enter it, as the sum, if X has a GPU; so at rate 1 the sets take c or
-         more of their prices. A link of bandwidth b serves both phases. What a switch receives
+         more of their prices. A link of bandwidth b serves both phases, and so does a shared
+         capacity, whose price pays for its links in part. What a switch receives
          it sends on, once, so moving its potential from its links in to its links out, or back,
          takes nothing from what flows through it.
 
@@ -33,6 +35,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.problem.rate_bound import SharedPrice
 from forestcoll.topology.model import Link, Topology
 
 __all__ = ["AllreduceBound", "Potential", "PricedSet"]
@@ -91,6 +94,8 @@ class AllreduceBound:
     weights : tuple of int
         Where the parts of the data are summed up in these proportions, by rank; empty where they
         may be summed up anywhere.
+    shared : tuple of SharedPrice
+        Of shared capacities; those not named have the price 0.
     """
 
     topology: Topology
@@ -99,6 +104,7 @@ class AllreduceBound:
     potentials: tuple[Potential, ...] = field(default=(), repr=False)
     copying: bool = False
     weights: tuple[int, ...] = ()
+    shared: tuple[SharedPrice, ...] = field(default=(), repr=False)
 
     @classmethod
     def of(
@@ -109,23 +115,29 @@ class AllreduceBound:
         *,
         copying: bool = False,
         weights: tuple[int, ...] = (),
+        shared: Iterable[SharedPrice] = (),
     ) -> AllreduceBound:
-        """Add up what sets and potentials prove.
+        """Add up what sets, potentials and prices of shared capacities prove.
 
         Raises
         ------
         ValueError
             If they prove nothing: some root is in every set that has a price.
         """
-        held, potentials = tuple(sets), tuple(potentials)
+        held, potentials, shared = tuple(sets), tuple(potentials), tuple(shared)
         least = _least_cover(topology, held, copying, weights)
         if least <= 0:
             raise ValueError("some root is in every priced set, so these prices prove nothing")
         total = sum(
-            (price * link.bandwidth_gb_s for price, link in _priced(topology, held, potentials)),
+            (
+                price * link.bandwidth_gb_s
+                for price, link in _priced(topology, held, potentials, shared)
+            ),
             start=Fraction(0),
         )
-        return cls(topology, total / least, held, potentials, copying, weights)
+        limit = {group.name: group.bandwidth_gb_s for group in topology.shared}
+        total += sum((one.price * limit[one.name] for one in shared), start=Fraction(0))
+        return cls(topology, total / least, held, potentials, copying, weights, shared)
 
     @classmethod
     def of_cut(
@@ -172,7 +184,10 @@ def _least_cover(
 
 
 def _priced(
-    topology: Topology, sets: tuple[PricedSet, ...], potentials: tuple[Potential, ...]
+    topology: Topology,
+    sets: tuple[PricedSet, ...],
+    potentials: tuple[Potential, ...],
+    shared: tuple[SharedPrice, ...],
 ) -> list[tuple[Fraction, Link]]:
     """Return p_e with each link that has one."""
     around: list[set[int]] = [set() for _ in topology.nodes]
@@ -180,12 +195,17 @@ def _priced(
         for node in one.nodes:
             around[node].add(number)
     gather, reduce = ({one.switch: getattr(one, phase) for one in potentials} for phase in _PHASES)
+    charge = {one.name: one.price for one in shared}
+    paid: dict[tuple[int, int], Fraction] = {}
+    for group in topology.shared:
+        for ends in group.links if charge.get(group.name) else ():
+            paid[ends] = paid.get(ends, Fraction(0)) + charge[group.name]
     found = []
     for link in topology.links:
         entered, left = around[link.head] - around[link.tail], around[link.tail] - around[link.head]
         into = sum((sets[i].gather for i in entered), start=_rise(gather, link))
         out = sum((sets[i].reduce for i in left), start=-_rise(reduce, link))
-        if (price := max(into, out)) > 0:
+        if (price := max(into, out) - paid.get((link.tail, link.head), 0)) > 0:
             found.append((price, link))
     return found
 

@@ -18,13 +18,22 @@ from typing import Literal
 
 from pydantic import Field
 
-from forestcoll.problem.certificate_entries import Count, Entry, Exact, Name, Price
+from forestcoll.problem.certificate_entries import (
+    Count,
+    Entry,
+    Exact,
+    LimitPrice,
+    Name,
+    Price,
+    SharedLink,
+)
 
 __all__ = [
     "AllreduceCertificate",
     "AllreduceGpu",
     "AllreduceLimit",
     "AllreduceLink",
+    "AllreduceShared",
     "SetPrice",
     "SwitchPotential",
 ]
@@ -50,6 +59,14 @@ class AllreduceLink(Entry):
     gather: Count = Field(description="Trees of the gathering that run over it.")
 
 
+class AllreduceShared(Entry):
+    """Links that together carry no more than a limit, in both phases."""
+
+    name: Name
+    links: list[SharedLink]
+    bandwidth_gb_s: Exact = Field(description="Of all of them together, in GB/s.")
+
+
 class SetPrice(Entry):
     """A set of nodes with a GPU in it, and its prices."""
 
@@ -70,8 +87,8 @@ class AllreduceLimit(Entry):
     """Prices, and the rate that no allreduce exceeds because of them."""
 
     algbw_gb_s: Exact = Field(
-        description="The sum over the links of bandwidth times price, by the least prices of the "
-        "sets that a GPU is outside of."
+        description="The sum over the links and shared capacities of bandwidth times price, by "
+        "the least prices of the sets that a GPU is outside of."
     )
     proportions: bool = Field(
         description="Whether the bound is for parts in the proportions of the weights only; then "
@@ -79,6 +96,9 @@ class AllreduceLimit(Entry):
     )
     sets: list[SetPrice]
     potentials: list[SwitchPotential]
+    shared: list[LimitPrice] = Field(
+        default=[], description="Of shared capacities; their links cost so much less each."
+    )
 
 
 class AllreduceCertificate(Entry):
@@ -92,7 +112,8 @@ class AllreduceCertificate(Entry):
     k_gather: Count = Field(description="Trees of the gathering per unit of weight.")
     time_s_per_gb: Exact = Field(
         description="Seconds per GB of data, all pieces flowing: the most of any link, of reduce / "
-        "(W k_reduce) + gather / (W k_gather), by its bandwidth; W the sum of all weights."
+        "(W k_reduce) + gather / (W k_gather), by its bandwidth; W the sum of all weights. The "
+        "same of shared capacities, of all their links together."
     )
     bound: AllreduceLimit
     gpus: list[AllreduceGpu] = Field(description="In the order of their ranks.")
@@ -100,3 +121,4 @@ class AllreduceCertificate(Entry):
         description="Nodes that only forward: switches, and GPUs outside the group."
     )
     links: list[AllreduceLink] = Field(description="All links of the network.")
+    shared: list[AllreduceShared] = Field(default=[], description="All shared capacities.")

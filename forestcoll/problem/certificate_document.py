@@ -29,7 +29,15 @@ from forestcoll.atomic_write import write_whole
 from forestcoll.bounded_read import contains, open_regular, read_text_at_most
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.problem.allreduce_certificate import AllreduceCertificate
-from forestcoll.problem.certificate_entries import Count, Entry, Exact, Name, Price
+from forestcoll.problem.certificate_entries import (
+    Count,
+    Entry,
+    Exact,
+    LimitPrice,
+    Name,
+    Price,
+    SharedLink,
+)
 from forestcoll.topology.documents import parse_json
 
 __all__ = [
@@ -119,13 +127,6 @@ class ForwardingPrice(Entry):
     price: Price
 
 
-class LimitPrice(Entry):
-    """A shared capacity, and its price."""
-
-    name: Name
-    price: Price
-
-
 class Prices(Entry):
     """Prices of cuts, of what forwards, and of shared capacities; those not named are 0.
 
@@ -156,13 +157,6 @@ class PricedLimitOfK(Prices):
         description="k times the sum of price times weight inside, less what links and shared "
         "capacities carry at the most below U, ceil(U b) - 1 each, times what they need; positive."
     )
-
-
-class SharedLink(Entry):
-    """A link that a shared capacity holds."""
-
-    tail: Name
-    head: Name
 
 
 class SharedLimit(Entry):

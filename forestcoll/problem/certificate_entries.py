@@ -15,7 +15,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-__all__ = ["Count", "Entry", "Exact", "Name", "Price"]
+__all__ = ["Count", "Entry", "Exact", "LimitPrice", "Name", "Price", "SharedLink"]
 
 _WRITTEN = {"tail": "from", "head": "to"}  # names in files, where they differ
 _DIGITS = "[0-9]{1,300}"
@@ -76,3 +76,17 @@ class Entry(BaseModel):
         populate_by_name=True,
         alias_generator=lambda name: _WRITTEN.get(name, name),
     )
+
+
+class SharedLink(Entry):
+    """A link that a shared capacity holds."""
+
+    tail: Name
+    head: Name
+
+
+class LimitPrice(Entry):
+    """A shared capacity, and its price."""
+
+    name: Name
+    price: Price

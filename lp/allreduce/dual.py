@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
+from forestcoll.problem.rate_bound import SharedPrice
 from lp.allreduce.orbit_program import GATHER, CutProgram, Inside
 from lp.solver.linear_program import Solution
 
@@ -52,10 +53,11 @@ def exact_bound(program: CutProgram, solution: Solution) -> AllreduceBound | Non
     potentials = [
         one for one in program.potentials(solution.row_duals) if max(one[1:]) > NEGLIGIBLE
     ]
+    charges = [one for one in program.charges(solution.row_duals) if one[1] > NEGLIGIBLE]
     bounds = []
     for denominator in DENOMINATORS:
         try:
-            bounds.append(_bound(program, sets, potentials, denominator))
+            bounds.append(_bound(program, sets, potentials, charges, denominator))
         except ValueError:
             continue  # rounded so far, the prices prove nothing
     return min(bounds, key=lambda one: one.algbw_gb_s, default=None)
@@ -65,6 +67,7 @@ def _bound(
     program: CutProgram,
     sets: dict[tuple[int, ...], tuple[float, float]],
     potentials: Sequence[tuple[int, float, float]],
+    charges: Sequence[tuple[str, float]],
     denominator: int,
 ) -> AllreduceBound:
     def near(value: float) -> Fraction:
@@ -80,6 +83,7 @@ def _bound(
         [one for one in held if one.gather or one.reduce],
         copying=bool(copies) and copies.isdisjoint(program.roles.forwarding),
         weights=program.roles.weights,
+        shared=[SharedPrice(name, near(g)) for name, g in charges if near(g)],
     )
 
 

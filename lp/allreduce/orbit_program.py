@@ -5,9 +5,9 @@ Problem: state shares of links, balance at switches and cuts over variables that
 Input:   a topology, orbits of its nodes and links, cuts as they come.
 Output:  the matrix program; its solutions as values of GPUs and links.
 Cost:    linear in nodes and links for each cut.
-Source:  as there. A row's coefficient of an orbit is how many of its members the row names; rows
-         of one orbit of links or switches are the same row and stated once, as are cuts that an
-         automorphism carries into each other.
+Source:  as there; a shared capacity holds the shares of both phases. A row's coefficient of an
+         orbit is how many of its members the row names; rows of one orbit of links or switches are
+         the same row and stated once, as are cuts that an automorphism carries into each other.
 """
 
 from __future__ import annotations
@@ -115,7 +115,9 @@ class CutProgram:
         bandwidth = np.zeros(self._links)
         bandwidth[orbits.link] = useful_bandwidth(topology, self.scale_gb_s)
         self._bandwidth = bandwidth
-        self._fixed = sp.vstack([self._shares(), *map(sp.csr_array, self._balances())], "csr")
+        self._family, held, self._limit = self._shared_capacities()
+        balances = map(sp.csr_array, self._balances())
+        self._fixed = sp.vstack([self._shares(), held, *balances], "csr")
         self._cuts: list[tuple[int, Inside]] = []
         self._rows: list[Any] = []
         self._known: set[bytes] = set()
@@ -155,7 +157,8 @@ class CutProgram:
         matrix = sp.vstack([self._fixed, *self._rows], "csr")
         rows = matrix.shape[0]
         lower, upper = np.zeros(rows), np.full(rows, np.inf)
-        lower[: self._links], upper[: self._links] = -np.inf, self._bandwidth
+        limits = np.concatenate([self._bandwidth, self._limit])
+        lower[: len(limits)], upper[: len(limits)] = -np.inf, limits
         cost = np.zeros(matrix.shape[1])
         cost[: self._parts] = self._rooted(np.ones(len(self._part), dtype=np.bool_))
         # The scale bounds the sum of the parts; twice as much is never met, so it has no price.
@@ -181,13 +184,42 @@ class CutProgram:
 
         The price of an orbit is shared out evenly.
         """
-        prices = -row_duals[self._links : self._fixed.shape[0]].reshape(-1, 2)
+        first = self._links + len(self._limit)
+        prices = -row_duals[first : self._fixed.shape[0]].reshape(-1, 2)
         switches = list(self.roles.forwarding)
         _, orbit, size = np.unique(
             self.orbits.node[switches], return_inverse=True, return_counts=True
         )
         each = prices / size[:, None]
         return [(v, *each[o].tolist()) for v, o in zip(switches, orbit.tolist(), strict=True)]
+
+    def charges(self, row_duals: Vector) -> list[tuple[str, float]]:
+        """Return each shared capacity with its price; that of a family is shared out evenly."""
+        prices = row_duals[self._links : self._links + len(self._limit)]
+        each = prices / np.bincount(self._family, minlength=len(prices))
+        groups = self.topology.shared
+        return [(group.name, float(each[f])) for group, f in zip(groups, self._family, strict=True)]
+
+    def _shared_capacities(self) -> tuple[npt.NDArray[np.int64], Any, Vector]:
+        """Return the family of each shared capacity, a row for each family, and its limit.
+
+        Members of a family hold equally many links of each orbit and have the same limit, so that
+        with shares that are equal within orbits they are the same row.
+        """
+        groups = self.topology.shared_places
+        counts = np.array(
+            [
+                [
+                    float(limit) / self.scale_gb_s,
+                    *np.bincount(self.orbits.link[list(places)], minlength=self._links),
+                ]
+                for places, limit in groups
+            ]
+        ).reshape(len(groups), 1 + self._links)
+        rows, family = np.unique(counts, axis=0, return_inverse=True)
+        none, held = np.zeros((len(rows), self._parts)), rows[:, 1:]
+        matrix = sp.csr_array(np.hstack([none, held, held]))
+        return family.reshape(-1).astype(np.int64), matrix, rows[:, 0]
 
     def _rooted(self, roots: Inside) -> Vector:
         """Return the row that adds up the parts of some roots."""

@@ -107,9 +107,10 @@ def build(topology: Topology) -> AllreduceLp:
         *_reaches_every_gpu(-incidence, reduce, x),
     ]
     if topology.switches:
-        constraints += _carried(topology, bandwidth, pairs, reduce + gather)
+        constraints += _carried(topology, bandwidth, pairs, reduce + gather, scale)
     else:
         constraints.append(reduce + gather <= bandwidth)
+        constraints += _within_groups(topology, reduce + gather, scale)
     problem = cp.Problem(cp.Maximize(_ones(N) @ x), constraints)
     return AllreduceLp(problem, x, reduce, gather, pairs, scale, topology)
 
@@ -166,7 +167,11 @@ def _reaches_every_gpu(incidence: Any, capacity: Any, x: Any) -> list[Any]:
 
 
 def _carried(
-    topology: Topology, bandwidth: Vector, pairs: npt.NDArray[np.int64], wanted: Any
+    topology: Topology,
+    bandwidth: Vector,
+    pairs: npt.NDArray[np.int64],
+    wanted: Any,
+    scale: float,
 ) -> list[Any]:
     """The network carries b' = wanted for all pairs at once: a column of flows for each source."""
     N = topology.num_compute
@@ -177,6 +182,15 @@ def _carried(
     node = np.array(topology.compute)[pairs[:, 1]]
     return [
         h @ _ones(N) <= bandwidth,
+        *_within_groups(topology, h @ _ones(N), scale),
         kept[node, pairs[:, 0]] == wanted,
         kept[list(topology.switches)] == 0,
+    ]
+
+
+def _within_groups(topology: Topology, used: Any, scale: float) -> list[Any]:
+    """What both phases use of the links of a shared capacity is at most that."""
+    return [
+        _ones(len(places)) @ used[list(places)] <= float(limit) / scale
+        for places, limit in topology.shared_places
     ]

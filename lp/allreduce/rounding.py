@@ -211,7 +211,8 @@ def _natural_grids(found: AllreduceOptimum) -> set[int]:
 
 
 def _unit(topology: Topology) -> Fraction:
-    return common_divisor([link.bandwidth_gb_s for link in topology.links])
+    limits = [group.bandwidth_gb_s for group in topology.shared]
+    return common_divisor([*(link.bandwidth_gb_s for link in topology.links), *limits])
 
 
 def _on(topology: Topology, forest: Forest) -> Forest:

@@ -19,7 +19,6 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll.topology import Topology
-from forestcoll.topology.shared_capacity import kept
 from lp.solver.linear_program import Vector
 
 __all__ = ["common_divisor", "down", "fitted", "with_bandwidths"]
@@ -34,7 +33,7 @@ def down(values: Vector, step: Fraction) -> list[int]:
 
 
 def fitted(topology: Topology, shares: Vector, step: Fraction) -> list[list[int]]:
-    """Round shares down to whole steps that fit the bandwidths.
+    """Round shares down to whole steps that fit the bandwidths and the shared capacities.
 
     Parameters
     ----------
@@ -55,15 +54,31 @@ def fitted(topology: Topology, shares: Vector, step: Fraction) -> list[list[int]
         taken = list(map(min, down(row, step), left))
         left = [most - got for most, got in zip(left, taken, strict=True)]
         found.append(taken)
+    for places, limit in topology.shared_places:
+        excess = sum(row[i] for row in found for i in places) - int(limit / step)
+        _lower(found, places, excess)
     return found
 
 
+def _lower(found: Sequence[list[int]], places: Sequence[int], excess: int) -> None:
+    """Take the excess off these links in proportion to what they have, rounded up, until enough."""
+    total = sum(row[i] for row in found for i in places)
+    left = excess
+    for row in found:
+        for i in places:
+            taken = max(0, min(-(-row[i] * excess // total), left)) if left > 0 else 0
+            row[i] -= taken
+            left -= taken
+
+
 def with_bandwidths(topology: Topology, steps: Sequence[int], step: Fraction) -> Topology:
-    """Return the network with these bandwidths, links without any left out."""
+    """Return the network with these bandwidths, links without any left out.
+
+    Shared capacities are left out: shares of links that fit them need no other limit.
+    """
     links = zip(topology.links, steps, strict=True)
-    lowered = [replace(link, bandwidth_gb_s=count * step) for link, count in links if count]
-    shared = kept(topology.shared, {(link.tail, link.head) for link in lowered})
-    return Topology(topology.name, topology.nodes, tuple(lowered), shared)
+    kept = (replace(link, bandwidth_gb_s=count * step) for link, count in links if count)
+    return Topology(topology.name, topology.nodes, tuple(kept))
 
 
 def common_divisor(numbers: Sequence[Fraction]) -> Fraction:

@@ -109,4 +109,7 @@ def _build(topology: Topology, root: int, scale: float) -> tuple[Any, Any]:
             flow <= carried @ np.ones((1, size - 1)),
         ]
         total = total + carried
-    return cp.Problem(cp.Maximize(rate), [*constraints, total <= bandwidth[:, None]]), rate
+    constraints.append(total <= bandwidth[:, None])
+    for places, limit in topology.shared_places:
+        constraints.append(np.ones(len(places)) @ total[list(places)] <= float(limit) / scale)
+    return cp.Problem(cp.Maximize(rate), constraints), rate

@@ -6,15 +6,22 @@ import random
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from experiments.measures.bounds import upper_bound
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule import cost, verify
+from forestcoll.schedule.verify.trees.allreduce import check_bound
 from forestcoll.topology import Topology, TopologyBuilder, load_topology, read_topology
 from forestcoll.topology.symmetry.automorphism import no_symmetry
 from lp.allgather.fractional_packing import fractional_packing
 from lp.allgather.linear_optimum import allgather_rate
+from lp.allreduce.cutting_planes import allreduce_optimum
+from lp.allreduce.reference import allreduce_reference
+from lp.allreduce.rounding import allreduce_forest
+from lp.allreduce.shares import fitted, with_bandwidths
+from lp.allreduce.single_root import overlapped_allreduce_gb_s
 from lp.alltoall.concurrent_flow import approximate_flow
 from lp.alltoall.demands import demands_of
 from lp.alltoall.linear_optimum import all_to_all_rate
@@ -153,3 +160,74 @@ def test_concurrent_groups_are_checked_against_groups_of_links() -> None:
     check_concurrent(found)
     with pytest.raises(VerificationError, match="overload the shared capacity 'all'"):
         check_concurrent(replace(found, topology=limited, forests=forests))
+
+
+@pytest.mark.parametrize(
+    ("topology", "due"),
+    [
+        (half_duplex(), 64 / 3),  # 4 shards down and up 3 times each, twice: 48 x <= 4 * 64
+        (HOST, 75 / 7),  # both phases pass memory 56 times
+        (HOST.without("host memory"), 8 * 64 / 14),
+    ],
+    ids=["half-duplex", "host memory", "no limit"],
+)
+def test_allreduce_programs_know_shared_capacities(topology: Topology, due: float) -> None:
+    """By cutting planes, with its exact bound, and by flows between pairs."""
+    found = allreduce_optimum(topology, SETTINGS)
+    assert found.algbw_gb_s == pytest.approx(due, rel=1e-6)
+    assert found.exact is not None
+    assert float(check_bound(found.exact)) == pytest.approx(due, rel=1e-6)
+    assert allreduce_reference(topology, SETTINGS).algbw_gb_s == pytest.approx(due, rel=1e-5)
+    made = allreduce_forest(found)
+    verify(made)
+    assert float(cost(made).algbw_gb_s) == pytest.approx(due, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_allreduce_programs_agree_with_groups(seed: int) -> None:
+    """Two formulations, the exact bound and the schedule that is made of the shares."""
+    topology = random_network(seed)
+    found = allreduce_optimum(topology, SETTINGS)
+    value = allreduce_reference(topology, SETTINGS).algbw_gb_s
+    assert found.algbw_gb_s == pytest.approx(value, rel=1e-5)
+    assert found.exact is not None
+    assert float(check_bound(found.exact)) == pytest.approx(value, rel=1e-4)
+    made = allreduce_forest(found)
+    attained = float(verify(made).algbw_gb_s)
+    assert value * 0.99 <= attained <= value * (1 + 1e-6)
+    free = topology.without("one", "other")
+    assert found.algbw_gb_s <= allreduce_optimum(free, SETTINGS).algbw_gb_s * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_symmetries_do_not_change_an_allreduce_with_groups(seed: int) -> None:
+    """Half-duplex wires of a torus, every one or every other one in a row."""
+    rng = random.Random(seed)
+    topology = load_topology("torus:dims=3x3")
+    pairs = [(e.tail, e.head) for e in topology.links if e.tail < e.head]
+    for number, (one, other) in enumerate(pairs[:: rng.choice([1, 2, 3])]):
+        wire = f"{topology.nodes[one].name} - {topology.nodes[other].name}"
+        topology = topology.with_shared(f"{number}", wire, Fraction(rng.choice([1, 3]), 2))
+    found = allreduce_optimum(topology, SETTINGS)
+    plain = allreduce_optimum(topology, SETTINGS, orbits=no_symmetry(topology))
+    assert found.algbw_gb_s == pytest.approx(plain.algbw_gb_s, rel=1e-6)
+    assert found.exact is not None
+    assert float(check_bound(found.exact)) == pytest.approx(plain.algbw_gb_s, rel=1e-4)
+
+
+def test_one_root_with_a_half_duplex_wire() -> None:
+    """Two GPUs and 1 GB/s for both ways: sums up and copies down share it, 1/2 GB/s."""
+    wire = load_topology("ring:nodes=2").with_shared("wire", "gpu0 - gpu1", 1)
+    assert overlapped_allreduce_gb_s(wire, 0, seconds=30) == pytest.approx(0.5)
+
+
+def test_shares_fit_shared_capacities() -> None:
+    """Links of 10 GB/s with 5.9999 for two users each, together 7: lowered in proportion.
+
+    In steps of 1 GB/s there are 6 + 4 on either link, 20; 13 are too many, half of them each.
+    """
+    pair = load_topology("ring:nodes=2,bandwidth=10").with_shared("x", "gpu0 - gpu1", 7)
+    found = fitted(pair, np.full((2, 2), 5.9999), Fraction(1))
+    assert sum(map(sum, found)) == 7
+    assert all(0 <= got <= 6 for row in found for got in row)
+    assert with_bandwidths(pair, found[0], Fraction(1)).shared == ()

@@ -8,6 +8,8 @@ import pytest
 
 from forestcoll import generate, load_topology, verify
 from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
+from forestcoll.problem.rate_bound import SharedPrice
+from forestcoll.schedule.verify.trees.allreduce import check_bound
 from forestcoll.topology import TopologyBuilder
 from tests.lp.networks import line, two_boxes
 from tests.problem.adding_pair import adding_pair, prices_of_pair
@@ -84,3 +86,24 @@ def test_prices_that_a_switch_pays_nothing_of_prove_nothing() -> None:
     """Every set holds switch out, which adds: a root there is outside of none."""
     with pytest.raises(ValueError, match="prove nothing"):
         AllreduceBound.of(adding_pair(marked=True), prices_of_pair()[:3], copying=True)
+
+
+def test_a_shared_capacity_pays_for_its_links() -> None:
+    """Two GPUs joined by 1 GB/s each way, half-duplex: 1 GB/s for both directions.
+
+    Sums and what is added to them cross once each way, so 2 R <= 2 without the limit. Sets {a} and
+    {b}, all prices 1: each link costs 1 to the gathering and 1 to the reduction. With a price of 1
+    on the wire no link costs anything: R <= 1 * 1 / 2, as every root is outside of one set, of
+    prices 1 + 1. With a price of 1/2 links cost 1/2 each: (2 * 1/2 + 1/2) / 2 = 3/4.
+    """
+    wire = load_topology("ring:nodes=2").with_shared("wire", "gpu0 - gpu1", 1)
+    one = Fraction(1)
+    sets = [PricedSet((v,), one, one) for v in range(2)]
+    for price, due in ((0, 1), (one / 2, Fraction(3, 4)), (1, one / 2), (2, 1)):
+        charge = [SharedPrice("wire", Fraction(price))]
+        bound = AllreduceBound.of(wire, sets, shared=charge)
+        assert bound.algbw_gb_s == due
+        assert check_bound(bound) == due
+    assert AllreduceBound.of(wire, sets).algbw_gb_s == 1
+    made = generate(wire, collective="allreduce")
+    assert (verify(made).algbw_gb_s, verify(made).optimal) == (one / 2, True)

@@ -42,6 +42,10 @@ def bound_document(bound: AllreduceBound) -> Record:
     document["potentials"] = [
         {"switch": names[each.switch], **_prices(each)} for each in bound.potentials
     ]
+    if bound.shared:
+        document["shared"] = [
+            {"name": each.name, "price": str(each.price)} for each in bound.shared
+        ]
     return document
 
 
@@ -57,13 +61,16 @@ def parse_bound(document: Record, topology: Topology) -> AllreduceBound:
     InvalidScheduleError
         If it is not in the format.
     """
-    check_fields([document], _BOUND, lambda _: "bound.", ("weights",))
+    check_fields([document], _BOUND, lambda _: "bound.", ("weights", "shared"))
     weights: list[int] = of_type(document.get("weights", []), int, lambda i: f"bound.weights[{i}]")
     numbers(weights, 0, LARGEST, lambda i: f"bound.weights[{i}]")
     sets: list[Record] = one(document, "sets", list, "bound.")
     potentials: list[Record] = one(document, "potentials", list, "bound.")
     check_records(sets, _SET, _set)
     check_records(potentials, _POTENTIAL, _potential)
+    shared: list[Record] = one({"shared": [], **document}, "shared", list, "bound.")
+    check_records(shared, _SHARED, _group)
+    groups = column(shared, "name", str, _group)
     lists = column(sets, "nodes", list, _set)
     return AllreduceBound(
         topology=topology,
@@ -86,6 +93,10 @@ def parse_bound(document: Record, topology: Topology) -> AllreduceBound:
         ),
         copying=one(document, "copying", bool, "bound."),
         weights=tuple(weights),
+        shared=tuple(
+            SharedPrice(name, fraction(shared[i], "price", f"{_group(i)}."))
+            for i, name in enumerate(groups)
+        ),
     )
 
 
@@ -100,6 +111,10 @@ def _set(i: int) -> str:
 
 def _potential(i: int) -> str:
     return f"bound.potentials[{i}]"
+
+
+def _group(i: int) -> str:
+    return f"bound.shared[{i}]"
 
 
 def prices_document(bound: RateBound) -> Record:

@@ -248,7 +248,10 @@ def fields_of(experiment: str) -> str:
         (fields_of("k: {from: 1, to: 100000, factor: 1}\n"), "k.factor"),
         (fields_of("k: 999999999999999999\n"), "k"),
         (fields_of("simulate: {pieces: 16385}\nsizes: [1KB]\n"), "simulate.pieces"),
-        (fields_of(f"root: {10**18 - 1}\ncollective: broadcast\n").replace("ring}", "direct}"), "root"),
+        (
+            fields_of(f"root: {10**18 - 1}\ncollective: broadcast\n").replace("ring}", "direct}"),
+            "root",
+        ),
         (
             fields_of("").replace("nodes: 3", "nodes: 1000000000000"),
             "topologies[0].parameters.nodes",

@@ -166,3 +166,25 @@ def test_faults_of_prices_are_named_by_their_field(name: str, tmp_path: Path):
     with pytest.raises(InvalidScheduleError, match=message) as caught:
         read_schedule(path)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+def test_prices_of_shared_capacities_go_with_a_bound(suffix: str, tmp_path: Path) -> None:
+    """And the schema takes them; in a bound without any they are left out."""
+    made = generate(load_topology("pcie_box:gpus=4"), collective="allreduce")
+    path = tmp_path / f"schedule.{suffix}"
+    write_schedule(made, path)
+    found: Any = read_schedule(path)
+    assert found.bound == made.bound
+    assert found.bound.shared
+    assert "shared" not in bound_document(replace(made.bound, shared=()))
+    if suffix == "json":
+        document = json.loads(path.read_text())
+        schema = json.loads((ROOT / "docs" / "schemas" / "schedule.schema.json").read_text())
+        jsonschema.Draft202012Validator(schema).validate(document)
+        document["bound"]["shared"][0]["price"] = 3
+        with pytest.raises(InvalidScheduleError, match=r"bound.shared\[0\].price is 3"):
+            parse_bound(document["bound"], made.topology)
+        document["bound"]["shared"] = [{"name": "x"}]
+        with pytest.raises(InvalidScheduleError, match=r"bound.shared\[0\].price is missing"):
+            parse_bound(document["bound"], made.topology)

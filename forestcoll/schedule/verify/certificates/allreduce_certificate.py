@@ -18,10 +18,11 @@ from fractions import Fraction
 
 from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
 from forestcoll.problem.allreduce_certificate import AllreduceCertificate, AllreduceLink
+from forestcoll.problem.rate_bound import SharedPrice
 from forestcoll.schedule.verify.certificates.tree_loads import TreeLoads, check_trees_exist
 from forestcoll.schedule.verify.naming import fail
 from forestcoll.schedule.verify.trees.allreduce import check_bound
-from forestcoll.topology.model import Link, Node, NodeKind, Topology
+from forestcoll.topology.model import Link, Node, NodeKind, SharedCapacity, Topology
 
 __all__ = ["AllreduceCertificateVerdict", "verify_allreduce_certificate"]
 
@@ -103,12 +104,25 @@ def _check_network(certificate: AllreduceCertificate) -> None:
             fail(f"link {_link(link)} must join two of the nodes")
     if not certificate.links:
         fail("there are no links")
+    _check_shared(certificate)
     for one in certificate.bound.sets:
         _check_once(one.nodes, "a set of the bound names")
     named = [node for one in certificate.bound.sets for node in one.nodes]
     named += [one.switch for one in certificate.bound.potentials]
     if strangers := set(named).difference(known):
         fail(f"the bound names {min(strangers)}, which is no node")
+
+
+def _check_shared(certificate: AllreduceCertificate) -> None:
+    """Shared capacities have names of their own and hold links of the network, each once."""
+    links = {(link.tail, link.head) for link in certificate.links}
+    nodes = [*(gpu.name for gpu in certificate.gpus), *certificate.forwarding]
+    names = [one.name for one in certificate.shared]
+    _check_once([*names, *nodes], "nodes and shared capacities are named")
+    for one in certificate.shared:
+        held = [(link.tail, link.head) for link in one.links]
+        if not held or not set(held) <= links or len(set(held)) < len(held):
+            fail(f"{one.name} must hold links of the network, one or more, each once")
 
 
 def _check_once(names: Iterable[str], what: str) -> None:
@@ -125,9 +139,17 @@ def _bound(certificate: AllreduceCertificate, weights: tuple[int, ...]) -> Allre
     links = [
         Link(place[link.tail], place[link.head], link.bandwidth_gb_s) for link in certificate.links
     ]
+    shared = [
+        SharedCapacity(
+            one.name,
+            tuple((place[link.tail], place[link.head]) for link in one.links),
+            one.bandwidth_gb_s,
+        )
+        for one in certificate.shared
+    ]
     claim = certificate.bound
     return AllreduceBound(
-        topology=Topology(certificate.network, (*compute, *switches), tuple(links)),
+        topology=Topology(certificate.network, (*compute, *switches), tuple(links), tuple(shared)),
         algbw_gb_s=claim.algbw_gb_s,
         sets=tuple(
             PricedSet(tuple(sorted(place[name] for name in one.nodes)), one.gather, one.reduce)
@@ -137,21 +159,24 @@ def _bound(certificate: AllreduceCertificate, weights: tuple[int, ...]) -> Allre
             Potential(place[one.switch], one.gather, one.reduce) for one in claim.potentials
         ),
         weights=weights if claim.proportions else (),
+        shared=tuple(SharedPrice(one.name, one.price) for one in claim.shared),
     )
 
 
 def _time(certificate: AllreduceCertificate, whole: int) -> Fraction:
-    """Return the seconds per GB of the busiest link."""
+    """Return the seconds per GB of the busiest link or shared capacity."""
     if certificate.k_reduce < 1 or certificate.k_gather < 1:
         fail("k_reduce and k_gather must be 1 or more")
-    return max(
-        (
-            Fraction(link.reduce, whole * certificate.k_reduce)
-            + Fraction(link.gather, whole * certificate.k_gather)
-        )
-        / link.bandwidth_gb_s
+    part = {
+        (link.tail, link.head): Fraction(link.reduce, whole * certificate.k_reduce)
+        + Fraction(link.gather, whole * certificate.k_gather)
         for link in certificate.links
-    )
+    }
+    times = [part[link.tail, link.head] / link.bandwidth_gb_s for link in certificate.links]
+    for one in certificate.shared:
+        carried = sum((part[link.tail, link.head] for link in one.links), start=Fraction(0))
+        times.append(carried / one.bandwidth_gb_s)
+    return max(times)
 
 
 def _check_phases(certificate: AllreduceCertificate) -> None:

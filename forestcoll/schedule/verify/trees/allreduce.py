@@ -134,8 +134,20 @@ def _check_numbers(bound: AllreduceBound) -> None:
     """Sets have GPUs, potentials are of switches that forward, and prices are from 0 up."""
     _check_sets(bound)
     _check_potentials(bound)
+    _check_shared(bound)
     if any(price < 0 for one in (*bound.sets, *bound.potentials) for price in _of(one)):
         fail("the bound has a price or potential below 0")
+
+
+def _check_shared(bound: AllreduceBound) -> None:
+    known = {group.name for group in bound.topology.shared}
+    names = [one.name for one in bound.shared]
+    if len(set(names)) != len(names):
+        fail("the bound gives a shared capacity two prices")
+    if strangers := set(names) - known:
+        fail(f"the bound prices {min(strangers)!r}, which is no shared capacity")
+    if any(one.price < 0 for one in bound.shared):
+        fail("the bound has a price of a shared capacity below 0")
 
 
 def _check_sets(bound: AllreduceBound) -> None:
@@ -188,11 +200,17 @@ def _proved(bound: AllreduceBound) -> Fraction:
             into = 1 if links[i].head == held.switch else -1
             rise[i] += into * held.gather
             fall[i] -= into * held.reduce
-    spent = (
-        link.bandwidth_gb_s * max(up, down, Fraction(0))
-        for link, up, down in zip(links, rise, fall, strict=True)
-    )
-    return sum(spent, start=Fraction(0)) / least
+    spent = Fraction(0)
+    paid = [Fraction(0)] * len(links)  # by prices of shared capacities, for both phases
+    place = {(link.tail, link.head): i for i, link in enumerate(links)}
+    price = {one.name: one.price for one in bound.shared}
+    for group in bound.topology.shared:
+        spent += price.get(group.name, 0) * group.bandwidth_gb_s
+        for ends in group.links:
+            paid[place[ends]] += price.get(group.name, 0)
+    for link, up, down, less in zip(links, rise, fall, paid, strict=True):
+        spent += link.bandwidth_gb_s * max(up - less, down - less, Fraction(0))
+    return spent / least
 
 
 def _least(bound: AllreduceBound) -> Fraction:

@@ -137,3 +137,42 @@ def test_a_bound_below_the_rate_is_refused() -> None:
     made["time_s_per_gb"] = Fraction(made["time_s_per_gb"]) / 2
     with pytest.raises(VerificationError):
         verify_certificate(AllreduceCertificate.model_validate(made))
+
+
+SHARED: dict[str, Callable[[Any], None]] = {
+    "a wider limit": lambda c: c["shared"][0].update(bandwidth_gb_s="1000"),
+    "a narrower limit": lambda c: c["shared"][0].update(bandwidth_gb_s="1"),
+    "no limit": lambda c: c.update(shared=[]),
+    "a limit twice": lambda c: c["shared"].append(dict(c["shared"][0])),
+    "a limit named as a GPU": lambda c: (
+        c["shared"][0].update(name="b0.gpu0"),
+        c["bound"]["shared"][0].update(name="b0.gpu0"),
+    ),
+    "a limit of no link": lambda c: c["shared"][0].update(links=[]),
+    "a link less": lambda c: c["shared"][0]["links"].pop(),
+    "a link twice": lambda c: c["shared"][0]["links"].append(c["shared"][0]["links"][0]),
+    "a link that is not there": lambda c: c["shared"][0]["links"][0].update(to="b0.gpu9"),
+    "a price less": lambda c: c["bound"]["shared"].pop(),
+    "a higher price": lambda c: c["bound"]["shared"][0].update(price="7"),
+    "a price below 0": lambda c: c["bound"]["shared"][0].update(price="-1"),
+    "a price twice": lambda c: c["bound"]["shared"].append(c["bound"]["shared"][0]),
+    "a price of nothing": lambda c: c["bound"]["shared"][0].update(name="nothing"),
+}
+
+
+@pytest.mark.parametrize("name", [None, *SHARED])
+def test_shared_capacities_in_a_certificate(name: str | None, tmp_path: Path) -> None:
+    """Proved as it is, by the library and the script alone; refused by both once changed."""
+    certificate = certify(load_topology("pcie_box:gpus=4"), collective="allreduce")
+    assert isinstance(certificate, AllreduceCertificate)
+    path = tmp_path / "certificate.json"
+    write_certificate(certificate, path)
+    document = json.loads(path.read_text())
+    if name is None:
+        assert verify_certificate(certificate).optimal
+        assert by_the_script(path).returncode == 0
+        return
+    SHARED[name](document)
+    path.write_text(json.dumps(document))
+    assert invoke("verify", path).exit_code != 0
+    assert by_the_script(path).returncode != 0

@@ -188,3 +188,43 @@ def test_copying_prices_without_a_set_that_some_switch_is_outside_of_prove_nothi
         check_bound(claim)
     forwarding = replace(claim, copying=False, algbw_gb_s=Fraction(3, 2))
     assert check_bound(forwarding) == Fraction(3, 2)
+
+
+def through_memory() -> Any:
+    """Eight GPUs whose transfers pass host memory: the bound prices it."""
+    return generate(load_topology("pcie_box:gpus=4"), collective="allreduce")
+
+
+SHARED_FAULTS: dict[str, tuple[Change, str]] = {
+    "no price": (lambda b: replace(b, shared=()), "but its prices prove"),
+    "a higher price": (
+        lambda b: replace(b, shared=(replace(b.shared[0], price=b.shared[0].price * 2),)),
+        "but its prices prove",
+    ),
+    "a price below 0": (
+        lambda b: replace(b, shared=(replace(b.shared[0], price=-ONE),)),
+        "a price of a shared capacity below 0",
+    ),
+    "two prices": (lambda b: replace(b, shared=b.shared * 2), "gives a shared capacity two prices"),
+    "a stranger": (
+        lambda b: replace(b, shared=(replace(b.shared[0], name="nothing"),)),
+        "the bound prices 'nothing', which is no shared capacity",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHARED_FAULTS)
+def test_prices_of_shared_capacities_are_added_up(name: str) -> None:
+    change, message = SHARED_FAULTS[name]
+    made = through_memory()
+    assert len(made.bound.shared) == 1
+    assert verify(made).optimal
+    with pytest.raises(VerificationError, match=message):
+        verify(replace(made, bound=change(made.bound)))
+
+
+def test_both_phases_load_a_shared_capacity() -> None:
+    """Each phase takes 4 * 3 transfers of a quarter through 153.6 GB/s: 2 * 12/4 / 153.6 s."""
+    verdict = verify(through_memory())
+    assert verdict.time_s_per_gb == 2 * Fraction(12, 4) / Fraction("153.6")
+    assert verdict.busiest_link == ("b0.memory0",)
