@@ -191,21 +191,41 @@ class RateBound:
         return Cut(self.topology, best.nodes, self.weights, self.reduction)
 
     def in_words(self) -> list[str]:
-        """Name what binds: cuts, switches and shared capacities, those of high prices first."""
-        lines = [
-            Cut(self.topology, one.nodes, self.weights, self.reduction).in_words()
-            for one in sorted(self.cuts, key=lambda one: -one.price)
-        ]
+        """Name what binds: cuts, switches and shared capacities, those of high prices first.
+
+        Of cuts that are alike, and of shared capacities, one is named, with their number.
+        """
+        lines = []
+        for alike in self._cuts_alike():
+            words = alike[-1].in_words()
+            lines.append(words if len(alike) == 1 else f"{len(alike)} cuts such as {words}")
         lines += [
             self._switch_in_words(one.switch)
             for one in sorted(self.switches, key=lambda one: -one.price)
         ]
-        capacity = {group.name: group for group in self.topology.shared}
-        for one in sorted(self.shared, key=lambda one: -one.price):
-            group = capacity[one.name]
-            links = counted(len(group.links), "link")
-            lines.append(f"{one.name}: {links} share {decimal(group.bandwidth_gb_s)} GB/s")
+        for names, links, width in self._shared_alike():
+            which = names[0] if len(names) == 1 else f"{len(names)} such as {names[0]}"
+            lines.append(f"{which}: {counted(links, 'link')} share {decimal(width)} GB/s")
         return lines
+
+    def _cuts_alike(self) -> list[list[Cut]]:
+        """Gather cuts of one price that as much must cross over as many links."""
+        found: dict[tuple[object, ...], list[Cut]] = {}
+        for one in sorted(self.cuts, key=lambda one: (-one.price, one.nodes)):
+            cut = Cut(self.topology, one.nodes, self.weights, self.reduction)
+            key = (one.price, cut.weight, cut.exit_gb_s, len(cut.exit_links), len(cut.compute))
+            found.setdefault(key, []).append(cut)
+        return list(found.values())
+
+    def _shared_alike(self) -> list[tuple[list[str], int, Fraction]]:
+        """Gather shared capacities of one price, size and bandwidth."""
+        capacity = {group.name: group for group in self.topology.shared}
+        found: dict[tuple[Fraction, int, Fraction], list[str]] = {}
+        for one in sorted(self.shared, key=lambda one: (-one.price, one.name)):
+            group = capacity[one.name]
+            key = (one.price, len(group.links), group.bandwidth_gb_s)
+            found.setdefault(key, []).append(one.name)
+        return [(names, links, width) for (_, links, width), names in found.items()]
 
     def _switch_in_words(self, switch: int) -> str:
         node = self.topology.nodes[switch]

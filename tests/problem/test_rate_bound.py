@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -83,10 +84,24 @@ def test_room_counts_what_is_said_to_be_carried():
 
 def test_words_name_all_that_has_a_price():
     lines = of_the_fan().in_words()
-    assert len(lines) == 4
-    assert lines[-1] == "switch s: of 3 GB/s out, only 1 GB/s enter"
+    assert lines == [
+        "3 cuts such as everything but GPU a: the data must enter it over 1 link, 1 GB/s in all",
+        "switch s: of 3 GB/s out, only 1 GB/s enter",
+    ]
     lines = of_the_wires().in_words()
-    assert "wire 0: 2 links share 64 GB/s" in lines
+    assert lines[-1] == "4 such as wire 0: 2 links share 64 GB/s"
+    odd = replace(
+        of_the_wires(),
+        cuts=(*of_the_wires().cuts[1:], replace(of_the_wires().cuts[0], price=Fraction(2))),
+        shared=(SharedPrice("wire 3", Fraction(2)), SharedPrice("wire 0", Fraction(1))),
+    )
+    assert [line.partition(":")[0] for line in odd.in_words()] == [
+        "everything but GPU g0",
+        "3 cuts such as everything but GPU g1",
+        "switch s",
+        "wire 3",
+        "wire 0",
+    ]
     network = fan().reversed()
     cuts = (PricedCut(all_but(network, "a"), THIRD),)
     turned = RateBound(network, cuts, (SwitchPrice(1, THIRD),), (), (1, 0, 0, 0), reduction=True)
@@ -105,8 +120,6 @@ def test_the_widest_cut_has_the_highest_price():
 
 @pytest.mark.parametrize("marked", [False, True])
 def test_the_price_of_a_switch_that_may_copy_does_not_hold_for_copies(marked: bool):
-    from dataclasses import replace
-
     nodes = tuple(replace(node, multicast=marked and node.is_switch) for node in fan().nodes)
     bound = of_the_fan()
     network = replace(fan(), nodes=nodes)
@@ -119,8 +132,6 @@ def test_the_price_of_a_switch_that_may_copy_does_not_hold_for_copies(marked: bo
 
 def test_a_bound_that_prices_unmarked_switches_holds_for_copies_by_others():
     """A second switch, marked and without a price."""
-    from dataclasses import replace
-
     network = fan()
     other = replace(network.nodes[1], name="t", multicast=True)
     larger = replace(network, nodes=(*network.nodes, other))
