@@ -114,7 +114,7 @@ def generate(
     few_links : bool
         Whether equal boxes exchange with few others each instead of all, from 23 boxes on: as fast,
         with fewer logical links, sooner, and trees taller by a hop or more
-        (docs/large-networks.md has the trade). Beyond some 140 boxes that is so anyway.
+        (docs/how-to/large-networks.md has the trade). Beyond some 140 boxes that is so anyway.
     method : str
         "forestcoll", the core; or "paper", the ForestColl paper's own algorithms
         (:mod:`forestcoll.core.paper`), to compare with: as optimal, far slower, taller trees; for

@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parents[2]
     ("page", "written"),
     [
         ("README.md", "allgather.json"),
-        ("docs/large-networks.md", "allgather.npz"),
+        ("docs/how-to/large-networks.md", "allgather.npz"),
         ("docs/fixed-k.md", "k3.json"),
         ("docs/certificates.md", "certificate.json"),
         ("docs/latency.md", "low.json"),
