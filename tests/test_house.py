@@ -52,6 +52,7 @@ ACROSS = {
     "test_measures": "an experiment that is kept",
     "test_durability": "whatever ends a run",
     "test_fuzz": "tests/fuzz itself",
+    "test_shared_capacities": "shared capacities in schedules of every type",
     "test_shared_programs": "common limits of links, in every linear program",
     "test_contest": "tests/fuzz/contest.py",
     "test_any_network": "tests/fuzz/any_network.py",

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.problem.optimum import Optimum
 from forestcoll.schedule.factored import FactoredForest, Links
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.topology.model import Topology
@@ -43,12 +44,20 @@ def turned(forest: F, topology: Topology) -> F:
     changes: dict[str, Any] = {
         "topology": topology,
         "routes": Routes.later(lambda: turned_routes(forest.routes)),
-        "optimum": None if best is None else replace(best, topology=topology, reduction=True),
+        "optimum": None if best is None else _turned_claim(best, topology),
         "reduction": True,
     }
     if isinstance(forest, FactoredForest):
         changes["links"] = turned_links(forest.links)
     return replace(forest, **changes)
+
+
+def _turned_claim(best: Optimum, topology: Topology) -> Optimum:
+    """Return the same claim, and its prices, of the reduction: the cuts are entered, not left."""
+    prices = best.prices
+    if prices is not None:
+        prices = replace(prices, topology=topology, reduction=True)
+    return replace(best, topology=topology, reduction=True, prices=prices)
 
 
 def turned_links(links: Links) -> Links:

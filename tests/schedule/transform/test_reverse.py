@@ -76,3 +76,16 @@ def test_routes_that_are_not_asked_for_are_not_turned() -> None:
     assert "hop" not in vars(forest.routes)
     assert len(back.routes.hop) == len(forest.routes.hop)
     assert "hop" in vars(forest.routes)
+
+
+def test_prices_of_an_optimum_are_turned_with_the_forest() -> None:
+    """A half-duplex ring looks the same turned round, so one phase is the other, prices too."""
+    ring = load_topology("ring:nodes=4")
+    for v in range(4):
+        ring = ring.with_shared(f"wire {v}", f"gpu{v} - gpu{(v + 1) % 4}", 1)
+    gather = generate(ring)
+    assert gather.optimum is not None
+    assert gather.optimum.prices is not None
+    back = turned(gather, ring)
+    assert verify(back).optimal
+    assert verify(generate(ring, collective="allreduce")).reduce.optimal
