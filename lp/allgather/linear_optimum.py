@@ -11,9 +11,10 @@ Problem: maximise x subject to F(s, t; G_x) >= N x for every GPU t (ForestColl T
                   0 <= g^t_v <= x                              for every GPU v and GPU t
 
          where g^t_v is the flow on (s, v) towards t. Flow that enters a node and does not leave it
-         is allowed; it does no harm. With shared capacities c_e takes the place of b_e above, what
-         all trees together use of a link: c_e <= b_e, the sum over the links of a shared capacity
-         is at most that, and no switch sends more than it receives.
+         is allowed; it does no harm. With shared capacities, or a switch that sends more than it
+         receives, c_e takes the place of b_e above, what all trees together use of a link:
+         c_e <= b_e, the sum over the links of a shared capacity is at most that, and no switch
+         sends more than it receives.
 Input:   a topology in which every GPU reaches every other.
 Output:  x* in GB/s as a float, with the solver's status and tolerance.
 Cost:    N (|E| + N) + 1 variables and N |V| rows (times: docs/mathematics/allgather-programs.md).
@@ -32,7 +33,7 @@ import networkx as nx
 import numpy as np
 
 from forestcoll.topology.model import Topology
-from forestcoll.topology.validate import validate
+from forestcoll.topology.validate import uses_all_bandwidth, validate
 from lp.solver.linear_program import Settings, Solution
 from lp.solver.modelling import solve_stated
 
@@ -140,12 +141,12 @@ def build(topology: Topology) -> AllgatherLp:
     ]
     if topology.switches:
         constraints.append(kept[list(topology.switches)] >= 0)
-    if topology.shared:
-        constraints += _used_within_groups(topology, flow, bandwidth, incidence, scale)
+    if not uses_all_bandwidth(topology, reduction=False):
+        constraints += _used_in_all(topology, flow, bandwidth, incidence, scale)
     return AllgatherLp(cp.Problem(cp.Maximize(x), constraints), x, scale, topology)
 
 
-def _used_within_groups(
+def _used_in_all(
     topology: Topology, flow: Any, bandwidth: Any, incidence: Any, scale: float
 ) -> list[Any]:
     """State what trees use of each link: as much leaves a switch as enters, groups have limits."""

@@ -13,7 +13,6 @@ from forestcoll.errors import (
     InvalidParameterError,
     InvalidTopologyError,
     TimeLimitError,
-    UnbalancedError,
 )
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule.verify.trees.allreduce import check_bound
@@ -229,7 +228,7 @@ def test_awkward_bandwidths_make_a_schedule_near_the_bound() -> None:
 
 
 def test_networks_without_an_allreduce_are_refused() -> None:
-    """One GPU; a GPU that cannot send; a switch that gets more than it sends; orbits of another."""
+    """One GPU; a GPU that cannot send; orbits of another. What a switch gets in excess is left."""
     alone = TopologyBuilder()
     alone.gpu("a")
     silent = TopologyBuilder()
@@ -244,7 +243,7 @@ def test_networks_without_an_allreduce_are_refused() -> None:
             solve(alone.build("alone"), SETTINGS)
         with pytest.raises(DisconnectedError):
             solve(silent.build("silent"), SETTINGS)
-        with pytest.raises(UnbalancedError):
-            solve(lossy.build("lossy"), SETTINGS)
+        # Each GPU gets a sum or what is added to one, of all data, over 1 GB/s.
+        assert solve(lossy.build("lossy"), SETTINGS).algbw_gb_s == pytest.approx(1)
     with pytest.raises(InvalidParameterError, match="not those of line of 3"):
         allreduce_optimum(line(3), SETTINGS, orbits=no_symmetry(line(4)))
