@@ -6,6 +6,11 @@ Output:  the bytes or the text of a regular file within the limit; else one erro
 Cost:    one pass; no byte of a file over the limit is read.
 Source:  none. The file is opened without blocking and judged by the descriptor that is then read,
          so that nobody can exchange it in between.
+
+60 MB of ``[[],[],`` are within any limit of bytes and become gigabytes of Python objects, so JSON
+is also refused by the number of its values, before it is parsed. Every value of a document follows
+one of ``[ { ,`` or a key: their counts, with the sizes of CPython 3.11's objects, bound the memory.
+Characters inside text count too, which errs on the safe side.
 """
 
 from __future__ import annotations
@@ -21,14 +26,22 @@ from typing import BinaryIO
 from forestcoll.errors import ForestCollError
 
 __all__ = [
+    "MOST_OBJECT_BYTES",
     "contains",
     "expect_at_most",
+    "expect_few_objects",
+    "object_bytes",
     "open_regular",
     "read_at_most",
     "read_start",
     "read_text_at_most",
     "read_whole",
 ]
+
+MOST_OBJECT_BYTES = 400_000_000
+"""Of the objects of a document: half a million links of eight fields each take 260 MB."""
+
+_LIST, _OBJECT, _VALUE = 72, 200, 40
 
 _BLOCK = 1 << 20
 _OVERLAP = 256  # bytes, longer than any mark
@@ -158,6 +171,39 @@ def expect_at_most(
     """
     if len(data) > most:
         raise error(_too_large(name, most, remedy))
+
+
+def object_bytes(text: str | bytes) -> int:
+    """Estimate the memory of what a JSON text becomes, in bytes.
+
+    Examples
+    --------
+    >>> object_bytes('[{"a": 1}, 2]') == 72 + 200 + 40
+    True
+    """
+    if isinstance(text, bytes):
+        lists, objects, values = text.count(b"["), text.count(b"{"), text.count(b",")
+    else:
+        lists, objects, values = text.count("["), text.count("{"), text.count(",")
+    return _LIST * lists + _OBJECT * objects + _VALUE * values
+
+
+def expect_few_objects(
+    text: str | bytes, name: str, error: type[ForestCollError], most: int = MOST_OBJECT_BYTES
+) -> None:
+    """Refuse a JSON text whose objects would take more memory; ``name`` is what errors call it.
+
+    Raises
+    ------
+    error
+        If they would; in one line.
+    """
+    if (found := object_bytes(text)) > most:
+        where = f"{name}: " if name else ""
+        raise error(
+            f"{where}holds so many values that they take {found // 10**6} MB of memory; at most "
+            f"{most // 10**6} MB are allowed, so check that it is the right file"
+        )
 
 
 def _descriptor(path: Path, error: type[ForestCollError]) -> int:

@@ -80,8 +80,9 @@ def _as_taken(kinds: Collection[object], value: Any) -> Any:
 def _too_large(parameter: str, value: object) -> str:
     """Say what a number may be at most; nothing would end that takes far more of anything."""
     most = MOST_OF.get(parameter, MOST)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return _must_be(value, f"at most {most}") if is_number and value > most else ""
+    if isinstance(value, int | float) and not isinstance(value, bool) and value > most:
+        return _must_be(value, f"at most {most}")
+    return ""
 
 
 def _must_be(value: object, allowed: str) -> str:

@@ -14,9 +14,8 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from experiments.bundle.tuned_index import first_fault
-from forestcoll.bounded_read import read_at_most
+from forestcoll.bounded_read import expect_few_objects, read_at_most
 from forestcoll.errors import InvalidScheduleError
-from forestcoll.json_size import expect_few_objects
 
 __all__ = [
     "FORMAT",

@@ -9,9 +9,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from experiments.tuning.records import INDEX, MOST_BYTES
-from forestcoll.bounded_read import read_at_most
+from forestcoll.bounded_read import expect_few_objects, read_at_most
 from forestcoll.errors import InvalidScheduleError
-from forestcoll.json_size import expect_few_objects
 from forestcoll.schedule.simulate import AlphaBeta, Sharing
 
 __all__ = ["TunedCandidate", "TunedIndex", "TunedRange", "TunedSize", "first_fault", "read_tuned"]

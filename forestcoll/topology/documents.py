@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from forestcoll.bounded_read import expect_few_objects
 from forestcoll.errors import ForestCollError, InvalidTopologyError
-from forestcoll.json_size import expect_few_objects
 
 __all__ = ["Document", "parse_json", "parse_yaml"]
 

@@ -20,6 +20,7 @@ from typing import Literal
 
 from forestcoll.errors import DisconnectedError, InvalidParameterError
 from forestcoll.topology.model import NodeKind, Topology
+from forestcoll.topology.shared_capacity import kept, moved
 
 __all__ = ["IDLE", "group", "members_from_text"]
 
@@ -96,19 +97,30 @@ def group(
 
 
 def _without_idle(topology: Topology, members: set[str]) -> Topology:
-    """Leave out the GPUs that are no members, and their links."""
-    kept = [
+    """Leave out the GPUs that are no members, and their links.
+
+    Shared capacities stay as they are for the links that are left.
+    """
+    nodes = [
         place
         for place, node in enumerate(topology.nodes)
         if node.kind is not NodeKind.COMPUTE or node.name in members
     ]
-    new = {old: place for place, old in enumerate(kept)}
+    new = {old: place for place, old in enumerate(nodes)}
+    shared = kept(
+        topology.shared, {(u, v) for u, v in topology.link_between if u in new and v in new}
+    )
     links = tuple(
         replace(link, tail=new[link.tail], head=new[link.head])
         for link in topology.links
         if link.tail in new and link.head in new
     )
-    left = Topology(topology.name, tuple(topology.nodes[place] for place in kept), links)
+    left = topology.like(
+        topology.name,
+        tuple(topology.nodes[place] for place in nodes),
+        links,
+        shared=moved(shared, new),
+    )
     _expect_as_connected(topology, left)
     return left
 

@@ -26,10 +26,10 @@ from forestcoll.lowering import lower
 from forestcoll.schedule import write_certificate, write_schedule
 from forestcoll.schedule.export import export
 from forestcoll.topology.files import topology_json
+from tests.across.hostile_files import DIGITS, no_files, spoilt, texts
 from tests.command_line import ROOT
 from tests.experiments.bundle.tuned_ring import tuned
 from tests.experiments.samples import rings_of_rows
-from tests.hostile_files import DIGITS, no_files, spoilt, texts
 from tests.scoring.peer_documents import ring_sentences, teccl_allgather
 
 MEMORY_MB = 800
@@ -74,7 +74,7 @@ BEGUN = ("nothing", "empty", "a terabyte", "NUL bytes", "no UTF-8")  # which a r
 
 def outcomes(commands: list[list[str]]) -> list[tuple[int, str, float]]:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.hostile_files", str(MEMORY_MB)],
+        [sys.executable, "-m", "tests.across.hostile_files", str(MEMORY_MB)],
         input=json.dumps(commands),
         capture_output=True,
         text=True,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from forestcoll import optimum
 from forestcoll.draw import draw_topology
 from forestcoll.errors import DisconnectedError, InvalidParameterError, InvalidTopologyError
 from forestcoll.topology import (
@@ -15,6 +16,7 @@ from forestcoll.topology import (
     Node,
     NodeKind,
     Topology,
+    TopologyBuilder,
     group,
     load_topology,
     members_from_text,
@@ -207,3 +209,18 @@ def test_a_network_that_falls_apart_without_the_idle_is_refused_with_the_remedy(
 def test_idle_is_one_of_two_words() -> None:
     with pytest.raises(InvalidParameterError, match="idle is 'help'; it must be forward or absent"):
         group(CLUSTER, ["b0.gpu0"], idle="help")  # type: ignore[arg-type]
+
+
+def test_shared_capacities_hold_for_the_links_that_are_left() -> None:
+    """Eight GPUs whose data all pass 140 GB/s of memory: 20 for 7 shards each, 140/3 for 4 GPUs."""
+    builder = TopologyBuilder()
+    memory = builder.switch("memory")
+    for i in range(8):
+        builder.link(builder.gpu(f"g{i}"), memory, 100)
+    box = builder.build("box").with_shared("bus", ["* -> memory"], 140)
+    half = group(box, [f"g{i}" for i in range(1, 8, 2)], idle="absent")
+    (limit,) = half.shared
+    ends = {(half.nodes[u].name, half.nodes[v].name) for u, v in limit.links}
+    assert ends == {(f"g{i}", "memory") for i in range(1, 8, 2)}
+    assert optimum(half).algbw_gb_s == Fraction(140, 3)
+    assert optimum(box).algbw_gb_s == Fraction(140, 7)

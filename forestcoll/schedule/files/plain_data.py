@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 
 import jiter
 
+from forestcoll.bounded_read import expect_few_objects, object_bytes
 from forestcoll.errors import InvalidScheduleError
-from forestcoll.json_size import expect_few_objects, object_bytes
 from forestcoll.schedule.files.edge_lines import UnreadableError, edges_lifted, edges_put_back
 from forestcoll.schedule.files.fields import Record, refuse
 

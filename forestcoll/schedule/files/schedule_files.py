@@ -158,7 +158,20 @@ def _write(draft: Path, schedule: AnySchedule, path: Path) -> None:
             raise ExportError(f"{path}: {error}") from None
     else:
         with draft.open("w", encoding="utf-8", newline="\n") as text:
-            text.writelines(_lines(schedule))
+            text.writelines(_within_limit(_lines(schedule), path))
+
+
+def _within_limit(lines: Iterable[str], path: Path) -> Iterator[str]:
+    """Pass lines on, up to the length that is read again."""
+    length = 0
+    for line in lines:
+        length += len(line)
+        if length > MOST_BYTES:
+            raise ExportError(
+                f"{path}: would have over {MOST_BYTES // 10**6} MB, which read_schedule refuses; "
+                f"{_AS_NPZ}"
+            )
+        yield line
 
 
 def _is_binary(path: Path) -> bool:

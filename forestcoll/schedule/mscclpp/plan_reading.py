@@ -18,9 +18,8 @@ from typing import Any, NoReturn
 
 import jiter
 
-from forestcoll.bounded_read import expect_at_most, read_at_most
+from forestcoll.bounded_read import expect_at_most, expect_few_objects, read_at_most
 from forestcoll.errors import InvalidScheduleError
-from forestcoll.json_size import expect_few_objects
 from forestcoll.schedule.mscclpp.execution_plan import (
     KINDS,
     NO_MOST_BYTES,

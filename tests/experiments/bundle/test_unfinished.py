@@ -33,6 +33,17 @@ def test_what_was_made_is_not_made_again(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [".bundle.unfinished"]
 
 
+@pytest.mark.parametrize("text", ["", "[]", "{", "[" * 10**5, "\xff"])
+def test_what_cannot_be_read_is_made_again(tmp_path: Path, text: str) -> None:
+    """Whatever has become of the file."""
+    one = Unfinished(tmp_path / "bundle")
+    key = one.key("a")
+    one.kept(key, lambda: {"number": 1})
+    (one.path / f"{key}.json").write_bytes(text.encode("latin-1"))
+    assert one.kept(key, lambda: {"number": 2}) == {"number": 2}
+    assert one.kept(key, lambda: {"number": 3}) == {"number": 2}
+
+
 def test_a_bundle_is_put_in_its_place_whole(tmp_path: Path) -> None:
     """In that of an older one, too, of which nothing is left."""
     place = tmp_path / "bundle"

@@ -249,10 +249,6 @@ def fields_of(experiment: str) -> str:
         (fields_of("k: 999999999999999999\n"), "k"),
         (fields_of("simulate: {pieces: 16385}\nsizes: [1KB]\n"), "simulate.pieces"),
         (
-            fields_of(f"root: {10**18 - 1}\ncollective: broadcast\n").replace("ring}", "direct}"),
-            "root",
-        ),
-        (
             fields_of("").replace("nodes: 3", "nodes: 1000000000000"),
             "topologies[0].parameters.nodes",
         ),

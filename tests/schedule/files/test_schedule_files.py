@@ -2,15 +2,18 @@
 
 import json
 import os
+import struct
 import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from zipfile import ZipFile
 
 import jsonschema
+import numpy as np
 import pytest
 
-from forestcoll.errors import ExportError, VerificationError
+from forestcoll.errors import ExportError, InvalidScheduleError, VerificationError
 from forestcoll.schedule.files import schedule_files as files
 from forestcoll.schedule.files.schedule_files import read_schedule, write_schedule
 from forestcoll.schedule.forest import Forest
@@ -162,3 +165,76 @@ def test_schema_refuses_what_the_reader_refuses(tmp_path: Path) -> None:
     for name in ("unknown field", "missing field", "multiplicity of zero", "edge of three"):
         document = json.loads(spoil(tmp_path, MALFORMED[name][0]).read_text())
         assert not jsonschema.Draft202012Validator(SCHEMA).is_valid(document), name
+
+
+MARK = '"format": "forestcoll-schedule"'
+
+
+def test_junk_is_refused_before_it_is_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """2 MB without our mark; what is as large and has it goes on to be parsed."""
+    path = tmp_path / "junk.json"
+    path.write_text("[" + "0," * 10**6 + "0]")
+    parsed: list[int] = []
+    monkeypatch.setattr(files, "parse_schedule", lambda content: parsed.append(len(content)))
+    with pytest.raises(InvalidScheduleError, match=r"junk\.json: not a schedule; a schedule is a"):
+        read_schedule(path)
+    assert parsed == []
+    path.write_text("{" + " " * 2 * 10**6 + MARK + "}")
+    read_schedule(path)
+    assert parsed == [2 * 10**6 + len(MARK) + 2]
+
+
+def test_junk_with_our_mark_is_refused_by_the_number_of_its_values(tmp_path: Path) -> None:
+    """11 million empty lists would take 1.2 GB: 112 bytes each."""
+    path = tmp_path / "junk.json"
+    path.write_text("{" + MARK + ', "trees": [' + "[]," * 11 * 10**6 + "[]]}")
+    with pytest.raises(InvalidScheduleError, match=r"junk\.json: holds so many values .* 1232 MB"):
+        read_schedule(path)
+
+
+def test_a_file_over_the_limit_is_neither_read_nor_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The way out is npz; nothing is left of what was begun."""
+    path = tmp_path / "schedule.json"
+    write_schedule(star3(), path)
+    monkeypatch.setattr(files, "MOST_BYTES", path.stat().st_size - 1)
+    with pytest.raises(
+        InvalidScheduleError, match=r"too much to read; .* write the schedule as \.npz"
+    ):
+        read_schedule(path)
+    with pytest.raises(
+        ExportError, match=r"which read_schedule refuses; write the schedule as \.npz"
+    ):
+        write_schedule(star3(), tmp_path / "other.json")
+    assert list(tmp_path.iterdir()) == [path]
+    write_schedule(star3(), tmp_path / "other.npz")
+
+
+def test_an_archive_that_lists_its_bytes_twice_is_refused(tmp_path: Path) -> None:
+    """Two members of the same thousand bytes: 2256 in all, in a file that has fewer."""
+    path = tmp_path / "twice.npz"
+    np.savez(path, head=np.zeros(1000, dtype=np.uint8))
+    content = path.read_bytes()
+    start = content.index(b"PK\x01\x02")
+    entry = content[start : content.index(b"PK\x05\x06")]
+    end = bytearray(content[start + len(entry) :])
+    end[8:12] = struct.pack("<HH", 2, 2)
+    end[12:16] = struct.pack("<I", 2 * len(entry))
+    path.write_bytes(content[:start] + 2 * entry + bytes(end))
+    with pytest.raises(
+        InvalidScheduleError, match="its arrays have 2256 bytes in all, and the file"
+    ):
+        read_schedule(path)
+
+
+def test_a_header_of_thousands_of_signs_is_refused(tmp_path: Path) -> None:
+    """Python's parser runs out of its stack for it, and says that memory is at its end."""
+    header = b"-" * 9000 + b"1"
+    member = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header
+    with ZipFile(tmp_path / "deep.npz", "w") as archive:
+        archive.writestr("head.npy", member)
+    with pytest.raises(InvalidScheduleError, match="head has a header that is nested too deeply"):
+        read_schedule(tmp_path / "deep.npz")

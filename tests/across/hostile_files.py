@@ -1,7 +1,7 @@
 """Files that no reader should fall for, and the process that gives them to the command line.
 
-``python -m tests.hostile_files`` reads a list of commands as JSON on its standard input, runs each
-with bounded time and memory, and prints what came of them: exit code, output, seconds.
+``python -m tests.across.hostile_files`` reads a list of commands as JSON on its standard input,
+runs each with bounded time and memory, and prints what came of them: exit code, output, seconds.
 """
 
 from __future__ import annotations
