@@ -44,15 +44,14 @@ def with_loopback(forest: MulticastForest, switches: Collection[int]) -> Multica
             back[i] = number.setdefault(_reversed(forest, walk), len(number))
     more = back[forest.walk]
     many = np.where(more < 0, 1, 2)
-    walk = np.repeat(forest.walk, many)
-    walk[(np.cumsum(many) - 1)[more >= 0]] = more[
-        more >= 0
-    ]  # right behind the one that it reverses
+    entries = np.repeat(forest.walk, many)
+    behind = (np.cumsum(many) - 1)[more >= 0]  # the walks that are reversed
+    entries[behind] = more[more >= 0]
     length = np.array([0, *map(len, number)], dtype=np.int64)
     made = replace(
         forest,
         first_walk=np.concatenate([[0], np.cumsum(many)])[forest.first_walk],
-        walk=walk,
+        walk=entries,
         optimum=None,
         walks=Walks(np.cumsum(length), np.array([v for w in number for v in w], dtype=np.int32)),
     )

@@ -107,7 +107,7 @@ class _Mixture:
         """Multiply amounts."""
         if int(amounts.max(initial=0)) * self.whole >= 2**63:
             raise _too_fine(self.topology, self.whole)
-        return amounts * by
+        return np.asarray(amounts * by, dtype=np.int64)
 
     @property
     def ends(self) -> npt.NDArray[np.int32]:
