@@ -9,7 +9,7 @@ import pytest
 from baselines.registry import METHODS
 from experiments.expected import ALL, busbw_factor, expected
 from forestcoll import optimum
-from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.errors import DisconnectedError, InvalidParameterError, UnsupportedError
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 
 
@@ -205,3 +205,46 @@ def test_bound_and_cut_are_those_of_the_direction_of_the_data(
 def test_a_root_is_refused_where_there_is_none() -> None:
     with pytest.raises(InvalidParameterError, match="allgather takes no root here"):
         expected(load_topology("ring:nodes=4"), "allgather", root=0)
+
+
+def test_links_without_latency_add_none() -> None:
+    """Link a - b takes 3 us and b - c nothing; c is 3 us from a, and 0 from b."""
+    builder = TopologyBuilder()
+    a, b, c = (builder.gpu(name) for name in "abc")
+    builder.link(a, b, 1, 3)
+    builder.link(b, c, 1)
+    line = builder.build("line")
+    assert expected(line, "allgather").latency_us == 3
+    assert expected(line.without("a - b", "a"), "allgather").latency_us == 0
+
+
+def test_a_network_that_leads_one_way_has_a_broadcast_and_a_reduce() -> None:
+    """Along a -> b -> c all get what a has, and c what all have; no allgather is possible."""
+    builder = TopologyBuilder()
+    a, b, c = (builder.gpu(name) for name in "abc")
+    builder.arc(a, b, 2, 1)
+    builder.arc(b, c, 3, 1)
+    line = builder.build("one way")
+    for collective, root in (("broadcast", "a"), ("reduce", "c")):
+        found = expected(line, collective, root=root)
+        assert (found.bounds[0].algbw_gb_s, found.latency_us) == (2, 2)
+    for collective, root in (("broadcast", "c"), ("reduce", "a"), ("allgather", None)):
+        with pytest.raises(DisconnectedError):
+            expected(line, collective, root=root)
+
+
+def test_without_a_bound_there_are_rates_and_no_shares(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that does not finish; the least time is that of the latency."""
+    monkeypatch.setattr("experiments.expected.upper_bound", lambda *_: None)
+    found = expected(load_topology("ring:nodes=4"), "all-to-all")
+    assert [(one.algbw_gb_s, one.note) for one in found.bounds] == [
+        (None, "the program did not finish")
+    ]
+    assert found.rates[0].algbw_gb_s is not None
+    assert all(one.share is None for one in found.rates)
+    assert found.least_us(10**9) == found.latency_us == 0
+
+
+def test_all_collectives_are_named_to_who_asks_for_another() -> None:
+    with pytest.raises(UnsupportedError, match=r"is 'gossip'; it must be one of .*, all-to-all$"):
+        expected(load_topology("ring:nodes=4"), "gossip")

@@ -107,3 +107,33 @@ def test_a_shared_capacity_pays_for_its_links() -> None:
     assert AllreduceBound.of(wire, sets).algbw_gb_s == 1
     made = generate(wire, collective="allreduce")
     assert (verify(made).algbw_gb_s, verify(made).optimal) == (one / 2, True)
+
+
+@pytest.mark.parametrize(("into", "rate"), [(True, 2), (False, 7)])
+def test_a_cut_counts_what_enters_or_what_leaves(into: bool, rate: int) -> None:
+    """Into GPU a lead 2 GB/s, out of it 7; sums enter, or what a adds leaves.
+
+    The sets are a and b with the switch, each of one price: gathering into the one that is entered,
+    reducing out of the other.
+    """
+    builder = TopologyBuilder()
+    a, b, switch = builder.gpu("a"), builder.gpu("b"), builder.switch("w")
+    builder.link(b, switch, 9)
+    builder.arc(a, switch, 7)
+    builder.arc(switch, a, 2)
+    bound = AllreduceBound.of_cut(builder.build("uneven"), [0], into=into)
+    assert bound.algbw_gb_s == rate
+    sets = [(one.nodes, one.gather, one.reduce) for one in bound.sets]
+    entered, left = ((0,), (1, 2)) if into else ((1, 2), (0,))
+    assert sets == [(entered, 1, 0), (left, 0, 1)]
+
+
+def test_the_model_says_who_sums_up_and_what_switches_do() -> None:
+    ring = load_topology("ring:nodes=3")
+    words = [
+        AllreduceBound.of_cut(ring, [0], into=True, copying=way).model for way in (True, False)
+    ]
+    assert words == [
+        "each piece summed up at one GPU or switch that adds; marked switches copy and add",
+        "each piece summed up at one GPU; switches only forward",
+    ]

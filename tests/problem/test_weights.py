@@ -138,3 +138,31 @@ def test_a_file_of_weights_is_read_as_it_stands(tmp_path: Path) -> None:
         read_weights(tmp_path / "w.yaml")
     with pytest.raises(InvalidParameterError, match=r"none.json: cannot be read: no such file"):
         read_weights(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize(("weights", "kind"), [("123", "str"), ({1, 2, 3}, "set"), (7, "int")])
+def test_weights_are_a_list_or_a_mapping(weights: Any, kind: str) -> None:
+    """A text is a sequence, but none of numbers; a set has no order."""
+    with pytest.raises(InvalidParameterError, match=f"^weights are {kind}; they must be a list"):
+        whole_weights(load_topology("ring:nodes=3"), weights)
+
+
+def test_a_name_is_guessed_only_where_one_is_near() -> None:
+    """Of GPUs gpu0 to gpu2, gpu3 is near and x is not."""
+    ring = load_topology("ring:nodes=3")
+    with pytest.raises(InvalidParameterError, match=r"no node; did you mean 'gpu\d'\?$"):
+        whole_weights(ring, {"gpu7": 1})
+    with pytest.raises(InvalidParameterError, match=r"no node; a GPU is 'gpu0'$"):
+        whole_weights(ring, {"x": 1})
+    with pytest.raises(InvalidParameterError, match=r"no node; did you mean 'gpu\d'\?$"):
+        rank_of_root(ring, "gpu7")
+    with pytest.raises(InvalidParameterError, match=r"'x', which is no node$"):
+        rank_of_root(ring, "x")
+
+
+@pytest.mark.parametrize("root", [-1, 3])
+def test_a_rank_out_of_range_is_refused_with_the_range(root: int) -> None:
+    ring = load_topology("ring:nodes=3")
+    with pytest.raises(InvalidParameterError, match=f"rank {root}; ranks are 0 to 2$"):
+        rank_of_root(ring, root)
+    assert [rank_of_root(ring, rank) for rank in range(3)] == [0, 1, 2]

@@ -1,8 +1,16 @@
 """Parts of a network, those that are alike together."""
 
-from forestcoll.topology import load_topology
+from dataclasses import replace
+
+from forestcoll.topology import NodeKind, Topology, TopologyBuilder, load_topology
 from forestcoll.topology.symmetry.automorphism import find_orbits, no_symmetry
-from forestcoll.what_if.like_parts import LikeParts, PartKind, like_parts, symmetries
+from forestcoll.what_if.like_parts import (
+    LikeParts,
+    PartKind,
+    counted_parts,
+    like_parts,
+    symmetries,
+)
 
 BOXES = load_topology("dgx_a100:boxes=2")
 
@@ -72,3 +80,58 @@ def test_shared_capacities_that_symmetries_carry_into_one_another_are_alike() ->
     parts = like_parts(square, find_orbits(square))
     groups = [one.names for one in parts if one.kind is PartKind.SHARED]
     assert sorted(groups) == [("a", "b"), ("c", "d", "e", "f")]
+
+
+def test_parts_are_counted_in_words() -> None:
+    words = [counted_parts(kind, number) for kind in PartKind for number in (1, 2)]
+    assert {"1 NIC", "2 NICs", "1 link", "2 links", "1 GPU", "2 GPUs"} <= set(words)
+    assert {"1 switch", "2 switches"} <= set(words)
+
+
+def test_a_nic_joins_the_inside_of_a_box_with_a_switch_outside() -> None:
+    """Neither a link between GPUs of two boxes, nor one of a GPU outside to a box's own switch."""
+    builder = TopologyBuilder()
+    a, b = builder.gpu("a", box=0), builder.gpu("b", box=1)
+    lone = builder.gpu("lone")
+    own = builder.switch("own", box=0)
+    outside = builder.switch("outside")
+    for one, other in (
+        (a, b),
+        (a, own),
+        (lone, own),
+        (a, outside),
+        (lone, outside),
+        (own, outside),
+    ):
+        builder.link(one, other, 1)
+    topology = builder.build("kinds")
+    found = like_parts(topology, no_symmetry(topology))
+    assert [one.names[0] for one in found if one.kind is PartKind.NIC] == [
+        "a - outside",
+        "own - outside",
+    ]
+    links = {one.names[0] for one in found if one.kind is PartKind.LINK}
+    assert links == {"a - b", "a - own", "lone - own", "lone - outside"}
+
+
+def test_patterns_are_told_in_order() -> None:
+    """GPUs of four kinds of names in a ring, all alike."""
+    builder = TopologyBuilder()
+    names = [builder.gpu(name) for name in ("delta1", "beta1", "gamma1", "alpha1")]
+    for number, name in enumerate(names):
+        builder.link(name, names[(number + 1) % 4], 1)
+    ring = builder.build("names")
+    (gpus,) = (one for one in like_parts(ring, find_orbits(ring)) if one.kind is PartKind.GPU)
+    assert gpus.pattern == "alpha* and beta* and delta* and gamma*"
+
+
+def test_kinds_and_weights_mark_nodes_apart() -> None:
+    """A relay in the place of one of four GPUs, and a switch, each with the same links."""
+    ring = load_topology("ring:nodes=6")
+    kinds = [NodeKind.COMPUTE, NodeKind.RELAY, NodeKind.SWITCH] * 2
+    nodes = tuple(replace(node, kind=k) for node, k in zip(ring.nodes, kinds, strict=True))
+    mixed = Topology("mixed", nodes, ring.links)
+    orbits = symmetries(mixed, [1, 1]).node.tolist()
+    assert orbits[:3] == orbits[3:]
+    assert len(set(orbits)) == 3
+    assert len(set(symmetries(mixed, [1, 2]).node.tolist())) == 6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 from typing import Any
 
@@ -103,3 +104,28 @@ def test_an_allreduce_sums_up_wherever_it_is_fastest_unless_told_otherwise() -> 
     assert free == generate(less, collective="allreduce", program_s=0)
     with pytest.raises(InvalidParameterError, match="had data in the old schedule"):
         replan(old, less, keep_weights=True)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "options", "collective", "weights"),
+    [
+        (1, {}, "allgather", (1,)),  # one GPU with data of one is no root
+        (2, {"collective": "broadcast", "root": 1}, "broadcast", (0, 1)),
+        (2, {"collective": "reduce", "root": 0}, "reduce", (1, 0)),
+        (2, {"weights": [1, 2]}, "allgather", (1, 2)),
+        (3, {"weights": [1, 1, 2]}, "allgather", (1, 1, 2)),
+        (3, {"weights": [0, 1, 1]}, "allgather", (0, 1, 1)),
+    ],
+)
+def test_a_single_gpu_with_data_among_others_is_a_root(
+    gpus: int, options: dict[str, Any], collective: str, weights: tuple[int, ...]
+) -> None:
+    """Weights stay as they are; all but one of 0 are those of a broadcast or reduce."""
+    builder = TopologyBuilder()
+    names = [builder.gpu(f"gpu{number}") for number in range(gpus)]
+    for one, other in itertools.combinations(names, 2):
+        builder.link(one, other, 1)
+    net = builder.build("few")
+    again = replan(generate(net, **options), net).schedule
+    assert isinstance(again, Forest)
+    assert (again.collective, again.weights) == (collective, weights)

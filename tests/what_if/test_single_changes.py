@@ -182,3 +182,19 @@ def test_wider_host_memory_is_what_brings_something() -> None:
     gain = {one.parts.kind: one.gain for one in upgrades(box) if one.every}
     assert (gain["link"], gain["shared capacity"]) == (0, 1)
     assert all(one.parts.kind != "shared capacity" for one in failures(box))
+
+
+def test_weights_of_the_gpus_left_have_no_common_divisor() -> None:
+    """Of weights 1, 2 and 2 the first fails: 1 and 1."""
+    ring = load_topology("ring:nodes=3")
+    found = failures(ring, weights=[1, 2, 2])
+    (one,) = (outcome for outcome in found if outcome.parts.names[0] == "gpu0")
+    assert one.weights == (1, 1)
+
+
+def test_two_links_alike_are_asked_by_one_and_together() -> None:
+    """A line of three GPUs: either link, and both; of two GPUs the one link, once."""
+    line = load_topology("torus:dims=3,wrap=false")
+    assert sorted(one.every for one in upgrades(line)) == [False, True]
+    pair = load_topology("torus:dims=2,wrap=false")
+    assert [one.every for one in upgrades(pair)] == [False]

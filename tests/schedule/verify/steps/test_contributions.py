@@ -108,3 +108,20 @@ def test_the_second_chunk_is_named_where_it_is_the_one_that_lacks_a_part() -> No
         VerificationError, match="chunk 1: the sum at gpu0 lacks the contribution of gpu2"
     ):
         verify(made)
+
+
+@pytest.mark.parametrize(("complete_at", "lacks"), [(0, (1, 0)), (1, (0, 1)), (2, (0, 1))])
+def test_an_allreduce_is_complete_at_every_gpu(complete_at: int, lacks: tuple[int, int]) -> None:
+    """All send something: the two others to one, and that one its own part to the last of them."""
+    net = load_topology("complete:nodes=3")
+    others = [v for v in range(3) if v != complete_at]
+    sends = [Send(0, 0, v, complete_at, True) for v in others]
+    sends.append(Send(0, 0, complete_at, others[1], True))
+    made = by_hand(net, "allreduce", Chunks.equal([-1], whole=1), sends)
+    at = others[0]
+    missing = min(v for v in range(3) if v != at)
+    assert (at, missing) == lacks
+    with pytest.raises(
+        VerificationError, match=f"sum at gpu{at} lacks the contribution of gpu{missing}"
+    ):
+        verify(made)

@@ -11,8 +11,22 @@ import numpy as np
 import pytest
 
 from forestcoll.errors import VerificationError
-from forestcoll.schedule import Chunks, Path, Routes, Sends, StepSchedule, TimedSend, timed, verify
+from forestcoll.schedule import (
+    Chunks,
+    Clock,
+    Path,
+    Routes,
+    Send,
+    Sends,
+    StepSchedule,
+    TimedSend,
+    timed,
+    verify,
+)
+from forestcoll.schedule.verify.paths import check_paths
 from forestcoll.schedule.verify.steps import rates as verify_rates
+from forestcoll.schedule.verify.steps.rates import check_rates
+from forestcoll.schedule.verify.steps.step_arrays import ways_used
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.reference.step_rates import fits
 from tests.schedule.literals import LITERALS, teccl_star
@@ -186,3 +200,49 @@ def test_rates_without_a_common_unit_are_added_up_in_fractions(
         clock=clock,
     )
     assert peak(made) < 60 * 10**6
+
+
+def meeting(begin: int) -> StepSchedule:
+    """GPUs a and c send to b over a switch, 3 kB and 2 kB at 1 GB/s; from a it takes 2 us to it.
+
+    So what a sends from 0 to 3 us is on the last link from 2 to 5; c's is there from ``begin`` on
+    for 2 us.
+    """
+    builder = TopologyBuilder()
+    a, b, c = (builder.gpu(name) for name in "abc")
+    switch = builder.switch("w")
+    for gpu, latency in ((a, 2), (b, 0), (c, 0)):
+        builder.link(gpu, switch, 1, latency)
+    size, nobody = np.array([3, 2]), np.full(2, -1, dtype=np.int32)
+    chunks = Chunks(size, whole=5, root=np.array([0, 2], np.int32), target=nobody)
+    start, end = np.array([0, begin]), np.array([5, begin + 2])
+    return StepSchedule(
+        builder.build("meeting"),
+        "by hand",
+        "broadcast",
+        chunks,
+        Sends.of([Send(0, 0, 0, 1), Send(int(begin > 0), 1, 2, 1)]),
+        Routes.from_paths({(0, 1): (Path((0, 3, 1), 1),), (2, 1): (Path((2, 3, 1), 1),)}),
+        clock=Clock(5000, Fraction(1), start, end),
+    )
+
+
+@pytest.mark.parametrize("unit_bits", [0, 1024])
+@pytest.mark.parametrize(("begin", "since"), [(0, None), (1, 2), (4, 4), (5, None)])
+def test_a_later_hop_is_busy_later(
+    begin: int, since: int | None, unit_bits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From 0 to 2 and from 5 to 7 us the link is free for c; between, both together need 2 GB/s.
+
+    One may begin when the other ends, whether rates are added as whole numbers or as fractions.
+    """
+    monkeypatch.setattr(verify_rates, "_UNIT_BITS", unit_bits)
+    made = meeting(begin)
+    assert made.clock is not None
+    way, hops = ways_used(made), check_paths(made, ends=True)
+    if since is None:
+        check_rates(made, made.clock, way, hops)
+        return
+    message = f"^link w -> b carries 2 GB/s from {since} us on; its bandwidth is 1 GB/s$"
+    with pytest.raises(VerificationError, match=message):
+        check_rates(made, made.clock, way, hops)

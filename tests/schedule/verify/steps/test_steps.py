@@ -24,8 +24,9 @@ from forestcoll.schedule import (
     verify,
 )
 from forestcoll.schedule.steps import COLLECTIVES
-from forestcoll.topology import load_topology
+from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.reference.step_delivery import delivers
+from tests.schedule.made.programs import by_hand
 from tests.schedule.made.steps import SCHEDULES, busiest, link_times, slowest_links
 from tests.schedule.mutations_of.rows import ROW_MUTATIONS
 from tests.schedule.mutations_of.steps import STEP_MUTATIONS
@@ -247,3 +248,58 @@ def test_a_spoiled_schedule_is_refused(name: str, mutation: str) -> None:
     mutate, message = STEP_MUTATIONS[mutation]
     with pytest.raises(VerificationError, match=message):
         verify(mutate(SCHEDULES[name]()))
+
+
+@pytest.mark.parametrize(
+    ("name", "deliveries"),
+    [
+        ("recursive doubling", 1 * 4),  # its chunk is due at each of 4 GPUs
+        ("all-to-all", 6),  # a chunk for each pair of 3 GPUs
+        ("ring allgather", 128 * 15),  # of 16 GPUs in 8 rings, to the 15 others
+        ("ring reduce-scatter", 128),
+        ("ring allreduce", 128 * 16),
+        ("timed broadcast", 2),
+    ],
+)
+def test_deliveries_are_the_chunks_by_who_is_due_them(name: str, deliveries: int) -> None:
+    """Copies to all but the root, sums to the root, both in an allreduce."""
+    assert verify(SCHEDULES[name]()).deliveries == deliveries
+
+
+def test_what_a_gpu_keeps_for_itself_in_an_all_to_all_is_no_delivery() -> None:
+    """Two GPUs, a chunk of each pair and one of a GPU to itself: two transfers are asked for."""
+    net = load_topology("complete:nodes=2")
+    size = np.ones(4, dtype=np.int64)
+    roots, targets = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 0, 1], np.int32)
+    chunks = Chunks(size, whole=2, root=roots, target=targets)
+    made = by_hand(net, "all-to-all", chunks, [Send(0, 1, 0, 1), Send(0, 2, 1, 0)])
+    assert verify(made).deliveries == 2
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_one_gpu_has_nothing_to_do(timed: bool) -> None:
+    """It takes no time, so there is no rate; a clock without transfers ends at 0."""
+    alone = Topology("alone", NET.nodes[:1], ())
+    made = by_hand(alone, "broadcast", Chunks.equal([0], whole=1), [])
+    if timed:
+        nothing = np.zeros(0, dtype=np.int64)
+        made = replace(made, clock=Clock(1000, Fraction(1), nothing, nothing))
+    verdict = verify(made)
+    assert (verdict.time_s_per_gb, verdict.algbw_gb_s, verdict.deliveries) == (0, None, 0)
+    assert verdict.finish_s_per_gb == (0 if timed else None)
+
+
+@pytest.mark.parametrize(("tail", "head"), [(0, 3), (3, 1)])
+def test_copies_through_a_switch_are_refused_in_a_reduction(tail: int, head: int) -> None:
+    """The sums are complete, over links; a copy to or from the switch is none of a reduction."""
+    net = TopologyBuilder()
+    gpus = [net.gpu(name) for name in "abc"]
+    switch = net.switch("w", multicast=True)
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        net.link(gpus[one], gpus[other], 1)
+    for gpu in gpus:
+        net.link(gpu, switch, 1)
+    sends = [Send(0, 0, 1, 0, True), Send(0, 0, 2, 0, True), Send(1, 0, tail, head)]
+    made = by_hand(net.build("both"), "reduce", Chunks.equal([0], whole=1), sends)
+    with pytest.raises(VerificationError, match="a reduce through switches only adds"):
+        verify(made)

@@ -88,3 +88,37 @@ def test_what_is_less_than_a_chunk_is_named(send: Send, name: str) -> None:
     """All of a chunk is called by the chunk, whether it is written out or not."""
     made = by_hand(line(2), "broadcast", Chunks.equal([0], 6, size=6), [send])
     assert send_name(made, 0) == name
+
+
+def test_a_transfer_is_named_by_step_chunk_units_and_ends() -> None:
+    """All units of a chunk need no mention; some are said from the first to behind the last."""
+    net = load_topology("complete:nodes=3")
+    sends = [Send(0, 0, 0, 1, first=0, amount=2), Send(1, 0, 1, 2, first=1, amount=1)]
+    made = by_hand(net, "broadcast", Chunks.equal([0], 2, size=2), sends)
+    assert send_name(made, 0) == "step 0, chunk 0, gpu0 -> gpu1"
+    assert send_name(made, 1) == "step 1, chunk 0 from unit 1 to 2, gpu1 -> gpu2"
+
+
+def test_gpus_keep_what_they_get_and_of_switches_those_that_store_and_copy() -> None:
+    """Ends are the GPUs and then the others."""
+    builder = TopologyBuilder()
+    gpu = builder.gpu("gpu")
+    for name, marks in (("plain", {}), ("copies", {"multicast": True})):
+        builder.link(gpu, builder.switch(name, **marks), 1)
+    stores = builder.switch("stores", multicast=True, stores=True)
+    builder.link(gpu, stores, 1)
+    assert keeping_ends(builder.build("ends")).tolist() == [True, False, False, True]
+
+
+def test_chunks_in_too_few_gpus_are_found_without_counting_switches() -> None:
+    """Three GPUs and a switch, whose end is 3; chunk 1 is at GPU 0, twice, and at the switch."""
+    star = TopologyBuilder()
+    switch = star.switch("w")
+    for name in "abc":
+        star.link(star.gpu(name), switch, 1)
+    made = by_hand(star.build("star"), "broadcast", Chunks.equal([0, 0], 2), [Send(0, 0, 0, 3)])
+    rows = rows_of(made)
+    cells = np.array([0, 1, 4, 4, 7])
+    assert too_few(rows, cells, 1) is None
+    assert too_few(rows, cells, 2) == 1
+    assert too_few(rows, cells, 3) == 0
