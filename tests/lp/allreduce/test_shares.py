@@ -6,8 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from forestcoll.core.balance import lower_to_balance
 from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
-from lp.allreduce.shares import common_divisor, fitted, lower_to_balance, with_bandwidths
+from lp.allreduce.shares import common_divisor, fitted, with_bandwidths
 from tests.random_topologies import KINDS, random_topology
 
 
