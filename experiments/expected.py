@@ -11,6 +11,7 @@ Source:  bounds as of :mod:`experiments.measures.bounds`; busbw as PERFORMANCE.m
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,14 +22,24 @@ import numpy as np
 from baselines.interface.method import Method
 from baselines.registry import METHODS
 from experiments.measures.bounds import upper_bound
+from experiments.time_limit import time_limit
 from forestcoll.core.optimality import optimum
-from forestcoll.errors import ForestCollError, InvalidParameterError, UnsupportedError
-from forestcoll.generate import generate, generate_multicast
+from forestcoll.errors import (
+    ForestCollError,
+    InvalidParameterError,
+    TimeLimitError,
+    UnsupportedError,
+)
+from forestcoll.generate import Options, generate_factored, generate_multicast
+from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.cuts import Cut
+from forestcoll.problem.limits import Limits, check_seconds
 from forestcoll.problem.weights import rank_of_root, weights_for
 from forestcoll.schedule import cost, verify
-from forestcoll.schedule.allreduce import AnySchedule
+from forestcoll.schedule.allreduce import Allreduce, AnySchedule
+from forestcoll.schedule.factored import FactoredForest
 from forestcoll.topology import Topology, group
+from forestcoll.topology.symmetry.parallel_planes import merged_planes
 from forestcoll.topology.validate import COLLECTIVES, validate
 
 __all__ = ["ALL", "Expected", "Rate", "expected"]
@@ -36,8 +47,11 @@ __all__ = ["ALL", "Expected", "Rate", "expected"]
 ALL = (*COLLECTIVES, "all-to-all")
 """Collectives that are known."""
 
+LIMIT_S = 60.0
+"""Seconds for all rows, if nothing else is said."""
+
 PROGRAM_S = 20.0
-"""Seconds for the program of an allreduce that no cut proves."""
+"""Seconds of them for the program of an allreduce that no cut proves."""
 
 _ROOTED = ("broadcast", "reduce")
 
@@ -122,6 +136,7 @@ def expected(
     root: str | int | None = None,
     members: Iterable[str] | None = None,
     idle: Literal["forward", "absent"] = "absent",
+    seconds: float = LIMIT_S,
 ) -> Expected:
     """Return what a collective should reach on a network.
 
@@ -137,6 +152,8 @@ def expected(
         Names of the GPUs that take part; all if not given.
     idle : {"absent", "forward"}
         What the other GPUs do, as of :func:`forestcoll.group`: no library lets them forward.
+    seconds : float
+        For all rows: those that are not there in time say so.
 
     Raises
     ------
@@ -155,11 +172,14 @@ def expected(
         root = 0
     ranks = None if root is None else [rank_of_root(topology, root)]
     validate(topology, "allgather" if collective == "all-to-all" else collective, ranks)
-    best = _forestcoll(topology, collective, root)
-    bounds = _bounds(topology, collective, root, best.algbw_gb_s or Fraction(0))
+    check_seconds(seconds)
+    clock = _Clock(seconds)
+    best, proof = _forestcoll(topology, collective, root, clock)
+    merged, reached = merged_planes(topology).merged, best.algbw_gb_s or Fraction(0)
+    bounds = _bounds(merged, collective, root, reached, proof, clock)
     limit = max((one.algbw_gb_s for one in bounds if one.algbw_gb_s is not None), default=None)
     nccl = [_SEND_RECV] if collective == "all-to-all" else [*_NCCL.items()]
-    rates = [best, *(_method(what, name, topology, collective, root) for what, name in nccl)]
+    rates = [best, *(_method(what, name, topology, collective, root, clock) for what, name in nccl)]
     return Expected(
         topology=topology,
         collective=collective,
@@ -197,60 +217,108 @@ def _rate(
 
 
 def _bounds(
-    topology: Topology, collective: str, root: str | int | None, reached: Fraction
+    topology: Topology,
+    collective: str,
+    root: str | int | None,
+    reached: Fraction,
+    proof: AllreduceBound | None,
+    clock: _Clock,
 ) -> tuple[Rate, ...]:
     """Bound the collective in both models, or in the one where they are the same."""
-    forwarding = replace(
-        topology, nodes=tuple(replace(node, multicast=False) for node in topology.nodes)
-    )
-    models = [("bound, switches forward", forwarding, Fraction(0))]
-    if forwarding.nodes != topology.nodes:
-        models.append(("bound, switches copy and add", topology, reached))
+    plain = tuple(replace(n, multicast=False) if n.multicast else n for n in topology.nodes)
+    if plain == topology.nodes:
+        models = [("bound, switches forward", topology, reached, proof)]
     else:
-        models = [("bound, switches forward", topology, reached)]
+        forwarding = topology.like(topology.name, plain, topology.links, shared=topology.shared)
+        models = [
+            ("bound, switches forward", forwarding, Fraction(0), None),
+            ("bound, switches copy and add", topology, reached, proof),
+        ]
     rank = None
     if root is not None and collective in _ROOTED:
         rank = weights_for(topology, collective, root=root).index(1)
     found = []
-    for what, network, known in models:
-        bound = upper_bound(network, collective, known, rank)
+    for what, network, known, own in models:
+        left = clock.left()
+        bound = upper_bound(network, collective, known, rank, proof=own, seconds=left)
         rate = None if bound is None else bound.algbw_gb_s
         note = "the program did not finish" if bound is None else f"by {bound.by}"
         found.append(_rate(what, topology, collective, rate, note))
     return tuple(found)
 
 
-def _forestcoll(topology: Topology, collective: str, root: str | int | None) -> Rate:
-    """Return the rate of ForestColl's schedule, verified; all-to-alls are of a linear program."""
+class _Clock:
+    """Counts down the seconds that all rows have together."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._end = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Return the seconds that are left, 0 at the end."""
+        return max(0.0, self._end - time.monotonic())
+
+    def late(self, what: str, topology: Topology, collective: str) -> Rate:
+        """Return the row of what was not there in time."""
+        note = f"not there in {self.seconds:g} s; allow more time"
+        return _rate(what, topology, collective, None, note)
+
+
+def _forestcoll(
+    topology: Topology, collective: str, root: str | int | None, clock: _Clock
+) -> tuple[Rate, AllreduceBound | None]:
+    """Return the rate of ForestColl's schedule and the bound of an allreduce, both verified.
+
+    All-to-alls are of a linear program. Where switches copy, data that goes one way gains by it
+    only where a switch sends more than it receives.
+    """
     if collective == "all-to-all":
-        return _method("linear program", "all-to-all-lp", topology, collective, None)
-    at = root if collective in _ROOTED else None
-    made: AnySchedule
-    if any(node.multicast for node in topology.nodes):
-        made = generate_multicast(
-            topology, collective=collective, root=at, program_s=PROGRAM_S
-        ).schedule
-    else:
-        made = generate(topology, collective=collective, root=at, program_s=PROGRAM_S)
-    verify(made)
-    return _rate("ForestColl", topology, collective, cost(made).algbw_gb_s)
+        what, name = "linear program", "all-to-all-lp"
+        return _method(what, name, topology, collective, None, clock), None
+    asked: Options = {
+        "root": root if collective in _ROOTED else None,
+        "program_s": min(PROGRAM_S, clock.left()),
+    }
+    try:
+        with time_limit(clock.left()):
+            made = _made(topology, collective, asked)
+            verify(made)
+            rate = cost(made).algbw_gb_s
+    except TimeLimitError:
+        return clock.late("ForestColl", topology, collective), None
+    proof = made.bound if isinstance(made, Allreduce) else None
+    return _rate("ForestColl", topology, collective, rate), proof
+
+
+def _made(topology: Topology, collective: str, asked: Options) -> AnySchedule:
+    if not any(node.multicast for node in topology.nodes):
+        return generate_factored(topology, collective=collective, **asked)
+    if collective != "allreduce":
+        made = generate_factored(topology, collective=collective, **asked)
+        claim = made.optimum if isinstance(made, FactoredForest) else None
+        if claim is not None and claim.bound.copying:
+            return made
+    return generate_multicast(topology, collective=collective, **asked).schedule
 
 
 def _method(
-    what: str, name: str, topology: Topology, collective: str, root: str | int | None
+    what: str, name: str, topology: Topology, collective: str, root: str | int | None, clock: _Clock
 ) -> Rate:
     """Return the rate of a peer's schedule, verified, or why it has none."""
     method: Method = METHODS[name]
     if collective not in method.collectives:
         return _rate(what, topology, collective, None, f"has no {collective}")
     try:
-        made = method.run(topology, collective, {} if root is None else {"root": root})
+        with time_limit(clock.left()):
+            asked = {} if root is None else {"root": root}
+            made = method.run(topology, collective, asked, Limits(seconds=clock.left()))
+            verify(made)
+            rate = cost(made).algbw_gb_s
+    except TimeLimitError:
+        return clock.late(what, topology, collective)
     except ForestCollError as error:
         return _rate(what, topology, collective, None, str(error))
-    verify(made)
-    return replace(
-        _rate(what, topology, collective, cost(made).algbw_gb_s), differences=method.notes
-    )
+    return replace(_rate(what, topology, collective, rate), differences=method.notes)
 
 
 def _cuts(topology: Topology, collective: str, root: str | int | None) -> tuple[Cut, ...]:

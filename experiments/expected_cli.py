@@ -43,6 +43,9 @@ def expected_rates(
     without: Without = None,
     scale: Scale = None,
     links: NewLinks = None,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", help="Seconds for all rows together.")
+    ] = 60.0,
     json_: Json = False,
 ) -> None:
     """Say what nccl-tests should print at best: algbw and busbw, and what binds."""
@@ -57,6 +60,7 @@ def expected_rates(
         root=root_of(network, root),
         members=None if members is None else members_from_text(network, members),
         idle=idle_of(members, idle, "absent") or "absent",
+        seconds=time_limit,
     )
     typer.echo(as_json(_document(found, asked)) if json_ else "\n".join(_lines(found, asked)))
 

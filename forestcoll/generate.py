@@ -259,9 +259,9 @@ def generate_multicast(
     Parameters
     ----------
     topology, collective, progress, and the options
-        As of :func:`generate`; an allreduce takes about three times
-        ``program_s`` at most: for a bound and trees that reach the switches that copy, for
-        switches that forward, and for single roots one by one.
+        As of :func:`generate`; of an allreduce ``program_s`` is for all programs together: for a
+        bound and trees that reach switches that copy, for switches that forward, and for single
+        roots, one of each orbit.
 
     Raises
     ------

@@ -36,5 +36,9 @@ def collect(
     """
     if collective in ("allgather", "broadcast"):
         return spread(topology)
-    reduction = turned(spread(topology.reversed()), topology)
-    return Allreduce(reduction, spread(topology)) if collective == "allreduce" else reduction
+    if collective != "allreduce":
+        return turned(spread(topology.reversed()), topology)
+    gather = spread(topology)
+    # The reversed network is then the same network, on which the same trees would be made.
+    alike = topology.reversed() == topology
+    return Allreduce(turned(gather if alike else spread(topology.reversed()), topology), gather)

@@ -116,11 +116,8 @@ def _along(topology: Topology, laid: _Laid, weights: tuple[int, ...] = ()) -> Fo
     trees: dict[tuple[int, int], int] = {}
     for ring, copies, rows in zip(count, count.values(), parent, strict=True):
         rows[:] = _parents(ring, size)[roots]
-        tail, crossed = np.unique(rows * np.int64(size) + np.arange(size), return_counts=True)
-        for link, shards in zip(tail.tolist(), crossed.tolist(), strict=True):
-            if link >= 0:
-                ends = divmod(link, size)
-                trees[ends] = trees.get(ends, 0) + copies * shards
+        for ends, shards in _crossed(ring, rows).items():
+            trees[ends] = trees.get(ends, 0) + copies * shards
     return build_forest(
         topology,
         "ring",
@@ -146,6 +143,16 @@ def _parents(ring: Ring, size: int) -> npt.NDArray[np.int32]:
             rows[root, reached] = walk[first - 1]
     np.fill_diagonal(rows, -1)
     return rows
+
+
+def _crossed(ring: Ring, rows: npt.NDArray[np.int32]) -> dict[tuple[int, int], int]:
+    """Return how many shards cross each hop; once around a ring of all, every shard but one."""
+    size = rows.shape[1]
+    if len(ring) == len(rows) == size:
+        return {(ring[at - 1], ring[at]): size - 1 for at in range(size)}
+    key = rows * np.int64(size) + np.arange(size)
+    shards = np.bincount(key[rows >= 0], minlength=size * size)
+    return {divmod(link, size): int(shards[link]) for link in np.flatnonzero(shards).tolist()}
 
 
 def _backwards(topology: Topology, rings: list[Ring]) -> list[Ring]:

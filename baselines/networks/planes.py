@@ -25,6 +25,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 
 from forestcoll.topology.model import Link, NodeKind, SharedCapacity, Topology
@@ -68,6 +69,7 @@ class Planes:
     selections: tuple[Selection, ...] = field(repr=False)
 
 
+@lru_cache(maxsize=4)  # several methods ask for those of one network, one after the other
 def find_planes(topology: Topology) -> Planes:
     """Merge parallel switches.
 

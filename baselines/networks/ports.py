@@ -39,9 +39,16 @@ class Ports:
         self.load: dict[tuple[int, int], int] = {}
         widths = [link.bandwidth_gb_s for link in topology.links]
         common = math.lcm(*(width.numerator for width in widths))
+        slow = {width: int(common / width) for width in set(widths)}
         self.slowness = {
-            (link.tail, link.head): int(common / link.bandwidth_gb_s) for link in topology.links
+            (link.tail, link.head): slow[width]
+            for link, width in zip(topology.links, widths, strict=True)
         }
+        gpus = set(topology.compute)
+        self._beside: dict[int, list[int]] = {gpu: [] for gpu in gpus}
+        for tail, head in self.slowness:
+            if tail in gpus and head in gpus:
+                self._beside[tail].append(head)
 
     def add(self, port: tuple[int, int], courses: int) -> None:
         """Add courses to a port, or take them away."""
@@ -82,10 +89,13 @@ class Ports:
 
     def direct(self, gpus: Sequence[int]) -> Successors:
         """The direct links among some GPUs, by place, the widest first."""
+        if not any(self._beside[gpu] for gpu in gpus):
+            return ((),) * len(gpus)
+        place_of = {gpu: place for place, gpu in enumerate(gpus)}
         rows = []
         for a in gpus:
-            linked = ((self.slowness.get((a, b)), place) for place, b in enumerate(gpus))
-            widest = sorted((slow, place) for slow, place in linked if slow is not None)
+            beside = (b for b in self._beside[a] if b in place_of)
+            widest = sorted((self.slowness[a, b], place_of[b]) for b in beside)
             rows.append(tuple(place for _, place in widest))
         return tuple(rows)
 

@@ -240,9 +240,12 @@ def lay_all(layout: _Lays, rings: int) -> list[Ring]:
     laid = [layout.lay(ring, rings) for ring in range(rings)]
     best = layout.worst, list(laid)
     for _ in range(PASSES):
+        before = list(laid)
         for ring, tour in enumerate(laid):
             layout.count(tour, -1)
             laid[ring] = layout.lay(ring, rings)
+        if laid == before:  # and so it would be after any further pass
+            break
         if layout.worst < best[0]:
             best = layout.worst, list(laid)
     return best[1]

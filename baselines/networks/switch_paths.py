@@ -80,6 +80,21 @@ class Router:
         return tuple(map(tuple, leaving))
 
     @cached_property
+    def _to_switches(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """The links out of each node that lead to a switch."""
+        nodes = self.topology.nodes
+        return tuple(tuple(port for port in row if nodes[port[1]].is_switch) for row in self.out)
+
+    @cached_property
+    def _on_to(self) -> tuple[Mapping[int, tuple[tuple[int, int], ...]], ...]:
+        """For each node and GPU beside it the links to the GPU and to switches, in order."""
+        nodes = self.topology.nodes
+        return tuple(
+            {port[1]: tuple(sorted((port, *on))) for port in row if not nodes[port[1]].is_switch}
+            for row, on in zip(self.out, self._to_switches, strict=True)
+        )
+
+    @cached_property
     def reach(self) -> tuple[tuple[int, ...], ...]:
         """``reach[v][h]`` is the set of GPUs whose shortest path from v has h hops."""
         rows = [[1 << self.bit_of[v] if v in self.bit_of else 0] for v in range(len(self.out))]
@@ -96,9 +111,8 @@ class Router:
     def _one_hop_on(self, node: int, rows: list[list[int]], hops: int) -> int:
         """Unite what the neighbours reach in ``hops`` hops; a GPU passes nothing on."""
         union = 0
-        for _, head in self.out[node]:
-            if hops == 0 or self.topology.nodes[head].is_switch:
-                union |= rows[head][hops]
+        for _, head in self.out[node] if hops == 0 else self._to_switches[node]:
+            union |= rows[head][hops]
         return union
 
     def hops(self, node: int, gpu: int) -> int | None:
@@ -121,8 +135,8 @@ class Router:
         nodes, links = self.topology.nodes, self.topology.links
         ports = [
             (link, head)
-            for link, head in self.out[node]
-            if (head == gpu or nodes[head].is_switch) and self.reach[head][hops - 1] & bit
+            for link, head in self._on_to[node].get(gpu, self._to_switches[node])
+            if self.reach[head][hops - 1] & bit
         ]
         if nodes[node].is_switch:
             return tuple(ports)

@@ -22,7 +22,9 @@ import numpy as np
 from forestcoll.core.optimality import rate_bound
 from forestcoll.core.partition_bound import best_known_bound
 from forestcoll.errors import SolverError, TimeLimitError
+from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.topology import Topology
+from forestcoll.topology.symmetry.parallel_planes import merged_planes
 
 __all__ = ["PROGRAM_S", "UpperBound", "upper_bound"]
 
@@ -52,6 +54,9 @@ def upper_bound(
     reached: Fraction,
     root: int | None = None,
     weights: Sequence[int] | None = None,
+    *,
+    proof: AllreduceBound | None = None,
+    seconds: float | None = None,
 ) -> UpperBound | None:
     """Bound a collective.
 
@@ -69,14 +74,19 @@ def upper_bound(
         Rank of the root of a broadcast or reduce.
     weights : sequence of int, optional
         Of an allgather or reduce-scatter, by rank; all the same if not given.
+    proof : AllreduceBound, optional
+        Of this network and model, added up by ``verify``: no program is asked for another.
+    seconds : float, optional
+        For the program, at most :data:`PROGRAM_S`.
 
     Returns
     -------
     UpperBound or None
         None of an all-to-all whose program does not finish.
     """
+    allowed = PROGRAM_S if seconds is None else min(seconds, PROGRAM_S)
     if collective == "all-to-all":
-        return _priced(topology)
+        return _priced(topology, allowed)
     if collective != "allreduce":
         if root is not None:
             weights = [int(rank == root) for rank in range(topology.num_compute)]
@@ -84,25 +94,32 @@ def upper_bound(
         best = rate_bound(topology, weights=weights, reduction=reduction, copying=True)
         by = "the bottleneck cut" if best.is_single_cut else "prices of cuts"
         return UpperBound(best.algbw_gb_s, by)
+    return _of_allreduce(merged_planes(topology).merged, reached, proof, allowed)
+
+
+def _of_allreduce(
+    topology: Topology, reached: Fraction, proof: AllreduceBound | None, seconds: float
+) -> UpperBound:
+    """Take what partitions and cuts prove, if it is attained; else the program's bound, too."""
     copying = any(node.multicast for node in topology.nodes)
     phases = (rate_bound(topology, reduction=reduction).algbw_gb_s for reduction in (True, False))
     attained = max(reached, 1 / sum((1 / rate for rate in phases), start=Fraction(0)))
     known = best_known_bound(topology, copying=copying, least=attained)
     assert known is not None  # there are two GPUs
-    if known.algbw_gb_s == attained:
-        return UpperBound(known.algbw_gb_s, "a partition or cut")
-    from lp.allreduce.best import proved
+    best, remark = proof, ""
+    if known.algbw_gb_s > attained and proof is None:
+        from lp.allreduce.best import proved
 
-    found = proved(topology, None, copying=copying, seconds=PROGRAM_S)
-    if found.bound is None or found.bound.algbw_gb_s >= known.algbw_gb_s:
+        found = proved(topology, None, copying=copying, seconds=seconds)
+        best, remark = found.bound, found.remark
+    if best is None or best.algbw_gb_s >= known.algbw_gb_s:
         return UpperBound(known.algbw_gb_s, "a partition or cut")
     return UpperBound(
-        found.bound.algbw_gb_s,
-        "the allreduce program, unfinished" if found.remark else "the allreduce program",
+        best.algbw_gb_s, "the allreduce program, unfinished" if remark else "the allreduce program"
     )
 
 
-def _priced(topology: Topology) -> UpperBound | None:
+def _priced(topology: Topology, seconds: float) -> UpperBound | None:
     """Bound an all-to-all by prices of the links, which its program finds.
 
     Whatever the prices, a pair's data at rate f costs f times the cheapest way from end to end, and
@@ -113,7 +130,7 @@ def _priced(topology: Topology) -> UpperBound | None:
     from lp.solver.linear_program import Settings
 
     try:
-        settings = Settings(seconds=PROGRAM_S, method="highs-ipm")
+        settings = Settings(seconds=seconds, method="highs-ipm")
         found = all_to_all_rate(topology, settings=settings).price
     except (SolverError, TimeLimitError):
         return None

@@ -5,7 +5,8 @@ Input:   a request.
 Output:  a forest, written out or factored, with the optimum that it attains; of an allreduce two,
          with a bound.
 Cost:    the sum of the stages; a stopwatch measures each.
-Source:  ForestColl sections 5 and 5.7: reductions are packed on the network turned round.
+Source:  ForestColl sections 5 and 5.7: reductions are packed on the network turned round. Parallel
+         planes are packed as one switch, and its paths laid over them; ours.
 """
 
 from __future__ import annotations
@@ -36,8 +37,15 @@ from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.transform.factoring import as_factored
+from forestcoll.schedule.transform.plane_routes import paths_over_planes
 from forestcoll.schedule.transform.reverse import turned
 from forestcoll.topology.model import Topology
+from forestcoll.topology.symmetry.parallel_planes import (
+    Planes,
+    merged_capacities,
+    merged_planes,
+    unmerged,
+)
 from forestcoll.topology.validate import check_balanced, validate
 
 __all__ = ["EXPLICIT", "FACTORED", "PAPER_STAGES", "STAGES", "Form", "schedule_of"]
@@ -155,9 +163,10 @@ class _Phase:
 def _by_the_core(phase: _Phase, clock: Stopwatch) -> FactoredForest:
     """Run the stages, in their order; the paths are found when they are first asked for."""
     plan = clock.run("optimality", lambda report: _planned(phase, report))
-    threads, trees = phase.request.threads, plan.problem.trees
+    planes, problem = _merged(plan.problem)
+    threads, trees = phase.request.threads, problem.trees
     parts = clock.run(
-        "tight sets", lambda report: decompose(plan.problem, threads=threads, progress=report)
+        "tight sets", lambda report: decompose(problem, threads=threads, progress=report)
     )
     logical = clock.run(
         "switch removal",
@@ -178,11 +187,24 @@ def _by_the_core(phase: _Phase, clock: Stopwatch) -> FactoredForest:
         sets=packing.sets,
         shapes=packing.shapes,
         links=packing.links,
-        routes=Routes.later(lambda: find_routes(parts.problem, logical, packing.links)),
+        routes=Routes.later(
+            lambda: paths_over_planes(find_routes(parts.problem, logical, packing.links), planes)
+        ),
         optimum=plan.claim,
         weights=phase.request.weights,
     )
     return phase.finished(forest)
+
+
+def _merged(problem: Problem) -> tuple[Planes, Problem]:
+    """Merge parallel planes, where the trees that each may carry are its share of the whole."""
+    planes = merged_planes(problem.topology)
+    if planes.is_trivial:
+        return planes, problem
+    capacity = merged_capacities(planes, problem.capacity)
+    if capacity is None:
+        return unmerged(problem.topology), problem
+    return planes, Problem(planes.merged, capacity, problem.trees)
 
 
 class _Plan(NamedTuple):

@@ -10,13 +10,13 @@ Source:  ForestColl section 5.6 drops traffic from trees of GPUs; here, beyond i
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.multicast.pruning import multicast
-from forestcoll.schedule.cost.measures import cost
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.topology.model import NodeKind, Topology
@@ -24,16 +24,24 @@ from forestcoll.topology.model import NodeKind, Topology
 __all__ = ["as_gpus", "from_spanning"]
 
 
-def as_gpus(topology: Topology) -> Topology:
-    """Return the network in which the switches marked ``multicast`` are GPUs.
+def as_gpus(topology: Topology, switches: Collection[int] | None = None) -> Topology:
+    """Return the network in which switches marked ``multicast`` are GPUs.
 
     Nodes and links keep their positions.
+
+    Parameters
+    ----------
+    topology : Topology
+    switches : collection of int, optional
+        Which of them, by position; all if not given.
     """
     nodes = tuple(
-        replace(node, kind=NodeKind.COMPUTE, multicast=False) if node.multicast else node
-        for node in topology.nodes
+        replace(node, kind=NodeKind.COMPUTE, multicast=False)
+        if node.multicast and (switches is None or v in switches)
+        else node
+        for v, node in enumerate(topology.nodes)
     )
-    return replace(topology, nodes=nodes)
+    return topology.like(topology.name, nodes, topology.links, shared=topology.shared)
 
 
 def from_spanning(forest: Forest, topology: Topology) -> MulticastForest:
@@ -62,7 +70,7 @@ def from_spanning(forest: Forest, topology: Topology) -> MulticastForest:
         weights=tuple(weight[node] for node in topology.compute),
         optimum=None,
     )
-    return replace(kept, congestion=cost(kept).time_s_per_gb * sum(kept.weights) * kept.k)
+    return kept.measured()
 
 
 def _needed(spanning: MulticastForest, topology: Topology) -> npt.NDArray[np.bool_]:

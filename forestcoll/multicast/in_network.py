@@ -5,7 +5,7 @@ Input:   a topology and a collective, as of :func:`forestcoll.generate.generate`
 Output:  physical trees; of an allreduce with a bound on all whose switches do so.
 Cost:    that of the schedule without, and a pass over its trees; of an allreduce that its cuts do
          not prove optimal that of two or three linear programs
-         (:mod:`forestcoll.core.best_allreduce`), too.
+         (:mod:`forestcoll.core.best_allreduce`), too. Parallel planes are merged before.
 Source:  ForestColl section 5.6. Data that goes one way gains no time, as it must cross the
          bottleneck cut, whoever copies: only traffic falls. An allreduce does gain time: in a box
          the switch adds up what the GPUs send and copies the sum to all, so each sends and gets
@@ -26,12 +26,15 @@ from forestcoll.core.pipeline import EXPLICIT, schedule_of
 from forestcoll.core.stopwatch import Progress, Stopwatch
 from forestcoll.errors import DisconnectedError
 from forestcoll.multicast.copying import as_gpus, from_spanning
+from forestcoll.multicast.plane_trees import over_planes
 from forestcoll.multicast.pruning import Traffic, multicast, traffic
 from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.request import Request
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.topology.symmetry.automorphism import find_orbits
+from forestcoll.topology.symmetry.parallel_planes import Planes, merged_planes, unmerged
 
 __all__ = ["InNetwork", "in_network"]
 
@@ -64,31 +67,60 @@ def in_network(request: Request, progress: Progress | None = None) -> InNetwork:
     ForestCollError
         As of :func:`forestcoll.generate.generate`.
     """
-    copying = any(node.multicast for node in request.topology.nodes)
     forwarding = replace(request, multicast=False)
-    alone = replace(forwarding, program_s=0.0) if copying else forwarding
+    if request.collective == "allreduce" and any(n.multicast for n in request.topology.nodes):
+        return _allreduce(forwarding, progress)
     clock = Stopwatch(progress)
-    plain = schedule_of(alone, EXPLICIT, clock, routed=True)
+    plain = schedule_of(forwarding, EXPLICIT, clock, routed=True)
+    began = time.perf_counter()
+    made = multicast(plain)
+    seconds = {**clock.seconds, MULTICAST_STAGE: time.perf_counter() - began}
+    if isinstance(plain, Forest):
+        assert isinstance(made, MulticastForest)
+        copying = any(node.multicast for node in request.topology.nodes)
+        single = _fastest_one_way(made, request, progress) if copying else made
+        seconds[MULTICAST_STAGE] = time.perf_counter() - began
+        return InNetwork(
+            single, seconds, {"traffic": traffic(plain, made)} if single is made else {}
+        )
+    assert isinstance(made, Allreduce)
+    return InNetwork(made, seconds, _saved(plain, made, None))
+
+
+def _saved(
+    plain: Allreduce[Forest], made: Allreduce[MulticastForest], planes: Planes | None
+) -> dict[str, tuple[Traffic, ...]]:
+    return {
+        "traffic_of_reduce": traffic(plain.reduce, made.reduce, planes),
+        "traffic_of_gather": traffic(plain.gather, made.gather, planes),
+    }
+
+
+def _allreduce(request: Request, progress: Progress | None) -> InNetwork:
+    """Make an allreduce where switches copy, with parallel planes merged, and lay it over them.
+
+    A given k is that of the real network, whose links hold other whole numbers of trees.
+    """
+    planes = (merged_planes if request.is_free else unmerged)(request.topology)
+    small = replace(request, topology=planes.merged)
+    clock = Stopwatch(progress)
+    plain = schedule_of(replace(small, program_s=0.0), EXPLICIT, clock, routed=True)
+    assert isinstance(plain, Allreduce)
     seconds = clock.seconds
     began = time.perf_counter()
-    if isinstance(plain, Forest):
-        pruned = multicast(plain)
-        single = _fastest_one_way(pruned, request, progress) if copying else pruned
-        seconds[MULTICAST_STAGE] = time.perf_counter() - began
-        saved = {"traffic": traffic(plain, pruned)} if single is pruned else {}
-        return InNetwork(single, seconds, saved)
     both = multicast(plain)
     seconds[MULTICAST_STAGE] = time.perf_counter() - began
     began = time.perf_counter()
-    best = _best(_spread(both, forwarding, progress), forwarding, progress) if copying else both
-    if copying:
-        seconds[PROGRAM_STAGE] = time.perf_counter() - began
-    saved = {
-        "traffic_of_reduce": traffic(plain.reduce, both.reduce),
-        "traffic_of_gather": traffic(plain.gather, both.gather),
-    }
+    best = _best(_spread(both, small, progress), small, progress)
+    seconds[PROGRAM_STAGE] = time.perf_counter() - began
+    began = time.perf_counter()
+    laid = over_planes(best, planes)
+    bound = None if best.bound is None else best.bound.over_planes(planes)
+    seconds[MULTICAST_STAGE] += time.perf_counter() - began
     kept = best.gather is both.gather
-    return InNetwork(best, seconds, saved if kept else {})
+    return InNetwork(
+        replace(laid, bound=bound), seconds, _saved(plain, both, planes) if kept else {}
+    )
 
 
 def _fastest_one_way(
@@ -160,23 +192,22 @@ def _spread(
 
 
 def _best(
-    both: Allreduce[MulticastForest], forwarding: Request, progress: Progress | None
+    both: Allreduce[MulticastForest], request: Request, progress: Progress | None
 ) -> Allreduce[MulticastForest]:
     """Return the fastest of this, of what programs make, and of sums at a single GPU.
 
-    The program for switches that copy makes trees that reach all of them, which those for switches
-    that forward need not; nor do trees of a single root.
+    The time for programs is for all of them together; nothing is begun after it.
     """
-    allowed = forwarding.program_s if forwarding.is_free else 0.0
-    began = time.perf_counter()
+    allowed = request.program_s if request.is_free else 0.0
+    deadline = time.monotonic() + allowed
     best = best_allreduce(
         both,
-        weights=None if forwarding.anywhere else forwarding.weights,
+        weights=None if request.anywhere else request.weights,
         copying=True,
         seconds=allowed,
     )
-    others = _others(forwarding, progress)
-    while allowed > 0 and not best.optimal and time.perf_counter() < began + 3 * allowed:
+    others = _others(request, deadline, progress)
+    while not best.optimal and time.monotonic() < deadline:
         other = next(others, None)
         if other is None:
             break
@@ -185,12 +216,26 @@ def _best(
     return best
 
 
-def _others(request: Request, progress: Progress | None) -> Iterator[Allreduce[MulticastForest]]:
-    """Yield allreduces of switches that forward, which then copy: the best, and of single roots."""
-    yield _copied(request, progress, "best for switches that forward; then they copy")
-    for rank in range(request.topology.num_compute) if request.anywhere else ():
+def _others(
+    request: Request, deadline: float, progress: Progress | None
+) -> Iterator[Allreduce[MulticastForest]]:
+    """Yield allreduces of switches that forward, which then copy: the best, and of single roots.
+
+    Of GPUs that symmetries carry into one another one root is enough.
+    """
+    left = replace(request, program_s=max(0.0, deadline - time.monotonic()))
+    yield _copied(left, progress, "best for switches that forward; then they copy")
+    if not request.anywhere:
+        return
+    left_s = max(0.0, deadline - time.monotonic())
+    orbit = find_orbits(request.topology, left_s, of_links=False).node
+    known: set[int] = set()
+    for rank, node in enumerate(request.topology.compute):
+        if int(orbit[node]) in known:
+            continue
+        known.add(int(orbit[node]))
         at = replace(request.over(rank), program_s=0.0)
-        name = request.topology.nodes[request.topology.compute[rank]].name
+        name = request.topology.nodes[node].name
         yield _copied(at, progress, f"sums at {name}, over switches that forward; then they copy")
 
 

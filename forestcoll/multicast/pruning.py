@@ -22,21 +22,22 @@ up and sends on the sum anyway.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.multicast.mixing import mirrored, one_of_each
 from forestcoll.multicast.path_choice import PathChoice
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.cost.measures import cost
-from forestcoll.schedule.flowing import slowest_of_loads
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest, Walks
 from forestcoll.topology.describe import LinkClass, decimal, link_classes, link_groups
 from forestcoll.topology.model import Link
+from forestcoll.topology.symmetry.parallel_planes import Planes, unmerged
 
 __all__ = ["Traffic", "multicast", "traffic"]
 
@@ -83,10 +84,18 @@ def multicast(
     tree.
     """
     if isinstance(schedule, Allreduce):
-        both = _multicast(schedule.reduce), _multicast(schedule.gather)
+        gather = _multicast(schedule.gather)
+        both = mirrored(gather) if _are_mirrored(schedule) else _multicast(schedule.reduce), gather
         copying = any(node.multicast for node in schedule.topology.nodes)
         return Allreduce(*both, None if copying else schedule.bound, schedule.remark)
     return _multicast(schedule)
+
+
+def _are_mirrored(schedule: Allreduce[Forest]) -> bool:
+    """Whether the core made one phase as the mirror image of the other."""
+    topology = schedule.topology
+    same = schedule.reduce.parent is schedule.gather.parent
+    return same and topology.reversed() == topology
 
 
 def _multicast(forest: Forest) -> MulticastForest:
@@ -114,7 +123,7 @@ def _multicast(forest: Forest) -> MulticastForest:
         weights=forest.weights,
         reduction=forest.reduction,
     )
-    return replace(result, congestion=_congestion(result))
+    return result.measured()
 
 
 class _Pieces:
@@ -140,7 +149,7 @@ class _Pieces:
         stop[first[:-1]] = stop[first[1:] - 1] = True
         at = np.flatnonzero(stop)
         joined = path[at[:-1]] == path[at[1:]]
-        self._nodes, self._walk = _distinct(node, at[:-1][joined], at[1:][joined] + 1)
+        self._walks, self._walk = _cut(node, at[:-1][joined], at[1:][joined] + 1)
         pieces = np.bincount(path[at[:-1]][joined], minlength=len(length))
         self._end = np.cumsum(pieces)
         self._inner = self._between(copies, node[at[1:][joined]], pieces)
@@ -185,11 +194,16 @@ class _Pieces:
 
     def walks(self, used: _Ints) -> Walks:
         """Return the walks of these numbers, in the direction of the data."""
-        rows = [self._nodes[i] for i in used.tolist()]
-        if self._turned:
-            rows = [row[::-1] for row in rows]
-        lengths = np.array([0, *map(len, rows)], dtype=np.int64)
-        return Walks(np.cumsum(lengths), np.concatenate([np.zeros(0, dtype=np.int32), *rows]))
+        walks = self._walks.taken(used)
+        return walks.backwards() if self._turned else walks
+
+
+def _cut(node: _Ints, start: _Ints, stop: _Ints) -> tuple[Walks, npt.NDArray[np.int64]]:
+    """Return the distinct rows node[start:stop], and which each one is."""
+    first = np.concatenate([[0], np.cumsum(stop - start)]).astype(np.int64)
+    row = np.repeat(np.arange(len(start)), stop - start)
+    entries = start[row] + np.arange(first[-1]) - first[row]
+    return one_of_each([Walks(first, node[entries].astype(np.int32))])
 
 
 def _without_loops(first: _Ints, node: _Ints, copies: _Ints) -> tuple[_Ints, _Ints]:
@@ -208,28 +222,6 @@ def _without_loops(first: _Ints, node: _Ints, copies: _Ints) -> tuple[_Ints, _In
         rows.append(row)
     starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
     return starts, np.concatenate([np.array(row, dtype=np.int32) for row in rows])
-
-
-def _distinct(
-    node: npt.NDArray[np.int32], start: _Ints, stop: _Ints
-) -> tuple[list[npt.NDArray[np.int32]], npt.NDArray[np.int64]]:
-    """Return the distinct rows node[start:stop], in order of appearance, and which each one is."""
-    number: dict[bytes, int] = {}
-    rows: list[npt.NDArray[np.int32]] = []
-    which: list[int] = []
-    for a, b in zip(start.tolist(), stop.tolist(), strict=True):
-        row = node[a:b]
-        known = number.setdefault(row.tobytes(), len(rows))
-        if known == len(rows):
-            rows.append(row)
-        which.append(known)
-    return rows, np.array(which, dtype=np.int64)
-
-
-def _congestion(forest: MulticastForest) -> Fraction:
-    """Return the largest load over bandwidth of a link; what is claimed, if no data move."""
-    congestion, busiest = slowest_of_loads(forest.topology, forest.loads())
-    return forest.congestion if busiest is None else congestion
 
 
 # --- what it saves -----------------------------------------------------------------------------
@@ -268,7 +260,9 @@ class Traffic:
         return f"{self.links}: {amounts} bytes per byte of data ({share})"
 
 
-def traffic(before: Forest, after: MulticastForest) -> tuple[Traffic, ...]:
+def traffic(
+    before: Forest, after: MulticastForest, planes: Planes | None = None
+) -> tuple[Traffic, ...]:
     """Compare the traffic over every class of links, those of the greatest bandwidth first.
 
     Parameters
@@ -276,6 +270,8 @@ def traffic(before: Forest, after: MulticastForest) -> tuple[Traffic, ...]:
     before : Forest
     after : MulticastForest
         What :func:`multicast` made of it.
+    planes : Planes, optional
+        If both are on its merged network: the classes are those of the real one.
 
     Raises
     ------
@@ -283,16 +279,22 @@ def traffic(before: Forest, after: MulticastForest) -> tuple[Traffic, ...]:
         If the paths of the forest use a link that its topology does not have.
     """
     topology, trees = before.topology, sum(before.weights) * before.k
-    ends = [(link.tail, link.head) for link in topology.links]
-    loads = cost(before).loads if len(before.routes.tail) else (0,) * len(ends)
-    old = dict(zip(ends, loads, strict=True))
-    new = dict(zip(ends, after.loads(), strict=True))
+    loads = cost(before).loads if len(before.routes.tail) else (0,) * len(topology.links)
+    old: dict[tuple[int, int], Fraction] = {}
+    new: dict[tuple[int, int], Fraction] = {}
+    spread = unmerged(topology) if planes is None else planes
+    for share, load, less in zip(spread.link_shares(), loads, after.loads(), strict=True):
+        for i, part in share:
+            link = spread.topology.links[i]
+            old[link.tail, link.head] = load * part
+            new[link.tail, link.head] = less * part
 
-    def bytes_over(loads: dict[tuple[int, int], int], group: tuple[Link, ...]) -> Fraction:
-        return Fraction(sum(loads[link.tail, link.head] for link in group), trees)
+    def bytes_over(loads: dict[tuple[int, int], Fraction], group: tuple[Link, ...]) -> Fraction:
+        return sum((loads[link.tail, link.head] for link in group), Fraction(0)) / trees
 
-    groups = link_groups(topology, topology.links)
+    real = spread.topology
+    groups = link_groups(real, real.links)
     return tuple(
         Traffic(kind, bytes_over(old, group), bytes_over(new, group))
-        for kind, group in zip(link_classes(topology, topology.links), groups, strict=True)
+        for kind, group in zip(link_classes(real, real.links), groups, strict=True)
     )

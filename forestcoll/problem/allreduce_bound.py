@@ -31,16 +31,18 @@ every cut between GPUs, each way (:meth:`AllreduceBound.of_cut`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+import numpy as np
+
 from forestcoll.problem.rate_bound import SharedPrice
-from forestcoll.topology.model import Link, Topology
+from forestcoll.topology.model import Topology
+from forestcoll.topology.symmetry.parallel_planes import Planes
 
 __all__ = ["AllreduceBound", "Potential", "PricedSet"]
-
-_PHASES = ("gather", "reduce")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +130,7 @@ class AllreduceBound:
         least = _least_cover(topology, held, copying, weights)
         if least <= 0:
             raise ValueError("some root is in every priced set, so these prices prove nothing")
-        total = sum(
-            (
-                price * link.bandwidth_gb_s
-                for price, link in _priced(topology, held, potentials, shared)
-            ),
-            start=Fraction(0),
-        )
-        limit = {group.name: group.bandwidth_gb_s for group in topology.shared}
-        total += sum((one.price * limit[one.name] for one in shared), start=Fraction(0))
+        total = _paid(topology, held, potentials, shared)
         return cls(topology, total / least, held, potentials, copying, weights, shared)
 
     @classmethod
@@ -156,6 +150,27 @@ class AllreduceBound:
         sets = (PricedSet(far, gather=one, reduce=none), PricedSet(near, gather=none, reduce=one))
         return cls.of(topology, sets, copying=copying)
 
+    def over_planes(self, planes: Planes) -> AllreduceBound:
+        """Return a bound of a network with merged planes as one of the real network.
+
+        Sets hold all planes of a switch, which all have its potential: a real link has the price of
+        its merged link, whose bandwidth is the sum of theirs.
+        """
+
+        def real(nodes: Iterable[int]) -> tuple[int, ...]:
+            return tuple(sorted(v for node in nodes for v in planes.members[node]))
+
+        return replace(
+            self,
+            topology=planes.topology,
+            sets=tuple(replace(one, nodes=real(one.nodes)) for one in self.sets),
+            potentials=tuple(
+                replace(one, switch=switch)
+                for one in self.potentials
+                for switch in planes.members[one.switch]
+            ),
+        )
+
     @property
     def model(self) -> str:
         """Say in words which allreduces it bounds."""
@@ -169,47 +184,55 @@ def _least_cover(
     topology: Topology, sets: tuple[PricedSet, ...], copying: bool, weights: tuple[int, ...]
 ) -> Fraction:
     """Return c: the prices of the sets that a root is outside of, for the cheapest root."""
-    whole = sum((one.gather + one.reduce for one in sets), start=Fraction(0))
-    inside = [Fraction(0)] * len(topology.nodes)
+    unit = math.lcm(*{p.denominator for one in sets for p in (one.gather, one.reduce)})
+    inside, whole = [0] * len(topology.nodes), 0
     for one in sets:
+        price = int((one.gather + one.reduce) * unit)
+        whole += price
         for node in one.nodes:
-            inside[node] += one.gather + one.reduce
+            inside[node] += price
     if weights:
         shares = zip(topology.compute, weights, strict=True)
-        return whole - sum((inside[v] * w for v, w in shares), start=Fraction(0)) / sum(weights)
+        within = sum(inside[v] * w for v, w in shares)
+        return Fraction(whole * sum(weights) - within, unit * sum(weights))
     roots = [
         v for v, n in enumerate(topology.nodes) if not n.is_switch or (copying and n.multicast)
     ]
-    return whole - max(inside[v] for v in roots)
+    return Fraction(whole - max(inside[v] for v in roots), unit)
 
 
-def _priced(
+def _paid(
     topology: Topology,
     sets: tuple[PricedSet, ...],
     potentials: tuple[Potential, ...],
     shared: tuple[SharedPrice, ...],
-) -> list[tuple[Fraction, Link]]:
-    """Return p_e with each link that has one."""
-    around: list[set[int]] = [set() for _ in topology.nodes]
-    for number, one in enumerate(sets):
-        for node in one.nodes:
-            around[node].add(number)
-    gather, reduce = ({one.switch: getattr(one, phase) for one in potentials} for phase in _PHASES)
+) -> Fraction:
+    """Return what links and shared capacities cost, in whole units of prices and bandwidths."""
+    priced: tuple[PricedSet | Potential, ...] = (*sets, *potentials)
+    prices = [price for one in priced for price in (one.gather, one.reduce)]
+    prices += [one.price for one in shared]
+    unit = math.lcm(*{price.denominator for price in prices})
+    most = sum(int(price * unit) for price in prices)
+    kind = np.dtype(np.int64 if most < 2**62 else object)  # as Python's where sums might overflow
+    links = topology.integer_capacities
+    into, out = np.zeros((2, len(links.tail)), dtype=kind)
+    for one in sets:
+        inside = np.zeros(len(topology.nodes), dtype=bool)
+        inside[list(one.nodes)] = True
+        tail, head = inside[links.tail], inside[links.head]
+        into[head & ~tail] += int(one.gather * unit)
+        out[tail & ~head] += int(one.reduce * unit)
+    gather, reduce = np.zeros((2, len(topology.nodes)), dtype=kind)
+    for held in potentials:
+        gather[held.switch], reduce[held.switch] = int(held.gather * unit), int(held.reduce * unit)
+    into += gather[links.head] - gather[links.tail]
+    out -= reduce[links.head] - reduce[links.tail]
+    limits = Fraction(0)
     charge = {one.name: one.price for one in shared}
-    paid: dict[tuple[int, int], Fraction] = {}
-    for group in topology.shared:
-        for ends in group.links if charge.get(group.name) else ():
-            paid[ends] = paid.get(ends, Fraction(0)) + charge[group.name]
-    found = []
-    for link in topology.links:
-        entered, left = around[link.head] - around[link.tail], around[link.tail] - around[link.head]
-        into = sum((sets[i].gather for i in entered), start=_rise(gather, link))
-        out = sum((sets[i].reduce for i in left), start=-_rise(reduce, link))
-        if (price := max(into, out) - paid.get((link.tail, link.head), 0)) > 0:
-            found.append((price, link))
-    return found
-
-
-def _rise(potential: Mapping[int, Fraction], link: Link) -> Fraction:
-    """Return by how much the potential is higher at a link's head than at its tail."""
-    return potential.get(link.head, Fraction(0)) - potential.get(link.tail, Fraction(0))
+    for group, (places, limit) in zip(topology.shared, topology.shared_places, strict=True):
+        price = charge.get(group.name, Fraction(0))
+        limits += price * limit
+        into[list(places)] -= int(price * unit)
+        out[list(places)] -= int(price * unit)
+    paid = np.maximum(np.maximum(into, out), 0).astype(object)
+    return limits + Fraction(int((paid * links.capacity).sum()), unit * links.denominator)

@@ -112,17 +112,21 @@ def slowest_of_loads(
     A link is named by its tail and head, a shared capacity by its name; None if nothing moves. The
     load of a shared capacity is that of all its links together.
     """
-    slowness = [
-        load / link.bandwidth_gb_s for load, link in zip(loads, topology.links, strict=True)
-    ]
-    congestion = max(slowness, default=Fraction(0))
+    congestion, busiest = Fraction(0), None
+    most: dict[int, int | Fraction] = {}  # of each bandwidth, so that few fractions are compared
+    widths = topology.whole_bandwidths[1]
+    for load, width, link in zip(loads, widths, topology.links, strict=True):
+        if load <= most.get(width, 0):
+            continue
+        most[width] = load
+        if load / link.bandwidth_gb_s > congestion:
+            congestion, busiest = load / link.bandwidth_gb_s, link
     of_groups = list(_group_slowness(topology, loads))
     if max(of_groups, default=Fraction(0)) > congestion:
         congestion = max(of_groups)
         return congestion, (topology.shared[of_groups.index(congestion)].name,)
-    if congestion == 0:
+    if busiest is None:
         return Fraction(0), None
-    busiest = topology.links[slowness.index(congestion)]
     return congestion, (topology.nodes[busiest.tail].name, topology.nodes[busiest.head].name)
 
 

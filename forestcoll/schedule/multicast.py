@@ -17,7 +17,7 @@ it the sum. Loopback loads its links and is no part of the tree.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -59,9 +59,18 @@ class Walks(ByValue):
 
     def taken(self, which: npt.NDArray[np.int64]) -> Walks:
         """Return some of the walks, in the order given."""
-        rows = [self.node[self.first_node[i] : self.first_node[i + 1]] for i in which.tolist()]
-        lengths = np.array([0, *map(len, rows)], dtype=np.int64)
-        return Walks(np.cumsum(lengths), np.concatenate([np.zeros(0, dtype=np.int32), *rows]))
+        length = np.diff(self.first_node)[which]
+        first = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+        row = np.repeat(np.arange(len(which)), length)
+        return Walks(
+            first, self.node[self.first_node[which][row] + np.arange(first[-1]) - first[row]]
+        )
+
+    def backwards(self) -> Walks:
+        """Return the same walks, each from its other end."""
+        first, length = self.first_node, np.diff(self.first_node)
+        ends = np.repeat(first[:-1] + first[1:] - 1, length)
+        return Walks(first, self.node[ends - np.arange(len(ends))])
 
     def nodes(self, walk: int) -> tuple[int, ...]:
         """Return the nodes of one walk."""
@@ -172,6 +181,22 @@ class MulticastForest(TreeFlow):
         batch = np.repeat(np.arange(self.num_batches), np.diff(self.first_walk)) * size**2
         found = np.isin(batch + back[self.walk], batch + there[self.walk])
         return np.asarray(leads_back[self.walk] & found)
+
+    def measured(self) -> MulticastForest:
+        """Return the same with the congestion that its loads make; as it is if no data move.
+
+        A shared capacity has the loads of all its links.
+        """
+        loads = self.loads()
+        most: dict[int, int] = {}  # links of one bandwidth are compared as whole numbers
+        under, widths = self.topology.whole_bandwidths
+        for load, width in zip(loads, widths, strict=True):
+            if load > most.get(width, 0):
+                most[width] = load
+        found = [Fraction(load * under, width) for width, load in most.items()]
+        for members, limit in self.topology.shared_places:
+            found.append(sum(loads[i] for i in members) / limit)
+        return replace(self, congestion=max(found, default=Fraction(0)) or self.congestion)
 
     def depths(self, *, links: bool = False) -> npt.NDArray[np.int32]:
         """Walks from the root to the far end of each walk, one entry an entry of ``walk``.

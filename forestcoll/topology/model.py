@@ -245,6 +245,12 @@ class Topology(InBrief):
         )
 
     @cached_property
+    def link_ends(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Positions of the tails and of the heads of all links."""
+        tail = np.array([link.tail for link in self.links], dtype=np.int32)
+        return tail, np.array([link.head for link in self.links], dtype=np.int32)
+
+    @cached_property
     def ingress_gb_s(self) -> tuple[Fraction, ...]:
         """Total bandwidth into each node."""
         return self._totals([link.head for link in self.links])
@@ -256,15 +262,15 @@ class Topology(InBrief):
 
     def _totals(self, ends: Iterable[int]) -> tuple[Fraction, ...]:
         """Sum the bandwidths of the links at each node, in whole numbers until the end."""
-        denominator, whole = self._whole_bandwidths
+        denominator, whole = self.whole_bandwidths
         total = [0] * len(self.nodes)
         for end, bandwidth in zip(ends, whole, strict=True):
             total[end] += bandwidth
         return tuple(Fraction(amount, denominator) for amount in total)
 
     @cached_property
-    def _whole_bandwidths(self) -> tuple[int, list[int]]:
-        """The common denominator of the bandwidths, and each of them times it."""
+    def whole_bandwidths(self) -> tuple[int, list[int]]:
+        """The common denominator of the bandwidths, and each link's times it, of any size."""
         exact_ones = [link.bandwidth_gb_s for link in self.links]
         denominator = math.lcm(*{bandwidth.denominator for bandwidth in exact_ones})
         return denominator, [b.numerator * (denominator // b.denominator) for b in exact_ones]
@@ -278,16 +284,17 @@ class Topology(InBrief):
         CapacityOverflowError
             If the scaled bandwidths do not fit 62 bits in sum.
         """
-        denominator, scaled = self._whole_bandwidths
+        denominator, scaled = self.whole_bandwidths
         if sum(scaled) >= 2**62:
             raise CapacityOverflowError(
                 f"{self.name}: in whole numbers the bandwidths add up to {sum(scaled):.3g} (their "
                 f"common denominator is {denominator:.3g}), beyond exact 64-bit arithmetic; round "
                 f"them to fewer digits or use a larger unit"
             )
+        tail, head = self.link_ends
         return IntegerCapacities(
-            tail=np.array([link.tail for link in self.links], dtype=np.int32),
-            head=np.array([link.head for link in self.links], dtype=np.int32),
+            tail=tail,
+            head=head,
             capacity=np.array(scaled, dtype=np.int64),
             denominator=denominator,
         )

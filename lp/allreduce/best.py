@@ -10,8 +10,8 @@ Source:  ForestColl, appendix on the optimality of allreduce. An entry point of 
          ``forestcoll.allreduce`` (:mod:`forestcoll.core.best_allreduce`).
 
 Where switches copy and add, the program for the bound lets them forward nothing, need nothing and
-be roots; that for the schedule takes them for GPUs without data of their own, which must be
-reached, so that the core's spanning trees serve. The two values are mostly the same.
+be roots; that for the schedule mixes trees that span some of them (:mod:`lp.allreduce.mixture`), so
+that the core's spanning trees serve. The two values are mostly the same.
 """
 
 from __future__ import annotations
@@ -26,15 +26,18 @@ from forestcoll.errors import (
     TimeLimitError,
     UnsupportedError,
 )
-from forestcoll.multicast.copying import as_gpus, from_spanning
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.topology.model import Topology
-from forestcoll.topology.symmetry.automorphism import find_orbits, no_symmetry
+from forestcoll.topology.symmetry.automorphism import Orbits, find_orbits
 from lp.allreduce.cutting_planes import allreduce_optimum
+from lp.allreduce.mixture import Ingredient, MixtureProgram
+from lp.allreduce.mixture_rounding import mixture_forest
 from lp.allreduce.orbit_program import Roles
 from lp.allreduce.result import AllreduceOptimum, rate_scale
 from lp.allreduce.rounding import allreduce_forest
+from lp.allreduce.spans import spans_of
 from lp.solver.linear_program import Settings
 
 __all__ = ["improved", "proved"]
@@ -69,12 +72,13 @@ def improved(
     """
     copies = copying and any(node.multicast for node in topology.nodes)
     deadline = time.monotonic() + seconds
-    found = _proved(topology, weights, copies, seconds)
+    orbits = _orbits(topology, weights, seconds)
+    found = _proved(topology, weights, orbits, copies, seconds, deadline)
     if isinstance(found, Improved):
         return found
     try:
         schedule: Allreduce[Any] = (
-            _with_copies(topology, weights, deadline)
+            _with_copies(found, weights or (), orbits, deadline)
             if copies
             else allreduce_forest(found, weights or (), deadline)
         )
@@ -96,16 +100,33 @@ def proved(
         Without a schedule; with a remark if the program did not finish.
     """
     copies = copying and any(node.multicast for node in topology.nodes)
-    found = _proved(topology, weights, copies, seconds)
+    deadline = time.monotonic() + seconds
+    orbits = _orbits(topology, weights, seconds)
+    found = _proved(topology, weights, orbits, copies, seconds, deadline)
     return found if isinstance(found, Improved) else Improved(None, found.exact)
 
 
+def _orbits(topology: Topology, weights: tuple[int, ...] | None, seconds: float) -> Orbits:
+    """Search for the symmetries that keep the weights, if there are any."""
+    if weights is None:
+        return find_orbits(topology, SEARCH * seconds)
+    marks = [0] * len(topology.nodes)
+    for node, weight in zip(topology.compute, weights, strict=True):
+        marks[node] = weight
+    return find_orbits(topology, SEARCH * seconds, marks=marks)
+
+
 def _proved(
-    topology: Topology, weights: tuple[int, ...] | None, copies: bool, seconds: float
+    topology: Topology,
+    weights: tuple[int, ...] | None,
+    orbits: Orbits,
+    copies: bool,
+    seconds: float,
+    deadline: float,
 ) -> AllreduceOptimum | Improved:
     """Return the solution of the program, or what is known without it."""
     try:
-        return _solved(topology, topology, weights, copies=copies, seconds=seconds)
+        return _solved(topology, weights, orbits, copies, deadline)
     except TimeLimitError as error:
         proof = error.proof if isinstance(error.proof, AllreduceBound) else None
         return Improved(None, proof, f"the allreduce program did not finish in {seconds:g} s")
@@ -117,55 +138,51 @@ def _proved(
 
 def _solved(
     topology: Topology,
-    network: Topology,
     weights: tuple[int, ...] | None,
-    *,
+    orbits: Orbits,
     copies: bool,
-    seconds: float,
+    deadline: float,
 ) -> AllreduceOptimum:
-    """Solve the program of a network, which is the topology or has GPUs for its switches."""
-    if network is topology:
-        roles = Roles.of(topology, copying=copies, weights=weights or ())
-    else:
-        forwarding = network.switches
-        roles = Roles(topology.compute, network.compute, forwarding, weights or ())
-    began = time.monotonic()
-    orbits = no_symmetry(topology)  # as weights may differ
-    if weights is None:
-        orbits = find_orbits(topology, SEARCH * seconds)
     classes = int(orbits.link.max()) + 1
     if classes > MOST_LINKS:
         raise UnsupportedError(
             f"the network has {classes} kinds of links, more than the {MOST_LINKS} that the "
             f"allreduce program can hold"
         )
-    left = seconds - (time.monotonic() - began)
+    left = deadline - time.monotonic()
     if left <= 0:
         raise TimeLimitError("no time is left for the program")
     return allreduce_optimum(
-        network,
+        topology,
         Settings(seconds=left),
         orbits=orbits,
-        roles=roles,
+        roles=Roles.of(topology, copying=copies, weights=weights or ()),
         scale_gb_s=rate_scale(topology),
     )
 
 
 def _with_copies(
-    topology: Topology, weights: tuple[int, ...] | None, deadline: float
-) -> Allreduce[Any]:
-    """Build the schedule in which marked switches take part as GPUs do."""
-    network = as_gpus(topology)
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeLimitError("no time is left for the schedule")
-    found = _solved(topology, network, weights, copies=True, seconds=left)
-    of_network = () if weights is None else _weights_of(network, topology, weights)
-    made = allreduce_forest(found, of_network, deadline)
-    return Allreduce(from_spanning(made.reduce, topology), from_spanning(made.gather, topology))
+    found: AllreduceOptimum, weights: tuple[int, ...], orbits: Orbits, deadline: float
+) -> Allreduce[MulticastForest]:
+    """Build the schedule in which each tree reaches some of the switches that copy.
 
-
-def _weights_of(network: Topology, topology: Topology, weights: tuple[int, ...]) -> tuple[int, ...]:
-    """Give weights to the ranks of the network with more GPUs: none to those that are switches."""
-    weight = dict(zip(topology.compute, weights, strict=True))
-    return tuple(weight.get(node, 0) for node in network.compute)
+    Spans are added until the bound is met.
+    """
+    topology, classes = found.topology, int(orbits.link.max()) + 1
+    program = MixtureProgram(topology, orbits, weights)
+    best: tuple[float, tuple[Ingredient, ...]] | None = None
+    room = MOST_LINKS // classes
+    for spans in spans_of(topology, orbits):
+        for span in spans[:room]:
+            program.add(span)
+        room -= len(spans[:room])
+        try:
+            best = program.solved(deadline)
+        except TimeLimitError:
+            if best is None:
+                raise
+            break
+        if found.is_attained_by(best[0]) or room <= 0:
+            break
+    assert best is not None  # there is a first round, and room for it
+    return mixture_forest(topology, best[1], weights, deadline)

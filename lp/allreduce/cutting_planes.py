@@ -16,7 +16,7 @@ Problem: with x_v the part of the rate rooted at GPU v, and g and r the gatherin
 Input:   a topology on which an allreduce is possible; its orbits, if known.
 Output:  value, bound, parts, shares of the links, binding cuts.
 Cost:    N + 2 |E| variables, or one for each orbit of them; per round one solution and two passes
-         of max-flows over the GPUs.
+         of max-flows over the GPUs, one of each orbit.
 Source:  ForestColl, appendix on the optimality of allreduce, with flows replaced by the cuts that
          they stand for and capacities between GPUs by balanced shares of the physical links.
 
@@ -48,7 +48,7 @@ from lp.allreduce.result import AllreduceOptimum, BindingCut, combination_algbw
 from lp.solver.linear_program import Settings, Solution
 from lp.solver.solve import solve
 
-__all__ = ["MISSED", "allreduce_optimum"]
+__all__ = ["MISSED", "allreduce_optimum", "first_cuts", "missed_cuts"]
 
 MISSED = 4e-9
 """By how much a cut must be missed, in units of the scale, to be stated."""
@@ -104,7 +104,7 @@ def allreduce_optimum(
     orbits = find_orbits(topology) if orbits is None else orbits
     check_orbits(topology, orbits)
     program = CutProgram(topology, orbits, roles, scale_gb_s)
-    for phase, inside in _first_cuts(program):
+    for phase, inside in [*first_cuts(program), *_bottlenecks(program)]:
         program.add(phase, inside)
     deadline = time.monotonic() + settings.seconds
     solutions: list[Solution] = []
@@ -112,23 +112,28 @@ def allreduce_optimum(
         solutions.append(_solved(program, settings, deadline, solutions))
         point = program.point(solutions[-1].x)
         added = [
-            program.add(phase, inside) for phase, inside in _missed_cuts(program, point, deadline)
+            program.add(phase, inside) for phase, inside in missed_cuts(program, point, deadline)
         ]
         if not any(added):
             return _result(program, settings, solutions)
 
 
-def _first_cuts(program: CutProgram) -> list[tuple[int, Inside]]:
-    """All but one target, for each, and the bottleneck cuts of allgather and reduce-scatter."""
-    topology = program.topology
-    everything = np.ones(len(topology.nodes), dtype=np.bool_)
+def first_cuts(program: CutProgram) -> list[tuple[int, Inside]]:
+    """Return all but one target, for each, in both phases."""
     cuts = []
     for phase in (GATHER, REDUCE):
-        for target in program.roles.targets:
-            inside = everything.copy()
+        for target in program.targets:
+            inside = np.ones(len(program.topology.nodes), dtype=np.bool_)
             inside[target] = False
             cuts.append((phase, inside))
-        inside = ~everything
+    return cuts
+
+
+def _bottlenecks(program: CutProgram) -> list[tuple[int, Inside]]:
+    """Return the bottleneck cuts of allgather and reduce-scatter."""
+    topology, cuts = program.topology, []
+    for phase in (GATHER, REDUCE):
+        inside = np.zeros(len(topology.nodes), dtype=np.bool_)
         inside[list(optimum(topology, reduction=phase == REDUCE).cut)] = True
         if not inside[list(program.roles.targets)].all():
             cuts.append((phase, inside))
@@ -160,26 +165,26 @@ def _solved(
         ) from error
 
 
-def _missed_cuts(program: CutProgram, point: Point, deadline: float) -> list[tuple[int, Inside]]:
+def missed_cuts(program: CutProgram, point: Point, deadline: float) -> list[tuple[int, Inside]]:
     """Return a cut that the point misses for each target that has one, in either phase.
 
     Once the time is up the first will do.
     """
-    topology, roles = program.topology, program.roles
+    topology, roles, targets = program.topology, program.roles, program.targets
     turned = topology.reversed()
     # The links of the reversed network are sorted by their own tails, which are the heads here.
     order = np.lexsort(([e.tail for e in topology.links], [e.head for e in topology.links]))
     trees = np.zeros(len(topology.nodes), dtype=np.int64)
     trees[list(roles.roots)] = _on_grid(point.part)
     target = np.zeros(len(topology.nodes), dtype=np.uint8)
-    target[list(roles.targets)] = 1
+    target[list(targets)] = 1
     missed = []
     for phase, network, share in (
         (GATHER, topology, point.gather),
         (REDUCE, turned, point.reduce[order]),
     ):
         capacity, passed = np.minimum(_on_grid(share), trees.sum()), 0
-        while passed < len(roles.targets):
+        while passed < len(targets):
             found = violated_cut_between(network, capacity, trees, target, passed=passed)
             if found is None:
                 break

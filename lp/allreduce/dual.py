@@ -14,8 +14,9 @@ images are those under the generators of the group, found one from the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -70,6 +71,7 @@ def _bound(
     charges: Sequence[tuple[str, float]],
     denominator: int,
 ) -> AllreduceBound:
+    @cache  # the images of a cut share their price
     def near(value: float) -> Fraction:
         return Fraction(max(value, 0.0)).limit_denominator(denominator)
 
@@ -94,11 +96,11 @@ def _listed(
 
     A cut of the program holds the roots from which data must cross; its complement is the set.
     """
-    moves = [np.argsort(generator) for generator in program.orbits.generators]
+    moves = program.orbits.generators
     sets: dict[tuple[int, ...], tuple[float, float]] = {}
     room = MOST_NODES
     for (phase, inside), price in priced:
-        images = list(_images(~inside, moves, room // len(inside)))
+        images = _images(~inside, moves, room // len(inside))
         room -= len(images) * len(inside)
         if room < 0:
             return None
@@ -111,15 +113,15 @@ def _listed(
 
 def _images(
     outside: Inside, moves: Sequence[npt.NDArray[np.int64]], most: int
-) -> Iterator[tuple[int, ...]]:
-    """Yield the images of a set under a group, itself first, up to one more than so many."""
-    seen = {outside.tobytes()}
-    waiting = [outside]
-    while waiting:
-        one = waiting.pop()
-        yield tuple(np.flatnonzero(one).tolist())
-        for move in moves:
-            image = one[move]
-            if len(seen) <= most and (key := image.tobytes()) not in seen:
-                seen.add(key)
-                waiting.append(image)
+) -> list[tuple[int, ...]]:
+    """Return the images of a set under a group, itself first, up to one more than so many."""
+    first = np.flatnonzero(outside)
+    found = {first.tobytes(): tuple(first.tolist())}
+    new = first[None, :]
+    while len(new) and len(found) <= most:
+        images = np.concatenate([np.sort(move[new], axis=1) for move in moves] or [new[:0]])
+        fresh = {row.tobytes(): row for row in images if row.tobytes() not in found}
+        for key, row in list(fresh.items())[: most + 1 - len(found)]:
+            found[key] = tuple(row.tolist())
+        new = np.array(list(fresh.values()), dtype=np.int64).reshape(-1, len(first))
+    return list(found.values())

@@ -131,6 +131,13 @@ class CutProgram:
         return column.astype(np.int64), np.ones(len(column))
 
     @property
+    def targets(self) -> tuple[int, ...]:
+        """One target of each orbit: shares that are equal on orbits miss its cut, or no image's."""
+        targets = list(self.roles.targets)
+        _, first = np.unique(self.orbits.node[targets], return_index=True)
+        return tuple(targets[i] for i in sorted(first.tolist()))
+
+    @property
     def num_cuts(self) -> int:
         """Cuts stated, of which no two are alike."""
         return len(self._rows)
@@ -155,15 +162,43 @@ class CutProgram:
     def stated(self) -> Program:
         """Return the matrix program as it is now."""
         matrix = sp.vstack([self._fixed, *self._rows], "csr")
-        rows = matrix.shape[0]
+        rows, most = matrix.shape[0], self.most
         lower, upper = np.zeros(rows), np.full(rows, np.inf)
         limits = np.concatenate([self._bandwidth, self._limit])
         lower[: len(limits)], upper[: len(limits)] = -np.inf, limits
-        cost = np.zeros(matrix.shape[1])
-        cost[: self._parts] = self._rooted(np.ones(len(self._part), dtype=np.bool_))
-        # The scale bounds the sum of the parts; twice as much is never met, so it has no price.
-        most = np.concatenate([2 * np.ones(self._parts), self._bandwidth, self._bandwidth])
-        return Program(cost, matrix, lower, upper, np.zeros(len(most)), most, maximise=True)
+        return Program(self.worth, matrix, lower, upper, np.zeros(len(most)), most, maximise=True)
+
+    @property
+    def worth(self) -> Vector:
+        """The objective: the sum of all parts."""
+        worth = np.zeros(self._parts + 2 * self._links)
+        worth[: self._parts] = self._rooted(np.ones(len(self._part), dtype=np.bool_))
+        return worth
+
+    @property
+    def most(self) -> Vector:
+        """What no column exceeds.
+
+        The scale bounds the sum of the parts; twice as much is never met, so it has no price.
+        """
+        return np.concatenate([2 * np.ones(self._parts), self._bandwidth, self._bandwidth])
+
+    @property
+    def conditions(self) -> Any:
+        """Rows that are 0 or more: balances and the cuts stated so far, without the bandwidths."""
+        balances = self._fixed[self._links + len(self._limit) :]
+        return sp.vstack([balances, *self._rows], "csr")
+
+    def loads(self, classes: npt.NDArray[np.int64]) -> Any:
+        """Return the rows that average what both phases put on the links of each class.
+
+        ``classes`` numbers the class of each link from 0.
+        """
+        size = np.bincount(classes)
+        ends = classes, self.orbits.link
+        weight = 1 / size[classes]
+        each = sp.coo_array((weight, ends), shape=(len(size), self._links)).tocsr()
+        return sp.hstack([sp.csr_array((len(size), self._parts)), each, each], "csr")
 
     def point(self, x: Vector) -> Point:
         """Spread a solution over GPUs and links."""

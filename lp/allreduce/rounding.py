@@ -38,8 +38,9 @@ from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 from lp.allreduce.result import AGREEMENT, AllreduceOptimum
 from lp.allreduce.shares import common_divisor, down, fitted, with_bandwidths
+from lp.solver.linear_program import Vector
 
-__all__ = ["GRIDS", "Shares", "allreduce_forest", "rounded"]
+__all__ = ["GRIDS", "Shares", "allreduce_forest", "natural_grids", "rounded"]
 
 GRIDS = (
     *(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 20, 24, 30, 36, 48, 60),
@@ -156,7 +157,8 @@ def _tried(
     Made one by one as they are asked for, so a caller that has enough pays for no more.
     """
     unit = _unit(found.topology)
-    steps = [unit / grid for grid in sorted({*grids, *_natural_grids(found)})]
+    values = np.concatenate([found.parts_gb_s, found.reduce_gb_s, found.gather_gb_s])
+    steps = [unit / grid for grid in sorted({*grids, *natural_grids(values / float(unit))})]
     too_large = False
     for step in steps:
         try:
@@ -199,10 +201,9 @@ def _on_step(found: AllreduceOptimum, step: Fraction, weights: tuple[int, ...]) 
     return Shares(weights, networks[True], networks[False], 1 / max(times), step)
 
 
-def _natural_grids(found: AllreduceOptimum) -> set[int]:
-    """Return common denominators of the values in units of the network, unless they are huge."""
-    values = np.concatenate([found.parts_gb_s, found.reduce_gb_s, found.gather_gb_s])
-    units = np.unique(values / float(_unit(found.topology))).tolist()
+def natural_grids(values: Vector) -> set[int]:
+    """Return common denominators of values near fractions, unless they are huge."""
+    units = np.unique(values).tolist()
     grids = set()
     for most in _DENOMINATORS:
         near = {Fraction(value).limit_denominator(most).denominator for value in units}

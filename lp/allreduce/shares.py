@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.topology import Topology
+from forestcoll.topology import Link, Topology
 from lp.solver.linear_program import Vector
 
 __all__ = ["common_divisor", "down", "fitted", "with_bandwidths"]
@@ -48,7 +47,9 @@ def fitted(topology: Topology, shares: Vector, step: Fraction) -> list[list[int]
     list of int, for each user
         Steps of each link.
     """
-    left = [int(link.bandwidth_gb_s / step) for link in topology.links]
+    links = topology.integer_capacities
+    over, under = step.denominator, step.numerator * links.denominator
+    left = [capacity * over // under for capacity in links.capacity.tolist()]
     found = []
     for row in shares:
         taken = list(map(min, down(row, step), left))
@@ -76,9 +77,13 @@ def with_bandwidths(topology: Topology, steps: Sequence[int], step: Fraction) ->
 
     Shared capacities are left out: shares of links that fit them need no other limit.
     """
-    links = zip(topology.links, steps, strict=True)
-    kept = (replace(link, bandwidth_gb_s=count * step) for link, count in links if count)
-    return Topology(topology.name, topology.nodes, tuple(kept))
+    width = {count: count * step for count in set(steps)}
+    lowered = tuple(
+        Link(link.tail, link.head, width[count], link.latency_us)
+        for link, count in zip(topology.links, steps, strict=True)
+        if count
+    )
+    return topology.like(topology.name, topology.nodes, lowered, shared=())
 
 
 def common_divisor(numbers: Sequence[Fraction]) -> Fraction:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from baselines.registry import METHODS
 from experiments.expected import ALL, busbw_factor, expected
-from forestcoll import optimum
+from forestcoll import Forest, optimum
 from forestcoll.errors import DisconnectedError, InvalidParameterError, UnsupportedError
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.multicast.adding_servers import servers
 
 
 def rates(spec: str, collective: str) -> dict[str, Fraction | None]:
@@ -248,3 +251,40 @@ def test_without_a_bound_there_are_rates_and_no_shares(monkeypatch: pytest.Monke
 def test_all_collectives_are_named_to_who_asks_for_another() -> None:
     with pytest.raises(UnsupportedError, match=r"is 'gossip'; it must be one of .*, all-to-all$"):
         expected(load_topology("ring:nodes=4"), "gossip")
+
+
+@pytest.mark.parametrize("racks", [1, 2])
+def test_planes_of_nvswitches_reach_their_bound(racks: int) -> None:
+    """900 GB/s, and 918.88 for two racks (tests/multicast/test_in_network.py works it out)."""
+    found = expected(load_topology(f"nvl72:racks={racks}"))
+    bound = found.bounds[1].algbw_gb_s
+    assert found.rates[0].what == "ForestColl"
+    assert found.rates[0].algbw_gb_s == bound == (900, Fraction(131400, 143))[racks - 1]
+    assert found.rates[0].share == 1
+
+
+def test_servers_that_add_reach_their_bound() -> None:
+    """12.5 GB/s: each of 4 hosts sends a quarter of its data to each of 4 servers."""
+    found = expected(servers(4, ("12.5",) * 4))
+    assert found.rates[0].algbw_gb_s == found.bounds[1].algbw_gb_s == Fraction("12.5")
+
+
+def test_rows_that_are_not_there_in_time_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No time at all; and a peer that goes on for ever, beside a schedule that is there at once."""
+    topology = load_topology("dgx_h100:boxes=1")
+    none = expected(topology, seconds=0)
+    assert all(one.algbw_gb_s is None for one in none.rates)
+    assert {one.note for one in none.rates[:3]} == {"not there in 0 s; allow more time"}
+    assert none.bounds[0].algbw_gb_s is not None
+
+    def endless(_topology: Topology, _collective: str) -> Forest:
+        while True:
+            time.sleep(0.001)
+
+    slow = replace(METHODS["ring"], generate=endless)
+    monkeypatch.setattr("experiments.expected.METHODS", {**METHODS, "ring": slow})
+    began = time.monotonic()
+    found = {one.what: one for one in expected(topology, seconds=3).rates}
+    assert time.monotonic() < began + 20
+    assert found["ForestColl"].algbw_gb_s == 450
+    assert found["NCCL ring"].note == "not there in 3 s; allow more time"

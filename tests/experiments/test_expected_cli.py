@@ -58,6 +58,7 @@ def test_machines_get_the_same_in_json() -> None:
         (["--without", "gpu9"], "'gpu9' is no node"),
         (["--root", "gpu1"], "allreduce takes no root here"),
         (["--group", "gpu1"], "a collective needs at least 2"),
+        (["--time-limit", "-1"], "seconds is -1.0; it must be from 0 to 10000000"),
     ],
 )
 def test_bad_questions_are_told_in_one_line(options: list[str], message: str) -> None:

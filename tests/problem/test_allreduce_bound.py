@@ -11,6 +11,7 @@ from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, Priced
 from forestcoll.problem.rate_bound import SharedPrice
 from forestcoll.schedule.verify.trees.allreduce import check_bound
 from forestcoll.topology import TopologyBuilder
+from forestcoll.topology.symmetry.parallel_planes import merged_planes
 from tests.lp.networks import line, two_boxes
 from tests.problem.adding_pair import adding_pair, prices_of_pair
 
@@ -137,3 +138,23 @@ def test_the_model_says_who_sums_up_and_what_switches_do() -> None:
         "each piece summed up at one GPU or switch that adds; marked switches copy and add",
         "each piece summed up at one GPU; switches only forward",
     ]
+
+
+def test_a_bound_of_merged_planes_is_one_of_the_planes() -> None:
+    """Sets hold all planes of a switch, and every plane has its potential: the same rate."""
+    topology = load_topology("nvl72:gpus_per_rack=4,planes=3,racks=2")
+    planes = merged_planes(topology)
+    merged = planes.merged
+    place = merged.position_of
+    sets = [PricedSet((gpu,), Fraction(2, 3), Fraction(1, 3)) for gpu in merged.compute]
+    rack = [place[f"b0.gpu{i}"] for i in range(4)] + [place["b0.nvswitch0"]]
+    sets.append(PricedSet(tuple(sorted(rack)), Fraction(1), Fraction(1, 2)))
+    held = [Potential(place[name], Fraction(1, 4), Fraction(1, 5)) for name in ("ib",)]
+    held.append(Potential(place["b1.nvswitch0"], Fraction(1, 2), Fraction(0)))
+    bound = AllreduceBound.of(merged, sets, held)
+    real = bound.over_planes(planes)
+    assert real.topology is topology
+    assert len(real.sets[-1].nodes) == 4 + 3
+    assert len(real.potentials) == 1 + 3
+    assert AllreduceBound.of(topology, real.sets, real.potentials) == real
+    assert check_bound(real) == bound.algbw_gb_s

@@ -1,9 +1,10 @@
 """Schedules made of schedules.
 
 To read: ``reverse`` (forests turned round: reductions), ``factoring`` (held in factored form),
-``lockstep`` (forests hop by hop); of steps ``time_reversal``, ``in_turn`` (one phase, then the
-other) and ``shards`` (cut alike); and what lowering is made of: ``ways`` (one path each), ``moves``
-(transfers with times), ``needs`` (who waits for whom), ``stepwise`` (programs as steps).
+``plane_routes`` (paths laid over parallel planes), ``lockstep`` (forests hop by hop); of steps
+``time_reversal``, ``in_turn`` (one phase, then the other) and ``shards`` (cut alike); and what
+lowering is made of: ``ways`` (one path each), ``moves`` (transfers with times), ``needs`` (who
+waits for whom), ``stepwise`` (programs as steps).
 """
 
 from forestcoll.schedule.transform.in_turn import in_turn

@@ -23,8 +23,6 @@ from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from forestcoll.errors import InvalidParameterError
 from forestcoll.topology.model import Topology
@@ -356,6 +354,9 @@ def _orbits(graph: _Graph, moves: Sequence[tuple[Ints, Ints]]) -> Orbits:
 
 def _joined(size: int, permutations: Sequence[Ints]) -> Ints:
     """Number the classes that permutations of 0 to size - 1 join, by their first members."""
+    import scipy.sparse as sp  # takes a quarter of a second to load
+    from scipy.sparse.csgraph import connected_components
+
     if not permutations:
         return np.arange(size)
     start = np.tile(np.arange(size), len(permutations))

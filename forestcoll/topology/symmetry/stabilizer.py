@@ -21,7 +21,7 @@ import numpy.typing as npt
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.automorphism import Ints, orbits_under
 
-__all__ = ["bringing", "link_orbits_around"]
+__all__ = ["bringing", "link_orbits_around", "stabilizer_of"]
 
 
 def bringing(
@@ -58,10 +58,18 @@ def link_orbits_around(
 
     ``bring`` is what :func:`bringing` returns for that node.
     """
+    return orbits_under(topology, stabilizer_of(generators, bring)).link
+
+
+def stabilizer_of(generators: Sequence[Ints], bring: Mapping[int, Ints]) -> list[Ints]:
+    """Return generators of the symmetries that leave a node in place.
+
+    ``bring`` is what :func:`bringing` returns for that node.
+    """
     around: dict[bytes, Ints] = {}
     for node, there in bring.items():
         for generator in generators:
             back = np.argsort(bring[int(generator[node])])
             element = back[generator[there]]
             around.setdefault(element.tobytes(), element)
-    return orbits_under(topology, list(around.values())).link
+    return list(around.values())

@@ -7,6 +7,7 @@ import pytest
 from baselines.building.equal_trees import forest_of
 from baselines.building.phases import collect
 from baselines.networks.switch_paths import Router
+from forestcoll import generate
 from forestcoll.schedule import Allreduce, Forest, cost, verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 
@@ -64,3 +65,20 @@ def test_forests_of_all_roots_are_turned_alike(collective: str) -> None:
     phases = 2 if collective == "allreduce" else 1
     assert verify(made).collective == collective
     assert cost(made).time_s_per_gb == phases * Fraction(2, 3)
+
+
+def test_a_network_that_is_its_own_mirror_image_is_asked_once() -> None:
+    """The same trees both ways; where links are not alike both ways, each has its own."""
+    asked: list[str] = []
+
+    def spread(topology: Topology) -> Forest:
+        asked.append(topology.name)
+        return generate(topology)
+
+    both = load_topology("dgx_a100:boxes=2")
+    made = collect(spread, both, "allreduce")
+    assert len(asked) == 1
+    verify(made)
+    one_way = load_topology("ring:nodes=4,bidirectional=false")
+    verify(collect(spread, one_way, "allreduce"))
+    assert len(asked) == 3

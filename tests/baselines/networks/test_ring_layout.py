@@ -171,3 +171,20 @@ def test_boxes_that_nothing_joins_have_no_layout() -> None:
     topology = without("dgx_a100:boxes=2", *(f"b0.gpu{i} - ib" for i in range(8)))
     with pytest.raises(UnsupportedError, match=r"^unsupported: no way for rings to enter and leav"):
         Layout(topology, gpus_by_box(topology))
+
+
+def test_rings_that_no_longer_move_are_not_laid_again() -> None:
+    """Two boxes on one switch: every ring comes out as it was, so one pass over them is enough."""
+    topology = load_topology("dgx_h100:boxes=2")
+    layout = Layout(topology, gpus_by_box(topology))
+    laid: list[int] = []
+    lay = layout.lay
+
+    def counted(ring: int, rings: int) -> Ring:
+        laid.append(ring)
+        return lay(ring, rings)
+
+    layout.lay = counted  # type: ignore[method-assign]
+    found = lay_all(layout, 8)
+    assert laid == [*range(8), *range(8)]
+    assert len(found) == 8

@@ -5,8 +5,8 @@ from __future__ import annotations
 from forestcoll.topology import (
     load_topology,
 )
-from forestcoll.topology.symmetry.automorphism import find_orbits
-from forestcoll.topology.symmetry.stabilizer import bringing, link_orbits_around
+from forestcoll.topology.symmetry.automorphism import find_orbits, orbits_under
+from forestcoll.topology.symmetry.stabilizer import bringing, link_orbits_around, stabilizer_of
 
 
 def test_symmetries_bring_a_node_to_its_orbit_and_leave_it_in_place() -> None:
@@ -21,3 +21,13 @@ def test_symmetries_bring_a_node_to_its_orbit_and_leave_it_in_place() -> None:
     assert all(int(moved[0]) == node for node, moved in bring.items())
     around = link_orbits_around(mesh, generators, bring)
     assert int(around.max()) + 1 == 12
+
+
+def test_what_leaves_a_node_in_place_is_generated_by_a_few() -> None:
+    """The rest of a ring of six is turned over by the symmetries that leave one GPU in place."""
+    topology = load_topology("ring:nodes=6")
+    orbits = find_orbits(topology)
+    bring = bringing(orbits.generators, 0, 6)
+    kept = stabilizer_of(orbits.generators, bring)
+    assert all(moves[0] == 0 for moves in kept)
+    assert orbits_under(topology, kept).node.tolist() == [0, 1, 2, 3, 2, 1]

@@ -7,10 +7,14 @@ potentials alone: no allreduce of its model is faster, by weak duality
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule.allreduce import Allreduce
@@ -86,17 +90,23 @@ def _time(
     """
     slowest: Fraction = Fraction(0)
     busiest: tuple[str, ...] | None = None
+    most: dict[int, int] = {}  # of each bandwidth, so that few fractions are compared
+    whole = reduce.whole * gather.whole
     parts = [
-        Fraction(one * gather.whole + other * reduce.whole, reduce.whole * gather.whole)
+        int(one) * gather.whole + int(other) * reduce.whole
         for one, other in zip(reduce.trees, gather.trees, strict=True)
     ]
-    for link, part in zip(topology.links, parts, strict=True):
-        if part > slowest * link.bandwidth_gb_s:
-            slowest = part / link.bandwidth_gb_s
+    for link, part, width in zip(topology.links, parts, topology.whole_bandwidths[1], strict=True):
+        if part <= most.get(width, 0):
+            continue
+        most[width] = part
+        time = Fraction(part, whole) / link.bandwidth_gb_s
+        if time > slowest:
+            slowest = time
             busiest = topology.nodes[link.tail].name, topology.nodes[link.head].name
     fullest, group = busiest_group(topology, parts)
-    if group is not None and fullest > slowest:
-        return fullest, (group,)
+    if group is not None and fullest / whole > slowest:
+        return fullest / whole, (group,)
     return slowest, busiest
 
 
@@ -135,7 +145,7 @@ def _check_numbers(bound: AllreduceBound) -> None:
     _check_sets(bound)
     _check_potentials(bound)
     _check_shared(bound)
-    if any(price < 0 for one in (*bound.sets, *bound.potentials) for price in _of(one)):
+    if any(price < 0 for one in _priced(bound) for price in _of(one)):
         fail("the bound has a price or potential below 0")
 
 
@@ -178,55 +188,80 @@ def _of(one: Any) -> tuple[Fraction, Fraction]:
 
 
 def _proved(bound: AllreduceBound) -> Fraction:
-    """Add up the dual of the allreduce program."""
-    nodes, links = bound.topology.nodes, bound.topology.links
+    """Add up the dual of the allreduce program, in whole units of the prices and bandwidths."""
     least = _least(bound)
     if least <= 0:
         fail("the bound proves nothing: some root is inside every set that has a price")
-    rise = [Fraction(0)] * len(links)  # of the gathering's price
-    fall = [Fraction(0)] * len(links)  # of the reduction's
-    touching: list[list[int]] = [[] for _ in nodes]
-    for i, link in enumerate(links):
-        touching[link.tail].append(i)
-        touching[link.head].append(i)
-    for one in bound.sets:
-        inside = set(one.nodes)
-        for i in {i for v in inside for i in touching[v]}:
-            enters, leaves = links[i].head in inside, links[i].tail in inside
-            rise[i] += one.gather if enters and not leaves else 0
-            fall[i] += one.reduce if leaves and not enters else 0
-    for held in bound.potentials:
-        for i in touching[held.switch]:
-            into = 1 if links[i].head == held.switch else -1
-            rise[i] += into * held.gather
-            fall[i] -= into * held.reduce
-    spent = Fraction(0)
-    paid = [Fraction(0)] * len(links)  # by prices of shared capacities, for both phases
+    unit = math.lcm(
+        *(price.denominator for one in _priced(bound) for price in _of(one)),
+        *(one.price.denominator for one in bound.shared),
+    )
+    rise, fall = _rises(bound, unit)
+    share, widths = bound.topology.whole_bandwidths
+    limits, paid = _charged(bound, unit)
+    spent = sum(
+        max(up - less, down - less, 0) * width
+        for width, up, down, less in zip(widths, rise.tolist(), fall.tolist(), paid, strict=True)
+    )
+    return (limits + Fraction(spent, unit * share)) / least
+
+
+def _charged(bound: AllreduceBound, unit: int) -> tuple[Fraction, list[int]]:
+    """Return what shared capacities cost, and what they pay on each link for both phases."""
+    links, limits = bound.topology.links, Fraction(0)
+    paid = [0] * len(links)
     place = {(link.tail, link.head): i for i, link in enumerate(links)}
     price = {one.name: one.price for one in bound.shared}
     for group in bound.topology.shared:
-        spent += price.get(group.name, 0) * group.bandwidth_gb_s
+        each = price.get(group.name, Fraction(0))
+        limits += each * group.bandwidth_gb_s
         for ends in group.links:
-            paid[place[ends]] += price.get(group.name, 0)
-    for link, up, down, less in zip(links, rise, fall, paid, strict=True):
-        spent += link.bandwidth_gb_s * max(up - less, down - less, Fraction(0))
-    return spent / least
+            paid[place[ends]] += int(each * unit)
+    return limits, paid
+
+
+def _rises(bound: AllreduceBound, unit: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return what the gathering and the reduction pay on each link, in parts of the unit."""
+    nodes, links = bound.topology.nodes, bound.topology.links
+    most = sum(int(price * unit) for one in _priced(bound) for price in _of(one))
+    kind = np.dtype(np.int64 if most < 2**62 else object)  # no sum is beyond that of all prices
+    tail = np.array([link.tail for link in links], dtype=np.int64)
+    head = np.array([link.head for link in links], dtype=np.int64)
+    rise, fall = np.zeros(len(links), dtype=kind), np.zeros(len(links), dtype=kind)
+    for one in bound.sets:
+        inside = np.zeros(len(nodes), dtype=bool)
+        inside[list(one.nodes)] = True
+        near, far = inside[tail], inside[head]
+        rise[far & ~near] += int(one.gather * unit)
+        fall[near & ~far] += int(one.reduce * unit)
+    for held in bound.potentials:
+        into, out = head == held.switch, tail == held.switch
+        rise[into] += int(held.gather * unit)
+        rise[out] -= int(held.gather * unit)
+        fall[into] -= int(held.reduce * unit)
+        fall[out] += int(held.reduce * unit)
+    return rise, fall
+
+
+def _priced(bound: AllreduceBound) -> tuple[Any, ...]:
+    return (*bound.sets, *bound.potentials)
 
 
 def _least(bound: AllreduceBound) -> Fraction:
     """Return the prices of the sets that the cheapest root is outside of; of given weights all."""
     nodes, compute = bound.topology.nodes, bound.topology.compute
-    crossed = [Fraction(0)] * len(nodes)
-    total = Fraction(0)
+    unit = math.lcm(*(price.denominator for one in bound.sets for price in _of(one)))
+    crossed, total = [0] * len(nodes), 0
     for one in bound.sets:
-        price = one.gather + one.reduce
+        price = int((one.gather + one.reduce) * unit)
         total += price
         for v in one.nodes:
             crossed[v] -= price
     if bound.weights:
         shares = zip(compute, bound.weights, strict=True)
-        return total + sum((crossed[v] * w for v, w in shares), Fraction(0)) / sum(bound.weights)
+        within = sum(crossed[v] * w for v, w in shares)
+        return Fraction(total * sum(bound.weights) + within, unit * sum(bound.weights))
     roots = list(compute)
     if bound.copying:
         roots += [v for v, node in enumerate(nodes) if node.is_switch and node.multicast]
-    return total + min(crossed[v] for v in roots)
+    return Fraction(total + min(crossed[v] for v in roots), unit)

@@ -148,7 +148,7 @@ def _check_block(forest: MulticastForest, start: int, stop: int) -> int:
     near, far = forest.walks.tail[walk], forest.walks.head[walk]
     if forest.reduction:
         near, far = far, near
-    kept = ~_loopback(forest, start, row, near, far)
+    kept = ~_loopback(forest, start, row, near, far, stop - start)
     row, near, far = row[kept], near[kept], far[kept]
     _check_once(forest, start, row + far)
     above = np.full((stop - start) * size, -1, dtype=np.int64)
@@ -158,14 +158,19 @@ def _check_block(forest: MulticastForest, start: int, stop: int) -> int:
 
 
 def _loopback(
-    forest: MulticastForest, start: int, row: Ints, near: Ints, far: Ints
+    forest: MulticastForest, start: int, row: Ints, near: Ints, far: Ints, batches: int
 ) -> npt.NDArray[np.bool_]:
-    """Find walks from switches back to GPUs that send to them; each is in its tree once."""
+    """Find walks from switches back to GPUs that send to them; each is in its tree once.
+
+    A switch to which two send is refused later, whichever of them is looked at here.
+    """
     size = len(forest.topology.nodes)
     switch = np.array([node.is_switch for node in forest.topology.nodes], dtype=bool)
-    out, back = (row + near) * size + far, (row + far) * size + near
-    found = switch[near] & ~switch[far] & np.isin(back, out)
-    walks, counts = np.unique(out[found], return_counts=True)
+    source = np.full(batches * size, -1, dtype=np.int64)
+    into = switch[far]
+    source[(row + far)[into]] = near[into]
+    found = switch[near] & ~into & (source[row + near] == far)
+    walks, counts = np.unique(((row + near) * size + far)[found], return_counts=True)
     if (at := first(counts > 1)) is not None:
         fault = "sends its part" if forest.reduction else "gets its data back"
         where = int(walks[at]) // size // size * size + int(walks[at]) % size
@@ -175,10 +180,10 @@ def _loopback(
 
 def _check_once(forest: MulticastForest, start: int, far: Ints) -> None:
     """No node of a batch is at the far end of two walks."""
-    ends, counts = np.unique(far, return_counts=True)
+    counts = np.bincount(far)
     if (at := first(counts > 1)) is not None:
         fault = "sends its sum" if forest.reduction else "gets the data"
-        fail(f"{_where(forest, start, int(ends[at]))} {fault} {counts[at]} times; once is enough")
+        fail(f"{_where(forest, start, at)} {fault} {counts[at]} times; once is enough")
 
 
 def _check_members(forest: MulticastForest, start: int, above: Ints) -> None:

@@ -15,7 +15,7 @@ from forestcoll.schedule.exact_sums import Ints, exact, first
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.protocols import Batches
 from forestcoll.schedule.verify.naming import arrows, fail, gpu_name, tree_name, walk
-from forestcoll.schedule.verify.trees.sums import check_summing
+from forestcoll.schedule.verify.trees.sums import are_one_cycle, check_summing, rows_together
 
 __all__ = ["check_roots", "check_spanning", "check_trees", "tree_loads"]
 
@@ -70,7 +70,9 @@ def check_spanning(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int
             return tree(start + row)
 
         _check_parents(rows, roots, named, node)
-        height = max(height, _check_cycles(rows, roots, named, node))
+        around = are_one_cycle(rows, roots)
+        found = parent.shape[1] - 1 if around else _check_cycles(rows, roots, named, node)
+        height = max(height, found)
     return height
 
 
@@ -135,12 +137,16 @@ def tree_loads(forest: Forest) -> npt.NDArray[Any]:
             tail, head = divmod(int(edge[at]), ranks)
             tree = tree_name(forest, start + at // (ranks - 1))
             fail(f"{tree}: the edge {walk(forest, (tail, head))} has no physical path")
-        np.add.at(load, link, np.repeat(amounts[start : start + len(parent)], ranks - 1))
+        own = amounts[start : start + len(parent)]
+        if (own == own[0]).all():
+            load += np.bincount(link, minlength=len(load)).astype(load.dtype) * own[0]
+        else:
+            np.add.at(load, link, np.repeat(own, ranks - 1))
     return load
 
 
 def _blocks(parent: Ints) -> Iterator[tuple[int, Ints]]:
     """Cut parents into runs of whole batches: the first batch's number, and the rows."""
-    rows = max(1, _BLOCK_ENTRIES // parent.shape[1])
+    rows = rows_together(parent.shape[1], _BLOCK_ENTRIES)
     for start in range(0, len(parent), rows):
         yield start, parent[start : start + rows]

@@ -15,7 +15,7 @@ import numpy as np
 from forestcoll.schedule.exact_sums import Ints, first
 from forestcoll.schedule.verify.naming import arrows, fail
 
-__all__ = ["check_summing"]
+__all__ = ["are_one_cycle", "check_summing", "rows_together"]
 
 _BLOCK_ENTRIES = 2**18  # parents looked at together: few enough to stay in the cache
 
@@ -28,7 +28,7 @@ def check_summing(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int:
     ``tree`` and ``node`` name a row and a column for the counter-example.
     """
     height, ranks = 0, parent.shape[1]
-    step = max(1, _BLOCK_ENTRIES // ranks)
+    step = rows_together(ranks, _BLOCK_ENTRIES)
     for start in range(0, len(parent), step):
         rows, roots = parent[start : start + step], root[start : start + step]
 
@@ -36,8 +36,40 @@ def check_summing(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int:
             return tree(start + row)
 
         _check_receivers(rows, roots, named, node)
-        height = max(height, _follow(rows, roots, named, node))
+        around = are_one_cycle(rows, roots)
+        height = max(height, ranks - 1 if around else _follow(rows, roots, named, node))
     return height
+
+
+def rows_together(ranks: int, entries: int) -> int:
+    """Return how many rows to look at together: all roots of a ring, if these are not too many."""
+    rows = max(1, entries // ranks)
+    if rows >= ranks:
+        return rows - rows % ranks
+    return ranks if 4 * rows >= ranks else rows
+
+
+def are_one_cycle(parent: Ints, root: Ints) -> bool:
+    """Whether all rows are one cycle through all nodes, each cut at its root: paths from there.
+
+    A shortcut for rings, whose long paths take many passes otherwise. Each root must be the only
+    node of its row without a parent.
+    """
+    rows, ranks = parent.shape
+    if rows < 2 or root[0] == root[1]:
+        return False
+    cycle = parent[0].copy()
+    cycle[root[0]] = parent[1, root[0]]
+    same = parent == cycle
+    same[np.arange(rows), root] = True
+    if not same.all():
+        return False
+    onward, at = cycle.tolist(), 0
+    for _ in range(ranks - 1):
+        at = onward[at]
+        if at == 0:
+            return False
+    return bool(onward[at] == 0)
 
 
 def _check_receivers(parent: Ints, root: Ints, tree: _Name, node: _Name) -> None:
@@ -55,14 +87,15 @@ def _check_receivers(parent: Ints, root: Ints, tree: _Name, node: _Name) -> None
 def _follow(parent: Ints, root: Ints, tree: _Name, node: _Name) -> int:
     """Follow all contributions, twice as far each time; return the hops of the longest way."""
     rows, ranks = parent.shape
-    goal = np.broadcast_to(root[:, None], parent.shape)
-    at = np.where(parent < 0, goal, parent)
+    first_of_row = np.arange(rows, dtype=np.intp)[:, None] * ranks  # in the block, laid out flat
+    goal = np.broadcast_to(first_of_row + root[:, None], parent.shape)
+    at = np.where(parent < 0, goal, first_of_row + parent)
     hops = (parent >= 0).astype(np.int32)
     for _ in range(ranks.bit_length()):
         if (at == goal).all():
             break
-        hops = hops + np.take_along_axis(hops, at, axis=1)
-        at = np.take_along_axis(at, at, axis=1)
+        hops += hops.take(at)
+        at = at.take(at)
     if (lost := first(at != goal)) is not None:
         row, rank = divmod(lost, ranks)
         ring = arrows(map(node, _ring(parent[row].tolist(), rank)))

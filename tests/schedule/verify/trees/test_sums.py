@@ -17,6 +17,7 @@ from forestcoll.errors import VerificationError
 from forestcoll.generate import generate_factored
 from forestcoll.schedule.transform.factoring import as_factored
 from forestcoll.schedule.transform.reverse import turned_routes
+from forestcoll.schedule.verify.trees.sums import are_one_cycle, rows_together
 from forestcoll.topology import Topology
 from tests.random_topologies import random_topology
 
@@ -299,3 +300,47 @@ def test_a_spoilt_allreduce_is_rejected(
     assert verify(allreduce()).optimal
     with pytest.raises(VerificationError, match=ALLREDUCE_MUTATIONS[mutation]):
         verify(mutation(allreduce()))
+
+
+def test_rows_of_one_cycle_are_told_from_those_that_are_almost_one() -> None:
+    """Around 0, 1, 2, 3, cut at the root of each row; two cycles of two; a row of another way."""
+    ring = np.array([3, 0, 1, 2])
+    rows, roots = np.tile(ring, (4, 1)), np.arange(4)
+    rows[roots, roots] = -1
+    assert are_one_cycle(rows, roots)
+    assert are_one_cycle(rows[2:], roots[2:])
+    assert not are_one_cycle(rows[:1], roots[:1])  # where the root would get it is not known
+    assert not are_one_cycle(rows[[0, 0]], roots[[0, 0]])
+    pairs = np.tile([1, 0, 3, 2], (4, 1))
+    pairs[roots, roots] = -1
+    assert not are_one_cycle(pairs, roots)
+    into = np.tile([3, 0, 1, 1], (4, 1))  # 3 and 2 after 1, none after 2: a cycle of three
+    into[roots, roots] = -1
+    assert not are_one_cycle(into, roots)
+    for row in range(4):
+        other = rows.copy()
+        rank = (row + 2) % 4
+        other[row, rank] = row if rows[row, rank] != row else (row + 1) % 4
+        assert not are_one_cycle(other, roots)
+
+
+def test_all_roots_of_a_ring_are_looked_at_together() -> None:
+    """Whole rings in a block, or one larger than it by little; never more than four blocks."""
+    assert rows_together(8, 2**10) == 128
+    assert rows_together(24, 2**10) == 24
+    assert rows_together(60, 2**10) == 60
+    assert rows_together(100, 2**10) == 10
+    assert rows_together(5000, 2**10) == 1
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
+def test_a_ring_has_the_height_of_its_paths_and_its_faults_are_found(collective: str) -> None:
+    """Five GPUs one way round: four hops; a row that is spoilt is named as ever."""
+    forest = generate(load_topology("ring:nodes=5,bidirectional=false"), collective=collective)
+    assert isinstance(forest, Forest)
+    assert verify(forest).height == 4
+    parents = forest.parent.copy()
+    rank = int(np.flatnonzero(np.arange(5) != forest.root[3])[0])
+    parents[3, rank] = rank
+    with pytest.raises(VerificationError, match="tree 3"):
+        verify(replace(forest, parent=parents))

@@ -1,0 +1,179 @@
+"""Parallel planes: what is merged, and how each merged link splits into the real ones."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from forestcoll import load_topology, optimum
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.symmetry.parallel_planes import Planes, merged_capacities, merged_planes
+
+
+def h100_by_cables() -> Topology:
+    """8 GPUs with 5, 5, 4 and 4 NVLinks of 25 GB/s to four NVSwitches that copy: 450 GB/s each."""
+    builder = TopologyBuilder()
+    switches = [builder.switch(f"nv{i}", multicast=True) for i in range(4)]
+    for rank in range(8):
+        gpu = builder.gpu(f"g{rank}")
+        for switch, cables in zip(switches, (5, 5, 4, 4), strict=True):
+            builder.link(gpu, switch, 25 * cables)
+    return builder.build("H100 by cables")
+
+
+def check_exact(planes: Planes) -> None:
+    """Shares add up to 1, and each times the merged bandwidth is the real one."""
+    real, merged = planes.topology, planes.merged
+    split = planes.link_shares()
+    assert sorted(i for parts in split for i, _ in parts) == list(range(len(real.links)))
+    for link, parts in zip(merged.links, split, strict=True):
+        assert sum(share for _, share in parts) == 1
+        for i, share in parts:
+            assert real.links[i].bandwidth_gb_s == share * link.bandwidth_gb_s
+            assert planes.node[real.links[i].tail] == link.tail
+            assert planes.node[real.links[i].head] == link.head
+    for number, members in enumerate(planes.members):
+        assert sum(planes.share[v] for v in members) == 1
+        assert {planes.node[v] for v in members} == {number}
+    assert [merged.nodes[v] for v in merged.compute] == [real.nodes[v] for v in real.compute]
+
+
+def test_planes_of_any_proportions_become_one_switch() -> None:
+    """125 + 125 + 100 + 100 = 450 GB/s; shares 5/18, 5/18, 4/18, 4/18."""
+    planes = merged_planes(h100_by_cables())
+    check_exact(planes)
+    (switch,) = planes.merged.switches
+    assert planes.merged.nodes[switch].name == "nv0"
+    assert planes.merged.nodes[switch].multicast
+    assert [planes.share[v] for v in planes.members[switch]] == [
+        Fraction(5, 18),
+        Fraction(5, 18),
+        Fraction(4, 18),
+        Fraction(4, 18),
+    ]
+    assert {link.bandwidth_gb_s for link in planes.merged.links} == {Fraction(450)}
+
+
+@pytest.mark.parametrize(
+    ("spec", "switches"),
+    [("nvl72:racks=2", 3), ("nvl72:gpus_per_rack=4,planes=3", 1), ("dgx_h100:boxes=2", 3)],
+)
+def test_merging_keeps_every_optimum(spec: str, switches: int) -> None:
+    """What the planes carry the merged switch carries, and the other way."""
+    planes = merged_planes(load_topology(spec))
+    check_exact(planes)
+    assert len(planes.merged.switches) == switches
+    for reduction in (False, True):
+        best = optimum(planes.topology, reduction=reduction)
+        assert optimum(planes.merged, reduction=reduction).time_s_per_gb == best.time_s_per_gb
+
+
+def test_what_is_alone_stays_as_it_is() -> None:
+    """Of two NVSwitches in two boxes none are parallel: their neighbours differ."""
+    topology = load_topology("dgx_a100:boxes=2")
+    planes = merged_planes(topology)
+    check_exact(planes)
+    assert planes.is_trivial
+    assert planes.merged is topology
+
+
+@pytest.mark.parametrize("copies", [(True, True), (True, False)])
+def test_only_switches_of_one_kind_are_merged(copies: tuple[bool, bool]) -> None:
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"g{rank}") for rank in range(3)]
+    for number, copy in enumerate(copies):
+        switch = builder.switch(f"s{number}", multicast=copy)
+        for gpu in gpus:
+            builder.link(gpu, switch, 10)
+    planes = merged_planes(builder.build("two planes"))
+    assert planes.is_trivial == (copies[0] != copies[1])
+
+
+@pytest.mark.parametrize("widths", [((10, 10), (10, 20)), ((10, 20), (20, 10))])
+def test_other_proportions_are_no_planes(widths: tuple[tuple[int, int], ...]) -> None:
+    """10 and 10 GB/s beside 10 and 20: no factor carries one switch's links to the other's."""
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"g{rank}") for rank in range(2)]
+    for number, row in enumerate(widths):
+        switch = builder.switch(f"s{number}")
+        for gpu, width in zip(gpus, row, strict=True):
+            builder.link(gpu, switch, width)
+    assert merged_planes(builder.build("unlike")).is_trivial
+
+
+def test_one_direction_in_other_proportions_is_no_plane() -> None:
+    """Equal links out of two switches, unequal ones into them."""
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"g{rank}") for rank in range(2)]
+    for number, into in enumerate((20, 30)):
+        switch = builder.switch(f"s{number}")
+        for gpu in gpus:
+            builder.arc(gpu, switch, into)
+            builder.arc(switch, gpu, 20)
+    assert merged_planes(builder.build("unlike inwards")).is_trivial
+
+
+def test_links_between_two_merged_switches_split_by_the_product_of_their_shares() -> None:
+    """2 leaf planes (1/3, 2/3) and 2 spines (1/4, 3/4): 12 GB/s splits into 1, 3, 2 and 6."""
+    builder = TopologyBuilder()
+    leaves = [builder.switch(f"leaf{i}") for i in range(2)]
+    spines = [builder.switch(f"spine{i}") for i in range(2)]
+    for rank in range(2):
+        gpu = builder.gpu(f"g{rank}")
+        for leaf, width in zip(leaves, (3, 6), strict=True):
+            builder.link(gpu, leaf, width)
+    far = builder.gpu("far")
+    for spine, width in zip(spines, (2, 6), strict=True):
+        builder.link(far, spine, width)
+    for leaf, row in zip(leaves, ((1, 3), (2, 6)), strict=True):
+        for spine, width in zip(spines, row, strict=True):
+            builder.link(leaf, spine, width)
+    planes = merged_planes(builder.build("two layers of planes"))
+    check_exact(planes)
+    place = planes.merged.position_of
+    between = planes.merged.link_between[place["leaf0"], place["spine0"]]
+    assert between.bandwidth_gb_s == 12
+    shares = planes.link_shares()[planes.merged.links.index(between)]
+    assert [share * 12 for _, share in shares] == [1, 3, 2, 6]
+
+
+def test_a_merged_link_has_the_greatest_latency() -> None:
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"g{rank}") for rank in range(2)]
+    for number, latency in enumerate((1, 5)):
+        switch = builder.switch(f"s{number}")
+        for gpu in gpus:
+            builder.link(gpu, switch, 10, latency)
+    merged = merged_planes(builder.build("far planes")).merged
+    assert {(link.bandwidth_gb_s, link.latency_us) for link in merged.links} == {(20, 5)}
+
+
+def test_switches_with_shared_capacities_stay_apart() -> None:
+    """The common limit of one plane of four holds for that plane; the other three are merged."""
+    topology = h100_by_cables().with_shared("slow plane", "nv1", 800)
+    planes = merged_planes(topology)
+    check_exact(planes)
+    assert [planes.merged.nodes[v].name for v in planes.merged.switches] == ["nv0", "nv1"]
+    (group,) = planes.merged.shared
+    assert {v for ends in group.links for v in ends} == {*planes.merged.compute, 1}
+    assert group.bandwidth_gb_s == 800
+
+
+def test_capacities_that_are_no_shares_are_not_merged() -> None:
+    """Planes of 1 and 2 GB/s: 0 and 1 trees, as floor(b / 2), are not a third and two thirds."""
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"g{rank}") for rank in range(2)]
+    for plane in (1, 2):
+        builder.switch(f"s{plane}")
+        for gpu in gpus:
+            builder.link(gpu, f"s{plane}", plane)
+    planes = merged_planes(builder.build("1 and 2"))
+    links = planes.topology.links
+    half = np.array([int(link.bandwidth_gb_s // 2) for link in links])
+    assert merged_capacities(planes, half) is None
+    whole = np.array([5 * int(link.bandwidth_gb_s) for link in links])
+    found = merged_capacities(planes, whole)
+    assert found is not None
+    assert found.tolist() == [15] * 4
