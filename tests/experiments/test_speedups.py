@@ -68,7 +68,7 @@ def test_no_simulation_that_is_kept_is_beyond_its_bound() -> None:
         for file in (PAGE.parents[2] / "results").glob("*-figure1*/rows.jsonl")
         if '"simulated"' in file.read_text(encoding="utf-8")
     ]
-    assert len(files) == 13 + 3
+    assert len(files) == 13 + 2
     for row in (row for file in files for row in read_rows(file)):
         assert row.status is not Status.FAILED, row.series
         assert row.sizes or row.status is not Status.OK, row.series
