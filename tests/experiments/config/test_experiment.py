@@ -257,9 +257,9 @@ BROADCAST = "collective: broadcast\n"
     ("text", "message"),
     [
         (
-            HEAD + BROADCAST + TOPOLOGIES + METHODS,
+            HEAD + BROADCAST + TOPOLOGIES + "methods:\n  - {name: bruck}\n",
             "line 2: collective is 'broadcast', which no method here does; "
-            "ring has allgather, reduce-scatter, allreduce",
+            "bruck has allgather, reduce-scatter, allreduce",
         ),
         (
             HEAD + TOPOLOGIES + "methods:\n  - {name: nccl-tree}\n",
@@ -291,9 +291,9 @@ def test_a_collective_that_nobody_does_is_a_mistake(
 
 def test_a_collective_that_one_method_does_is_for_all(write_experiment) -> None:
     """The others give rows that say so; a function of one's own may do anything."""
-    methods = [{"name": "forestcoll"}, {"name": "ring"}]
+    methods = [{"name": "forestcoll"}, {"name": "bruck"}]
     points = read_experiment(write_experiment(collective="broadcast", methods=methods)).points
-    assert {point.method for point in points} == {"forestcoll", "ring"}
+    assert {point.method for point in points} == {"forestcoll", "bruck"}
     own = write_experiment(collective="all-to-all", methods=[{"name": "zoo:good"}])
     assert {point.collective for point in read_experiment(own).points} == {"all-to-all"}
 

@@ -46,7 +46,7 @@ def test_every_measure_is_a_column() -> None:
 
 def test_what_a_method_does_not_do_is_a_row() -> None:
     """An unknown collective of a baseline is "unsupported", with what it has."""
-    found = columns("ring", "broadcast")
+    found = columns("bruck", "broadcast")
     assert found["status"] == Status.UNSUPPORTED
     assert "allgather, reduce-scatter, allreduce" in str(found["reason"])
 
@@ -85,7 +85,7 @@ def test_an_all_to_all_has_a_bound_that_prices_prove(method: str) -> None:
 
 @pytest.mark.parametrize(
     ("method", "collective"),
-    [("forestcoll", "all-to-all"), ("forestcoll-paper", "broadcast"), ("ring", "reduce")],
+    [("forestcoll", "all-to-all"), ("forestcoll-paper", "broadcast"), ("bruck", "reduce")],
 )
 def test_what_a_method_does_not_claim_is_unsupported(method: str, collective: str) -> None:
     """A row with the reason, whoever the method is; and what it claims, it is asked for."""
