@@ -23,7 +23,7 @@ from baselines.interface.method import Method
 from baselines.registry import METHODS
 from experiments.measures.bounds import upper_bound
 from experiments.time_limit import time_limit
-from forestcoll.core.optimality import optimum
+from forestcoll.core.optimality import rate_bound
 from forestcoll.errors import (
     ForestCollError,
     InvalidParameterError,
@@ -32,8 +32,8 @@ from forestcoll.errors import (
 )
 from forestcoll.generate import Options, generate_factored, generate_multicast
 from forestcoll.problem.allreduce_bound import AllreduceBound
-from forestcoll.problem.cuts import Cut
 from forestcoll.problem.limits import Limits, check_seconds
+from forestcoll.problem.rate_bound import RateBound
 from forestcoll.problem.weights import rank_of_root, weights_for
 from forestcoll.schedule import cost, verify
 from forestcoll.schedule.allreduce import Allreduce, AnySchedule
@@ -103,9 +103,9 @@ class Expected:
     collective : str
     bounds : tuple of Rate
         For switches that forward; and, if some are marked ``multicast``, that copy and add.
-    cuts : tuple of Cut
-        The bottleneck; of an allreduce those of a reduce-scatter and of an allgather, though its
-        bound may be of another set; of an all-to-all none.
+    binding : tuple of RateBound
+        The bottleneck cut, or prices; of an allreduce those of a reduce-scatter and of an
+        allgather, though its bound may be of another set; of an all-to-all none.
     rates : tuple of Rate
         Of ForestColl and NCCL.
     latency_us : Fraction
@@ -117,7 +117,7 @@ class Expected:
     topology: Topology
     collective: str
     bounds: tuple[Rate, ...]
-    cuts: tuple[Cut, ...]
+    binding: tuple[RateBound, ...]
     rates: tuple[Rate, ...]
     latency_us: Fraction
     idle: str | None = None
@@ -143,7 +143,6 @@ def expected(
     Parameters
     ----------
     topology : Topology
-        Its switches must be balanced.
     collective : str
         One of :data:`ALL`.
     root : str or int, optional
@@ -184,7 +183,7 @@ def expected(
         topology=topology,
         collective=collective,
         bounds=bounds,
-        cuts=_cuts(topology, collective, root),
+        binding=_binding(topology, collective, root),
         rates=tuple(
             replace(
                 one, share=None if limit is None or not one.algbw_gb_s else one.algbw_gb_s / limit
@@ -321,8 +320,8 @@ def _method(
     return replace(_rate(what, topology, collective, rate), differences=method.notes)
 
 
-def _cuts(topology: Topology, collective: str, root: str | int | None) -> tuple[Cut, ...]:
-    """Return the bottleneck cuts of what the collective is made of."""
+def _binding(topology: Topology, collective: str, root: str | int | None) -> tuple[RateBound, ...]:
+    """Return what binds each phase that the collective is made of, where switches forward."""
     if collective == "all-to-all":
         return ()
     phases = {"allreduce": ("reduce-scatter", "allgather")}.get(collective, (collective,))
@@ -330,7 +329,7 @@ def _cuts(topology: Topology, collective: str, root: str | int | None) -> tuple[
     for phase in phases:
         weights = weights_for(topology, phase, root=root if phase in _ROOTED else None)
         reduction = phase in ("reduce-scatter", "reduce")
-        found.append(optimum(topology, weights=weights, reduction=reduction).bottleneck)
+        found.append(rate_bound(topology, weights=weights, reduction=reduction))
     return tuple(found)
 
 

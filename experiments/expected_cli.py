@@ -83,7 +83,8 @@ def _document(found: Expected, sizes: Sequence[int]) -> dict[str, Any]:
         **({} if found.idle is None else {"idle": found.idle}),
         "bounds": list(map(rate, found.bounds)),
         "rates": list(map(rate, found.rates)),
-        "binding_cuts": list(found.cuts),
+        "binding_cuts": [one.widest for one in found.binding],
+        "what_binds": [one.in_words() for one in found.binding],
         "latency_us": found.latency_us,
         "least_us": [{"size_bytes": size, "time_us": found.least_us(size)} for size in sizes],
     }
@@ -105,9 +106,11 @@ def _lines(found: Expected, sizes: Sequence[int]) -> list[str]:
     lines += [f"  {one.what}: {one.differences}" for one in different]
     two = found.collective == "allreduce"
     lines += ["", "The bottleneck cuts of its two phases" if two else "What binds"]
-    for cut in found.cuts:
-        lines += [f"  {cut.in_words()}", *(f"    {links}" for links in cut.exit_classes())]
-    if not found.cuts:
+    for one in found.binding:
+        lines += [f"  {words}" for words in one.in_words()]
+        if one.is_single_cut:
+            lines += [f"    {links}" for links in one.widest.exit_classes()]
+    if not found.binding:
         lines.append("  no single cut: the prices of all links together")
     if sizes:
         factor = busbw_factor(found.collective, found.topology.num_compute)

@@ -86,7 +86,7 @@ def test_every_collective_has_a_bound_that_nothing_beats(collective: str) -> Non
         reached = [one for one in found.rates if one.algbw_gb_s is not None]
         assert all(one.share is not None and one.share <= 1 for one in reached)
         assert all(one.share == one.algbw_gb_s / best for one in reached if one.algbw_gb_s)
-        assert len(found.cuts) == {"allreduce": 2, "all-to-all": 0}.get(collective, 1)
+        assert len(found.binding) == {"allreduce": 2, "all-to-all": 0}.get(collective, 1)
         for one in (*found.bounds, *found.rates):
             assert (one.algbw_gb_s is None) == (one.busbw_gb_s is None)
             assert one.algbw_gb_s is not None or one.note
@@ -198,10 +198,10 @@ def test_bound_and_cut_are_those_of_the_direction_of_the_data(
     In an allgather 2/3 of the data enter a over 2 GB/s; in a reduce-scatter its third does.
     """
     found = expected(uneven_line(latencies=False), collective, root=root)
-    (bound,), (cut,) = found.bounds, found.cuts
+    (bound,), (cut,) = found.bounds, found.binding
     assert bound.algbw_gb_s == found.rates[0].algbw_gb_s == rate
     names = [node.name for node in found.topology.nodes]
-    ends = [(names[one.tail], names[one.head]) for one in cut.exit_links]
+    ends = [(names[one.tail], names[one.head]) for one in cut.widest.exit_links]
     assert ends == [link]
 
 
