@@ -291,8 +291,8 @@ class _Walk:
 
 def _start_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
     """Return what Python calls the first line of its code: that of the first decorator."""
-    start: int = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-    return start
+    lines: list[int] = [node.lineno, *(one.lineno for one in node.decorator_list)]
+    return min(lines)
 
 
 def _end_of_header(node: ast.stmt) -> int:

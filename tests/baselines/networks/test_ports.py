@@ -73,7 +73,7 @@ def test_ways_lead_over_links_and_switches() -> None:
 
 
 def test_lanes_are_those_of_the_gpu_that_has_most_in_the_direction_that_it_sends() -> None:
-    """A -> b 2 GB/s and back 1, b -> c 3 and back 1: a has 2, b 1 + 3, c 1.
+    """Links a -> b 2 GB/s and back 1, b -> c 3 and back 1: a has 2, b 1 + 3, c 1.
 
     Of a and b alone a has 2; of b and c alone b has 3. Through a switch there are none.
     """

@@ -131,6 +131,7 @@ void trees_are_found_wherever_all_but_one_may_be_equal() {
                                                        {5, 2, 0},
                                                        {5, 3, 0},
                                                        {6, 2, 0},
+                                                       {6, 2, 1},
                                                        {4, 2, 1},
                                                        {5, 2, 1}}) {
     std::vector<Amount> capacity(static_cast<std::size_t>(nodes), 0);

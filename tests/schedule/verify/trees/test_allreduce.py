@@ -16,6 +16,7 @@ from forestcoll.generate import generate_multicast
 from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
 from forestcoll.schedule.flowing import Flow
 from forestcoll.schedule.verify.trees.allreduce import check_bound
+from forestcoll.topology import TopologyBuilder
 from tests.lp.networks import BETTER
 from tests.problem.adding_pair import adding_pair, prices_of_pair
 
@@ -228,3 +229,48 @@ def test_both_phases_load_a_shared_capacity() -> None:
     verdict = verify(through_memory())
     assert verdict.time_s_per_gb == 2 * Fraction(12, 4) / Fraction("153.6")
     assert verdict.busiest_link == ("b0.memory0",)
+
+
+def test_prices_for_weights_count_by_the_weights() -> None:
+    """A one-way ring a -> b -> c -> a of 2, 3 and 5 GB/s, price 1 of gathering into {a}.
+
+    Of 4 parts 3 are summed up at b, outside of the set: 3 / 4 of its price. 5 GB/s enter a.
+    """
+    builder = TopologyBuilder()
+    a, b, c = (builder.gpu(name) for name in "abc")
+    for tail, head, bandwidth in ((a, b, 2), (b, c, 3), (c, a, 5)):
+        builder.arc(tail, head, bandwidth)
+    sets = (PricedSet((0,), ONE, Fraction(0)),)
+    claim = AllreduceBound(builder.build("ring"), Fraction(20, 3), sets, weights=(1, 3, 0))
+    assert check_bound(claim) == Fraction(20, 3)
+    with pytest.raises(VerificationError, match=r"claims 5 GB/s, but its prices prove 20/3$"):
+        check_bound(replace(claim, algbw_gb_s=Fraction(5)))
+
+
+@pytest.mark.parametrize("nodes", [(-1, 0), (0, 5), (-1,)])
+def test_nodes_of_a_set_are_in_range_at_both_ends(nodes: tuple[int, ...]) -> None:
+    """The pair has nodes 0 to 4."""
+    sets = (PricedSet(nodes, ONE, ONE),)
+    claim = AllreduceBound(adding_pair(marked=False), ONE, sets)
+    with pytest.raises(VerificationError, match="not all among 0 to 4"):
+        check_bound(claim)
+
+
+def test_forests_that_only_forward_need_no_bound_for_switches_that_copy() -> None:
+    """An H100 box whose switches could copy and add: 1800/7 GB/s is right for those that do not."""
+    made = generate(load_topology("dgx_h100:boxes=1"), collective="allreduce")
+    assert made.bound is not None
+    assert not made.bound.copying
+    verdict = verify(made)
+    assert (verdict.algbw_gb_s, verdict.optimal) == (Fraction(1800, 7), True)
+
+
+def test_the_busiest_link_is_told_in_its_direction() -> None:
+    """Links a -> b 8 GB/s, 2 back, b -> c 4, 6 back: both phases fill b -> a, 1/2 s per GB."""
+    builder = TopologyBuilder()
+    a, b, c = (builder.gpu(name) for name in "abc")
+    for tail, head, width in ((a, b, 8), (b, a, 2), (b, c, 4), (c, b, 6)):
+        builder.arc(tail, head, width)
+    verdict = verify(generate(builder.build("uneven line"), collective="allreduce"))
+    assert verdict.busiest_link == ("b", "a")
+    assert (verdict.time_s_per_gb, verdict.optimal) == (Fraction(1, 2), True)
