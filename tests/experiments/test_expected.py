@@ -238,7 +238,7 @@ def test_a_network_that_leads_one_way_has_a_broadcast_and_a_reduce() -> None:
 
 def test_without_a_bound_there_are_rates_and_no_shares(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that does not finish; the least time is that of the latency."""
-    monkeypatch.setattr("experiments.expected.upper_bound", lambda *_: None)
+    monkeypatch.setattr("experiments.expected.upper_bound", lambda *_, **__: None)
     found = expected(load_topology("ring:nodes=4"), "all-to-all")
     assert [(one.algbw_gb_s, one.note) for one in found.bounds] == [
         (None, "the program did not finish")
