@@ -9,7 +9,8 @@ from typing import Literal
 import pytest
 
 from experiments.expected import Expected, expected
-from forestcoll import group, load_topology, optimum
+from forestcoll import generate, group, load_topology, optimum, verify
+from forestcoll.generate import generate_multicast
 from forestcoll.topology import Topology, TopologyBuilder
 
 PCIE = 32
@@ -96,8 +97,8 @@ def test_one_gpu_with_four_nics_is_bound_by_its_own_pcie() -> None:
     """200 GB/s of NICs help nothing: 63 GB/s enter and leave the GPU (nccl-tests#232)."""
     found = expected(one_gpu_four_nics())
     assert busbw(found) == {Fraction(63)}
-    for cut in found.cuts:
-        (line,) = cut.exit_classes()
+    for bound in found.binding:
+        (line,) = bound.widest.exit_classes()
         assert str(line).startswith("1 x 63 GB/s from ")
         assert ".pcie" in str(line)
         assert "GPU 0 of box" in str(line)
@@ -121,3 +122,78 @@ def test_a_torus_that_wraps_in_one_dimension_is_bound_by_its_corners() -> None:
     best = optimum(network)
     assert best.algbw_gb_s * Fraction(127, 128) == 135
     assert len(best.bottleneck.nodes) == 127
+
+
+def through_memory() -> Topology:
+    """Eight RTX 5090 without peer access: all traffic passes host memory, 150 GB/s (nccl#1639)."""
+    builder = TopologyBuilder()
+    into, out = builder.switch("in"), builder.switch("out")
+    builder.arc(into, out, 150)
+    for i in range(8):
+        gpu = builder.gpu(f"b0.g{i}", box=0, index=i)
+        builder.arc(gpu, into, 64)
+        builder.arc(out, gpu, 64)
+    return builder.build("8 GPUs through host memory")
+
+
+def test_host_memory_is_passed_seven_times_by_each_shard() -> None:
+    """``out`` receives 150 GB/s and may send 512: algbw 150/7, busbw 18.75 (28 were measured)."""
+    network = through_memory()
+    assert busbw(expected(network, "allgather")) == {Fraction("18.75")}
+    for collective, algbw in (
+        ("allgather", Fraction(150, 7)),
+        ("reduce-scatter", Fraction(150, 7)),
+        ("allreduce", Fraction(75, 7)),
+    ):
+        verdict = verify(generate(network, collective=collective))
+        assert (verdict.algbw_gb_s, verdict.optimal) == (algbw, True)
+
+
+def test_a_nic_that_receives_at_half_speed_binds_one_direction() -> None:
+    """Two GPUs on each of two PCIe switches at 24 GB/s; 24 one way between these, 12 the other.
+
+    Two of four shards cross each way, so algbw is 24 for allgather and reduce-scatter.
+    """
+    builder = TopologyBuilder()
+    ends = [builder.switch("sa"), builder.switch("sb")]
+    for box, switch in enumerate(ends):
+        for i in range(2):
+            builder.link(builder.gpu(f"{'ab'[box]}{i}", box=box, index=i), switch, 24)
+    builder.arc(*ends, 24)
+    builder.arc(*reversed(ends), 12)
+    network = builder.build("half speed to receive")
+    for collective, algbw in (("allgather", 24), ("reduce-scatter", 24), ("allreduce", 12)):
+        verdict = verify(generate(network, collective=collective))
+        assert (verdict.algbw_gb_s, verdict.optimal) == (algbw, True)
+
+
+def test_servers_that_add_take_a_quarter_each() -> None:
+    """4 GPUs and 4 adding servers, a NIC of 12.5 GB/s each, at one plain switch (osrg/optcast).
+
+    Every GPU sends quarter i to server i and gets the sum back: 12.5 GB/s.
+    """
+    builder = TopologyBuilder()
+    fabric = builder.switch("fabric")
+    for i in range(4):
+        builder.link(builder.gpu(f"g{i}"), fabric, "12.5")
+        builder.link(builder.switch(f"r{i}", multicast=True), fabric, "12.5")
+    made = generate_multicast(builder.build("4 servers that add"), collective="allreduce").schedule
+    verdict = verify(made)
+    assert (verdict.algbw_gb_s, verdict.optimal) == (Fraction("12.5"), True)
+
+
+@pytest.mark.parametrize(
+    ("spec", "collective", "row", "algbw"),
+    [
+        # A GPU's own part passes the switch too: n / (n + 1) of 450, and all of S is sent.
+        ("dgx_h100:boxes=1", "allreduce", "NCCL NVLS", 400),
+        ("dgx_h100:boxes=1", "reduce-scatter", "NCCL NVLS", 450),
+        ("dgx_h100:boxes=1", "reduce-scatter", "NCCL ring", Fraction(8 * 450, 7)),
+        # NCCL broadcasts along a ring: 8 NICs of 25 GB/s into each box.
+        ("dgx_a100:boxes=16", "broadcast", "NCCL ring", 200),
+    ],
+)
+def test_rows_of_nccl(spec: str, collective: str, row: str, algbw: int) -> None:
+    """Why NVLS is slower than a ring in a reduce-scatter: nccl#1083; broadcasts: nccl#590."""
+    rates = {one.what: one.algbw_gb_s for one in expected(load_topology(spec), collective).rates}
+    assert rates[row] == algbw

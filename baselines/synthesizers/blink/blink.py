@@ -44,7 +44,6 @@ from forestcoll.errors import (
     DisconnectedError,
     InvalidParameterError,
     InvalidTopologyError,
-    UnbalancedError,
     UnsupportedError,
 )
 from forestcoll.generate import generate as generate_optimum
@@ -231,7 +230,7 @@ def _fault(topology: Topology, phases: Sequence[str], root: int) -> InvalidTopol
     try:
         for phase in phases:
             validate(topology, phase, roots=[root])
-    except (DisconnectedError, UnbalancedError) as error:
+    except DisconnectedError as error:
         return error
     return None
 

@@ -34,7 +34,7 @@ from forestcoll.core.optimality import optimum
 from forestcoll.core.path_recovery import find_routes
 from forestcoll.core.problem import Problem
 from forestcoll.core.tight_sets import decompose
-from forestcoll.errors import DisconnectedError, UnbalancedError, UnsupportedError
+from forestcoll.errors import DisconnectedError, UnsupportedError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import Links
@@ -72,8 +72,7 @@ def generate(
     Raises
     ------
     UnsupportedError
-        If there are switches and no allgather is possible: an unreachable GPU, or a switch that
-        sends more than it receives (for a reduction, receives more than it sends). If there are
+        If there are switches and no allgather is possible, as a GPU cannot be reached. If there are
         none and the root does not reach all. If there are fewer than two GPUs, or another
         collective is asked for.
     InvalidParameterError
@@ -101,12 +100,12 @@ def without_switches(topology: Topology, removal: str = "forestcoll") -> Unwound
         return unwind(topology)
     try:
         best = optimum(topology)
-    except (DisconnectedError, UnbalancedError) as error:
+    except DisconnectedError as error:
         raise UnsupportedError(
             f"unsupported: no allgather to remove switches for: {error}"
         ) from error
     trees = np.full(topology.num_compute, best.k, dtype=np.int64)
-    problem = Problem.at(topology, best.congestion, trees)
+    problem = Problem.of(best, trees)
     if removal == "forestcoll":
         parts = decompose(problem)
         problem = parts.problem

@@ -164,20 +164,8 @@ def test_what_cannot_be_done_is_typed() -> None:
         blink_switch.generate(load_topology("paper_example"), removal="none")
 
 
-@pytest.mark.parametrize("root", [None, "a"])
-@pytest.mark.parametrize(
-    ("ends", "collective", "message"),
-    [
-        ("as sb", "broadcast", "no allgather to remove switches for: .*'b' cannot reach GPU 'a'"),
-        ("as sa bs sb tb ta at", "broadcast", "switch 't' has 1 GB/s in and 2 GB/s out"),
-        ("as sa bs sb at bt ta", "reduce", "switch 't' has 2 GB/s in and 1 GB/s out"),
-        ("as sa bs sb at bt ta", "allreduce", "switch 't' has 2 GB/s in and 1 GB/s out"),
-    ],
-)
-def test_switches_that_cannot_be_removed_are_unsupported(
-    root: str | None, ends: str, collective: str, message: str
-) -> None:
-    """An unbalanced switch, or a GPU that sends nothing: nothing is left for its allgather."""
+def wired(ends: str) -> Topology:
+    """Two GPUs a and b, switches s and t, and a link of 1 GB/s for each pair of letters."""
     build = TopologyBuilder()
     for name in "ab":
         build.gpu(name)
@@ -185,5 +173,28 @@ def test_switches_that_cannot_be_removed_are_unsupported(
         build.switch(name)
     for tail, head in ends.split():
         build.arc(tail, head, 1)
+    return build.build("wired")
+
+
+@pytest.mark.parametrize("root", [None, "a"])
+def test_switches_that_cannot_be_removed_are_unsupported(root: str | None) -> None:
+    """A GPU that sends nothing: nothing is left for its allgather."""
+    message = "no allgather to remove switches for: .*'b' cannot reach GPU 'a'"
     with pytest.raises(UnsupportedError, match=f"^unsupported: .*{message}"):
-        blink_switch.generate(build.build("wired"), collective, root=root)
+        blink_switch.generate(wired("as sb"), "broadcast", root=root)
+
+
+@pytest.mark.parametrize("root", [None, "a"])
+@pytest.mark.parametrize(
+    ("ends", "collective"),
+    [
+        ("as sa bs sb tb ta at", "broadcast"),
+        ("as sa bs sb at bt ta", "reduce"),
+        ("as sa bs sb at bt ta", "allreduce"),
+    ],
+)
+def test_switches_that_are_not_balanced_are_removed_too(
+    root: str | None, ends: str, collective: str
+) -> None:
+    """Switch t has 1 GB/s in and 2 out, or the reverse: what it cannot use is left out."""
+    verify(blink_switch.generate(wired(ends), collective, root=root))
