@@ -48,7 +48,7 @@ def test_a_verdict_in_a_line_says_speed_trees_and_whether_it_is_optimal() -> Non
 
 
 def test_a_verdict_in_a_table_has_its_fields_by_names_in_words() -> None:
-    """Fractions with their unit and, where they are not whole, as a decimal too; links by an arrow."""
+    """Fractions with their unit, and as decimals where they are not whole; links by an arrow."""
     table = verify(leaves4()).in_a_table()
     assert table["time"] == "1/4 = 0.25 s/GB"
     assert table["algbw"] == "4 GB/s"
