@@ -71,3 +71,11 @@ def test_long_numbers_are_exact() -> None:
     assert TypeAdapter(Count).validate_python("9" * 40) == 10**40 - 1
     assert TypeAdapter(Exact).validate_python("1/" + "3" * 40) == Fraction(3, 10**40 - 1)
     assert TypeAdapter(Price).validate_python("2/3") == Fraction(2, 3)
+
+
+@pytest.mark.parametrize("nothing", ["0", 0])
+def test_a_price_may_be_nothing(nothing: object) -> None:
+    """As text or as a number; what is positive is read as other numbers are."""
+    price: TypeAdapter[Fraction] = TypeAdapter(Price)
+    assert price.validate_python(nothing) == 0
+    assert price.validate_python("1/2") == Fraction(1, 2)

@@ -161,3 +161,17 @@ def test_a_set_that_nothing_enters_cannot_be_reduced_to() -> None:
     builder.arc(builder.gpu("a"), builder.gpu("b"), 1)
     with pytest.raises(DisconnectedError, match="no link enters GPU a; its GPUs cannot get their"):
         Cut(builder.build("one way"), [0], (), True)
+
+
+def test_a_cut_of_unequal_weights_counts_parts_whatever_their_sum() -> None:
+    """Weights 0, 1 and 2 of three GPUs: their sum is 3, as that of three shards is."""
+    ring = load_topology("ring:nodes=3")
+    assert "2 of 3 parts of the data must" in Cut(ring, (2,), (0, 1, 2)).in_words()
+    assert "1 shard must" in Cut(ring, (2,)).in_words()
+    assert "1 of 2 parts of the data must" in Cut(ring, (2,), (0, 1, 1)).in_words()
+
+
+def test_the_nodes_of_a_cut_are_sorted() -> None:
+    """Whatever the order in which they are given; each is counted once."""
+    ring = load_topology("ring:nodes=10")
+    assert Cut(ring, (8, 1, 8)).nodes == (1, 8)

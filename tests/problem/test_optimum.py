@@ -45,3 +45,14 @@ def test_sums_enter_the_cut_of_a_reduction() -> None:
     assert best.collective == "reduce"
     assert best.certificate() == Fraction(1, 3)
     assert "the sum must enter it over 1 link" in best.bottleneck.in_words()
+
+
+def test_an_optimum_in_a_line_and_in_a_table() -> None:
+    """All but gpu3 of a ring of four: 3 shards over 2 GB/s, 3/2 s per GB of a shard."""
+    ring = load_topology("ring:nodes=4")
+    best = Optimum(ring, Fraction(3, 2), (0, 1, 2), 2, Fraction(3))
+    assert best.in_a_line() == "allgather on ring:nodes=4: 8/3 = 2.66667 GB/s, k = 2"
+    table = best.in_a_table()
+    assert table["bottleneck cut"] == [best.bottleneck.in_words(), *best.bottleneck.exit_classes()]
+    assert (table["topology"], table["collective"], table["k"]) == ("ring:nodes=4", "allgather", 2)
+    assert (table["algbw"], table["1/x*"]) == ("8/3 = 2.66667 GB/s", "3/2 s/GB")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 
@@ -81,3 +82,41 @@ def test_every_option_is_checked_at_once() -> None:
             Request.of(RING, "allgather", {"k": k})  # type: ignore[typeddict-item]
     with pytest.raises(InvalidParameterError, match=r"^the most trees is 0;"):
         check_k(0, "the most trees")
+
+
+@pytest.mark.parametrize("number", [0, -1, True, 1.0, "2"])
+def test_trees_and_hops_are_whole_numbers_from_one(number: Any) -> None:
+    """Of k and of the greatest height alike; 1 is the least of both."""
+    for option, name in (("k", "k"), ("max_height", "the greatest height")):
+        asked: Any = {option: number}
+        with pytest.raises(InvalidParameterError, match=f"^{name} is .* a whole number from 1 up$"):
+            Request.of(RING, "allgather", asked)
+        least: Any = {option: 1}
+        assert getattr(Request.of(RING, "allgather", least), option) == 1
+
+
+def test_what_does_not_go_together_is_refused() -> None:
+    """Heights with switches that copy, and few links with the paper's algorithms."""
+    with pytest.raises(UnsupportedError, match="leave max_height or multicast away"):
+        Request.of(RING, "allgather", {"max_height": 2}, multicast=True)
+    with pytest.raises(UnsupportedError, match="for few links take the method forestcoll"):
+        Request.of(RING, "allgather", {"few_links": True, "method": "paper"})
+    assert Request.of(RING, "allgather", {"few_links": True}).few_links
+    assert Request.of(RING, "allgather", {"method": "paper"}).method == "paper"
+
+
+def test_the_first_unknown_option_by_name_is_told() -> None:
+    asked: Any = {"zeta": 1, "beta": 1, "omega": 1, "k": 1, "alpha": 1}
+    with pytest.raises(TypeError, match=r"^there is no option 'alpha'; options are "):
+        Request.of(RING, "allgather", asked)
+
+
+def test_where_a_system_does_not_say_which_cores_there_are_all_of_them_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One, if it does not say how many there are either."""
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 7)
+    assert usable_cores() == 7
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert usable_cores() == 1

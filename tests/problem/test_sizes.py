@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forestcoll.problem.sizes import read_size, read_sizes, size_text
+from forestcoll.problem.sizes import MOST_SIZES, read_size, read_sizes, size_text
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,47 @@ def test_ranges_double_unless_a_factor_is_given() -> None:
         2**power for power in range(10, 31, 2)
     ]
     assert read_sizes([7, "1KB..1KB"]) == [7, 1024]
+
+
+def test_a_byte_is_a_size() -> None:
+    """The least: as a number, as text, and as the begin of a range; nothing is none."""
+    assert (read_size(1), read_size("1"), read_size("1B")) == (1, 1, 1)
+    assert read_sizes(["1..4"]) == [1, 2, 4]
+    assert read_size(10**30) == 10**30
+    with pytest.raises(ValueError, match="which is 0 bytes; a size is a whole number from 1"):
+        read_size("0KB")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"from": "1KB", "to": "2KB", "by": 2}, "has a range with 'by'; known: from, to, factor"),
+        ({"from": "1KB"}, 'has a range without "from" or "to"; add it'),
+        ({"to": "1KB"}, 'has a range without "from" or "to"; add it'),
+        ({"factor": 3}, 'has a range without "from" or "to"; add it'),
+        ({"from": "2KB", "to": "1KB"}, "has a range from 2KB to 1KB; turn it round"),
+        ({"from": "1KB", "to": "2KB", "factor": 1}, "by the factor 1; it must be a whole number"),
+        ({"from": "1KB", "to": "2KB", "factor": True}, "by the factor True; it must be a whole"),
+        ({"from": "1KB", "to": "2KB", "factor": 2.5}, "by the factor 2.5; it must be a whole"),
+    ],
+)
+def test_a_range_that_is_none_says_why(given: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_sizes([given])
+
+
+def test_a_list_has_each_size_once_and_not_too_many() -> None:
+    with pytest.raises(ValueError, match="has 2KB twice; keep one"):
+        read_sizes(["1KB..4KB", 2048])
+    most = list(range(1, MOST_SIZES + 1))
+    assert read_sizes(most) == most
+    with pytest.raises(ValueError, match=f"has over {MOST_SIZES} sizes; take a larger factor"):
+        read_sizes([*most, MOST_SIZES + 1])
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(1, "1"), (1023, "1023"), (2048, "2KB"), (3 * 2**29, "1536MB"), (2**40, "1TB")],
+)
+def test_a_size_is_written_in_the_largest_unit_that_leaves_it_whole(size: int, text: str) -> None:
+    assert size_text(size) == text

@@ -125,3 +125,13 @@ def test_an_allreduce_is_complete_at_every_gpu(complete_at: int, lacks: tuple[in
         VerificationError, match=f"sum at gpu{at} lacks the contribution of gpu{missing}"
     ):
         verify(made)
+
+
+def test_a_copy_may_not_wipe_out_a_sum_that_is_complete() -> None:
+    """GPU 0 has all three parts after the first step; then GPU 1 puts its own in their place."""
+    net = load_topology("complete:nodes=3")
+    sums = [Send(0, 0, 1, 0, True), Send(0, 0, 2, 0, True)]
+    assert verify(by_hand(net, "reduce", Chunks.equal([0], whole=1), sums)).steps == 1
+    made = by_hand(net, "reduce", Chunks.equal([0], whole=1), [*sums, Send(1, 0, 1, 0)])
+    with pytest.raises(VerificationError, match="sum at gpu0 lacks the contribution of gpu0"):
+        verify(made)

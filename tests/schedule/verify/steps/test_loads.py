@@ -29,8 +29,9 @@ from forestcoll.schedule import (
 )
 from forestcoll.schedule.cost import step_loads
 from forestcoll.schedule.verify.steps import loads as verify_step_loads
-from forestcoll.topology import load_topology
+from forestcoll.topology import TopologyBuilder, load_topology
 from tests.random_topologies import KINDS, random_topology
+from tests.schedule.made.programs import by_hand
 
 STEPWISE: dict[str, dict[str, Any]] = {
     "direct": {"order": "rotation"},
@@ -192,3 +193,23 @@ def test_verify_tells_the_truth_where_cost_lies(monkeypatch: pytest.MonkeyPatch)
     assert both.time_s_per_gb == Fraction(1, 10**6)
     assert (verify(both), verify(both.gather), verify(stepwise), verify(line())) == true
     assert verify(line()).in_steps_s_per_gb == Fraction(3, 4)
+
+
+@pytest.mark.parametrize("slow", [Fraction(1), Fraction(1, 2**40)])
+@pytest.mark.parametrize("fast", [8, 2**40])
+def test_times_beyond_64_bits_are_exact(slow: Fraction, fast: int) -> None:
+    """A broadcast of 2^60 and 2^60 - 1 units over a fast link and then a slow one, at once.
+
+    All data cross the slow link, so a gigabyte takes 1 / slow seconds, and as long in steps.
+    """
+    builder = TopologyBuilder()
+    a, b, c = (builder.gpu(name) for name in "abc")
+    builder.link(a, b, fast)
+    builder.link(b, c, slow)
+    size, nobody = np.array([2**60, 2**60 - 1]), np.full(2, -1, dtype=np.int32)
+    chunks = Chunks(size, whole=2**61 - 1, root=np.zeros(2, np.int32), target=nobody)
+    sends = [Send(step, chunk, step, step + 1) for step in (0, 1) for chunk in (0, 1)]
+    verdict = verify(by_hand(builder.build("line"), "broadcast", chunks, sends))
+    assert verdict.time_s_per_gb == 1 / slow
+    assert verdict.in_steps_s_per_gb == 1 / slow + Fraction(1, fast)
+    assert verdict.busiest_link == ("b", "c")

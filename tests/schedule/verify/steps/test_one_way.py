@@ -6,7 +6,7 @@ import pytest
 from forestcoll.schedule import Chunks, Send, StepSchedule, verify
 from forestcoll.schedule.verify.steps.one_way import held_sums, problem_of_sums
 from forestcoll.schedule.verify.steps.transfers import rows_of
-from forestcoll.topology import load_topology
+from forestcoll.topology import TopologyBuilder, load_topology
 from tests.schedule.made.programs import by_hand, line
 
 
@@ -113,3 +113,15 @@ def test_the_chunk_of_which_a_unit_is_not_sent_is_named(short: int) -> None:
     found = problem(made)
     assert found is not None
     assert f"chunk {short}: the sum at gpu{short} lacks the contribution of gpu2" in found
+
+
+def test_a_switch_that_keeps_what_comes_in_is_named() -> None:
+    """GPUs 1 and 2 send their parts to a switch that stores, end 3; it sends none to GPU 0."""
+    builder = TopologyBuilder()
+    switch = builder.switch("w", multicast=True, stores=True)
+    for name in "abc":
+        builder.link(builder.gpu(name), switch, 1)
+    sends = [Send(0, 0, 1, 3, True), Send(0, 0, 2, 3, True)]
+    found = problem(by_hand(builder.build("star"), "reduce", Chunks.equal([0], 1), sends))
+    assert found is not None
+    assert found.endswith("w does not send it on")

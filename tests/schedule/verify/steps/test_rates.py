@@ -246,3 +246,13 @@ def test_a_later_hop_is_busy_later(
     message = f"^link w -> b carries 2 GB/s from {since} us on; its bandwidth is 1 GB/s$"
     with pytest.raises(VerificationError, match=message):
         check_rates(made, made.clock, way, hops)
+
+
+def test_numbers_of_more_than_62_bits_are_those_of_python() -> None:
+    """So that two of them still add up in 64 bits."""
+    for value in (0, 1000, 2**62 - 1, 1 - 2**62):
+        assert verify_rates._numbers([1, value]).dtype == np.int64
+    for value in (2**62, -(2**62), 2**70):
+        found = verify_rates._numbers([1, value])
+        assert found.dtype == object
+        assert found.tolist() == [1, value]

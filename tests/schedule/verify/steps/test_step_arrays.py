@@ -168,3 +168,13 @@ def test_a_relay_at_either_end_is_refused(tail: int, head: int) -> None:
     )
     with pytest.raises(VerificationError, match="outside the group; it only forwards"):
         verify(made)
+
+
+def test_a_transfer_listed_twice_is_named_as_such() -> None:
+    """Before anything is said of what it brings; two halves of a chunk are two transfers."""
+    net = load_topology("complete:nodes=3")
+    halves = [Send(0, 0, 0, v, first=half, amount=1) for v in (1, 2) for half in (0, 1)]
+    chunks = Chunks.equal([0], whole=2, size=2)
+    assert verify(by_hand(net, "broadcast", chunks, halves)).steps == 1
+    with pytest.raises(VerificationError, match=r"gpu0 -> gpu2 is listed twice$"):
+        verify(by_hand(net, "broadcast", chunks, [*halves, halves[-1]]))

@@ -286,6 +286,7 @@ def test_one_gpu_has_nothing_to_do(timed: bool) -> None:
         made = replace(made, clock=Clock(1000, Fraction(1), nothing, nothing))
     verdict = verify(made)
     assert (verdict.time_s_per_gb, verdict.algbw_gb_s, verdict.deliveries) == (0, None, 0)
+    assert (verdict.in_steps_s_per_gb, verdict.busiest_link) == (0, None)
     assert verdict.finish_s_per_gb == (0 if timed else None)
 
 

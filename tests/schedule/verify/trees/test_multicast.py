@@ -16,6 +16,7 @@ from forestcoll.errors import VerificationError
 from forestcoll.generate import generate, generate_multicast
 from forestcoll.multicast.pruning import multicast, traffic
 from forestcoll.schedule import Allreduce, MulticastForest, read_schedule, verify, write_schedule
+from forestcoll.schedule.verify.trees import multicast as verify_multicast
 from forestcoll.topology import group, load_topology
 from tests.command_line import ROOT
 from tests.schedule.mutations_of.multicast import MUTATIONS, box, rows_of, star, with_rows
@@ -191,3 +192,23 @@ def test_allreduces_are_written_with_both_phases(tmp_path: Path, suffix: str) ->
         assert isinstance(new, MulticastForest)
         assert_equal(old, new)
     assert verify(again).optimal
+
+
+@pytest.mark.parametrize("entries", [1, 12, 2**20])
+@pytest.mark.parametrize("reduction", [False, True])
+def test_the_tree_that_is_wrong_is_named_in_whichever_block_it_is(
+    reduction: bool, entries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four stars around w, six nodes each; in one of them a GPU gets nothing, or two hang loose."""
+    monkeypatch.setattr(verify_multicast, "_BLOCK_ENTRIES", entries)
+    forest, w = star(reduction), 4
+    assert verify(forest).height == 2
+    for at in range(4):
+        rows = rows_of(forest)
+        last = 2 if at == 3 else 3
+        lost = (last, w) if reduction else (w, last)
+        rows[at] = [walk for walk in rows[at] if walk != lost]
+        fault = "never sends its part" if reduction else "never gets the data"
+        name = f"^tree {at}, rooted at {'abcd'[at]}: {'abcd'[last]} {fault}$"
+        with pytest.raises(VerificationError, match=name):
+            verify(with_rows(forest, rows))

@@ -9,9 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from forestcoll.errors import VerificationError
 from forestcoll.schedule.cost.measures import cost
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.verify.dispatch import verify
+from forestcoll.schedule.verify.trees.spanning import check_spanning
 from tests.schedule.made.hand import FORESTS, MUTABLE, forest, leaves4, ring3, star3, topology
 from tests.schedule.mutations_of.forests import MUTATIONS
 from tests.schedule.verify.rejecting import rejected
@@ -86,3 +88,32 @@ def test_long_chain_is_no_cycle() -> None:
     verdict = verify(chain)
     assert verdict.height == verdict.congestion == 64
     assert cost(chain).time_s_per_gb == verdict.time_s_per_gb
+
+
+CHAIN, STAR = [-1, 0, 1, 2], [-1, 0, 0, 0]
+
+
+@pytest.mark.parametrize("entries", [1, 8, 2**20])
+def test_the_tree_that_is_wrong_is_named_in_whichever_block_it_is(
+    entries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three trees of four nodes; height 3 of the chain, wherever it is; faults in each of them."""
+    module = importlib.import_module("forestcoll.schedule.verify.trees.spanning")
+    monkeypatch.setattr(module, "_BLOCK_ENTRIES", entries)
+
+    def height(*rows: list[int]) -> int:
+        root = np.zeros(len(rows), dtype=np.int32)
+        return check_spanning(np.array(rows), root, tree="tree {}".format, node="v{}".format)
+
+    for at in range(3):
+        rows = [STAR] * 3
+        rows[at] = CHAIN
+        assert height(*rows) == 3
+        for fault, message in (
+            ([-1, 0, -1, 2], f"tree {at}: v2 has no parent"),
+            ([3, 0, 1, 2], f"tree {at}: the root has the parent v3"),
+            ([-1, 2, 1, 0], f"tree {at}: v. -> v. -> v. is a cycle"),
+        ):
+            rows[at] = fault
+            with pytest.raises(VerificationError, match=message):
+                height(*rows)

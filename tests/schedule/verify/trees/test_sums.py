@@ -17,7 +17,8 @@ from forestcoll.errors import VerificationError
 from forestcoll.generate import generate_factored
 from forestcoll.schedule.transform.factoring import as_factored
 from forestcoll.schedule.transform.reverse import turned_routes
-from forestcoll.schedule.verify.trees.sums import are_one_cycle, rows_together
+from forestcoll.schedule.verify.trees import sums
+from forestcoll.schedule.verify.trees.sums import are_one_cycle, check_summing, rows_together
 from forestcoll.topology import Topology
 from tests.random_topologies import random_topology
 
@@ -344,3 +345,29 @@ def test_a_ring_has_the_height_of_its_paths_and_its_faults_are_found(collective:
     parents[3, rank] = rank
     with pytest.raises(VerificationError, match="tree 3"):
         verify(replace(forest, parent=parents))
+
+
+@pytest.mark.parametrize("entries", [1, 8, 2**18])
+def test_the_sum_that_is_wrong_is_named_in_whichever_block_it_is(
+    entries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three reductions of four nodes; the way of the chain has 3 hops; faults in each of them."""
+    monkeypatch.setattr(sums, "_BLOCK_ENTRIES", entries)
+
+    def height(*rows: list[int]) -> int:
+        root = np.zeros(len(rows), dtype=np.int32)
+        return check_summing(np.array(rows), root, tree="tree {}".format, node="v{}".format)
+
+    for at in range(3):
+        rows = [[-1, 0, 0, 0]] * 3
+        assert height(*rows) == 1
+        rows[at] = [-1, 0, 1, 2]
+        assert height(*rows) == 3
+        for fault, message in (
+            ([-1, 0, -1, 2], f"tree {at}: v2 sends its sum to nobody"),
+            ([3, 0, 1, 2], f"tree {at}: the root sends its sum on to v3"),
+            ([-1, 2, 1, 0], f"tree {at}: v. -> v. -> v. is a cycle"),
+        ):
+            rows[at] = fault
+            with pytest.raises(VerificationError, match=message):
+                height(*rows)
