@@ -20,6 +20,7 @@ from forestcoll.cli.options import (
     root_of,
     sizes_of,
 )
+from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.topology import members_from_text
 
 if TYPE_CHECKING:
@@ -44,7 +45,10 @@ def expected_rates(
     scale: Scale = None,
     links: NewLinks = None,
     time_limit: Annotated[
-        float, typer.Option("--time-limit", help="Seconds for all rows together.")
+        float,
+        typer.Option(
+            "--time-limit", min=0, max=MOST_SECONDS, help="Seconds for all rows together."
+        ),
     ] = 60.0,
     json_: Json = False,
 ) -> None:

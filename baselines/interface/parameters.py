@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import math
 import re
-import reprlib
 from collections.abc import Callable, Collection
 from fractions import Fraction
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from forestcoll.errors import InvalidParameterError, InvalidTopologyError
-from forestcoll.topology.numbers import exact
+from forestcoll.topology.numbers import exact, in_short
 
 __all__ = ["MOST", "MOST_OF", "as_taken", "check_choice", "complaint", "exact_parameter"]
 
@@ -88,7 +87,7 @@ def _too_large(parameter: str, value: object) -> str:
 def _must_be(value: object, allowed: str) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         allowed = allowed.replace("a number", "a finite number")
-    return f"is {reprlib.repr(value)}; it must be {allowed}"
+    return f"is {in_short(value)}; it must be {allowed}"
 
 
 def _kinds(hint: object) -> set[object]:

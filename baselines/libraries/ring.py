@@ -80,14 +80,16 @@ def generate(
     Raises
     ------
     InvalidParameterError
-        If R is not positive, there is no such root, or the collective takes none.
+        If R is not positive, or there is no such root.
     UnsupportedError
-        If switches or direct links lead from no GPU to the next; both ways,
-        if some link is not as wide backwards.
+        If the collective takes no root. If switches or direct links lead from no GPU to the
+        next; both ways, if some link is not as wide backwards.
     """
     rooted = collective in ("broadcast", "reduce")
     if root is not None and not rooted:
-        raise InvalidParameterError(f"ring takes no root for {collective}; it does for broadcast")
+        raise UnsupportedError(
+            f"unsupported: ring takes no root for {collective}; it does for broadcast and reduce"
+        )
     weights = weights_for(topology, collective, root=root or 0) if rooted else ()
     spread = partial(_gather, rings=rings, both_ways=both_ways, weights=weights)
     return collect(spread, topology, collective)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import reprlib
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 
 from forestcoll.errors import InvalidParameterError
+from forestcoll.topology.numbers import in_short
 
 __all__ = ["MOST_SECONDS", "MOST_THREADS", "Limits", "check_seconds", "check_threads"]
 
@@ -59,7 +59,7 @@ def check_seconds(seconds: float, what: str = "seconds") -> None:
         raise InvalidParameterError(f"{what} is {seconds!r}; it must be a number")
     if not 0 <= seconds <= MOST_SECONDS:
         raise InvalidParameterError(
-            f"{what} is {reprlib.repr(seconds)}; it must be from 0 to {MOST_SECONDS}"
+            f"{what} is {in_short(seconds)}; it must be from 0 to {MOST_SECONDS}"
         )
 
 
@@ -69,5 +69,5 @@ def check_threads(threads: int) -> None:
         raise InvalidParameterError(f"threads is {threads!r}; it must be a whole number")
     if not 1 <= threads <= MOST_THREADS:
         raise InvalidParameterError(
-            f"threads is {reprlib.repr(threads)}; it must be from 1 to {MOST_THREADS}"
+            f"threads is {in_short(threads)}; it must be from 1 to {MOST_THREADS}"
         )

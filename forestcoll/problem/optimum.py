@@ -115,14 +115,17 @@ class Optimum(InBrief):
 
     def in_a_table(self) -> dict[str, object]:
         """Return the same, with what proves it."""
-        proof = "bottleneck cut" if self.prices is None else "what binds"
+        proof, binding = "what binds", self.what_binds()
+        if self.prices is None:
+            proof = "bottleneck cut"
+            binding = [self.bottleneck.in_words(), *self.bottleneck.exit_classes()]
         return {
             "topology": self.topology.name,
             "collective": self.collective,
             "algbw": rate(self.algbw_gb_s),
             "1/x*": f"{self.inverse_rate} s/GB",
             "k": self.k,
-            proof: self.what_binds(),
+            proof: binding,
         }
 
     def certificate(self) -> Fraction:

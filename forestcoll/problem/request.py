@@ -10,7 +10,6 @@ Source:  ForestColl sections 5.5 (fixed k), 5.6 (multicast) and 5.7 (collectives
 from __future__ import annotations
 
 import os
-import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -20,6 +19,7 @@ from forestcoll.errors import InvalidParameterError, UnknownMethodError, Unsuppo
 from forestcoll.problem.limits import check_seconds, check_threads
 from forestcoll.problem.weights import Weights, rank_of_root, weights_for
 from forestcoll.topology.model import Topology
+from forestcoll.topology.numbers import in_short
 from forestcoll.topology.spec import Network, as_topology
 
 __all__ = [
@@ -212,7 +212,7 @@ def check_k(k: int, what: str = "k") -> None:
     """Raise InvalidParameterError unless k is a whole number from 1 to MOST_TREES."""
     if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k <= MOST_TREES:
         raise InvalidParameterError(
-            f"{what} is {reprlib.repr(k)}; it must be a whole number from 1 to {MOST_TREES}"
+            f"{what} is {in_short(k)}; it must be a whole number from 1 to {MOST_TREES}"
         )
 
 

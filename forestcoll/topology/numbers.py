@@ -17,7 +17,7 @@ import numpy as np
 
 from forestcoll.errors import InvalidTopologyError
 
-__all__ = ["Exact", "exact", "exact_text"]
+__all__ = ["Exact", "exact", "exact_text", "in_short"]
 
 Exact = int | Fraction | str
 """What may stand for an exact number: an int, a Fraction, or text such as "12.5" or "25/2"."""
@@ -33,7 +33,22 @@ _NUMBER = re.compile(
 _MOST_DIGITS = 15
 _MOST_PLACES = 6
 
+_UNPRINTABLE = 10**1000
+
 _LARGEST = 10**100  # GB/s or us: beyond any machine, and well within the range of floats
+
+
+def in_short(value: object) -> str:
+    """Write a value for a message, however large it is: Python prints no integer of 5,000 digits.
+
+    Examples
+    --------
+    >>> in_short(12), in_short("12"), in_short(10**5000)
+    ('12', "'12'", 'a whole number of more than 1000 digits')
+    """
+    if isinstance(value, int) and abs(value) >= _UNPRINTABLE:
+        return "a whole number of more than 1000 digits"
+    return reprlib.repr(value)
 
 
 def exact(value: object, what: str) -> Fraction:

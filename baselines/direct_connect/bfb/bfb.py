@@ -112,6 +112,7 @@ METHODS = (
         libraries=(
             "forestcoll.topology.symmetry.automorphism",
             "forestcoll.topology.symmetry.stabilizer",
+            "scipy.sparse.csgraph",
         ),
     ),
 )

@@ -56,7 +56,10 @@ def test_what_is_not_supported_is_kept_with_the_reason(
 
 def test_what_a_method_does_not_take_is_a_reason() -> None:
     one = made(Recipe("r", "ring"), RING, "allreduce", 2, 30).candidate
-    assert one.note == "ring takes no root for allreduce; it does for broadcast"
+    assert (
+        one.note
+        == "unsupported: ring takes no root for allreduce; it does for broadcast and reduce"
+    )
 
 
 def test_what_takes_too_long_is_not_tried() -> None:

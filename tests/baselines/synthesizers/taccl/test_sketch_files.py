@@ -129,8 +129,8 @@ def test_a_file_that_is_not_there_a_folder_and_other_text_are_refused(tmp_path: 
     folder.mkdir()
     other.write_bytes("description: schön".encode("latin-1"))
     for path, message in (
-        (missing, "cannot be read: No such file or directory"),
-        (folder, "cannot be read: Is a directory"),
+        (missing, "cannot be read: no such file or directory"),
+        (folder, "cannot be read: is a directory"),
         (other, "not text in UTF-8; save it as such"),
     ):
         with pytest.raises(InvalidParameterError) as caught:
