@@ -63,6 +63,9 @@ class Router:
     _next_hops: dict[tuple[int, int], tuple[tuple[int, int], ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    _paths: dict[tuple[int, int], tuple[tuple[int, ...], ...]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
     _fans: dict[int, tuple[tuple[int, tuple[tuple[int, int], ...]], ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -182,12 +185,16 @@ class Router:
         UnsupportedError
             If there is none through switches alone.
         """
+        known = self._paths.get((tail, head))
+        if known is not None:
+            return known
         found = self._only(tail, head) or tuple(islice(self._walk(tail, head), MAX_PATHS))
         if not found:
             names = [self.topology.nodes[v].name for v in (tail, head)]
             raise UnsupportedError(
                 f"unsupported: no path from {names[0]} to {names[1]} through switches alone"
             )
+        self._paths[tail, head] = found
         return found
 
     def _only(self, node: int, gpu: int) -> tuple[tuple[int, ...]] | None:
@@ -215,7 +222,10 @@ class Router:
 
     def carry(self, trees: Mapping[tuple[int, int], int]) -> LogicalPaths:
         """Deal the trees of each logical link (tail rank, head rank) out over its paths."""
-        return dealt(trees, self.ways(trees))
+        return {
+            link: tuple(Path(*one) for one in _deal(paths, count, first=link[0]))
+            for (link, count), paths in zip(trees.items(), self.ways(trees), strict=True)
+        }
 
 
 @lru_cache(maxsize=2)  # phases and methods ask for that of one network, one after the other
@@ -226,21 +236,36 @@ def router_of(topology: Topology) -> Router:
 
 def dealt(
     trees: Mapping[tuple[int, int], int], ways: Iterable[tuple[tuple[int, ...], ...]]
-) -> LogicalPaths:
+) -> Routes:
     """Deal the trees of each logical link (tail rank, head rank) out over its ways."""
-    return {
-        link: _deal(paths, count, first=link[0])
-        for (link, count), paths in zip(trees.items(), ways, strict=True)
-    }
+    rows = sorted(zip(trees, trees.values(), ways, strict=True))  # links differ
+    counts, shares, lengths, hops = [0], list[int](), [0], list[int]()
+    for (tail, _), count, paths in rows:
+        before = len(shares)
+        for way, share in _deal(paths, count, first=tail):
+            shares.append(share)
+            lengths.append(len(way))
+            hops += way
+        counts.append(len(shares) - before)
+    return Routes(
+        tail=np.array([link[0] for link, _, _ in rows], dtype=np.int32),
+        head=np.array([link[1] for link, _, _ in rows], dtype=np.int32),
+        first_path=np.cumsum(counts, dtype=np.int64),
+        multiplicity=np.array(shares, dtype=np.int64),
+        first_hop=np.cumsum(lengths, dtype=np.int64),
+        hop=np.array(hops, dtype=np.int32),
+    )
 
 
-def _deal(paths: Sequence[tuple[int, ...]], count: int, first: int) -> tuple[Path, ...]:
+def _deal(
+    paths: Sequence[tuple[int, ...]], count: int, first: int
+) -> Sequence[tuple[tuple[int, ...], int]]:
     """Share trees out evenly; what is left over goes to the paths from ``first`` on."""
-    if len(paths) == 1 and count:
-        return (Path(paths[0], count),)
+    if len(paths) == 1:
+        return [(paths[0], count)] if count else []
     each, more = divmod(count, len(paths))
     shares = ((way, each + ((i - first) % len(paths) < more)) for i, way in enumerate(paths))
-    return tuple(Path(way, share) for way, share in shares if share)
+    return [(way, share) for way, share in shares if share]
 
 
 def check_size(topology: Topology) -> None:
