@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
-from types import MappingProxyType
+from threading import RLock
 
 from baselines.building.over_planes import on_planes
 from baselines.interface.method import Method
@@ -38,15 +38,44 @@ MODULES = (
 """Where methods are: each has its own ``METHODS``."""
 
 
-def _collected() -> dict[str, Method]:
-    found: dict[str, Method] = {}
-    for module in MODULES:
+class _Registry(Mapping[str, Method]):
+    """The methods of modules, each loaded once a name is asked for that those before do not have.
+
+    Some methods take longer to load than others to run.
+    """
+
+    def __init__(self, modules: Sequence[str]) -> None:
+        self._left = list(modules)
+        self._found: dict[str, Method] = {}
+        self._lock = RLock()
+
+    def __getitem__(self, name: str) -> Method:
+        with self._lock:
+            while name not in self._found and self._left:
+                self._load(self._left[0])
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def _all(self) -> dict[str, Method]:
+        with self._lock:
+            while self._left:
+                self._load(self._left[0])
+        return self._found
+
+    def _load(self, module: str) -> None:
+        found = {}
         for method in import_module(module).METHODS:
-            if method.name in found:
+            if method.name in self._found or method.name in found:
                 raise ValueError(f"{module} names a second method {method.name!r}")
             found[method.name] = replace(method, generate=on_planes(method.generate))
-    return found
+        self._found.update(found)
+        self._left.remove(module)
 
 
-METHODS: Mapping[str, Method] = MappingProxyType(_collected())
+METHODS: Mapping[str, Method] = _Registry(MODULES)
 """Every baseline by its name."""

@@ -20,8 +20,10 @@ from typing import Literal
 import numpy as np
 
 from baselines.interface.method import Method
+from baselines.networks.planes import find_planes
 from baselines.registry import METHODS
 from experiments.measures.bounds import upper_bound
+from experiments.measures.plane_shares import check_planes
 from experiments.time_limit import time_limit
 from forestcoll.core.optimality import rate_bound
 from forestcoll.errors import (
@@ -29,6 +31,7 @@ from forestcoll.errors import (
     InvalidParameterError,
     TimeLimitError,
     UnsupportedError,
+    VerificationError,
 )
 from forestcoll.generate import Options, generate_factored, generate_multicast
 from forestcoll.problem.allreduce_bound import AllreduceBound
@@ -52,6 +55,9 @@ LIMIT_S = 60.0
 
 PROGRAM_S = 20.0
 """Seconds of them for the program of an allreduce that no cut proves."""
+
+CUTS_S = 2.0
+"""Seconds for bounds and cuts where ForestColl leaves less: they are what is asked for first."""
 
 _ROOTED = ("broadcast", "reduce")
 
@@ -103,9 +109,10 @@ class Expected:
     collective : str
     bounds : tuple of Rate
         For switches that forward; and, if some are marked ``multicast``, that copy and add.
-    binding : tuple of RateBound
+    binding : tuple of RateBound, optional
         The bottleneck cut, or prices; of an allreduce those of a reduce-scatter and of an
-        allgather, though its bound may be of another set; of an all-to-all none.
+        allgather, though its bound may be of another set; of an all-to-all none. None if they were
+        not there in time.
     rates : tuple of Rate
         Of ForestColl and NCCL.
     latency_us : Fraction
@@ -117,7 +124,7 @@ class Expected:
     topology: Topology
     collective: str
     bounds: tuple[Rate, ...]
-    binding: tuple[RateBound, ...]
+    binding: tuple[RateBound, ...] | None
     rates: tuple[Rate, ...]
     latency_us: Fraction
     idle: str | None = None
@@ -152,7 +159,8 @@ def expected(
     idle : {"absent", "forward"}
         What the other GPUs do, as of :func:`forestcoll.group`: no library lets them forward.
     seconds : float
-        For all rows: those that are not there in time say so.
+        For all rows: those that are not there in time say so. Bounds and cuts have what
+        ForestColl's schedule leaves of it, and at least :data:`CUTS_S`.
 
     Raises
     ------
@@ -175,15 +183,18 @@ def expected(
     clock = _Clock(seconds)
     best, proof = _forestcoll(topology, collective, root, clock)
     merged, reached = merged_planes(topology).merged, best.algbw_gb_s or Fraction(0)
-    bounds = _bounds(merged, collective, root, reached, proof, clock)
+    cuts = _Clock(max(clock.left(), CUTS_S))
+    bounds = _bounds(merged, collective, root, reached, proof, cuts)
     limit = max((one.algbw_gb_s for one in bounds if one.algbw_gb_s is not None), default=None)
     nccl = [_SEND_RECV] if collective == "all-to-all" else [*_NCCL.items()]
-    rates = [best, *(_method(what, name, topology, collective, root, clock) for what, name in nccl)]
+    binding = _binding(topology, collective, root, cuts)
+    rows = _without_planes(topology, clock)
+    rates = [best, *(_method(what, name, rows, collective, root, clock) for what, name in nccl)]
     return Expected(
         topology=topology,
         collective=collective,
         bounds=bounds,
-        binding=_binding(topology, collective, root),
+        binding=binding,
         rates=tuple(
             replace(
                 one, share=None if limit is None or not one.algbw_gb_s else one.algbw_gb_s / limit
@@ -239,7 +250,12 @@ def _bounds(
     found = []
     for what, network, known, own in models:
         left = clock.left()
-        bound = upper_bound(network, collective, known, rank, proof=own, seconds=left)
+        try:
+            with time_limit(left):
+                bound = upper_bound(network, collective, known, rank, proof=own, seconds=left)
+        except TimeLimitError:
+            found.append(clock.late(what, topology, collective))
+            continue
         rate = None if bound is None else bound.algbw_gb_s
         note = "the program did not finish" if bound is None else f"by {bound.by}"
         found.append(_rate(what, topology, collective, rate, note))
@@ -320,16 +336,36 @@ def _method(
     return replace(_rate(what, topology, collective, rate), differences=method.notes)
 
 
-def _binding(topology: Topology, collective: str, root: str | int | None) -> tuple[RateBound, ...]:
+def _without_planes(topology: Topology, clock: _Clock) -> Topology:
+    """Return the network with parallel planes merged, if all rates on it are those of the real one.
+
+    Peers see it so anyhow, and spread what they make over the planes.
+    """
+    try:
+        with time_limit(clock.left()):
+            planes = find_planes(topology)
+            check_planes(planes)
+            return planes.merged
+    except (TimeLimitError, VerificationError):
+        return topology
+
+
+def _binding(
+    topology: Topology, collective: str, root: str | int | None, clock: _Clock
+) -> tuple[RateBound, ...] | None:
     """Return what binds each phase that the collective is made of, where switches forward."""
     if collective == "all-to-all":
         return ()
     phases = {"allreduce": ("reduce-scatter", "allgather")}.get(collective, (collective,))
     found = []
-    for phase in phases:
-        weights = weights_for(topology, phase, root=root if phase in _ROOTED else None)
-        reduction = phase in ("reduce-scatter", "reduce")
-        found.append(rate_bound(topology, weights=weights, reduction=reduction))
+    try:
+        with time_limit(clock.left()):
+            for phase in phases:
+                weights = weights_for(topology, phase, root=root if phase in _ROOTED else None)
+                reduction = phase in ("reduce-scatter", "reduce")
+                found.append(rate_bound(topology, weights=weights, reduction=reduction))
+    except TimeLimitError:
+        return None
     return tuple(found)
 
 

@@ -80,6 +80,7 @@ def _document(found: Expected, sizes: Sequence[int]) -> dict[str, Any]:
             "differences": one.differences or None,
         }
 
+    binding = found.binding
     return {
         "topology": found.topology.name,
         "collective": found.collective,
@@ -87,8 +88,8 @@ def _document(found: Expected, sizes: Sequence[int]) -> dict[str, Any]:
         **({} if found.idle is None else {"idle": found.idle}),
         "bounds": list(map(rate, found.bounds)),
         "rates": list(map(rate, found.rates)),
-        "binding_cuts": [one.widest for one in found.binding],
-        "what_binds": [one.in_words() for one in found.binding],
+        "binding_cuts": None if binding is None else [one.widest for one in binding],
+        "what_binds": None if binding is None else [one.in_words() for one in binding],
         "latency_us": found.latency_us,
         "least_us": [{"size_bytes": size, "time_us": found.least_us(size)} for size in sizes],
     }
@@ -110,11 +111,13 @@ def _lines(found: Expected, sizes: Sequence[int]) -> list[str]:
     lines += [f"  {one.what}: {one.differences}" for one in different]
     two = found.collective == "allreduce"
     lines += ["", "The bottleneck cuts of its two phases" if two else "What binds"]
-    for one in found.binding:
+    for one in found.binding or ():
         lines += [f"  {words}" for words in one.in_words()]
         if one.is_single_cut:
             lines += [f"    {links}" for links in one.widest.exit_classes()]
-    if not found.binding:
+    if found.binding is None:
+        lines.append("  not there in time; allow more")
+    elif not found.binding:
         lines.append("  no single cut: the prices of all links together")
     if sizes:
         factor = busbw_factor(found.collective, found.topology.num_compute)

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from baselines.networks.switch_paths import Router, build_forest
+from baselines.networks.switch_paths import Router, build_forest, dealt
 from forestcoll.schedule.forest import Forest
 
 __all__ = ["forest_of"]
@@ -33,30 +34,41 @@ def forest_of(router: Router, method: str, copies: Mapping[tuple[int, ...], int]
     copies : mapping
         By the parent of each rank, -1 at the root, how many such trees there are.
     """
-    edges: Counter[tuple[int, int]] = Counter()
+    parent = np.array(list(copies), dtype=np.int32)
+    counts = list(copies.values())
+    edges = _edges(parent, counts)
     rooted: Counter[int] = Counter()
-    for row, count in copies.items():
-        rooted[row.index(-1)] += count
-        for rank, parent in enumerate(row):
-            if parent >= 0:
-                edges[parent, rank] += count
-    times = _times_to_share(router, edges)
+    for row, count in zip((parent < 0).argmax(axis=1).tolist(), counts, strict=True):
+        rooted[row] += count
+    ways = tuple(router.ways(edges))
+    times = _times_to_share(ways, edges)
     k = math.gcd(*rooted.values())
     return build_forest(
         router.topology,
         method,
-        root=np.array([row.index(-1) for row in copies], dtype=np.int32),
-        multiplicity=times * np.array(list(copies.values()), dtype=np.int64),
-        parent=np.array(list(copies), dtype=np.int32),
-        paths=router.carry({link: times * count for link, count in edges.items()}),
+        root=(parent < 0).argmax(axis=1).astype(np.int32),
+        multiplicity=times * np.array(counts, dtype=np.int64),
+        parent=parent,
+        paths=dealt({link: times * count for link, count in edges.items()}, ways),
         weights=tuple(rooted[rank] // k for rank in range(router.topology.num_compute)),
     )
 
 
-def _times_to_share(router: Router, edges: Mapping[tuple[int, int], int]) -> int:
+def _edges(parent: npt.NDArray[np.int32], counts: Sequence[int]) -> dict[tuple[int, int], int]:
+    """How many trees have each edge (parent, rank), in the order in which trees have them first."""
+    size = parent.shape[1]
+    tree, rank = np.nonzero(parent >= 0)
+    key = parent[tree, rank].astype(np.int64) * size + rank
+    links, first, which = np.unique(key, return_index=True, return_inverse=True)
+    total = [0] * len(links)
+    for link, row in zip(which.tolist(), tree.tolist(), strict=True):
+        total[link] += counts[row]
+    order = np.argsort(first).tolist()
+    ends = [divmod(link, size) for link in links.tolist()]
+    return {ends[link]: total[link] for link in order}
+
+
+def _times_to_share(ways: Iterable[Sequence[object]], edges: Mapping[tuple[int, int], int]) -> int:
     """The least multiple of the trees that can be dealt out evenly over all equal-cost paths."""
-    gpus = router.topology.compute
-    ways = (len(router.paths(gpus[tail], gpus[head])) for tail, head in edges)
-    return math.lcm(
-        *(n // math.gcd(n, count) for n, count in zip(ways, edges.values(), strict=True))
-    )
+    shares = {(len(paths), count) for paths, count in zip(ways, edges.values(), strict=True)}
+    return math.lcm(*(n // math.gcd(n, count) for n, count in shares))

@@ -45,7 +45,7 @@ from baselines.interface.supported import GATHERING, check_supported
 from baselines.networks.boxes import gpus_by_box
 from baselines.networks.gates import find_gates
 from baselines.networks.rails import Starts, rails_of
-from baselines.networks.switch_paths import Router, check_size
+from baselines.networks.switch_paths import Router, check_size, router_of
 from baselines.networks.switched import switched
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.multicast.pruning import multicast
@@ -171,7 +171,7 @@ def _best(
 
 def _router(network: Topology) -> Router:
     """Ways through switches wherever there are any."""
-    return Router(switched(network, needless=True)[-1])
+    return router_of(switched(network, needless=True)[-1])
 
 
 def _inside(topology: Topology, boxes: list[list[int]]) -> set[int]:

@@ -117,7 +117,8 @@ def _along(topology: Topology, laid: _Laid, weights: tuple[int, ...] = ()) -> Fo
     parent = np.empty((len(count), len(roots), size), dtype=np.int32)
     trees: dict[tuple[int, int], int] = {}
     for ring, copies, rows in zip(count, count.values(), parent, strict=True):
-        rows[:] = _parents(ring, size)[roots]
+        around = _parents(ring, size)
+        rows[:] = around[roots] if weights else around
         for ends, shards in _crossed(ring, rows).items():
             trees[ends] = trees.get(ends, 0) + copies * shards
     return build_forest(
@@ -133,10 +134,12 @@ def _along(topology: Topology, laid: _Laid, weights: tuple[int, ...] = ()) -> Fo
 
 def _parents(ring: Ring, size: int) -> npt.NDArray[np.int32]:
     """From each root (row) around a ring of ranks: whom each rank gets the shard from, first."""
-    rows = np.full((size, size), -1, dtype=np.int32)
     order = np.array(ring)
+    rows = np.full((size, size), -1, dtype=np.int32)
     if len(ring) == size:
-        rows[:, order] = np.roll(order, 1)
+        before = np.empty(size, dtype=np.int32)
+        before[order] = np.roll(order, 1)
+        rows[:] = before
     else:
         for root in range(size):
             start = ring.index(root)

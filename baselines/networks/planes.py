@@ -27,6 +27,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
+from math import gcd, lcm
 
 from forestcoll.topology.model import Link, NodeKind, SharedCapacity, Topology
 
@@ -96,23 +97,29 @@ def find_planes(topology: Topology) -> Planes:
 
 def _refined(topology: Topology, apart: set[int]) -> list[int]:
     """Colour the nodes: equal colours for switches whose neighbours are of equal colours."""
-    total = [
-        inwards + outwards
-        for inwards, outwards in zip(topology.ingress_gb_s, topology.egress_gb_s, strict=True)
-    ]
-    colour = _numbered([_first_colour(topology, v, v in apart) for v in range(len(total))])
+    nodes, number = topology.nodes, dict[Fraction, int]()
+    wholes = topology.whole_bandwidths[1]
+    latency = [number.setdefault(link.latency_us, len(number)) for link in topology.links]
+    is_plane = [node.kind is NodeKind.SWITCH for node in nodes]
+    colour = _numbered([_first_colour(topology, v, v in apart) for v in range(len(nodes))])
     while _sets(topology, colour):
-        beside: list[dict[object, Fraction]] = [defaultdict(Fraction) for _ in total]
-        for link in topology.links:
+        beside: list[dict[tuple[int, int, int], int]] = [{} for _ in nodes]
+        for link, whole, late in zip(topology.links, wholes, latency, strict=True):
             for here, there, way in ((link.tail, link.head, 0), (link.head, link.tail, 1)):
-                if topology.nodes[here].kind is NodeKind.SWITCH:
-                    key = way, colour[there], link.latency_us
-                    beside[here][key] += link.bandwidth_gb_s / total[here]
-        finer = _numbered([(colour[v], frozenset(beside[v].items())) for v in range(len(total))])
+                if is_plane[here]:
+                    key = way, colour[there], late
+                    beside[here][key] = beside[here].get(key, 0) + whole
+        finer = _numbered([(colour[v], _in_proportion(beside[v])) for v in range(len(nodes))])
         if max(finer) == max(colour):
             break
         colour = finer
     return colour
+
+
+def _in_proportion(beside: Mapping[tuple[int, int, int], int]) -> frozenset[object]:
+    """Return the bandwidths in least whole numbers: the same for all in one proportion."""
+    unit = gcd(*beside.values())
+    return frozenset((key, whole // unit) for key, whole in beside.items())
 
 
 def _first_colour(topology: Topology, position: int, alone: bool) -> object:
@@ -147,24 +154,35 @@ class _Merging:
         place = [of_colour[one] for one in colour]
         self.topology, self.kept, self.place = topology, kept, place
         self.sets = {of_colour[one]: switches for one, switches in sets.items()}
-        self.linked: dict[int, dict[int, Fraction]] = {v: {} for v in range(len(place))}
-        for link in topology.links:  # both ways together
-            for here, there in ((link.tail, link.head), (link.head, link.tail)):
-                known = self.linked[here].get(there, Fraction(0))
-                self.linked[here][there] = known + link.bandwidth_gb_s
-        links = [
-            Link(place[e.tail], place[e.head], e.bandwidth_gb_s, e.latency_us)
-            for e in topology.links
-            if place[e.tail] != place[e.head]
-        ]
+        self.linked: dict[int, dict[int, int]] = {v: {} for v in range(len(place))}
+        for link, whole in zip(topology.links, topology.whole_bandwidths[1], strict=True):
+            for here, there in ((link.tail, link.head), (link.head, link.tail)):  # both together
+                self.linked[here][there] = self.linked[here].get(there, 0) + whole
         nodes = tuple(topology.nodes[v] for v in kept)
         shared = tuple(
             replace(group, links=self._ends_of(group))
             for group in topology.shared
             if self._ends_of(group)
         )
-        self.merged = Topology(topology.name, nodes, tuple(links), shared)
+        self.width: dict[tuple[int, int], int] = {}
+        self.merged = topology.like(topology.name, nodes, self._merged_links(), shared=shared)
         self.selections = self._select()
+
+    def _merged_links(self) -> tuple[Link, ...]:
+        """Add up bandwidths, in ``width`` in whole numbers, and take the greatest latencies."""
+        under, wholes = self.topology.whole_bandwidths
+        latency: dict[tuple[int, int], Fraction] = {}
+        for link, whole in zip(self.topology.links, wholes, strict=True):
+            ends = self.place[link.tail], self.place[link.head]
+            if ends[0] != ends[1]:
+                self.width[ends] = self.width.get(ends, 0) + whole
+                known = latency.setdefault(ends, link.latency_us)
+                if link.latency_us is not known and link.latency_us > known:
+                    latency[ends] = link.latency_us
+        exact = {whole: Fraction(whole, under) for whole in set(self.width.values())}
+        return tuple(
+            Link(*ends, exact[self.width[ends]], latency[ends]) for ends in sorted(self.width)
+        )
 
     def _ends_of(self, group: SharedCapacity) -> tuple[tuple[int, int], ...]:
         """The merged links of a shared capacity."""
@@ -188,7 +206,7 @@ class _Merging:
 
     def _cut_from(self, start: int, cuts: dict[int, list[_Cut]]) -> None:
         """Divide the traffic over a set, and what goes over each of its switches over the next."""
-        total = {v: sum(self.linked[v].values(), Fraction(0)) for v in self.sets[start]}
+        total = {v: sum(self.linked[v].values()) for v in self.sets[start]}
         cuts[start] = _divided([(Fraction(0), Fraction(1), total)])
         reached = [start]
         for place in reached:  # grows on the way
@@ -201,24 +219,26 @@ class _Merging:
     def _beside(self, place: int) -> set[int]:
         return {self.place[v] for one in self.sets[place] for v in self.linked[one]} & {*self.sets}
 
-    def _onward(self, switch: int, place: int) -> dict[int, Fraction]:
+    def _onward(self, switch: int, place: int) -> dict[int, int]:
         linked = self.linked[switch]
         return {v: linked[v] for v in self.sets[place] if v in linked}
 
     def unlike(self) -> set[int]:
         """Switches that are not to be merged, lest some link get another share than its part."""
-        carried: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
+        all_ = lcm(*(one.share.denominator for one in self.selections))
+        carried: dict[tuple[int, int], int] = {}  # in parts of all
         for one in self.selections:
+            share, node = int(one.share * all_), one.node
             for link in self.merged.links:
-                carried[one.node[link.tail], one.node[link.head]] += one.share
+                real = node[link.tail], node[link.head]
+                carried[real] = carried.get(real, 0) + share
         wrong: set[int] = set()
-        for link in self.topology.links:
+        for link, whole in zip(self.topology.links, self.topology.whole_bandwidths[1], strict=True):
             ends = self.place[link.tail], self.place[link.head]
             merged = self.merged.link_between.get(ends)  # none between parallel switches
-            part = merged and link.bandwidth_gb_s / merged.bandwidth_gb_s
             if not (
                 merged
-                and carried[link.tail, link.head] == part
+                and carried.get((link.tail, link.head), 0) * self.width[ends] == whole * all_
                 and merged.latency_us == link.latency_us
             ):
                 wrong.update(*(self.sets.get(end, ()) for end in ends))
@@ -236,11 +256,11 @@ class _Merging:
         return wrong
 
 
-def _divided(parts: Iterable[tuple[Fraction, Fraction, Mapping[int, Fraction]]]) -> list[_Cut]:
+def _divided(parts: Iterable[tuple[Fraction, Fraction, Mapping[int, int]]]) -> list[_Cut]:
     """Divide each part of the traffic over switches in proportion to their weights."""
     found = []
     for low, high, weights in parts:
-        each = (high - low) / sum(weights.values(), Fraction(0))
+        each = (high - low) / sum(weights.values())
         for switch, weight in weights.items():
             found.append((low, low + each * weight, switch))
             low += each * weight

@@ -138,12 +138,14 @@ class Layout(Ports):
 
         Without direct links that is the usual exit, with them any one as near to the next box.
         """
-        import networkx as nx
-
         gpus, after = self.boxes[box], self.boxes[(box + 1) % len(self.boxes)]
         (entry, exit_), (entry_after, _) = self.ends[box], self.ends[(box + 1) % len(self.boxes)]
         size = len(gpus)
         usual = [(start + exit_ - entry) % size for start in range(size)]
+        if not any(self.direct(gpus)):
+            return usual
+        import networkx as nx  # loads for longer than most rings take
+
         chains: nx.Graph[int] = nx.Graph()  # entry i is node i, exit i is node size + i
         chains.add_nodes_from(range(2 * size))
         for start, end in enumerate(usual):

@@ -13,10 +13,10 @@ Source:  ForestColl section 6.5 names no rule for its peers on switches; this is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 
 import numpy as np
@@ -27,7 +27,15 @@ from forestcoll.schedule import cost
 from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.topology.model import Topology
 
-__all__ = ["MAX_PATHS", "LogicalPaths", "Router", "build_forest", "check_size"]
+__all__ = [
+    "MAX_PATHS",
+    "LogicalPaths",
+    "Router",
+    "build_forest",
+    "check_size",
+    "dealt",
+    "router_of",
+]
 
 MAX_PATHS = 64
 """Equal-cost paths kept between two GPUs."""
@@ -53,6 +61,12 @@ class Router:
     topology: Topology
     by_box: bool = False
     _next_hops: dict[tuple[int, int], tuple[tuple[int, int], ...]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _paths: dict[tuple[int, int], tuple[tuple[int, ...], ...]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _fans: dict[int, tuple[tuple[int, tuple[tuple[int, int], ...]], ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -86,12 +100,11 @@ class Router:
         return tuple(tuple(port for port in row if nodes[port[1]].is_switch) for row in self.out)
 
     @cached_property
-    def _on_to(self) -> tuple[Mapping[int, tuple[tuple[int, int], ...]], ...]:
-        """For each node and GPU beside it the links to the GPU and to switches, in order."""
+    def _on_to(self) -> tuple[Mapping[int, tuple[int, int]], ...]:
+        """For each node the links to the GPUs beside it, which are then the only ones to take."""
         nodes = self.topology.nodes
         return tuple(
-            {port[1]: tuple(sorted((port, *on))) for port in row if not nodes[port[1]].is_switch}
-            for row, on in zip(self.out, self._to_switches, strict=True)
+            {port[1]: port for port in row if not nodes[port[1]].is_switch} for row in self.out
         )
 
     @cached_property
@@ -118,30 +131,51 @@ class Router:
     def hops(self, node: int, gpu: int) -> int | None:
         """Return the number of links from a node to a GPU, None if switches do not lead there."""
         bit = 1 << self.bit_of[gpu]
-        return next((h for h, found in enumerate(self.reach[node]) if found & bit), None)
+        for hops, found in enumerate(self.reach[node]):
+            if found & bit:
+                return hops
+        return None
 
     def next_hops(self, node: int, gpu: int) -> tuple[tuple[int, int], ...]:
         """Return the links (position, head) that lead on from a node towards a GPU."""
         key = node, gpu
-        if key not in self._next_hops:
-            self._next_hops[key] = self._find_next_hops(node, gpu)
-        return self._next_hops[key]
+        found = self._next_hops.get(key)
+        if found is None:
+            found = self._next_hops[key] = self._find_next_hops(node, gpu)
+        return found
 
     def _find_next_hops(self, node: int, gpu: int) -> tuple[tuple[int, int], ...]:
-        hops = self.hops(node, gpu)
-        if not hops:
-            return ()
+        ports = self._on_to[node].get(gpu)
+        if ports is not None:
+            return (ports,)
+        if node not in self._fans:
+            self._fans[node] = tuple(self._fan(node))
         bit = 1 << self.bit_of[gpu]
-        nodes, links = self.topology.nodes, self.topology.links
-        ports = [
-            (link, head)
-            for link, head in self._on_to[node].get(gpu, self._to_switches[node])
-            if self.reach[head][hops - 1] & bit
-        ]
-        if nodes[node].is_switch:
-            return tuple(ports)
-        widest = max(links[link].bandwidth_gb_s for link, _ in ports)
-        return tuple(port for port in ports if links[port[0]].bandwidth_gb_s == widest)
+        for reached, onward in self._fans[node]:
+            if reached & bit:
+                return onward
+        return ()
+
+    def _fan(self, node: int) -> Iterator[tuple[int, tuple[tuple[int, int], ...]]]:
+        """Yield sets of GPUs, not beside a node, and the links that lead on to each of the set."""
+        for hops in range(2, len(self.reach[node])):
+            sets: list[tuple[int, tuple[tuple[int, int], ...]]]
+            sets = [(gpus, ()) for gpus in self.reach[node][hops : hops + 1] if gpus]
+            for port in self._to_switches[node]:
+                there = self.reach[port[1]][hops - 1]
+                split = [(gpus & there, (*ports, port)) for gpus, ports in sets]
+                split += [(gpus & ~there, ports) for gpus, ports in sets]
+                sets = [one for one in split if one[0]]
+            for gpus, ports in sets:
+                yield gpus, self._widest(node, ports)
+
+    def _widest(self, node: int, ports: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+        """Return the ports by which a node sends: a GPU the widest of these, a switch all."""
+        if len(ports) == 1 or self.topology.nodes[node].is_switch:
+            return ports
+        width = self.topology.whole_bandwidths[1]
+        widest = max(width[link] for link, _ in ports)
+        return tuple(port for port in ports if width[port[0]] == widest)
 
     def paths(self, tail: int, head: int) -> tuple[tuple[int, ...], ...]:
         """Return the equal-cost paths between two GPUs, as nodes with both ends, in order.
@@ -151,13 +185,28 @@ class Router:
         UnsupportedError
             If there is none through switches alone.
         """
-        found = tuple(islice(self._walk(tail, head), MAX_PATHS))
+        known = self._paths.get((tail, head))
+        if known is not None:
+            return known
+        found = self._only(tail, head) or tuple(islice(self._walk(tail, head), MAX_PATHS))
         if not found:
             names = [self.topology.nodes[v].name for v in (tail, head)]
             raise UnsupportedError(
                 f"unsupported: no path from {names[0]} to {names[1]} through switches alone"
             )
+        self._paths[tail, head] = found
         return found
+
+    def _only(self, node: int, gpu: int) -> tuple[tuple[int, ...]] | None:
+        """Return the path between two GPUs if there is a single one."""
+        way = [node]
+        while node != gpu:
+            ports = self.next_hops(node, gpu)
+            if len(ports) != 1:
+                return None
+            node = ports[0][1]
+            way.append(node)
+        return (tuple(way),)
 
     def _walk(self, node: int, gpu: int) -> Iterator[tuple[int, ...]]:
         if node == gpu:
@@ -166,20 +215,57 @@ class Router:
             for rest in self._walk(head, gpu):
                 yield (node, *rest)
 
+    def ways(self, links: Iterable[tuple[int, int]]) -> Iterator[tuple[tuple[int, ...], ...]]:
+        """Return the paths of each logical link (tail rank, head rank)."""
+        compute = self.topology.compute
+        return (self.paths(compute[tail], compute[head]) for tail, head in links)
+
     def carry(self, trees: Mapping[tuple[int, int], int]) -> LogicalPaths:
         """Deal the trees of each logical link (tail rank, head rank) out over its paths."""
-        compute = self.topology.compute
         return {
-            (tail, head): _deal(self.paths(compute[tail], compute[head]), count, first=tail)
-            for (tail, head), count in trees.items()
+            link: tuple(Path(*one) for one in _deal(paths, count, first=link[0]))
+            for (link, count), paths in zip(trees.items(), self.ways(trees), strict=True)
         }
 
 
-def _deal(paths: Sequence[tuple[int, ...]], count: int, first: int) -> tuple[Path, ...]:
+@lru_cache(maxsize=2)  # phases and methods ask for that of one network, one after the other
+def router_of(topology: Topology) -> Router:
+    """Return the router of a network, which keeps what it found."""
+    return Router(topology)
+
+
+def dealt(
+    trees: Mapping[tuple[int, int], int], ways: Iterable[tuple[tuple[int, ...], ...]]
+) -> Routes:
+    """Deal the trees of each logical link (tail rank, head rank) out over its ways."""
+    rows = sorted(zip(trees, trees.values(), ways, strict=True))  # links differ
+    counts, shares, lengths, hops = [0], list[int](), [0], list[int]()
+    for (tail, _), count, paths in rows:
+        before = len(shares)
+        for way, share in _deal(paths, count, first=tail):
+            shares.append(share)
+            lengths.append(len(way))
+            hops += way
+        counts.append(len(shares) - before)
+    return Routes(
+        tail=np.array([link[0] for link, _, _ in rows], dtype=np.int32),
+        head=np.array([link[1] for link, _, _ in rows], dtype=np.int32),
+        first_path=np.cumsum(counts, dtype=np.int64),
+        multiplicity=np.array(shares, dtype=np.int64),
+        first_hop=np.cumsum(lengths, dtype=np.int64),
+        hop=np.array(hops, dtype=np.int32),
+    )
+
+
+def _deal(
+    paths: Sequence[tuple[int, ...]], count: int, first: int
+) -> Sequence[tuple[tuple[int, ...], int]]:
     """Share trees out evenly; what is left over goes to the paths from ``first`` on."""
+    if len(paths) == 1:
+        return [(paths[0], count)] if count else []
     each, more = divmod(count, len(paths))
     shares = ((way, each + ((i - first) % len(paths) < more)) for i, way in enumerate(paths))
-    return tuple(Path(way, share) for way, share in shares if share)
+    return [(way, share) for way, share in shares if share]
 
 
 def check_size(topology: Topology) -> None:

@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.multicast.numbering import distinct
 from forestcoll.multicast.pruning import multicast
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
@@ -57,7 +58,7 @@ def from_spanning(forest: Forest, topology: Topology) -> MulticastForest:
     needed = _needed(spanning, topology)
     batch = np.repeat(np.arange(spanning.num_batches), np.diff(spanning.first_walk))
     counts = np.bincount(batch[needed], minlength=spanning.num_batches)
-    used, walk = np.unique(spanning.walk[needed], return_inverse=True)
+    used, walk = distinct(spanning.walk[needed])
     place = np.array(forest.topology.compute)[spanning.root]
     weight = dict(zip(forest.topology.compute, forest.weights, strict=True))
     kept = replace(

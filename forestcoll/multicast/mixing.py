@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.errors import CapacityOverflowError
+from forestcoll.multicast.numbering import distinct_rows
 from forestcoll.schedule.multicast import MulticastForest, Walks
 
 __all__ = ["mirrored", "mixed", "one_of_each"]
@@ -96,9 +97,9 @@ def one_of_each(several: Sequence[Walks]) -> tuple[Walks, npt.NDArray[np.int64]]
     for size in np.unique(length).tolist():
         which = np.flatnonzero(length == size)
         table = node[first[which][:, None] + np.arange(size)]
-        distinct, place = np.unique(table, axis=0, return_inverse=True)
-        number[which] = place.reshape(-1) + len(lengths)
-        rows.append(distinct.ravel().astype(np.int32))
-        lengths += [size] * len(distinct)
+        found, place = distinct_rows(table)
+        number[which] = place + len(lengths)
+        rows.append(found.ravel().astype(np.int32))
+        lengths += [size] * len(found)
     ends = np.cumsum([0, *lengths], dtype=np.int64)
     return Walks(ends, np.concatenate([np.zeros(0, dtype=np.int32), *rows])), number

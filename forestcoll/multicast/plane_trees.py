@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.errors import CapacityOverflowError
+from forestcoll.multicast.numbering import distinct
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.multicast import MulticastForest, Walks
 from forestcoll.topology.symmetry.parallel_planes import Planes
@@ -172,11 +173,11 @@ def _laid(
     for layer, chosen in zip(layers, piece, strict=True):
         touched = _touching(forest.walks, layer)[forest.walk]
         code = code * len(layer.weight) + np.where(touched, chosen[batch], 0)
-    used, walk = np.unique(code, return_inverse=True)
+    used, walk = distinct(code)
     made = replace(
         forest,
         topology=planes.topology,
-        walk=walk.reshape(-1).astype(np.int32),
+        walk=walk.astype(np.int32),
         walks=_walks(forest.walks, planes, layers, used),
         optimum=None,
     )

@@ -30,6 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.multicast.mixing import mirrored, one_of_each
+from forestcoll.multicast.numbering import distinct
 from forestcoll.multicast.path_choice import PathChoice
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.cost.measures import cost
@@ -108,7 +109,7 @@ def _multicast(forest: Forest) -> MulticastForest:
         kept = pieces.kept(path)
         rows.append(pieces.walk_of(path.ravel(), kept.ravel()))
         counts.append(kept.sum(axis=1, dtype=np.int64))
-    used, walk = np.unique(np.concatenate(rows), return_inverse=True)
+    used, walk = distinct(np.concatenate(rows))
     result = MulticastForest(
         topology=forest.topology,
         method=forest.method,

@@ -11,7 +11,12 @@ import pytest
 from baselines.registry import METHODS
 from experiments.expected import ALL, busbw_factor, expected
 from forestcoll import Forest, optimum
-from forestcoll.errors import DisconnectedError, InvalidParameterError, UnsupportedError
+from forestcoll.errors import (
+    DisconnectedError,
+    InvalidParameterError,
+    UnsupportedError,
+    VerificationError,
+)
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.multicast.adding_servers import servers
 
@@ -288,3 +293,37 @@ def test_rows_that_are_not_there_in_time_say_so(monkeypatch: pytest.MonkeyPatch)
     assert time.monotonic() < began + 20
     assert found["ForestColl"].algbw_gb_s == 450
     assert found["NCCL ring"].note == "not there in 3 s; allow more time"
+
+
+def test_bounds_and_cuts_have_what_is_left_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A max-flow pass that goes on for ever ends with the time, and so does the search for cuts."""
+    monkeypatch.setattr("experiments.expected.CUTS_S", 0.2)
+
+    def endless(*_: object, **__: object) -> None:
+        while True:
+            time.sleep(0.001)
+
+    topology = load_topology("dgx_h100:boxes=1")
+    monkeypatch.setattr("experiments.expected.rate_bound", endless)
+    began = time.monotonic()
+    found = expected(topology, seconds=3)
+    assert time.monotonic() < began + 20
+    assert found.binding is None
+    assert found.bounds[1].algbw_gb_s == 450
+    monkeypatch.setattr("experiments.expected.upper_bound", endless)
+    found = expected(topology, seconds=0)
+    assert {one.note for one in found.bounds} == {"not there in 0.2 s; allow more time"}
+    assert found.binding is None
+
+
+def test_rates_are_of_the_network_where_planes_are_not_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where the check of merged planes refuses them, all planes are looked at: 900 GB/s too."""
+
+    def refuse(_: object) -> None:
+        raise VerificationError("planes are not one")
+
+    found = expected(load_topology("nvl72:gpus_per_rack=4,planes=3"))
+    monkeypatch.setattr("experiments.expected.check_planes", refuse)
+    assert expected(load_topology("nvl72:gpus_per_rack=4,planes=3")).rates == found.rates

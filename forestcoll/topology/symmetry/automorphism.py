@@ -170,7 +170,7 @@ def _merge(
                 apart.append(member)
             else:
                 moves.append(found)
-                orbit = _joined(len(alike), [move[kind] for move in moves])
+                orbit = _joined_by(orbit, found[kind])
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,14 +354,22 @@ def _orbits(graph: _Graph, moves: Sequence[tuple[Ints, Ints]]) -> Orbits:
 
 def _joined(size: int, permutations: Sequence[Ints]) -> Ints:
     """Number the classes that permutations of 0 to size - 1 join, by their first members."""
-    import scipy.sparse as sp  # takes a quarter of a second to load
-    from scipy.sparse.csgraph import connected_components
+    orbit = np.arange(size)
+    for permutation in permutations:
+        orbit = _joined_by(orbit, permutation)
+    return orbit
 
-    if not permutations:
-        return np.arange(size)
-    start = np.tile(np.arange(size), len(permutations))
-    end = np.concatenate(permutations)
-    graph = sp.coo_array((np.ones(len(start), dtype=np.int8), (start, end)), shape=(size, size))
-    label = connected_components(graph, directed=False)[1]
-    _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse].astype(np.int64)
+
+def _joined_by(orbit: Ints, permutation: Ints) -> Ints:
+    """Join the classes of nodes with those of where they go; number them by their first members.
+
+    Each class is put under the least that it meets, until all that meet are under the same one.
+    """
+    below = np.arange(int(orbit.max(initial=-1)) + 1)
+    start, end = orbit, orbit[permutation]
+    while (start != end).any():
+        np.minimum.at(below, np.maximum(start, end), np.minimum(start, end))
+        while (below[below] != below).any():
+            below = below[below]
+        start, end = below[start], below[end]
+    return np.unique(below, return_inverse=True)[1][orbit].astype(np.int64)

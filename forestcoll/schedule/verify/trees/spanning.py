@@ -122,27 +122,41 @@ def _cycle(parent: list[int], rank: int) -> list[int]:
 
 def tree_loads(forest: Forest) -> npt.NDArray[Any]:
     """Count the trees over each logical link, in the direction of the data, with multiplicity."""
-    routes, ranks = forest.routes, forest.topology.num_compute
-    link_of = np.full(ranks * ranks, -1, dtype=np.int32)
-    link_of[routes.tail.astype(np.int64) * ranks + routes.head] = np.arange(len(routes.tail))
+    ranks, links = forest.topology.num_compute, len(forest.routes.tail)
+    link_of = _links_by_parent(forest)
     amounts = exact(forest.multiplicity, len(forest.root))
-    load = np.zeros(len(routes.tail), dtype=amounts.dtype)
+    load = np.zeros(links + 2, dtype=amounts.dtype)  # and those of roots, and without a path
     for start, parent in _blocks(forest.parent):
-        above, below = parent.astype(np.intp), np.arange(ranks)
-        sender, receiver = (below, above) if forest.reduction else (above, below)
-        edge = (sender * ranks + receiver)[parent >= 0]
-        link = link_of[edge]
-        if link.size and link.min() < 0:
-            at = int(np.argmin(link))
-            tail, head = divmod(int(edge[at]), ranks)
-            tree = tree_name(forest, start + at // (ranks - 1))
-            fail(f"{tree}: the edge {walk(forest, (tail, head))} has no physical path")
+        place = parent.astype(np.intp)
+        place *= ranks
+        place += np.arange(ranks, 2 * ranks)
+        link = link_of.take(place.ravel())
         own = amounts[start : start + len(parent)]
         if (own == own[0]).all():
             load += np.bincount(link, minlength=len(load)).astype(load.dtype) * own[0]
         else:
-            np.add.at(load, link, np.repeat(own, ranks - 1))
-    return load
+            np.add.at(load, link, np.repeat(own, ranks))
+        if load[links + 1]:
+            row, rank = divmod(int(np.argmax(link)), ranks)
+            edge = (int(parent[row, rank]), rank)
+            way = walk(forest, edge[::-1] if forest.reduction else edge)
+            fail(f"{tree_name(forest, start + row)}: the edge {way} has no physical path")
+    return load[:links]
+
+
+def _links_by_parent(forest: Forest) -> npt.NDArray[np.int32]:
+    """Return the logical link of each rank under each parent, from -1 on: two numbers beyond them.
+
+    The first is for roots, under parent -1, the second for edges without a physical path.
+    """
+    routes, ranks, links = forest.routes, forest.topology.num_compute, len(forest.routes.tail)
+    above, below = routes.tail, routes.head
+    if forest.reduction:
+        above, below = below, above
+    link_of = np.full((ranks + 1) * ranks, links + 1, dtype=np.int32)
+    link_of[:ranks] = links
+    link_of[(above.astype(np.int64) + 1) * ranks + below] = np.arange(links)
+    return link_of
 
 
 def _blocks(parent: Ints) -> Iterator[tuple[int, Ints]]:
