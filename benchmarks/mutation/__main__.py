@@ -37,6 +37,7 @@ def _parser() -> argparse.ArgumentParser:
     python = commands.add_parser("python", help="mutate Python modules")
     python.add_argument("area", choices=AREAS)
     python.add_argument("--module", nargs="*", default=[""], help="only paths with such a text")
+    python.add_argument("--tests", nargs="*", help="in the place of those of the area")
     python.add_argument("--again", type=Path, help="only what survived in this file of results")
     python.add_argument("--jobs", type=int, default=1, help="forks at a time")
     python.add_argument("--most-s", type=float, default=1e9, help="of tests for one mutant")
@@ -87,10 +88,11 @@ def _python(given: argparse.Namespace) -> None:
         kept = tuple(one for one in old if (one.module, one.name) not in again)
         save_run(given.out, Run(given.area, given.seed, given.most, made, (*kept, *tried)))
 
-    results = run_suite(plans, [*area.tests, *left_out], given.jobs, given.most_s, say, keep)
+    suite = given.tests or area.tests
+    results = run_suite(plans, [*suite, *left_out], given.jobs, given.most_s, say, keep)
     for i, one in enumerate(results):
         if one.status == "restart" and (given.at_import or one.mutant.function):
-            results[i] = tried_anew(one, area.tests, seconds=900)
+            results[i] = tried_anew(one, suite, seconds=900)
             say(f"anew: {results[i].status}: {one.mutant.name}")
     keep(results)
     run = load_run(given.out)

@@ -6,12 +6,19 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
+from forestcoll import generate
+from forestcoll.errors import VerificationError
+from forestcoll.schedule import Allreduce
 from forestcoll.schedule.forest import Forest, Path, Routes
+from forestcoll.schedule.transform.factoring import as_factored
+from forestcoll.schedule.transform.reverse import turned
 from forestcoll.schedule.verify.dispatch import verify
-from tests.schedule.made.hand import FORESTS, MUTABLE, forest, rails2, star3, topology
+from forestcoll.topology import TopologyBuilder
+from tests.schedule.made.hand import FORESTS, MUTABLE, forest, leaves4, rails2, star3, topology
 from tests.schedule.mutations_of.forests import MUTATIONS
 from tests.schedule.verify.rejecting import rejected
 
@@ -72,3 +79,36 @@ def test_loads_beyond_64_bits_are_exact() -> None:
     assert verdict.congestion == many
     assert verdict.trees == 3 * many
     assert verdict.optimal
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        ({"k": 0}, "k is 0; it must be a positive int"),
+        ({"method": ""}, "the method is ''"),
+        ({"congestion": Fraction(0)}, "the congestion claimed is Fraction"),
+    ],
+)
+def test_the_claims_of_a_factored_forest_are_checked(claim: dict[str, Any], message: str) -> None:
+    """As those of an explicit one; what is right has 3 edges in each of its 4 trees."""
+    correct = as_factored(leaves4())
+    assert verify(correct).tree_edges == 12
+    with pytest.raises(VerificationError, match=message):
+        verify(replace(correct, **claim))
+
+
+def test_the_routes_of_a_factored_forest_are_checked() -> None:
+    correct = as_factored(leaves4())
+    tail = correct.routes.tail.copy()
+    tail[-1] = 4
+    with pytest.raises(VerificationError, match=r"routes\.tail holds 4"):
+        verify(replace(correct, routes=replace(correct.routes, tail=tail)))
+
+
+def test_a_single_gpu_loads_no_link() -> None:
+    """One GPU on a switch: both phases of an allreduce are empty, so no link is busy."""
+    builder = TopologyBuilder()
+    builder.link(builder.gpu("alone"), builder.switch("w"), 1)
+    alone = generate(builder.build("alone"))
+    both = verify(Allreduce(turned(alone, alone.topology), alone))
+    assert (both.time_s_per_gb, both.busiest_link) == (0, None)

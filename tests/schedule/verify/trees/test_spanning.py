@@ -11,7 +11,7 @@ import pytest
 
 from forestcoll.errors import VerificationError
 from forestcoll.schedule.cost.measures import cost
-from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.verify.dispatch import verify
 from forestcoll.schedule.verify.trees.spanning import check_spanning
 from tests.schedule.made.hand import FORESTS, MUTABLE, forest, leaves4, ring3, star3, topology
@@ -117,3 +117,21 @@ def test_the_tree_that_is_wrong_is_named_in_whichever_block_it_is(
             rows[at] = fault
             with pytest.raises(VerificationError, match=message):
                 height(*rows)
+
+
+@pytest.mark.parametrize("entries", [1, 2**20])
+@pytest.mark.parametrize("root", range(3))
+def test_the_tree_with_an_edge_that_has_no_path_is_named(
+    root: int, entries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the ring of three each tree has the two links out of its root for itself."""
+    module = importlib.import_module("forestcoll.schedule.verify.trees.spanning")
+    monkeypatch.setattr(module, "_BLOCK_ENTRIES", entries)
+    correct = ring3()
+    for head in {0, 1, 2} - {root}:
+        paths = correct.routes.paths()
+        del paths[root, head]
+        message = rejected(replace(correct, routes=Routes.from_paths(paths)))
+        name, other = "abc"[root], "abc"[head]
+        edge = f"the edge {name} -> {other} has no physical path"
+        assert message == f"tree {root}, rooted at {name}: {edge}"
