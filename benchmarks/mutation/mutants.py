@@ -301,7 +301,8 @@ def _end_of_header(node: ast.stmt) -> int:
     if not body:
         return node.end_lineno or node.lineno
     first = body[0] if isinstance(body, list) else body
-    return max(node.lineno, first.lineno - 1)
+    above: int = first.lineno - 1
+    return max(node.lineno, above)
 
 
 def _left_out(node: ast.stmt) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forestcoll.problem.sizes import MOST_SIZES, read_size, read_sizes, size_text
+from forestcoll.problem.sizes import MOST_BYTES, MOST_SIZES, read_size, read_sizes, size_text
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,9 @@ def test_a_byte_is_a_size() -> None:
     """The least: as a number, as text, and as the begin of a range; nothing is none."""
     assert (read_size(1), read_size("1"), read_size("1B")) == (1, 1, 1)
     assert read_sizes(["1..4"]) == [1, 2, 4]
-    assert read_size(10**18) == 10**18
+    assert read_size(MOST_BYTES) == MOST_BYTES
+    with pytest.raises(ValueError, match=f"at most {MOST_BYTES} are allowed"):
+        read_size(MOST_BYTES + 1)
     with pytest.raises(ValueError, match="which is 0 bytes; a size is a whole number from 1"):
         read_size("0KB")
 
