@@ -115,17 +115,17 @@ class Optimum(InBrief):
 
     def in_a_table(self) -> dict[str, object]:
         """Return the same, with what proves it."""
-        proof, binding = "what binds", self.what_binds()
+        proof: dict[str, object] = {"what binds": self.what_binds()}
         if self.prices is None:
-            proof = "bottleneck cut"
-            binding = [self.bottleneck.in_words(), *self.bottleneck.exit_classes()]
+            cut = self.bottleneck
+            proof = {"bottleneck cut": [cut.in_words(), *cut.exit_classes()]}
         return {
             "topology": self.topology.name,
             "collective": self.collective,
             "algbw": rate(self.algbw_gb_s),
             "1/x*": f"{self.inverse_rate} s/GB",
             "k": self.k,
-            proof: binding,
+            **proof,
         }
 
     def certificate(self) -> Fraction:
