@@ -75,7 +75,8 @@ class PathChoice:
         """
         batch, rank = np.nonzero(forest.parent >= 0)
         link = _links(forest, batch, rank)
-        order = np.argsort(link, kind="stable")
+        few = len(forest.routes.tail) <= 2**16  # which are sorted by their digits
+        order = np.argsort(link.astype(np.uint16) if few else link, kind="stable")
         batch, rank, link = batch[order], rank[order], link[order]
         trees = forest.multiplicity[batch].astype(self._upto.dtype)
         end = np.cumsum(trees)
@@ -107,10 +108,10 @@ def _links(forest: Forest, batch: _Exact, rank: _Exact) -> npt.NDArray[np.int64]
     routes, ranks = forest.routes, forest.topology.num_compute
     above = forest.parent[batch, rank].astype(np.int64)
     tail, head = (rank, above) if forest.reduction else (above, rank)
-    known = routes.tail.astype(np.int64) * ranks + routes.head
-    wanted = tail * ranks + head
-    place = np.searchsorted(known, wanted)
-    if (edge := first(np.append(known, -1)[place] != wanted)) is not None:
+    known = np.full(ranks * ranks, -1, dtype=np.int64)
+    known[routes.tail.astype(np.int64) * ranks + routes.head] = np.arange(len(routes.tail))
+    place = known[tail * ranks + head]
+    if (edge := first(place < 0)) is not None:
         _refuse(forest, int(tail[edge]), int(head[edge]), "has no path, but a tree uses it")
     return place
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from forestcoll.errors import CapacityOverflowError, InvalidTopologyError
 from forestcoll.topology.in_brief import InBrief
-from forestcoll.topology.numbers import Exact, exact
+from forestcoll.topology.numbers import Exact, exact, is_usual
 from forestcoll.topology.shared_capacity import (
     SharedCapacity,
     checked,
@@ -181,6 +181,8 @@ class Topology(InBrief):
         return tuple(merged[key] for key in sorted(merged))
 
     def _checked(self, link: Link) -> Link:
+        if self._is_right(link):  # nearly all
+            return link
         for end in (link.tail, link.head):
             if not 0 <= end < len(self.nodes):
                 raise InvalidTopologyError(
@@ -199,6 +201,19 @@ class Topology(InBrief):
         if latency.numerator < 0:
             raise InvalidTopologyError(f"{where}: latency is {latency} us; it cannot be negative")
         return Link(link.tail, link.head, bandwidth, latency)
+
+    def _is_right(self, link: Link) -> bool:
+        """Whether a link is one that the checks below let pass as it is."""
+        return (
+            type(link) is Link
+            and 0 <= link.tail < len(self.nodes)
+            and 0 <= link.head < len(self.nodes)
+            and link.tail != link.head
+            and is_usual(link.bandwidth_gb_s)
+            and link.bandwidth_gb_s.numerator > 0
+            and is_usual(link.latency_us)
+            and link.latency_us.numerator >= 0
+        )
 
     @cached_property
     def compute(self) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from forestcoll.errors import InvalidTopologyError
 
-__all__ = ["Exact", "exact", "exact_text", "in_short"]
+__all__ = ["Exact", "exact", "exact_text", "in_short", "is_usual"]
 
 Exact = int | Fraction | str
 """What may stand for an exact number: an int, a Fraction, or text such as "12.5" or "25/2"."""
@@ -83,6 +83,21 @@ def exact(value: object, what: str) -> Fraction:
             f"below 1e100 (check the unit)"
         )
     return number
+
+
+def is_usual(value: object) -> bool:
+    """Whether :func:`exact` returns a value as it is, without looking closer.
+
+    Examples
+    --------
+    >>> is_usual(Fraction(25, 2)), is_usual(12.5), is_usual(Fraction(10**100))
+    (True, False, False)
+    """
+    return (
+        type(value) is Fraction
+        and -_LARGEST < value.numerator < _LARGEST
+        and value.denominator < _LARGEST
+    )
 
 
 def _fraction(value: object, what: str) -> Fraction:

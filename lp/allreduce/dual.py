@@ -55,13 +55,24 @@ def exact_bound(program: CutProgram, solution: Solution) -> AllreduceBound | Non
         one for one in program.potentials(solution.row_duals) if max(one[1:]) > NEGLIGIBLE
     ]
     charges = [one for one in program.charges(solution.row_duals) if one[1] > NEGLIGIBLE]
-    bounds = []
+    bounds: list[AllreduceBound] = []
+    floats = {price for _, *both in potentials for price in both} | {one[1] for one in charges}
+    floats |= {price for both in sets.values() for price in both}
+    known: set[tuple[Fraction, ...]] = set()
     for denominator in DENOMINATORS:
+        rounded = tuple(_near(price, denominator) for price in floats)
+        if rounded in known:
+            continue  # to the same prices as before
+        known.add(rounded)
         try:
             bounds.append(_bound(program, sets, potentials, charges, denominator))
         except ValueError:
             continue  # rounded so far, the prices prove nothing
     return min(bounds, key=lambda one: one.algbw_gb_s, default=None)
+
+
+def _near(value: float, denominator: int) -> Fraction:
+    return Fraction(max(value, 0.0)).limit_denominator(denominator)
 
 
 def _bound(
@@ -73,7 +84,7 @@ def _bound(
 ) -> AllreduceBound:
     @cache  # the images of a cut share their price
     def near(value: float) -> Fraction:
-        return Fraction(max(value, 0.0)).limit_denominator(denominator)
+        return _near(value, denominator)
 
     priced = (PricedSet(nodes, near(y), near(z)) for nodes, (y, z) in sets.items())
     held = (Potential(switch, near(s), near(t)) for switch, s, t in potentials)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology import exact, exact_text
+from forestcoll.topology.numbers import is_usual
 
 
 @pytest.mark.parametrize(
@@ -116,3 +117,24 @@ def test_a_decimal_is_written_where_it_ends():
 def test_whole_floats_of_fifteen_digits_are_exact() -> None:
     assert exact(1e14, "x") == 10**14
     assert exact(123456789012345.0, "x") == 123456789012345
+
+
+@pytest.mark.parametrize(
+    ("value", "usual"),
+    [
+        (Fraction(3, 7), True),
+        (Fraction(-3, 7), True),
+        (Fraction(10**100 - 1), True),
+        (Fraction(10**100), False),
+        (Fraction(-(10**100)), False),
+        (Fraction(1, 10**100), False),
+        (3, False),
+        (True, False),
+        ("3", False),
+    ],
+)
+def test_usual_numbers_need_no_closer_look(value: object, usual: bool) -> None:
+    """Those below 1e100 in size, over less than 1e100; each is what it is turned into."""
+    assert is_usual(value) is usual
+    if usual:
+        assert exact(value, "width") is value
