@@ -46,9 +46,7 @@ def expected_rates(
     links: NewLinks = None,
     time_limit: Annotated[
         float,
-        typer.Option(
-            "--time-limit", min=0, max=MOST_SECONDS, help="Seconds for all rows together."
-        ),
+        typer.Option("--time-limit", max=MOST_SECONDS, help="Seconds for all rows together."),
     ] = 60.0,
     json_: Json = False,
 ) -> None:
