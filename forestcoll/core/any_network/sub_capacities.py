@@ -59,9 +59,6 @@ _GRID = 2.0**40
 _COARSE = 2**20
 """Steps of the widest link, for capacities that are not exact."""
 
-_SAFETY = 1e-8
-"""By how much such capacities are lowered, so that no tolerance of the solver breaks a limit."""
-
 _MOST_NODES = 4 * 10**6
 """In the images of all priced cuts together."""
 
@@ -298,8 +295,7 @@ def _rounded(
     """Return capacities on a grid, made exact and balanced, with the bound of some prices."""
     network, limits = program.network, program.limits
     widest = max(limits.link)
-    within = _within_shared(network, limits, capacity)
-    steps = np.floor(within * (1 - _SAFETY) * _COARSE).astype(np.int64).tolist()
+    steps = _within(network, limits, capacity)
     lower_to_balance(network, steps, forwarding=program.forwarding)
     step = Fraction(widest, _COARSE)
     rate = _rate(program, steps) * step
@@ -309,18 +305,20 @@ def _rounded(
     return SubCapacities([step * one for one in steps], rate, _bound(program, known), known)
 
 
-def _within_shared(
-    network: Topology, limits: Limits, capacity: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    """Lower the links of each shared capacity that they exceed, in proportion."""
+def _within(network: Topology, limits: Limits, capacity: npt.NDArray[np.float64]) -> list[int]:
+    """Round capacities down to steps that no limit of a link or shared capacity is exceeded by."""
+    widest = max(limits.link)
+    steps = np.floor(capacity * _COARSE).astype(np.int64).tolist()
+    steps = [
+        min(one, most * _COARSE // widest) for one, most in zip(steps, limits.link, strict=True)
+    ]
     place = {(link.tail, link.head): i for i, link in enumerate(network.links)}
-    factor = np.ones(len(capacity))
     for group, most in zip(network.shared, limits.shared, strict=True):
         held = [place[ends] for ends in group.links]
-        used = capacity[held].sum() * max(limits.link)
-        if used > most:
-            factor[held] = np.minimum(factor[held], most / used)
-    return capacity * factor
+        room, used = most * _COARSE // widest, sum(steps[i] for i in held)
+        for i in held if used > room else ():
+            steps[i] = steps[i] * room // used
+    return steps
 
 
 def _rate(program: CutProgram, steps: Sequence[int]) -> Fraction:
