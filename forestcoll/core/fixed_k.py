@@ -183,7 +183,7 @@ def fixed_k(
 
     Notes
     -----
-    Theorem 13: ``bound`` is at most k / x* + 1 / (the least bandwidth).
+    Theorem 13: ``bound`` is at most k / x* + 1 / (the least bandwidth), if it has no ``prices``.
 
     Examples
     --------

@@ -15,6 +15,8 @@ from collections.abc import Collection, Sequence
 from fractions import Fraction
 from typing import Literal, get_args
 
+import numpy as np
+
 from forestcoll.errors import (
     DisconnectedError,
     InvalidTopologyError,
@@ -101,17 +103,21 @@ def uses_all_bandwidth(topology: Topology, reduction: bool, *, copying: bool = F
 
     In a reduction, whether switches send what they receive. With ``copying`` those marked
     ``multicast`` may do either.
+
+    Raises
+    ------
+    CapacityOverflowError
+        As of :attr:`forestcoll.topology.model.Topology.integer_capacities`.
     """
     if topology.shared:
         return False
-    received, sent = topology.ingress_gb_s, topology.egress_gb_s
-    if reduction:
-        received, sent = sent, received
-    return all(
-        sent[switch] <= received[switch]
-        for switch in topology.switches
-        if not (copying and topology.nodes[switch].multicast)
-    )
+    links = topology.integer_capacities
+    excess = np.zeros(len(topology.nodes), dtype=np.int64)
+    np.add.at(excess, links.tail, links.capacity)
+    np.subtract.at(excess, links.head, links.capacity)
+    switches = [v for v in topology.switches if not (copying and topology.nodes[v].multicast)]
+    sent_too_much = -excess[switches] if reduction else excess[switches]
+    return not bool((sent_too_much > 0).any())
 
 
 def _check_connected(topology: Topology, collective: str, roots: Sequence[int]) -> None:

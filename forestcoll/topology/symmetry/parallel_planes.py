@@ -130,6 +130,8 @@ def _candidates(topology: Topology) -> set[int]:
 
     Neighbours are compared by how many they are and by the sum of numbers drawn for them.
     """
+    if sum(topology.nodes[v].kind is NodeKind.SWITCH for v in topology.switches) < 2:
+        return set()
     tail, head = topology.link_ends
     drawn = np.random.default_rng(0).integers(2**40, size=len(topology.nodes))
     into, out = np.zeros((2, len(topology.nodes)), dtype=np.int64)
