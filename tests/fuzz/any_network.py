@@ -25,7 +25,7 @@ from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.verify.prices import priced_inverse_rate
 from forestcoll.topology import SharedCapacity, Topology, load_topology
 from tests.core.any_network.flow_program import optimal_rate
-from tests.core.any_network.networks import damaged_network
+from tests.core.any_network.networks import damaged_network, with_less
 from tests.fuzz.check import OnStage, Outcome
 
 __all__ = ["KINDS", "examine"]
@@ -165,14 +165,7 @@ def _certificates(topology: Topology, collective: str, demand: Mapping[str, Any]
 
 def less_is_never_faster(topology: Topology, chance: random.Random) -> None:
     """Slow one direction of a link, or tighten a shared capacity; whatever k."""
-    links, groups = list(topology.links), list(topology.shared)
-    if groups and chance.random() < 0.5:
-        at = chance.randrange(len(groups))
-        groups[at] = replace(groups[at], bandwidth_gb_s=groups[at].bandwidth_gb_s / 2)
-    else:
-        at = chance.randrange(len(links))
-        links[at] = replace(links[at], bandwidth_gb_s=links[at].bandwidth_gb_s / 3)
-    less = Topology(topology.name, topology.nodes, tuple(links), tuple(groups))
+    less = with_less(topology, chance)
     before, after = optimum(topology), optimum(less)
     assert after.inverse_rate >= before.inverse_rate, "less bandwidth raises the optimum"
     assert fixed_k(less, 1).bound >= fixed_k(topology, 1).bound, "less bandwidth helps one tree"

@@ -292,8 +292,14 @@ class CutProgram:
         capacity = np.where(column >= 0, values[np.maximum(column, 0)], fixed)
         return np.clip(capacity, 0, fixed), float(values[-1])
 
-    def exact(self) -> ExactPoint | None:
-        """Solve the equations of the last solution's basis; None if they have no solution."""
+    def exact(self, deadline: float) -> ExactPoint | None:
+        """Solve the equations of the last solution's basis; None if they have no solution.
+
+        Raises
+        ------
+        TimeLimitError
+            At the deadline, of ``time.monotonic``.
+        """
         import highspy
 
         basis, status = self._solver.getBasis(), highspy.HighsBasisStatus
@@ -309,8 +315,8 @@ class CutProgram:
             row, side = self.stated[i].row, self.stated[i].side
             rows.append({place[j]: value for j, value in row.items() if j in place})
             sides.append(side - sum(v * upper[j] for j, v in row.items() if j in at_limit))
-        found = solve_exactly(rows, sides)
-        priced = solve_exactly(transposed(rows), [-(j == self._columns) for j in basic])
+        found = solve_exactly(rows, sides, deadline)
+        priced = solve_exactly(transposed(rows), [-(j == self._columns) for j in basic], deadline)
         if found is None or priced is None:
             return None
         value = {j: Fraction(upper[j]) for j in at_limit} | dict(zip(basic, found, strict=True))

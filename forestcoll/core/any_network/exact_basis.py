@@ -11,8 +11,12 @@ Source:  Markowitz's rule. Exact linear programming by a float solver's basis is
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 from fractions import Fraction
+
+from forestcoll.errors import TimeLimitError
 
 __all__ = ["Row", "solve_exactly", "transposed"]
 
@@ -20,7 +24,9 @@ Row = dict[int, int]
 """Coefficients by column; those not named are 0."""
 
 
-def solve_exactly(rows: Sequence[Row], sides: Sequence[Fraction | int]) -> list[Fraction] | None:
+def solve_exactly(
+    rows: Sequence[Row], sides: Sequence[Fraction | int], deadline: float = math.inf
+) -> list[Fraction] | None:
     """Solve a square system.
 
     Parameters
@@ -29,6 +35,13 @@ def solve_exactly(rows: Sequence[Row], sides: Sequence[Fraction | int]) -> list[
         As many as there are columns, which are numbered from 0.
     sides : sequence of Fraction or int
         What each row must come to.
+    deadline : float
+        Of ``time.monotonic``: fractions may grow long, and rows fill in.
+
+    Raises
+    ------
+    TimeLimitError
+        At the deadline.
 
     Examples
     --------
@@ -46,6 +59,8 @@ def solve_exactly(rows: Sequence[Row], sides: Sequence[Fraction | int]) -> list[
     left = set(range(len(rows)))
     order: list[tuple[int, int]] = []
     while left:
+        if time.monotonic() > deadline:
+            raise TimeLimitError("no time is left to solve a basis in fractions")
         number = min(left, key=lambda one: (len(work[one]), one))
         if not work[number]:
             return None

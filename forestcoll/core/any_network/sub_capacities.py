@@ -188,7 +188,10 @@ def _solved(
             return _rounded(program, orbits, capacity, program.near_prices())
         if program.add_all(separation.near(capacity, rate)):
             continue
-        point = program.exact()
+        try:
+            point = program.exact(deadline)
+        except TimeLimitError:
+            point = None
         if point is None or not program.satisfies(point):
             return _rounded(program, orbits, capacity, program.near_prices())
         try:

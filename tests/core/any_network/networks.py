@@ -12,7 +12,7 @@ from forestcoll.topology import Link, SharedCapacity, Topology, TopologyBuilder
 from forestcoll.topology.validate import validate
 from tests.random_topologies import KINDS, random_topology
 
-__all__ = ["damaged_network", "fan", "four_routes", "half_duplex"]
+__all__ = ["damaged_network", "fan", "four_routes", "half_duplex", "with_less"]
 
 
 def damaged_network(seed: int, *, groups: bool) -> tuple[Topology, tuple[int, ...]] | None:
@@ -48,6 +48,18 @@ def _shared(name: str, links: list[Link], chance: random.Random) -> SharedCapaci
     total = sum((link.bandwidth_gb_s for link in held), start=Fraction(0))
     limit = total * Fraction(chance.randint(1, 6), chance.randint(4, 8))
     return SharedCapacity(name, tuple((link.tail, link.head) for link in held), limit)
+
+
+def with_less(network: Topology, chance: random.Random) -> Topology:
+    """Slow one direction of a link, or tighten a shared capacity."""
+    links, shared = list(network.links), list(network.shared)
+    if shared and chance.random() < 0.5:
+        at = chance.randrange(len(shared))
+        shared[at] = replace(shared[at], bandwidth_gb_s=shared[at].bandwidth_gb_s / 2)
+    else:
+        at = chance.randrange(len(links))
+        links[at] = replace(links[at], bandwidth_gb_s=links[at].bandwidth_gb_s / 3)
+    return Topology(network.name, network.nodes, tuple(links), tuple(shared))
 
 
 def fan() -> Topology:

@@ -84,7 +84,7 @@ def test_the_basis_is_solved_in_fractions():
     for name in ("g0", "g1", "g2", "g3"):
         program.add(all_but(network, name))
     _, rate = program.solve(soon())
-    point = program.exact()
+    point = program.exact(soon())
     assert point is not None
     assert program.satisfies(point)
     assert point.rate == Fraction(32, 3)
@@ -101,7 +101,7 @@ def test_a_point_that_breaks_a_limit_or_row_is_told():
     program = program_of(network)
     program.add(all_but(network, "g0"))
     program.solve(soon())
-    point = program.exact()
+    point = program.exact(soon())
     assert point is not None
     assert program.satisfies(point)
     for wrong in (

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import time
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from forestcoll.core.any_network.exact_basis import solve_exactly, transposed
+from forestcoll.errors import TimeLimitError
 
 
 def test_two_equations_by_hand():
@@ -43,6 +45,11 @@ def test_random_systems_satisfy_their_equations(seed: int):
     assert found is not None
     for row, side in zip(rows, sides, strict=True):
         assert sum(value * found[j] for j, value in row.items()) == side
+
+
+def test_a_deadline_that_has_passed_stops_it():
+    with pytest.raises(TimeLimitError):
+        solve_exactly([{0: 2}], [1], time.monotonic() - 1)
 
 
 def test_columns_become_rows():

@@ -16,9 +16,15 @@ from forestcoll.core.optimality import rate_bound
 from forestcoll.errors import TimeLimitError
 from forestcoll.problem.optimum import Optimum
 from forestcoll.schedule.verify.prices import priced_inverse_rate
-from forestcoll.topology import Topology, load_topology
+from forestcoll.topology import load_topology
 from tests.core.any_network.flow_program import optimal_rate
-from tests.core.any_network.networks import damaged_network, fan, four_routes, half_duplex
+from tests.core.any_network.networks import (
+    damaged_network,
+    fan,
+    four_routes,
+    half_duplex,
+    with_less,
+)
 
 A100 = "dgx_a100:boxes=4"
 
@@ -104,25 +110,13 @@ def test_taking_bandwidth_away_never_raises_it(seed: int):
         return
     network, weights = made
     chance = random.Random(seed)
-    less = _less(network, chance)
+    less = with_less(network, chance)
     before, after = (optimum(one, weights=weights) for one in (network, less))
     assert after.inverse_rate >= before.inverse_rate
     for k in (1, 2):
         poor, rich = (fixed_k(one, k, weights=weights) for one in (less, network))
         assert poor.bound >= rich.bound
         assert poor.congestion >= rich.bound
-
-
-def _less(network: Topology, chance: random.Random) -> Topology:
-    """Slow a link, or tighten a shared capacity."""
-    links, shared = list(network.links), list(network.shared)
-    if shared and chance.random() < 0.5:
-        at = chance.randrange(len(shared))
-        shared[at] = replace(shared[at], bandwidth_gb_s=shared[at].bandwidth_gb_s / 2)
-    else:
-        at = chance.randrange(len(links))
-        links[at] = replace(links[at], bandwidth_gb_s=links[at].bandwidth_gb_s / 3)
-    return Topology(network.name, network.nodes, tuple(links), tuple(shared))
 
 
 def test_without_time_both_sides_are_told_and_neither_is_the_optimum():
