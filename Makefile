@@ -13,7 +13,7 @@ NATIVE := $(shell find forestcoll/native -name '*.cpp' -o -name '*.hpp')
 BUILD := CMakeLists.txt pyproject.toml $(NATIVE)
 
 help:
-	@echo "make demo    set up, then generate schedules for A100, H100 and MI250 clusters and draw them"
+	@echo "make demo    set up, then generate schedules for A100, H100 and MI250 clusters; figures in recomputed/"
 	@echo "make test    set up, then lint, type-check and test everything"
 	@echo "make test-web  set up, get a browser, then test the page of results in it"
 	@echo "make bench   set up, then measure the core and the paper's algorithms beside it (minutes)"
@@ -56,7 +56,7 @@ setup:
 	@$(MAKE) --silent $(if $(findstring jobserver,$(MAKEFLAGS)),,--jobs 2) $(VENV)/ready
 
 demo: setup
-	$(BIN)/forestcoll run experiments/quickstart.yaml --fresh
+	$(BIN)/forestcoll run experiments/quickstart.yaml --fresh --results recomputed
 
 # All side by side, so that no core waits for the C++ tests; of the Python tests one sees the progress.
 test: setup
