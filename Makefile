@@ -7,8 +7,11 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
+# The ordinary installation with every extra but the browser of test-web.
 DEPENDENCIES := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-  print(*project["dependencies"], *project["optional-dependencies"]["dev"], sep="\n")
+  extras = project["optional-dependencies"]; \
+  print(*project["dependencies"], *(one for name in extras if name not in ("all", "web") \
+  for one in extras[name]), sep="\n")
 NATIVE := $(shell find forestcoll/native -name '*.cpp' -o -name '*.hpp')
 BUILD := CMakeLists.txt pyproject.toml $(NATIVE)
 

@@ -15,7 +15,8 @@ from experiments.results.grid import Format, show_table
 from experiments.results.rows import Row, RowFile, Status, latest, read_rows
 from experiments.run.executors import Executor
 from experiments.run.plan import Plan
-from forestcoll.errors import ForestCollError, InvalidExperimentError
+from forestcoll.errors import InvalidExperimentError
+from forestcoll.extras import missing
 from forestcoll.problem.limits import MOST_THREADS
 
 __all__ = ["run"]
@@ -110,10 +111,7 @@ def _executor(executor: _Where, scheduler: str | None, jobs: int) -> Executor:
     try:
         from experiments.run.executors.cluster import DaskExecutor
     except ModuleNotFoundError as error:
-        raise ForestCollError(
-            f"--executor dask needs the package {error.name!r}; "
-            f"install it with: pip install 'forestcoll[dask]'"
-        ) from error
+        raise missing(error, "--executor dask") or error from None
     return DaskExecutor(scheduler)
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "InvalidParameterError",
     "InvalidScheduleError",
     "InvalidTopologyError",
+    "MissingPackageError",
     "RuntimeLimitError",
     "SolverError",
     "TimeLimitError",
@@ -43,6 +44,10 @@ class DisconnectedError(InvalidTopologyError):
 
 class UnbalancedError(InvalidTopologyError):
     """A switch sends more than it can receive (or receives more than it can send)."""
+
+
+class MissingPackageError(ForestCollError):
+    """A package is not installed that one of the extras brings."""
 
 
 class CapacityOverflowError(ForestCollError):

@@ -13,6 +13,7 @@ from baselines.interface.parameters import as_taken, complaint
 from baselines.interface.search import Report
 from baselines.interface.supported import check_supported
 from forestcoll.errors import InvalidParameterError
+from forestcoll.extras import missing
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
@@ -73,9 +74,18 @@ class Method:
     libraries: tuple[str, ...] = ()
 
     def load_libraries(self) -> None:
-        """Load now what would be loaded when it is first needed."""
-        for module in self.libraries:
-            importlib.import_module(module)
+        """Load now what would be loaded when it is first needed.
+
+        Raises
+        ------
+        MissingPackageError
+            If an extra brings one of them, and is not installed.
+        """
+        try:
+            for module in self.libraries:
+                importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            raise missing(error, self.name) or error from None
 
     @property
     def parameters(self) -> tuple[str, ...]:

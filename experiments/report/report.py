@@ -7,7 +7,8 @@ from pathlib import Path
 
 from experiments.report.sources import Source
 from forestcoll.atomic_write import write_whole
-from forestcoll.errors import ExportError, ForestCollError
+from forestcoll.errors import ExportError
+from forestcoll.extras import missing
 
 __all__ = ["check_ending", "write_report"]
 
@@ -70,8 +71,5 @@ def _plotly() -> str:
     try:
         from plotly.offline import get_plotlyjs
     except ModuleNotFoundError as error:
-        raise ForestCollError(
-            "results html needs the package 'plotly'; "
-            "install it with: pip install 'forestcoll[report]'"
-        ) from error
+        raise missing(error, "results html") or error from None
     return str(get_plotlyjs())

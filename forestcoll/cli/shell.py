@@ -18,6 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from forestcoll.cli.summaries import summary
 from forestcoll.errors import ForestCollError
+from forestcoll.extras import missing
 
 __all__ = ["CORE", "EPILOG", "Commands"]
 
@@ -100,6 +101,11 @@ class Commands(TyperGroup):
             raise _failed(str(error), error.exit_code) from None
         except KeyboardInterrupt:
             raise _failed("interrupted", 130) from None
+        except ModuleNotFoundError as error:
+            command = getattr(ctx, "invoked_subcommand", None) or "this command"
+            if (known := missing(error, command)) is None:
+                raise
+            raise _failed(str(known), known.exit_code) from None
         except MemoryError:
             raise _failed(
                 "out of memory; it takes a smaller network or a larger machine", 3
