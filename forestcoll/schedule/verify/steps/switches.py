@@ -155,7 +155,7 @@ def _free(rows: Rows, given: _Given, send: int, fed: list[int]) -> tuple[_Uses, 
     used, parts = _Uses(), _whole(rows, send)
     for other in sorted(fed, key=lambda other: -int(rows.start[other])):
         taken, parts = _split(parts, given.left[other])
-        used += [(other, taken)] if taken else []
+        used.append((other, taken))
     return used, parts
 
 
