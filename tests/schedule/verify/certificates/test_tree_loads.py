@@ -76,9 +76,24 @@ def test_trees_that_exist_are_found_either_way_round() -> None:
     check_trees_exist(loads({"a": 1, "b": 1}, {"aw": 1, "wb": 1, "bw": 1, "wa": 1}, "w"))
 
 
+def test_a_flow_is_led_another_way_where_that_helps() -> None:
+    """The tree of s reaches t by u at first, which is the only way of the tree of q: it must give
+    way and go by v.
+    """
+    ways = dict.fromkeys(("su", "qu", "sv", "tv", "ut", "vt", "ts", "tq"), 1)
+    check_trees_exist(loads({"t": 0, "s": 1, "q": 1, "u": 0, "v": 0}, ways))
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
+        (  # as above, but both trees of q need the one place from u to t: one finds none
+            loads(
+                {"t": 0, "s": 1, "q": 2, "u": 0, "v": 0},
+                {"su": 1, "qu": 2, "sv": 2, "tv": 1, "ut": 1, "vt": 2, "ts": 2, "tq": 1},
+            ),
+            "only 2 of 3 trees can flow over the loads .* and t",
+        ),
         (loads({"a": 1, "b": 1}, {"ab": 1, "ba": 2}), "a receives 2 trees; 1 are rooted elsewhere"),
         (loads({"a": 1, "b": 1}, {"ab": 1}, reduction=True), "b sends 0 trees; 1 are rooted"),
         (loads({"a": 1, "b": 0}, {"aw": 2, "wb": 1}, "w"), "w only forwards, but receives 2 trees"),
