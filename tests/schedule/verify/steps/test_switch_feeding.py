@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -232,3 +233,31 @@ def test_a_transfer_that_waits_keeps_nothing_that_it_was_given() -> None:
     twice = broadcast(net, [*rows, Send(0, 0, 3, 2, first=0, amount=1)], units=2)
     check(marked(twice, multicast=True), True)
     check(twice, False)
+
+
+def summed_up_at_a(*last: Send) -> StepSchedule:
+    """A reduce to GPU 0 in one step: GPU 1 by p to q, which has two ways on, GPU 2 by itself."""
+    ways = [(1, 3), (3, 4), (4, 0), (4, 5), (5, 0), (2, 0)]
+    rows = [Send(0, 0, *way, True, 0, 2) for way in ((1, 3), (3, 4), (2, 0))]
+    rows += [Send(0, 0, 4, 0, True, 0, 1), *last]
+    made = broadcast(relays(*ways), rows, units=2)
+    return replace(made, collective="reduce")
+
+
+def test_a_sum_leaves_a_switch_once() -> None:
+    """Unit 0 goes from q to GPU 0 itself, unit 1 by r. Where r gets unit 0 too, it is a sum of
+    nothing, though q looked at both ways and had to wait for r.
+    """
+    by_r = [Send(0, 0, 4, 5, True, 1, 1), Send(0, 0, 5, 0, True, 1, 1)]
+    verify(summed_up_at_a(*by_r))
+    twice = [Send(0, 0, 4, 5, True, 0, 2), Send(0, 0, 5, 0, True, 0, 2)]
+    with pytest.raises(VerificationError, match="nothing has come in for it to add up"):
+        verify(summed_up_at_a(*twice))
+
+
+def test_a_sum_that_goes_on_to_where_it_ends_is_told_from_one_that_stays() -> None:
+    """Unit 1 goes on to r, which loses it; or q itself keeps it."""
+    with pytest.raises(VerificationError, match="what it is sent on with gets nowhere"):
+        verify(summed_up_at_a(Send(0, 0, 4, 5, True, 1, 1)))
+    with pytest.raises(VerificationError, match="q does not send it on at once"):
+        verify(summed_up_at_a())
