@@ -56,16 +56,15 @@ def check(made: StepSchedule, right: bool, *, back: bool = True) -> None:
     The same of the reduce that runs ``back`` in time: not where there are copies to spare, as every
     part of a sum is needed, nor where times of leaving are not those of the latencies.
     """
-    with nullcontext() if right else pytest.raises(VerificationError, match="does not have the"):
-        verify(made)
+    _refused(made, None if right else "does not have the chunk then")
     if back:
-        made = time_reversed(made, made.topology.reversed())
-        with (
-            nullcontext()
-            if right
-            else pytest.raises(VerificationError, match="not send it on|gets nowhere")
-        ):
-            verify(made)
+        backwards = time_reversed(made, made.topology.reversed())
+        _refused(backwards, None if right else r"not send it on|gets nowhere")
+
+
+def _refused(made: StepSchedule, message: str | None) -> None:
+    with pytest.raises(VerificationError, match=message) if message else nullcontext():
+        verify(made)
 
 
 # --- by the clock --------------------------------------------------------------------------------
