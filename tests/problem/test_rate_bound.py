@@ -38,8 +38,10 @@ def test_a_single_cut_is_its_own_bound():
     """24 shards must leave the rest for a box of four, at 200 GB/s."""
     network = load_topology("dgx_a100:boxes=4")
     nodes = [v for v, node in enumerate(network.nodes) if node.box != 0]
-    bound = RateBound.of_cut(network, nodes, (1,) * 32, False)
+    bound = RateBound.of_cut(network, reversed(nodes), (1,) * 32, False)
     assert bound.is_single_cut
+    assert bound.cuts[0].nodes == tuple(sorted(nodes))
+    assert bound.covered == 24
     assert bound.inverse_rate == Cut(network, nodes).inverse_rate == Fraction(24, 200)
     assert bound.algbw_gb_s == Fraction(800, 3)
     assert bound.in_words() == [Cut(network, nodes).in_words()]
@@ -56,6 +58,17 @@ def test_the_price_of_a_switch_moves_that_of_links():
     assert bound.covered == 1
     assert bound.inverse_rate == 3
     assert not bound.is_single_cut
+
+
+def test_a_link_out_of_several_cuts_has_all_their_prices():
+    """From r to s: out of {r}, of {r, a} and of {r, b}. 1/6 + 1/3 + 1/2 = 1 for 1 GB/s."""
+    network = fan()
+    cuts = tuple(
+        PricedCut(nodes, Fraction(n, 6)) for n, nodes in enumerate([(0,), (0, 2), (0, 3)], 1)
+    )
+    bound = RateBound(network, cuts, (), (), (1, 0, 0, 0))
+    assert bound.link_prices()[network.links.index(network.link_between[0, 1])] == 1
+    assert bound.inverse_rate == 1
 
 
 def test_too_low_a_price_proves_less_and_too_high_no_more():
@@ -106,6 +119,15 @@ def test_words_name_all_that_has_a_price():
     cuts = (PricedCut(all_but(network, "a"), THIRD),)
     turned = RateBound(network, cuts, (SwitchPrice(1, THIRD),), (), (1, 0, 0, 0), reduction=True)
     assert turned.in_words()[-1] == "switch s: of 3 GB/s in, only 1 GB/s can leave"
+
+
+def test_switches_of_high_prices_are_named_first():
+    """T costs more than s, which comes first in the network."""
+    network = fan()
+    larger = replace(network, nodes=(*network.nodes, replace(network.nodes[1], name="t")))
+    prices = (SwitchPrice(1, THIRD), SwitchPrice(5, Fraction(1)))
+    lines = replace(of_the_fan(), topology=larger, switches=prices).in_words()
+    assert [line.partition(":")[0] for line in lines[-2:]] == ["switch t", "switch s"]
 
 
 def test_the_widest_cut_has_the_highest_price():
