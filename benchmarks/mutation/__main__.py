@@ -3,11 +3,13 @@
     python -m benchmarks.mutation python problem --most 60 --seed 1 --out FILE
     python -m benchmarks.mutation native --most 80 --out FILE
     python -m benchmarks.mutation survivors FILE
+    python -m benchmarks.mutation merge FILE FILE --out FILE
     python -m benchmarks.mutation table
 
 ``python`` mutates the modules of an area (verify, problem, core, what_if, bounds, expected) and
 runs the area's tests on each mutant; ``native`` mutates the C++ stages, which takes seconds each;
-``survivors`` lists the mutants that no test killed; ``table`` writes README.md from stored files.
+``survivors`` lists the mutants that no test killed; ``merge`` joins files of results; ``table``
+writes README.md from stored files.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from pathlib import Path
 from benchmarks.mutation.areas import AREAS, ROOT, Area
 from benchmarks.mutation.mutants import Mutants, sampled
 from benchmarks.mutation.session import Plan, Result
-from benchmarks.mutation.stored import Run, Tried, load_reasons, load_run, save_run
+from benchmarks.mutation.stored import Run, Tried, load_reasons, load_run, merged, save_run
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -62,6 +64,10 @@ def _parser() -> argparse.ArgumentParser:
     survivors = commands.add_parser("survivors", help="list what no test killed")
     survivors.add_argument("file", type=Path)
     survivors.set_defaults(work=_survivors)
+    merge = commands.add_parser("merge", help="join files of results, the last of them wins")
+    merge.add_argument("files", type=Path, nargs="+")
+    merge.add_argument("--out", type=Path, required=True)
+    merge.set_defaults(work=_merge)
     table = commands.add_parser("table", help="write the tables of README.md")
     table.set_defaults(work=_table)
     return parser
@@ -157,6 +163,10 @@ def _table(given: argparse.Namespace) -> None:
     from benchmarks.mutation.table import write_tables
 
     write_tables()
+
+
+def _merge(given: argparse.Namespace) -> None:
+    save_run(given.out, merged([load_run(path) for path in given.files]))
 
 
 def _survivors(given: argparse.Namespace) -> None:

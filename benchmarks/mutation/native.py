@@ -4,7 +4,7 @@ Problem: which mutants of the native stages do the tests kill?
 Input:   the sources, how many mutants of a file to sample, a folder for the copy and its build.
 Output:  a result for each mutant that compiles; others are replaced by the next of the sample.
 Cost:    one file is compiled and all is linked again for each mutant, then the native tests run
-         (a second), then those of ``tests/core`` on what is left (a minute).
+         (a second), then, on what is left, the Python tests of the stage (some seconds).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from benchmarks.mutation.native_mutants import NativeMutant, mutants_of_text
 from benchmarks.mutation.restart import first_failed
 from benchmarks.mutation.stored import Tried
 
-__all__ = ["STAGES", "NativeRun", "stage_sources"]
+__all__ = ["STAGES", "NativeRun", "python_tests", "stage_sources"]
 
 STAGES = (
     "common",
@@ -38,7 +38,14 @@ STAGES = (
 )
 """Folders of the stages of a schedule, and of what they share."""
 
-PYTHON_TESTS = ("tests/core", "tests/across/test_trimming.py")
+_CORE = "tests/core/test_{}.py"
+PYTHON_TESTS = {
+    "common": (_CORE.format("optimality"), _CORE.format("pipeline")),
+    "tight_sets": (_CORE.format("tight_sets"), "tests/across/test_trimming.py"),
+    "tree_packing": (_CORE.format("tree_packing"), _CORE.format("pipeline")),
+}
+"""Of stages whose Python tests are not those of the module of that name alone."""
+
 SECONDS, MEMORY_BYTES = 900, 8 << 30
 
 
@@ -47,6 +54,12 @@ def stage_sources() -> list[Path]:
     base = ROOT / "forestcoll" / "native" / "src"
     found = (path for stage in STAGES for path in sorted((base / stage).glob("*.cpp")))
     return [path.relative_to(ROOT) for path in found]
+
+
+def python_tests(source: Path) -> tuple[str, ...]:
+    """Return the Python tests of the stage that a C++ file belongs to."""
+    stage = source.parent.name
+    return PYTHON_TESTS.get(stage, (_CORE.format(stage),))
 
 
 class NativeRun:
@@ -121,7 +134,7 @@ class NativeRun:
             if not self._builds():
                 self._say(f"does not compile: {path}:{mutant.line} {mutant.name}")
                 return None
-            status, by = self._tested()
+            status, by = self._tested(path)
         finally:
             place.write_text(text, encoding="utf-8")
         self._say(f"{status}: {path}:{mutant.line} {mutant.name} ({by})")
@@ -131,14 +144,15 @@ class NativeRun:
         done = self._run("cmake", "--build", str(self._build), "--target", "native_tests", "_core")
         return done.returncode == 0
 
-    def _tested(self) -> tuple[str, str]:
+    def _tested(self, path: Path) -> tuple[str, str]:
         if failed := self._failed_natively():
             return "killed", failed
         if not self._with_python:
             return "survived", ""
+        tests = python_tests(path)
         core = next(self._build.glob("_core*.so"))
         command = ["-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider"]
-        command += ["-p", "benchmarks.mutation.native_module", *PYTHON_TESTS]
+        command += ["-p", "benchmarks.mutation.native_module", *tests]
         environment = {**os.environ, "FORESTCOLL_MUTATED_CORE": str(core)}
         try:
             done = subprocess.run(

@@ -7,8 +7,8 @@ of mutants that no test can notice, with why.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Tried",
     "load_reasons",
     "load_run",
+    "merged",
     "save_run",
 ]
 
@@ -100,6 +101,21 @@ class Score:
             sum(one.equivalent for one in listed),
             sum(one.killed for one in listed),
         )
+
+
+def merged(runs: Sequence[Run]) -> Run:
+    """Join runs of one area; of a mutant tried twice, what the later run says.
+
+    Raises
+    ------
+    ValueError
+        If they are of several areas.
+    """
+    if len({run.area for run in runs}) != 1:
+        raise ValueError(f"runs of {', '.join(run.area for run in runs)}: they must be of one area")
+    made = {name: count for run in runs for name, count in run.made.items()}
+    tried = {(one.module, one.name): one for run in runs for one in run.tried}
+    return replace(runs[0], made=made, tried=tuple(tried.values()))
 
 
 def save_run(path: Path, run: Run) -> None:

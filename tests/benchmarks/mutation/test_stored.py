@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.mutation.stored import Run, Score, Tried, load_reasons, load_run, save_run
+import pytest
+
+from benchmarks.mutation.stored import Run, Score, Tried, load_reasons, load_run, merged, save_run
 
 ROWS = (
     Tried("a.py", "f: 1 -> 2 #0", "constant", 3, "killed", "test_a.py::test_f"),
@@ -35,6 +37,18 @@ def test_scores_leave_out_equivalent_survivors() -> None:
 
 def test_survivors_are_those_without_a_reason() -> None:
     assert [one.name for one in RUN.survivors(REASONS)] == ["f: 4 -> 5 #0", "g: 1 -> 2 #0"]
+
+
+def test_of_two_runs_the_later_one_counts() -> None:
+    """A survivor killed since, and a mutant of a module that the first run did not have."""
+    killed = Tried("b.py", "g: 1 -> 2 #0", "constant", 3, "killed", "test_b.py::test_g")
+    other = Tried("c.py", "h: 1 -> 2 #0", "constant", 1, "survived")
+    later = Run("toy", 2, 9, {"b.py": 1, "c.py": 5}, (killed, other))
+    both = merged([RUN, later])
+    assert both.made == {"a.py": 9, "b.py": 1, "c.py": 5}
+    assert both.tried == (*ROWS[:-1], killed, other)
+    with pytest.raises(ValueError, match="one area"):
+        merged([RUN, Run("other", 1, 1, {}, ())])
 
 
 def test_every_reason_says_something() -> None:
