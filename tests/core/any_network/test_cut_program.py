@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from forestcoll.core.any_network.cut_program import CutProgram, ExactPoint, Limits
-from forestcoll.errors import InfeasibleError, TimeLimitError
+from forestcoll.errors import InfeasibleError, SolverError, TimeLimitError
 from forestcoll.topology import Topology, load_topology
 from forestcoll.topology.symmetry.automorphism import Orbits, find_orbits, no_symmetry
 from tests.core.any_network.networks import fan, half_duplex
@@ -133,3 +133,9 @@ def test_a_deadline_that_has_passed_stops_it():
     program.add(all_but(fan(), "a"))
     with pytest.raises(TimeLimitError):
         program.solve(time.monotonic() - 1)
+
+
+def test_without_a_set_every_rate_is_possible():
+    """The solver says so, and it is an error of one line."""
+    with pytest.raises(SolverError, match="stopped the program of sub-capacities with status"):
+        program_of(fan()).solve(soon())

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from forestcoll.core.any_network.cut_program import ExactPoint, Limits
+from forestcoll.core.any_network.cut_program import CutProgram, ExactPoint, Limits
 from forestcoll.core.any_network.sub_capacities import (
     Roles,
     Separation,
@@ -94,6 +94,28 @@ def test_without_time_it_is_bounded_from_both_sides():
     by_ends = dict(zip(half_duplex().link_between, found.capacity, strict=True))
     for group in half_duplex().shared:
         assert sum(by_ends[ends] for ends in group.links) <= group.bandwidth_gb_s
+
+
+def test_too_many_images_of_a_cut_leave_symmetry_aside_without_time(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """As above, where the images are those of the first cut alone: 3 x <= 64."""
+    monkeypatch.setattr("forestcoll.core.any_network.sub_capacities._MOST_NODES", 5)
+    found = found_for(half_duplex(), (1,) * 4, seconds=0)
+    assert (found.rate, found.bound) == (Fraction(32, 3), Fraction(64, 3))
+
+
+def test_a_basis_that_breaks_limits_is_not_believed(monkeypatch: pytest.MonkeyPatch):
+    """Twice the capacities would have twice the rate, 64/3, which 3 x <= 64 does not forbid."""
+
+    def doubled(program: CutProgram, deadline: float) -> ExactPoint | None:
+        point = exact(program, deadline)
+        assert point is not None
+        return ExactPoint([2 * one for one in point.capacity], 2 * point.rate, point.prices)
+
+    exact = CutProgram.exact
+    monkeypatch.setattr(CutProgram, "exact", doubled)
+    assert found_for(half_duplex(), (1,) * 4).rate <= Fraction(32, 3)
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -6,14 +6,16 @@ import itertools
 import time
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
-from forestcoll.core.any_network.cut_program import Limits
+from forestcoll.core.any_network.cut_program import CutProgram, Limits
 from forestcoll.core.any_network.sub_capacities import Roles
 from forestcoll.core.any_network.whole_capacities import whole_capacities
 from forestcoll.core.problem import Problem
 from forestcoll.core.violation import violated_cut
-from forestcoll.topology import Topology
+from forestcoll.errors import SolverError
+from forestcoll.topology import Topology, TopologyBuilder
 from tests.core.any_network.networks import damaged_network, fan, four_routes, half_duplex
 
 
@@ -65,6 +67,50 @@ def test_no_time_finds_nothing():
     limits = Limits((64,) * 8, (64,) * 4)
     roles = Roles.of(half_duplex(), [1] * 4)
     assert whole_capacities(half_duplex(), limits, roles, time.monotonic() - 1) is None
+
+
+def two_pairs() -> Topology:
+    """Pairs a, b and c, d with links both ways inside; a -> d and back c -> a between them. The
+    way there shares 1 GB/s with b -> a, and 1 GB/s with c -> a.
+    """
+    builder = TopologyBuilder()
+    a, b, c, d = (builder.gpu(name) for name in "abcd")
+    builder.link(a, b, 1)
+    builder.link(c, d, 1)
+    builder.arc(a, d, 1)
+    builder.arc(c, a, 1)
+    builder.share("one", [f"{a} -> {d}", f"{b} -> {a}"], 1)
+    builder.share("other", [f"{a} -> {d}", f"{c} -> {a}"], 1)
+    return builder.build("two pairs")
+
+
+def test_sets_of_several_gpus_are_found_as_they_are_missed():
+    """Each GPU alone is reached from its pair. Without a -> d the two others fill both limits, but
+    the tree of a must get from its pair to the other.
+    """
+    limits = Limits((1,) * 6, (1, 1))
+    found = found_for(two_pairs(), limits, [1, 0, 0, 0])
+    assert found is not None
+    assert is_right(two_pairs(), limits, [1, 0, 0, 0], found)
+    assert dict(zip(two_pairs().link_between, found.tolist(), strict=True))[0, 3] == 1
+
+
+def test_where_the_solver_fails_whole_numbers_are_asked_for(monkeypatch: pytest.MonkeyPatch):
+    """The program in fractions gives up; the one in whole numbers does not."""
+    asked: list[CutProgram] = []
+
+    def once(program: CutProgram, deadline: float) -> tuple[npt.NDArray[np.float64], float]:
+        asked.append(program)
+        if len(asked) == 1:
+            raise SolverError("HiGHS stopped")
+        return solve(program, deadline)
+
+    solve = CutProgram.solve
+    monkeypatch.setattr(CutProgram, "solve", once)
+    limits = Limits((1,) * 6, (1, 1))
+    found = found_for(two_pairs(), limits, [1, 0, 0, 0])
+    assert found is not None
+    assert is_right(two_pairs(), limits, [1, 0, 0, 0], found)
 
 
 @pytest.mark.parametrize("seed", range(30))
