@@ -121,7 +121,7 @@ def partition_bound(
 def families_of(forest: FactoredForest) -> Iterator[Parts]:
     """Yield the partitions that nested sets make: those at each level, GPUs outside them alone."""
     sets = forest.sets
-    yield from (parts for depth in range(1, _depth(sets)) if len(parts := _level(sets, depth)) > 1)
+    yield from (_level(sets, depth) for depth in range(1, _depth(sets)))
 
 
 def _depth(sets: Sets) -> int:

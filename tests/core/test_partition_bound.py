@@ -175,40 +175,42 @@ def test_boxes_are_parts_if_every_gpu_is_in_one_and_there_are_several() -> None:
 
 
 @pytest.mark.parametrize("into", [True, False])
-def test_a_cut_counts_one_direction_only(into: bool) -> None:
-    """GPU a with 1 GB/s in and 9 out, or the other way: all must pass the 1 in either case.
+@pytest.mark.parametrize("slow", [0, 3])
+def test_a_cut_counts_one_direction_only(into: bool, slow: int) -> None:
+    """A GPU with 1 GB/s in and 9 out, or the other way: all must pass the 1 in either case.
 
-    Single GPUs prove 20 + 2 x 27 over 4 x 3 / 2 and more; the cut around a proves 1.
+    Single GPUs prove 20 + 2 x 27 over 4 x 3 / 2 and more; the cut around it proves 1.
     """
     builder = TopologyBuilder()
     gpus = [builder.gpu(name) for name in "abcd"]
     switch = builder.switch("w")
     narrow, wide = (1, 9) if into else (9, 1)
-    builder.arc(switch, gpus[0], narrow)
-    builder.arc(gpus[0], switch, wide)
-    for gpu in gpus[1:]:
-        builder.link(gpu, switch, 9)
+    builder.arc(switch, gpus[slow], narrow)
+    builder.arc(gpus[slow], switch, wide)
+    for gpu in gpus:
+        if gpu != gpus[slow]:
+            builder.link(gpu, switch, 9)
     bound = best_known_bound(builder.build("uneven star"))
     assert bound is not None
     assert bound.algbw_gb_s == 1
     gather, reduce = bound.sets
-    assert (gather.nodes == (0,)) == into
+    assert (gather.nodes == (slow,)) == into
     assert (gather.gather, gather.reduce, reduce.gather, reduce.reduce) == (1, 0, 0, 1)
 
 
 def test_levels_of_nested_sets_are_partitions() -> None:
     """Boxes of two leaves of two GPUs each: at depth 1 the boxes, at depth 2 the leaves.
 
-    GPU 8 is in no box: it is alone at each level.
+    GPUs 8 and 9 are in no box: each is alone at each level.
     """
     sets = Sets(
-        set_of=np.array([0, 0, 1, 1, 2, 2, 3, 3, 6]),
+        set_of=np.array([0, 0, 1, 1, 2, 2, 3, 3, 6, 6]),
         parent=np.array([4, 4, 5, 5, 6, 6, -1]),
         shape=np.zeros(7),
     )
     assert allreduce_partition._depth(sets) == 3
-    assert allreduce_partition._level(sets, 1) == [[0, 1, 2, 3], [4, 5, 6, 7], [8]]
-    assert allreduce_partition._level(sets, 2) == [[0, 1], [2, 3], [4, 5], [6, 7], [8]]
+    assert allreduce_partition._level(sets, 1) == [[0, 1, 2, 3], [4, 5, 6, 7], [8], [9]]
+    assert allreduce_partition._level(sets, 2) == [[0, 1], [2, 3], [4, 5], [6, 7], [8], [9]]
 
 
 def test_switches_of_two_levels_inside_a_box_close_it() -> None:
