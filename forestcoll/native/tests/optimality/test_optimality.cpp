@@ -1,5 +1,6 @@
 // The optimum equals the worst of all cuts (Theorem 1), for any roots and targets.
 #include <numeric>
+#include <string>
 
 #include "forestcoll/common/errors.hpp"
 #include "forestcoll/optimality/optimality.hpp"
@@ -53,10 +54,22 @@ void bottleneck_with_weights_and_a_single_root_too() {
   }
 }
 
+void names_the_node_that_receives_nothing() {
+  std::string said;
+  try {
+    find_bottleneck({3, {{0, 1, 1}, {1, 0, 1}, {2, 0, 1}}}, equal_demand(3, 0, 1));
+  } catch (const Disconnected& error) {
+    said = error.what();
+  }
+  CHECK(said == "node 2 receives nothing");
+}
+
 void refuses_what_it_cannot_do() {
   const Demand two = equal_demand(2, 0, 1);
   CHECK_THROWS(Disconnected, find_bottleneck({2, {{0, 1, 1}}}, two));
-  CHECK_THROWS(InvalidInput, find_bottleneck({2, {{0, 2, 1}}}, two));
+  for (const Arc& arc : {Arc{0, 2, 1}, Arc{2, 0, 1}, Arc{0, -1, 1}, Arc{-1, 0, 1}, Arc{0, 0, 1}}) {
+    CHECK_THROWS(InvalidInput, find_bottleneck({2, {{0, 1, 1}, {1, 0, 1}, arc}}, two));
+  }
   CHECK_THROWS(InvalidInput, find_bottleneck({2, {{0, 1, -1}, {1, 0, 1}}}, two));
   const Amount huge = Amount{1} << 61;
   CHECK_THROWS(CapacityOverflow, find_bottleneck({2, {{0, 1, huge}, {1, 0, huge}}}, two));
@@ -67,6 +80,7 @@ void refuses_what_it_cannot_do() {
 int main() {
   bottleneck_equals_the_worst_of_all_cuts();
   bottleneck_with_weights_and_a_single_root_too();
+  names_the_node_that_receives_nothing();
   refuses_what_it_cannot_do();
   return check::report();
 }

@@ -67,10 +67,20 @@ void loops_through_a_switch_are_cut_short() {
   CHECK((nodes_of(routes, 0) == std::vector<NodeId>{0, 2, 1}));
 }
 
+void equal_paths_of_a_link_are_one() {
+  // As above, and a unit that goes 0 -> 2 -> 1 at once: cut short, the other takes the same path.
+  const Graph graph{4, {{0, 2, 2}, {2, 3, 1}, {3, 2, 1}, {2, 1, 2}}};
+  const auto routes = recover_paths(graph, {{2, 0, 3, 1}, {3, 0, 2, 1}, {2, 0, 1, 2}}, {{0, 1, 2}});
+  CHECK((routes.multiplicity == std::vector<Amount>{2}));
+  CHECK((routes.first_path == std::vector<std::int64_t>{0, 1}));
+  CHECK((routes.hop == std::vector<NodeId>{0, 2, 1}));
+}
+
 }  // namespace
 
 int main() {
   full_load_fits_the_physical_links();
   loops_through_a_switch_are_cut_short();
+  equal_paths_of_a_link_are_one();
   return check::report();
 }
