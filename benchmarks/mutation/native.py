@@ -24,7 +24,7 @@ from benchmarks.mutation.native_mutants import NativeMutant, mutants_of_text
 from benchmarks.mutation.restart import first_failed
 from benchmarks.mutation.stored import Tried
 
-__all__ = ["STAGES", "NativeRun", "python_tests", "stage_sources"]
+__all__ = ["STAGES", "NativeRun", "copy_changed", "python_tests", "stage_sources"]
 
 STAGES = (
     "common",
@@ -62,6 +62,16 @@ def python_tests(source: Path) -> tuple[str, ...]:
     return PYTHON_TESTS.get(stage, (_CORE.format(stage),))
 
 
+def copy_changed(source: Path, target: Path) -> None:
+    """Copy files of other contents, with the time of now: a build compares times."""
+
+    def copy(one: str, other: str) -> None:
+        if not Path(other).exists() or Path(one).read_bytes() != Path(other).read_bytes():
+            shutil.copyfile(one, other)
+
+    shutil.copytree(source, target, dirs_exist_ok=True, copy_function=copy)
+
+
 class NativeRun:
     """Sources that may be changed, and their build."""
 
@@ -72,12 +82,10 @@ class NativeRun:
         self._with_python = with_python
 
     def copy(self) -> None:
-        """Copy the sources."""
+        """Copy the sources that changed, or that a run which was ended left as a mutant."""
         self._source.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(
-            ROOT / "forestcoll/native", self._source / "forestcoll/native", dirs_exist_ok=True
-        )
-        shutil.copytree(ROOT / "docs", self._source / "docs", dirs_exist_ok=True)
+        for folder in ("forestcoll/native", "docs"):
+            copy_changed(ROOT / folder, self._source / folder)
         recipe = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
         # A fault that leaves a name unused still has to build.
         (self._source / "CMakeLists.txt").write_text(recipe.replace("-Werror", ""))
