@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 from forestcoll.core.assembly import expand, heights, trees
-from forestcoll.errors import VerificationError
-from forestcoll.generate import generate
+from forestcoll.errors import UnsupportedError, VerificationError
+from forestcoll.generate import generate, generate_factored
+from forestcoll.schedule import Allreduce
 from forestcoll.topology import load_topology
+from tests.schedule.literals import ring_of_five
 from tests.schedule.made.factored import CLUSTERS, RANDOM, factored
+from tests.schedule.mutations_of.multicast import star
 
 
 @pytest.mark.parametrize("name", [*CLUSTERS, *RANDOM[::5]])
@@ -39,3 +42,22 @@ def test_expansion_names_the_set_that_does_not_match() -> None:
     fewer[0] -= 1
     with pytest.raises(VerificationError, match=r"^not to be expanded: set \d+ \(8 nodes from \d+"):
         expand(replace(forest, shapes=replace(forest.shapes, multiplicity=fewer)))
+
+
+def test_both_phases_of_an_allreduce_are_written_out() -> None:
+    """With the bound and the remark that it had."""
+    made = generate_factored(load_topology("dgx_a100:boxes=2"), collective="allreduce")
+    written = expand(made)
+    assert isinstance(written, Allreduce)
+    assert (written.bound, written.remark) == (made.bound, made.remark)
+    for phase, factored_phase in zip(written.phases, made.phases, strict=True):
+        assert np.array_equal(phase.parent, expand(factored_phase).parent)
+    assert expand(written.gather) is written.gather
+
+
+def test_other_schedules_are_refused() -> None:
+    """Physical trees are written out already, and steps have no trees."""
+    with pytest.raises(UnsupportedError, match="its physical trees are written out"):
+        expand(star())
+    with pytest.raises(UnsupportedError, match="forests and allreduces of them"):
+        expand(ring_of_five())

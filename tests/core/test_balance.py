@@ -7,10 +7,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from forestcoll.core.balance import balanced
+from forestcoll.core.balance import balanced, lower_to_balance
 from forestcoll.core.fixed_k import fixed_k
 from forestcoll.core.problem import Problem, tree_capacities
 from forestcoll.topology import TopologyBuilder
+from tests.core.any_network.networks import fan
 from tests.random_topologies import KINDS, random_topology, sized_topology
 from tests.reference.cuts import violated_set
 
@@ -140,3 +141,60 @@ def test_balanced_capacities_are_left_alone():
     trees = np.full(topology.num_compute, 2, dtype=np.int64)
     again = balanced(Problem(topology, found.capacity, trees))
     assert np.array_equal(again, found.capacity)
+
+
+def test_links_to_gpus_are_trimmed_before_those_to_switches():
+    """From v, which receives 1, go 1 to w and 1 to b. Neither is needed; w keeps what it gets."""
+    builder = TopologyBuilder()
+    a, b, c = (builder.gpu(name) for name in "abc")
+    v, w = (builder.switch(name) for name in "vw")
+    arcs = [(a, v, 1), (v, w, 1), (v, b, 1), (w, c, 1), (b, a, 1), (c, a, 1), (b, c, 2), (c, b, 2)]
+    for tail, head, room in arcs:
+        builder.arc(tail, head, room)
+    topology = builder.build("fork")
+    capacity = np.array([int(link.bandwidth_gb_s) for link in topology.links], dtype=np.int64)
+    found = balanced(Problem(topology, capacity, np.ones(3, dtype=np.int64)))
+    place = topology.position_of
+    room = {(e.tail, e.head): int(c) for e, c in zip(topology.links, found, strict=True)}
+    assert (room[place["v"], place["w"]], room[place["v"], place["b"]]) == (1, 0)
+
+
+# --- whatever cuts may then lack -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reduction", [False, True])
+def test_shares_are_lowered_in_proportion(reduction):
+    """The switch of the fan gets 6 and sends 9, 6 and 3: two thirds too much."""
+    topology = fan().reversed() if reduction else fan()
+    at = {}
+    for i, link in enumerate(topology.links):
+        tail, head = (link.head, link.tail) if reduction else (link.tail, link.head)
+        at[topology.nodes[tail].name + topology.nodes[head].name] = i
+    share = [0] * len(topology.links)
+    for name, amount in {"rs": 6, "sa": 9, "sb": 6, "sc": 3, "ar": 7, "br": 8, "cr": 9}.items():
+        share[at[name]] = amount
+    lower_to_balance(topology, share, reduction=reduction)
+    names = ("rs", "sa", "sb", "sc", "ar", "br", "cr")
+    assert [share[at[name]] for name in names] == [6, 3, 2, 1, 7, 8, 9]
+
+
+def test_shares_are_lowered_from_switch_to_switch_and_rounded_up():
+    """Of 5 into v, 2 and 4 leave: 1 too much, taken off w as ceil(2/6) = 1. Then w has 1 for 2."""
+    builder = TopologyBuilder()
+    a, b = builder.gpu("a"), builder.gpu("b")
+    v, w = builder.switch("v"), builder.switch("w")
+    for tail, head in ((a, v), (v, w), (v, b), (w, b), (b, a)):
+        builder.arc(tail, head, 9)
+    topology = builder.build("chain")
+    order = [
+        topology.links.index(topology.link_between[p]) for p in ((0, 2), (2, 3), (2, 1), (3, 1))
+    ]
+    share = [9] * len(topology.links)
+    for i, amount in zip(order, (5, 2, 4, 2), strict=True):
+        share[i] = amount
+    kept = list(share)
+    lower_to_balance(topology, kept, forwarding=[3])
+    assert kept == share  # w itself sends no more than it gets
+    lower_to_balance(topology, share)
+    found = [share[i] for i in order]
+    assert (found[0], found[1] + found[2], found[3]) == (5, 5, found[1])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from forestcoll.core.edge_splitting import remove_switches
+from forestcoll.core.edge_splitting import ranks, remove_switches
 from forestcoll.core.optimality import optimum
 from forestcoll.core.problem import Problem
 from forestcoll.core.tight_sets import decompose
@@ -169,3 +169,12 @@ def test_theorem_5_switch_removal_keeps_every_cut(topology):
     ends = zip(logical.tail.tolist(), logical.head.tolist(), strict=True)
     links = dict(zip(ends, logical.capacity.tolist(), strict=True))
     assert violated_set(links, dict(enumerate(trees.tolist()))) is None
+
+
+def test_switches_have_the_rank_minus_one() -> None:
+    """GPUs are counted in the order of the nodes: 8 a box, then its switch; InfiniBand last."""
+    topology = load_topology("dgx_a100:boxes=1")
+    assert ranks(topology).tolist() == [
+        -1 if node.is_switch else topology.compute.index(v) for v, node in enumerate(topology.nodes)
+    ]
+    assert -1 in ranks(topology)

@@ -1,5 +1,6 @@
 """The exact optimum: published values, hand calculations, every cut of small networks, a solver."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -7,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from ortools.graph.python import max_flow
 
-from forestcoll.core.optimality import optimum
+from forestcoll.core.optimality import optimum, rate_bound
 from forestcoll.core.problem import tree_capacities
 from forestcoll.errors import CapacityOverflowError, DisconnectedError
 from forestcoll.native import _core
 from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, load_topology
+from tests.core.any_network.networks import fan
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import enumerate_optimum
 from tests.reference.optimality import optimum_reference
@@ -172,3 +174,46 @@ def test_progress_may_stop_the_search():
 
     with pytest.raises(KeyboardInterrupt):
         optimum(load_topology("dgx_a100:boxes=4"), progress=stop)
+
+
+def test_only_roots_must_reach_everybody():
+    """A one-way line a -> b -> c of 2 and 3 GB/s: b reaches no a; a broadcast of a has 2."""
+    builder = TopologyBuilder()
+    a, b, c = (builder.gpu(name) for name in "abc")
+    builder.arc(a, b, 2)
+    builder.arc(b, c, 3)
+    topology = builder.build("one-way line")
+    assert optimum(topology, weights=(1, 0, 0)).algbw_gb_s == 2
+    assert rate_bound(topology, weights=(1, 0, 0)).algbw_gb_s == 2
+    for bound in (optimum, rate_bound):
+        with pytest.raises(DisconnectedError):
+            bound(topology)
+
+
+def test_a_bound_is_the_optimum_unless_switches_may_copy():
+    """The fan: r sends 1 GB/s to s, a third for each of three GPUs. If s copies, all get 1 GB/s."""
+    assert optimum(fan(), weights=(1, 0, 0, 0)).algbw_gb_s == Fraction(1, 3)
+    assert rate_bound(fan(), weights=(1, 0, 0, 0)).algbw_gb_s == Fraction(1, 3)
+    nodes = tuple(replace(node, multicast=node.is_switch) for node in fan().nodes)
+    marked = replace(fan(), nodes=nodes)
+    assert rate_bound(marked, weights=(1, 0, 0, 0)).algbw_gb_s == Fraction(1, 3)
+    assert rate_bound(marked, weights=(1, 0, 0, 0), copying=True).algbw_gb_s == 1
+
+
+def test_a_balanced_network_is_bounded_by_a_cut_alone():
+    bound = rate_bound(load_topology("dgx_a100:boxes=4"))
+    assert bound.is_single_cut
+    assert bound.algbw_gb_s == Fraction(800, 3)
+
+
+def test_two_to_the_62_is_one_too_many():
+    """Two links of 2^60 GB/s, times two GPUs; one GB/s less on each is the most that fits."""
+    for less, fits in ((0, False), (1, True)):
+        builder = TopologyBuilder()
+        builder.link(builder.gpu("a"), builder.gpu("b"), 2**60 - less)
+        topology = builder.build("pair")
+        if fits:
+            assert optimum(topology).algbw_gb_s == 2 * (2**60 - 1)
+        else:
+            with pytest.raises(CapacityOverflowError, match="round the numbers to fewer digits"):
+                optimum(topology)
