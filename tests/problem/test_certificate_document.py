@@ -13,7 +13,7 @@ from forestcoll import certify, read_certificate, verify_certificate
 from forestcoll import write_certificate as write
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.schedule import certificate_schema, is_certificate
-from forestcoll.topology import group, load_topology
+from forestcoll.topology import TopologyBuilder, group, load_topology
 from tests.command_line import ROOT, assert_one_line, by_the_script, invoke
 
 
@@ -115,3 +115,48 @@ def test_a_certificate_of_an_allreduce_is_told_by_its_collective(tmp_path: Path)
         read_certificate(path)
     with pytest.raises(InvalidScheduleError, match="cannot be read: no such file"):
         read_certificate(tmp_path / "none.json")
+
+
+def test_a_file_has_a_line_for_each_field_and_each_record(tmp_path: Path) -> None:
+    """From a by s to b: s could send 2 GB/s and gets 1. Lists of names stay on one line."""
+    builder = TopologyBuilder()
+    a, b, s = builder.gpu("a"), builder.gpu("b"), builder.switch("s")
+    for tail, head, bandwidth in ((a, s, 1), (s, b, 2), (b, a, 1)):
+        builder.arc(tail, head, bandwidth)
+    path = tmp_path / "certificate.json"
+    write(certify(builder.build("triangle"), collective="broadcast", root="a"), path)
+    assert (
+        path.read_text()
+        == """{
+  "format": "forestcoll-certificate",
+  "version": 1,
+  "network": "triangle",
+  "collective": "broadcast",
+  "k": 1,
+  "congestion": "1",
+  "time_s_per_gb": "1",
+  "optimum": {
+    "cuts": [
+      {"nodes": ["a", "s"], "price": "1"}
+    ],
+    "switches": [
+      {"switch": "s", "price": "1"}
+    ],
+    "shared": [],
+    "inverse_rate": "1"
+  },
+  "fixed_k": null,
+  "gpus": [
+    {"name": "a", "weight": 1, "trees": 1},
+    {"name": "b", "weight": 0, "trees": 0}
+  ],
+  "forwarding": ["s"],
+  "links": [
+    {"from": "a", "to": "s", "bandwidth_gb_s": "1", "trees": 1},
+    {"from": "b", "to": "a", "bandwidth_gb_s": "1", "trees": 0},
+    {"from": "s", "to": "b", "bandwidth_gb_s": "2", "trees": 1}
+  ],
+  "shared": []
+}
+"""
+    )
