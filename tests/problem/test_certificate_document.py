@@ -160,3 +160,5 @@ def test_a_file_has_a_line_for_each_field_and_each_record(tmp_path: Path) -> Non
 }
 """
     )
+    write(certify(load_topology("ring:nodes=3")), path)
+    assert '  "optimum": {\n    "cut": ["gpu1", "gpu2"],\n' in path.read_text()
