@@ -10,7 +10,7 @@ import pytest
 
 from forestcoll import generate
 from forestcoll.schedule import Forest
-from forestcoll.topology import load_topology
+from forestcoll.topology import TopologyBuilder, load_topology
 from forestcoll.what_if.tree_changes import tree_changes
 from tests.random_topologies import KINDS, random_topology
 
@@ -84,3 +84,12 @@ def test_changed_trees_are_counted_up() -> None:
     assert found.changed_trees == -(-(1 - found.kept) * found.trees // 1)
     assert 0 < found.changed_trees <= found.trees
     assert "b0.gpu0" in found.touched
+
+
+def test_of_no_trees_all_are_kept() -> None:
+    """A single GPU has all data from the first."""
+    builder = TopologyBuilder()
+    builder.gpu("a")
+    alone = generate(builder.build("alone"))
+    found = tree_changes(alone, alone)
+    assert (found.trees, found.kept, found.touched, found.changed_trees) == (0, 1, (), 0)

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from forestcoll import generate_factored
 from forestcoll.core.assembly import expand
 from forestcoll.errors import VerificationError
 from forestcoll.schedule.cost.measures import cost
 from forestcoll.schedule.verify.dispatch import verify
+from forestcoll.topology import load_topology
 from tests.schedule.made.factored import CLUSTERS, RANDOM, agree, factored, judged
 from tests.schedule.mutations_of.factored import MUTATIONS, Mutation
 
@@ -72,3 +74,11 @@ def test_messages_name_the_set(spoil: dict[str, tuple[int, int]], message: str) 
         changes[name][at] = value
     with pytest.raises(VerificationError, match=message):
         verify(replace(forest, shapes=replace(forest.shapes, **changes)))
+
+
+def test_heights_of_nested_sets_are_bounded() -> None:
+    """A ring of four is one set: two hops. Of three boxes the outer trees have one hop, as those in
+    a box: one hop inside, one between boxes, and one inside again.
+    """
+    assert verify(generate_factored(load_topology("ring:nodes=4"))).height == 2
+    assert verify(factored("dgx_a100:boxes=3")).height == 3
