@@ -212,3 +212,15 @@ def test_the_tree_that_is_wrong_is_named_in_whichever_block_it_is(
         name = f"^tree {at}, rooted at {'abcd'[at]}: {'abcd'[last]} {fault}$"
         with pytest.raises(VerificationError, match=name):
             verify(with_rows(forest, rows))
+
+
+def test_a_walk_that_is_wrong_is_named() -> None:
+    """One that only ends at x, which copies nothing, and the second of many, without a link."""
+    rows = rows_of(star())
+    rows[0].append((0, 5))
+    with pytest.raises(VerificationError, match="walk a -> x ends at x, a switch that is not"):
+        verify(with_rows(star(), rows))
+    rows = rows_of(star())
+    rows[1][rows[1].index((4, 2))] = (1, 2)
+    with pytest.raises(VerificationError, match="walk b -> c hops from b to c, but box has no"):
+        verify(with_rows(star(), rows))
