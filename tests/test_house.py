@@ -61,6 +61,8 @@ ACROSS = {
     "test_operations": "every operation on every type",
     "test_step_weights": "weighted steps, through all operations",
     "test_step_limits": "the largest and the oddest step schedules",
+    "test_switch_feeding": "when switches pass on, by clocks, paths and units",
+    "test_claims_by_hand": "all certificates, small enough to add up by hand",
     "test_collective_files": "files of every collective",
     "test_trimming": "the native trimming",
     "test_hostile_files": "all readers",

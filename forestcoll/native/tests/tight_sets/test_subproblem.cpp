@@ -1,8 +1,7 @@
 // Problems are told apart by all that they say.
-#include "forestcoll/tight_sets/subproblem.hpp"
-
 #include <set>
 
+#include "forestcoll/tight_sets/subproblem.hpp"
 #include "support/check.hpp"
 
 using namespace forestcoll;

@@ -1,6 +1,5 @@
 // What is left of known cuts while a tree grows, counted by hand.
 #include "forestcoll/tree_packing/known_cuts.hpp"
-
 #include "support/check.hpp"
 
 using namespace forestcoll;
@@ -22,7 +21,7 @@ void a_first_entry_is_free_and_each_further_one_takes_from_the_surplus() {
   cuts.begin(0);
   CHECK(cuts.safe(0, 1, kMost) == kMost);  // no set was entered yet
   cuts.enter(0, 1, 2);
-  CHECK(cuts.safe(0, 2, kMost) == 3);  // A again, B for the first time
+  CHECK(cuts.safe(0, 2, kMost) == 3);      // A again, B for the first time
   CHECK(cuts.safe(1, 2, kMost) == kMost);  // inside A
   CHECK(cuts.safe(0, 2, 1) == 1);
   cuts.enter(0, 2, 2);
@@ -36,7 +35,7 @@ void what_is_given_back_returns_once_for_each_further_entry() {
   KnownCuts cuts = two_sets();
   cuts.begin(0);
   for (const NodeId head : {1, 2, 3}) cuts.enter(0, head, 2);  // A and B twice each: 1 and 3 left
-  cuts.enter(0, 3, 2);  // B a third time: 1 left
+  cuts.enter(0, 3, 2);                                         // B a third time: 1 left
   cuts.give_back(1);
   CHECK(cuts.safe(0, 1, kMost) == 2);
   CHECK(cuts.safe(0, 3, kMost) == 3);
@@ -49,7 +48,7 @@ void the_next_tree_enters_anew() {
   cuts.begin(0);
   CHECK(cuts.safe(0, 2, kMost) == kMost);
   cuts.give_back(5);  // nothing was entered again since
-  cuts.begin(1);  // a root is in A from the first
+  cuts.begin(1);      // a root is in A from the first
   CHECK(cuts.safe(0, 2, kMost) == 2);
   CHECK(cuts.safe(0, 3, kMost) == kMost);
 }
