@@ -147,7 +147,7 @@ def _write(rows: list[Row], folder: Path, kinds: Sequence[str], title: str) -> l
 
     files = [folder / ROWS, write_summary(rows, folder / "summary.csv")]
     if kinds:
-        from experiments.plots.figures import draw
+        from experiments.figures.plot import draw
 
         for kind in kinds:
             files += draw(kind, rows, folder / kind, title)

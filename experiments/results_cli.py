@@ -122,7 +122,7 @@ def plot(
 ) -> None:
     """Draw a figure from results."""
     from experiments.config.titles import title_of
-    from experiments.plots.figures import plot as drawn
+    from experiments.figures.plot import plot as drawn
 
     rows = select(load_results(results), method or (), topology or ())
     above = title_of(rows[0].experiment) if title is None and rows else title
@@ -154,7 +154,7 @@ def html(
 
     It is a single file that loads nothing from anywhere.
     """
-    from experiments.report.report import check_ending, write_report
+    from experiments.report.page import check_ending, write_report
     from experiments.report.sources import narrowed, read_sources
 
     check_ending(output)

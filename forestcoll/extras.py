@@ -12,6 +12,7 @@ __all__ = ["EXTRAS", "missing"]
 EXTRAS = {
     "cvxpy": "lp",
     "ortools": "lp",
+    "jinja2": "experiments",
     "matplotlib": "experiments",
     "pandas": "experiments",
     "plotly": "experiments",

@@ -1,8 +1,8 @@
 """The kinds of figures, declared apart from the code that draws them.
 
-To add one, write a function from rows to a matplotlib figure in a module of ``experiments/plots``,
-and register it here: experiment files, their schema and the command line know it then. Nothing of
-matplotlib is loaded before something is drawn.
+To add one, write a function from rows to a :class:`experiments.figures.figure.Figure` in a module
+of ``experiments/figures``, and register it here: experiment files, their schema and the command
+line know it then. Nothing of matplotlib is loaded before something is drawn.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Kind:
     summary : str
         What it shows.
     draws : str
-        "module:function", called as ``function(rows, **options)``; returns a matplotlib figure.
+        "module:function", called as ``function(rows, **options)``; describes the figure.
     options : mapping
     least_methods : int
         With fewer methods, or choices of their parameters, it shows nothing.
@@ -91,7 +91,7 @@ def register(kind: Kind) -> Kind:
     return kind
 
 
-_LINES = "experiments.plots.lines:lines"
+_LINES = "experiments.figures.lines:lines"
 _TIME = Option("generation_s")
 
 register(Kind(
@@ -121,21 +121,21 @@ register(Kind(
 register(Kind(
     name="lines-by-size",
     summary="any column against the size of the data, a panel for each topology",
-    draws="experiments.plots.lines:lines_by_size",
+    draws="experiments.figures.lines:lines_by_size",
     options={"x": Option("size_bytes", "axis", fixed=True), "y": Option("time_flowing_s")},
 ))  # fmt: skip
 register(Kind(
     name="lines-by-parameter",
     summary="any column against a parameter of methods or topologies, the GPUs or the size of the "
     "data, a panel for each choice of what else differs",
-    draws="experiments.plots.lines:lines_by_parameter",
+    draws="experiments.figures.lines:lines_by_parameter",
     options={"x": Option("size_bytes", "swept"), "y": Option("algbw_at_finish_gb_s")},
 ))  # fmt: skip
 register(Kind(
     name="best-networks",
     summary="any column against GPUs, each method on its best network of so many, a panel for each "
     "size of the data",
-    draws="experiments.plots.best_networks:best_networks",
+    draws="experiments.figures.lines:best_networks",
     options={
         "panel": Option("size_bytes", "axis", fixed=True), "y": Option("time_simulated_s"),
     },
@@ -143,48 +143,48 @@ register(Kind(
 register(Kind(
     name="bars",
     summary="any column as a bar for each method, a panel for each topology and collective",
-    draws="experiments.plots.bars:bars",
+    draws="experiments.figures.bars:bars",
     options={"y": Option("algbw_gb_s")},
 ))  # fmt: skip
 register(Kind(
     name="two-bars",
     summary="two columns of one unit as bars side by side for each method",
-    draws="experiments.plots.bars:two_bars",
+    draws="experiments.figures.bars:two_bars",
     options={"y": Option("algbw_gb_s"), "second": Option("algbw_in_steps_gb_s")},
 ))  # fmt: skip
 register(Kind(
     name="time-against-algbw",
     summary="generation time against theoretical algbw, flowing, a mark for each method and size",
-    draws="experiments.plots.scatters:scatter",
+    draws="experiments.figures.scatters:scatter",
     options={"x": Option("algbw_gb_s", fixed=True), "y": Option("generation_s", fixed=True)},
 ))  # fmt: skip
 register(Kind(
     name="pareto",
     summary="one column against another on each topology, and the front of what none beats",
-    draws="experiments.plots.scatters:pareto",
+    draws="experiments.figures.scatters:pareto",
     options={"x": Option("algbw_gb_s"), "y": _TIME},
     least_methods=2,
 ))  # fmt: skip
 register(Kind(
     name="heat-map",
     summary="a column over two parameters; shares in percent",
-    draws="experiments.plots.maps:heat_map",
+    draws="experiments.figures.maps:heat_map",
     options={"x": Option("gpus", "side"), "y": Option("method", "side"), "value": Option("ratio")},
 ))  # fmt: skip
 register(Kind(
     name="cut-bounds",
     summary="what the borders of GPUs and boxes allow, and the optimum, against GPUs",
-    draws="experiments.plots.cut_bounds:cut_bounds",
+    draws="experiments.figures.bound_lines:cut_bounds",
     options={"y": Option("algbw_gb_s", fixed=True)},
 ))  # fmt: skip
 register(Kind(
     name="breakdowns",
     summary="the share of each stage in the generation time, beside published ones",
-    draws="experiments.plots.breakdowns:breakdowns",
+    draws="experiments.figures.breakdowns:breakdowns",
 ))  # fmt: skip
 register(Kind(
     name="slowdowns",
     summary="the optimum of the whole network over any algbw in changed ones, against GPUs",
-    draws="experiments.plots.fault_costs:fault_costs",
+    draws="experiments.figures.bound_lines:fault_costs",
     options={"y": Option("algbw_gb_s")},
 ))  # fmt: skip

@@ -10,13 +10,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from experiments import published
+from experiments.figures import plotly_renderer
+from experiments.figures.bars import bars
+from experiments.figures.bound_lines import BORDERS, cut_bounds
+from experiments.figures.figure import Figure
+from experiments.figures.lines import lines, lines_by_size
+from experiments.figures.panels import grouped
+from experiments.figures.plotly_renderer import Plot
+from experiments.figures.scatters import scatter
+from experiments.figures.styles import Palette
 from experiments.measures.declared import DRAWN
-from experiments.plots.panels import Palette
-from experiments.report.bar_panels import bars
-from experiments.report.border_panels import borders
-from experiments.report.line_panels import by_gpus, by_size, grouped
-from experiments.report.scatter_panels import scatter
-from experiments.report.traces import Panel
 from experiments.results.columns import medians
 from experiments.results.growing import grown
 from experiments.results.rows import Row, Status
@@ -38,19 +41,20 @@ _ASIDE = ("algbw_gb_s", "generation_s")
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A figure with its panels.
+    """A figure, drawn.
 
     Parameters
     ----------
     title : str
     says : str
         Below it: what is shown, and what simulations assume.
-    panels : tuple of Panel
+    plots : tuple of Plot
+        Its panels.
     """
 
     title: str
     says: str
-    panels: tuple[Panel, ...]
+    plots: tuple[Plot, ...]
 
 
 def charts_of(rows: Sequence[Row], palette: Palette) -> list[Chart]:
@@ -58,7 +62,8 @@ def charts_of(rows: Sequence[Row], palette: Palette) -> list[Chart]:
     rows = grown(rows)
     sizes = {int(size) for row in rows for size in row.sizes}
     charts = list(_of_networks(rows, _BY_GPUS, palette))
-    charts += _chart("Bounds by borders against GPUs", rows, [_BOUNDED], borders(rows, _BOUNDED))
+    bounds = cut_bounds([row for its in _bounded(rows) for row in its], _BOUNDED)
+    charts += _chart("Bounds by borders against GPUs", rows, [_BOUNDED], bounds)
     if any(len(_places(its)) > 1 for its in grouped(rows, "cluster").values()):
         title = f"{_label(_ASIDE[1])} against {DRAWN[_ASIDE[0]].label}"
         charts += _chart(title, rows, _ASIDE, scatter(rows, *_ASIDE, palette))
@@ -68,7 +73,7 @@ def charts_of(rows: Sequence[Row], palette: Palette) -> list[Chart]:
     for y in _BY_SIZE if len(sizes) > 1 else ():
         if _any(sized, y):
             title = f"{_label(y)} against the size of the data"
-            charts += _chart(title, sized, [y], by_size(sized, y, palette))
+            charts += _chart(title, sized, [y], lines_by_size(sized, "size_bytes", y, palette))
     return charts
 
 
@@ -80,18 +85,26 @@ def _of_networks(rows: Sequence[Row], columns: Iterable[str], palette: Palette) 
     for y in columns:
         if _any(growing, y):
             title = f"{_label(y)} against GPUs"
-            yield from _chart(title, growing, [y], by_gpus(growing, y, palette))
+            yield from _chart(title, growing, [y], lines(growing, y, palette))
         if _any(single, y):
             yield from _chart(_label(y), single, [y], bars(single, y, palette))
 
 
+def _bounded(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """Yield the rows of each cluster of which more than one kind of border is known."""
+    for its in grouped(rows, "cluster").values():
+        if sum(bool(medians(its, column)) for column in BORDERS) > 1:
+            yield its
+
+
 def _chart(
-    title: str, rows: Sequence[Row], columns: Sequence[str], panels: Sequence[Panel]
+    title: str, rows: Sequence[Row], columns: Sequence[str], figure: Figure
 ) -> Iterator[Chart]:
-    if panels:
+    plots = plotly_renderer.render(figure)
+    if plots:
         says = dict.fromkeys(_says(rows, column) for column in columns)
-        says |= dict.fromkeys(_beside(rows, panels, column) for column in columns)
-        yield Chart(title, " ".join(filter(None, says)), tuple(panels))
+        says |= dict.fromkeys(_beside(rows, plots, column) for column in columns)
+        yield Chart(title, " ".join(filter(None, says)), tuple(plots))
 
 
 def _label(y: str) -> str:
@@ -111,9 +124,10 @@ def _says(rows: Sequence[Row], y: str) -> str:
     return "Theoretical: computed from each verified schedule, without latencies, not measured."
 
 
-def _beside(rows: Sequence[Row], panels: Iterable[Panel], y: str) -> str:
-    """Say what the published marks in panels are, as against what is ours, and their sources."""
-    names = {part.sign.name for panel in panels for part in panel.parts if part.sign.published}
+def _beside(rows: Sequence[Row], plots: Iterable[Plot], y: str) -> str:
+    """Say what the published values in panels are, as against what is ours, and their sources."""
+    entries = (trace.entry for plot in plots for trace in plot.traces)
+    names = {entry.name for entry in entries if entry.style.role == "published"}
     clusters = {row.cluster for row in rows}
     known = [m for m in published.marks(y) if m.label in names and m.cluster in clusters]
     if not known:

@@ -1,23 +1,93 @@
-"""The whole page: a head that allows no network, an overview, a section for each experiment."""
+"""Results as one page of HTML that needs no other file and loads none."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Sequence
+import importlib
+from collections.abc import Sequence
 from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from experiments.report.markup import Html, json_script, tag
-from experiments.report.one_experiment import OneExperiment, counted, facts
-from experiments.report.row_details import details
-from experiments.report.rows_table import rows_table
+from experiments.figures.plotly_renderer import template
+from experiments.report.experiment_section import Section, facts
+from experiments.report.rows_table import RowsTable, details
 from experiments.report.sources import Source
+from forestcoll.atomic_write import write_whole
+from forestcoll.errors import ExportError, ForestCollError
 
-__all__ = ["page"]
+if TYPE_CHECKING:
+    import jinja2
+
+__all__ = ["check_ending", "page", "write_report"]
+
+_MOST_PANELS = 12
+"""Of a figure; the others are folded away."""
+
+
+def check_ending(file: Path) -> None:
+    """Refuse a file that no browser would take for a page.
+
+    Raises
+    ------
+    ExportError
+    """
+    if file.suffix.lower() not in (".html", ".htm"):
+        raise ExportError(f"{file}: unknown ending; use .html")
+
+
+def write_report(
+    sources: Sequence[Source], file: Path, title: str = "", remarks: Sequence[str] = ()
+) -> Path:
+    """Write a page with the figures and the table of some results; equal rows give equal bytes.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        From :func:`experiments.report.sources.read_sources`.
+    file : Path
+        Ending in .html.
+    title : str
+        If empty, that of the experiment, or how many there are.
+    remarks : sequence of str
+        For the top of the page.
+
+    Raises
+    ------
+    ExportError
+        For another ending, or a file that cannot be written.
+    ForestCollError
+        If plotly or Jinja2 is not installed.
+    """
+    check_ending(file)
+    several = f"Results of {len(sources)} experiments"
+    title = title or (sources[0].title if len(sources) == 1 else several)
+    # A folder's name may hold bytes that are no text; they are shown as "?".
+    content = page(sources, _plotly(), title, remarks).encode("utf-8", errors="replace")
+    write_whole(file, lambda draft: _write(draft, content))
+    return file
+
+
+def _write(file: Path, content: bytes) -> None:
+    file.write_bytes(content)
+
+
+def _plotly() -> str:
+    """Return the script of plotly.js, which the package plotly brings; Jinja2 must be there."""
+    try:
+        importlib.import_module("jinja2")
+        from plotly.offline import get_plotlyjs
+    except ModuleNotFoundError as error:
+        raise ForestCollError(
+            f"results html needs the package {str(error.name).partition('.')[0]!r}; "
+            "install it with: pip install 'forestcoll[report]'"
+        ) from error
+    return str(get_plotlyjs())
 
 
 def page(sources: Sequence[Source], plotly: str, title: str, remarks: Sequence[str] = ()) -> str:
-    """Return a page of HTML that needs no other file and loads none.
+    """Return the page; the browser itself refuses networks, and scripts other than these.
 
     Parameters
     ----------
@@ -28,56 +98,43 @@ def page(sources: Sequence[Source], plotly: str, title: str, remarks: Sequence[s
     remarks : sequence of str
         For the top of the page.
     """
-    sections = [OneExperiment(number, source) for number, source in enumerate(sources, start=1)]
     rows = [row for source in sources for row in source.rows]
-    scripts = [plotly.replace("</script", "<\\/script"), _asset("report.js")]
-    body = tag(
-        "body",
-        tag("a", "Skip to the table", href="#all-rows", class_="skip"),
-        tag("header", tag("h1", title), facts(rows), *(tag("p", text) for text in remarks)),
-        *([_contents(sections)] if len(sections) > 1 else []),
-        tag(
-            "main",
-            *(section.html(alone=len(sections) == 1) for section in sections),
-            rows_table(sources),
-        ),
-        tag("noscript", tag("p", "Figures need JavaScript; the table of rows does not.")),
-        *(section.data() for section in sections),
-        json_script("details", details(rows)),
-        *(tag("script", Html(script)) for script in scripts),
+    scripts = [plotly.replace("</script", "<\\/script"), _asset("page.js")]
+    hashes = " ".join(f"'sha256-{_sha256(script)}'" for script in scripts)
+    policy = (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
-    return f"<!DOCTYPE html>\n{tag('html', _head(title, scripts), body, lang='en')}\n"
+    return _environment().from_string(_asset("page.html")).render(
+        title=title, policy=policy, facts=facts(rows), remarks=remarks, scripts=scripts,
+        sections=[Section(source) for source in sources], table=RowsTable(sources),
+        details=details(rows), css=_asset("page.css"), most_panels=_MOST_PANELS,
+        templates=[template(dark=False), template(dark=True)],
+    )  # fmt: skip
+
+
+def _environment() -> jinja2.Environment:
+    """Return what fills the page: texts cannot be anything but texts, as names come from files."""
+    import jinja2
+
+    made = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )  # fmt: skip
+    form = {"ensure_ascii": False, "allow_nan": False, "separators": (",", ":")}
+    made.policies["json.dumps_kwargs"] = form
+    made.filters["counted"] = _counted
+    return made
+
+
+def _counted(number: int, what: str) -> str:
+    """Return a number of things in words."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _asset(name: str) -> str:
     return (resources.files("experiments.report") / "assets" / name).read_text(encoding="utf-8")
 
 
-def _head(title: str, scripts: Iterable[str]) -> Html:
-    """Return the head: the browser itself refuses networks, and scripts other than these."""
-    hashes = " ".join(f"'sha256-{_sha256(script)}'" for script in scripts)
-    policy = (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
-        "img-src data: blob:; base-uri 'none'; form-action 'none'"
-    )
-    return tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("title", title),
-        tag("style", Html(_asset("report.css"))),
-    )
-
-
 def _sha256(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
-def _contents(sections: Iterable[OneExperiment]) -> Html:
-    items = [tag("li", tag("a", s.source.title, href=f"#{s.identity}"), Html(" "),
-                 tag("small", f"{s.source.experiment}, {counted(len(s.source.rows), 'row')}"))
-             for s in sections]  # fmt: skip
-    items.append(tag("li", tag("a", "All rows", href="#all-rows")))
-    return tag("nav", tag("h2", "Contents"), tag("ol", *items), aria_label="contents")

@@ -2,139 +2,137 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from experiments.measures.declared import MEASURES, reading_order
 from experiments.measures.measure import Measure
-from experiments.report.markup import Html, tag
 from experiments.report.sources import Source
 from experiments.results.rows import Row, Status
 
-__all__ = ["rows_table"]
+__all__ = ["Cell", "Head", "RowsTable", "details"]
 
 _MEASURES = [one for one in reading_order(MEASURES.values()) if one.heading]
 """As in the table of ``forestcoll results show``."""
 
 
-def rows_table(sources: Sequence[Source]) -> Html:
-    """Return the table of the rows of all sources, with what filters it.
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The heading of a column, which sorts it."""
 
-    A row's place in it is its place in the data of :func:`experiments.report.row_details.details`.
+    text: str
+    unit: str = ""
+    title: str | None = None
+    number: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell: its text, the number to sort it by, and of a status why there is no result."""
+
+    text: str
+    number: bool = False
+    value: str | None = None
+    heads: bool = False
+    status: bool = False
+    reason: str = ""
+
+
+class RowsTable:
+    """The table, for ``assets/page.html``.
+
+    Parameters
+    ----------
+    sources : sequence of Source
     """
-    rows = [row for source in sources for row in source.rows]
-    shown = [one for one in _MEASURES if one.always or _any(rows, one.name)]
-    runs = any(row.repetition for row in rows)
-    several = len(sources) > 1
-    heads = [*_heads(shown, several=several, runs=runs)]
-    lines = [
-        tag("tr", *_cells(row, place if several else "", shown, runs=runs))
-        for place, source in _numbered(sources)
-        for row in source.rows
-    ]
-    return tag(
-        "section",
-        tag("h2", "All rows"),
-        _filters(sources, rows),
-        tag(
-            "div",
-            tag(
-                "table",
-                tag("caption", _caption(shown)),
-                tag("thead", tag("tr", *heads)),
-                tag("tbody", *lines),
-                id="rows",
-            ),
-            class_="scrolls", tabindex=0, role="region", aria_label="table of all rows",
-        ),
-        id="all-rows",
-    )  # fmt: skip
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        names = _names(sources)
+        self.rows = [row for source in sources for row in source.rows]
+        self._several = len(sources) > 1
+        self._runs = any(row.repetition for row in self.rows)
+        self._shown = [
+            one
+            for one in _MEASURES
+            if one.always or any(getattr(row, one.name) is not None for row in self.rows)
+        ]
+        self._places = [
+            name for name, source in zip(names, sources, strict=True) for _ in source.rows
+        ]
+        statuses = {row.status for row in self.rows}
+        self.choices = {
+            "experiment": names if self._several else [],
+            "cluster": sorted({row.cluster for row in self.rows}),
+            "method": sorted({row.method for row in self.rows}),
+            "status": [str(status) for status in Status if status in statuses],
+        }
+        rates = ", ".join(one.heading for one in self._shown if one.bounded)
+        self.caption = f"{rates}: theoretical algbw in GB/s. Headings sort; + shows all of a row."
+
+    def heads(self) -> Iterator[Head]:
+        """Yield the headings, but for that of the details."""
+        if self._several:
+            yield Head("experiment")
+        yield from (Head("topology"), Head("method"), Head("GPUs", number=True))
+        if self._runs:
+            yield Head("run", number=True)
+        yield Head("status")
+        for one in self._shown:
+            unit = one.unit if one.cell is None else ""
+            yield Head(one.heading, unit, one.label or one.meaning, number=True)
+
+    def lines(self) -> Iterator[tuple[dict[str, str], list[Cell]]]:
+        """Yield what each row is filtered by, and its cells."""
+        for place, row in zip(self._places, self.rows, strict=True):
+            by = {"cluster": row.cluster, "method": row.method, "status": str(row.status)}
+            yield {"experiment": place, **by}, list(self._cells(place, row))
+
+    def _cells(self, place: str, row: Row) -> Iterator[Cell]:
+        if self._several:
+            yield Cell(place)
+        yield Cell(row.topology, heads=True)
+        yield Cell(row.series)
+        yield Cell("" if row.gpus is None else str(row.gpus), number=True)
+        if self._runs:
+            yield Cell(str(row.repetition + 1), number=True)
+        reason = row.reason.removeprefix(f"{row.status}: ")
+        yield Cell(str(row.status), status=True, reason=reason)
+        for one in self._shown:
+            yield _measured(one, row) if row.status is Status.OK else Cell("")
 
 
-def _numbered(sources: Sequence[Source]) -> Iterator[tuple[str, Source]]:
+def _names(sources: Sequence[Source]) -> list[str]:
     """Name each source as the filter does: by its experiment, by its place if it must."""
     names = [source.experiment for source in sources]
-    for source in sources:
-        unique = names.count(source.experiment) == 1
-        yield source.experiment if unique else f"{source.experiment} ({source.place})", source
+    return [
+        one.experiment if names.count(one.experiment) == 1 else f"{one.experiment} ({one.place})"
+        for one in sources
+    ]
 
 
-def _any(rows: Iterable[Row], column: str) -> bool:
-    return any(getattr(row, column) is not None for row in rows)
-
-
-def _caption(shown: Iterable[Measure]) -> str:
-    rates = ", ".join(one.heading for one in shown if one.bounded)
-    return f"{rates}: theoretical algbw in GB/s. Headings sort; + shows all of a row."
-
-
-def _heads(shown: Iterable[Measure], *, several: bool, runs: bool) -> Iterator[Html]:
-    yield tag("th", tag("span", "details", class_="unseen"), scope="col")
-    for name in ("experiment",) * several + ("topology", "method"):
-        yield _head(name)
-    yield _head("GPUs", number=True)
-    if runs:
-        yield _head("run", number=True)
-    yield _head("status")
-    for one in shown:
-        unit = one.unit if one.cell is None else ""
-        yield _head(one.heading, unit, title=one.label or one.meaning, number=True)
-
-
-def _head(name: str, unit: str = "", *, title: str = "", number: bool = False) -> Html:
-    inside = [name, *([Html(" "), tag("small", unit)] if unit else [])]
-    button = tag("button", *inside, type="button", title=title or None)
-    return tag("th", button, scope="col", aria_sort="none", class_="number" if number else None)
-
-
-def _cells(row: Row, experiment: str, shown: Iterable[Measure], *, runs: bool) -> Iterator[Html]:
-    yield tag("td", tag("button", "+", type="button", aria_expanded="false", aria_label="details"))
-    if experiment:
-        yield tag("td", experiment)
-    yield tag("th", row.topology, scope="row")
-    yield tag("td", row.series)
-    yield _number("" if row.gpus is None else str(row.gpus))
-    if runs:
-        yield _number(str(row.repetition + 1))
-    yield _status(row)
-    for one in shown:
-        yield _measured(one, row) if row.status is Status.OK else tag("td")
-
-
-def _measured(one: Measure, row: Row) -> Html:
+def _measured(one: Measure, row: Row) -> Cell:
     value, text = getattr(row, one.name), one.text(row)
     plain = one.cell is None or value is None  # else the text is no number to sort by
-    return _number(text, None if plain or text == str(value) else f"{value:.9g}")
+    return Cell(text, True, None if plain or text == str(value) else f"{value:.9g}")
 
 
-def _number(text: str, value: str | None = None) -> Html:
-    return tag("td", text, class_="number" if text else None, data_value=value)
+def details(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return all that rows say: names of columns, values, and the two for each row in turn.
 
-
-def _status(row: Row) -> Html:
-    reason = row.reason.removeprefix(f"{row.status}: ")
-    badge = tag("span", str(row.status), class_=f"status {row.status}")
-    if not reason:
-        return tag("td", badge)
-    return tag("td", badge, Html(" "), tag("span", reason, class_="reason"), title=reason)
-
-
-def _filters(sources: Sequence[Source], rows: Sequence[Row]) -> Html:
-    names = [name for name, _ in _numbered(sources)]
-    choices = {
-        "experiment": names if len(names) > 1 else [],
-        "cluster": sorted({row.cluster for row in rows}),
-        "method": sorted({row.method for row in rows}),
-        "status": [str(status) for status in Status if any(r.status is status for r in rows)],
-    }
-    search = tag(
-        "label", "Text", tag("input", type="search", id="filter-text", placeholder="in any cell")
-    )
-    menus = [_menu(what, words) for what, words in choices.items() if words]
-    clear = tag("button", "Clear", type="button", id="clear")
-    count = tag("output", f"{len(rows)} of {len(rows)} rows", id="count", aria_live="polite")
-    return tag("form", search, *menus, clear, count, class_="filters", role="search")
-
-
-def _menu(what: str, words: Iterable[str]) -> Html:
-    options = [tag("option", "all", value=""), *(tag("option", word, value=word) for word in words)]
-    return tag("label", what.capitalize(), tag("select", *options, id=f"filter-{what}"))
+    A row is a list of places in these, column and value by turns; whatever it lacks is left out.
+    Values that several rows share are there once.
+    """
+    columns: dict[str, int] = {}
+    values: dict[str, int] = {}
+    lines = []
+    for row in rows:
+        line: list[int] = []
+        for name, value in row.as_dict().items():
+            if value is not None and value not in ("", {}):
+                text = json.dumps(value, sort_keys=False)
+                line.append(columns.setdefault(name, len(columns)))
+                line.append(values.setdefault(text, len(values)))
+        lines.append(line)
+    return {"columns": list(columns), "values": [json.loads(v) for v in values], "rows": lines}

@@ -73,7 +73,7 @@ def _drawn(root: Path, name: str) -> Drawn:
 
 
 def _draw(root: Path, name: str) -> int:
-    from experiments.plots.figures import draw
+    from experiments.figures.plot import draw
     from experiments.results.tables import write_summary
 
     coverage = Coverage(root)

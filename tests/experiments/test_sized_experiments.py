@@ -12,9 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from experiments.config.points import Limits, Point, Status
+from experiments.figures.lines import lines_by_size
 from experiments.measures.declared import MEASURES, SIMULATED, SIZED
-from experiments.plots.drawing import style
-from experiments.plots.lines import lines_by_size
 from experiments.results.frames import read_parquet, to_frame, write_parquet
 from experiments.results.rows import RARE, Row, read_rows
 from experiments.results.tables import document, write_summary
@@ -90,15 +89,13 @@ def test_a_point_runs_again_for_sizes_that_its_row_lacks() -> None:
 def test_the_size_is_along_the_axis() -> None:
     """A panel for each topology, a line for each method, a mark for each size."""
     rows = [one for m in ("ring", "multitree") for one in a_row(a_point(m)).by_size()]
-    with style():
-        (axes,) = lines_by_size(rows, "size_bytes", "time_flowing_s").axes
-    assert {line.get_label(): list(line.get_xdata()) for line in axes.get_lines()} == {
+    (panel,) = lines_by_size(rows, "size_bytes", "time_flowing_s").panels
+    assert {one.name: [point.x for point in one.points] for one in panel.series} == {
         "ring": list(SIZES),
         "multitree": list(SIZES),
     }
-    assert axes.get_xlabel() == "size of the data"
-    assert [axes.xaxis.get_major_formatter()(size) for size in SIZES] == ["1KB", "1GB"]
-    assert axes.get_ylabel() == "theoretical time, flowing (s)"
+    assert (panel.x.label, panel.x.scale) == ("size of the data", "bytes")
+    assert panel.y.label == "theoretical time, flowing (s)"
 
 
 def test_an_experiment_with_sizes_runs_and_is_drawn(app, write_experiment, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ import experiments
 assert Path(experiments.__file__).parents[1] == Path.cwd(), experiments.__file__
 from experiments.config.points import Limits, Point
 from experiments.measures.docs import columns
-from experiments.plots.figures import plot
+from experiments.figures.plot import plot
 from experiments.results.comparison import compare
 from experiments.results.comparison_table import table as difference
 from experiments.results.frames import read_parquet, write_parquet

@@ -1,12 +1,11 @@
-"""The rows tell which figures there are, and these are what plotly.js takes."""
+"""The rows tell which figures there are, and what they say."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
-from experiments.plots.panels import palette_of
+from experiments.figures.bound_lines import BORDERS
+from experiments.figures.styles import palette_of
 from experiments.report.charts import Chart, charts_of
 from experiments.results.rows import Row, Status
 from tests.experiments.samples import clusters_of_rows, rings_of_rows
@@ -37,15 +36,15 @@ def test_clusters_of_one_size_give_bars() -> None:
     """Beside the lines of others."""
     single = [replace(row, cluster="one") for row in rings_of_rows()[:2]]
     found = charts([*CLUSTERS, *single])
-    assert [panel.title for panel in found["Generation time"].panels] == ["ring:nodes=3"]
-    assert len(found["Generation time against GPUs"].panels) == 1
+    assert [panel.title for panel in found["Generation time"].plots] == ["ring:nodes=3"]
+    assert len(found["Generation time against GPUs"].plots) == 1
 
 
 def test_simulations_say_so_and_what_they_assume() -> None:
     """Against the size where there are several, else against GPUs, with the size."""
     chart = charts(simulated(1024, 2048))["Simulated algbw against the size of the data"]
     assert chart.says == "Simulated, not measured. Assumed: alpha 10 us."
-    assert len(chart.panels) == 3
+    assert len(chart.plots) == 3
     chart = charts(simulated(1024))["Simulated algbw against GPUs"]
     assert chart.says.endswith("alpha 10 us. Size of the data: 1KB.")
 
@@ -83,10 +82,13 @@ def test_without_any_result_there_is_no_figure() -> None:
     assert charts([replace(row, status=Status.FAILED) for row in CLUSTERS]) == {}
 
 
-@pytest.mark.parametrize("rows", [CLUSTERS, rings_of_rows()[:2], simulated(1024, 2048)])
-def test_plotly_takes_every_panel(rows: list[Row]) -> None:
-    """Its own classes refuse keys and values that plotly.js would pass over."""
-    figure = pytest.importorskip("plotly.graph_objects").Figure
-    for chart in charts(rows).values():
-        for panel in chart.panels:
-            figure(data=[part.trace for part in panel.parts], layout=panel.layout)
+def test_borders_are_a_figure_where_several_kinds_are_known() -> None:
+    """In the styles that they have on paper; with the border of a GPU alone nothing compares."""
+    bounds = {"border_of_gpu_gb_s": 400.0, "border_of_box_gb_s": 500.0}
+    rows = [replace(row, **bounds) for row in CLUSTERS[:3]]  # type: ignore[arg-type]
+    (plot,) = charts(rows)["Bounds by borders against GPUs"].plots
+    entries = [trace.entry for trace in plot.traces]
+    assert [entry.name for entry in entries][:3] == ["optimum", "one box", "one GPU"]
+    assert {entry.style for entry in entries[1:3]} == {BORDERS[name][1] for name in bounds}
+    alone = [replace(row, border_of_box_gb_s=None) for row in rows]
+    assert "Bounds by borders against GPUs" not in charts(alone)

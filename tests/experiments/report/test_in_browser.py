@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from experiments.report.report import write_report
+from experiments.report.page import write_report
 from experiments.report.sources import Source
 from experiments.results.rows import Row
 from tests.experiments.samples import clusters_of_rows
@@ -151,8 +151,8 @@ def test_the_mouse_tells_of_a_point(page: Any) -> None:
         page.locator("#experiment-1 .legend button", has_text=name).first.click()
         place = page.locator("#experiment-1 .plot .point").first.bounding_box()
         page.mouse.move(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
-        page.locator(".told", has_text="status: ok").wait_for()
-        lines = page.inner_text(".told").splitlines()
+        page.locator(".tooltip", has_text="status: ok").wait_for()
+        lines = page.inner_text(".tooltip").splitlines()
         assert lines[0] == name
         assert "topology: dgx_a100:boxes=2" in lines
         assert "16 GPUs, allgather" in lines

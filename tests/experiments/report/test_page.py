@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
+import sys
+import time
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
-from experiments.report.page import page
+import pytest
+
+from experiments.report.page import page, write_report
 from experiments.report.sources import Source
-from experiments.results.rows import Row
+from experiments.results.rows import Row, Status
+from forestcoll.errors import ExportError, ForestCollError
 from tests.experiments.samples import clusters_of_rows, rings_of_rows
 
 NASTY = "</script><script>alert(1)</script><img src=x onerror='alert(2)'>\"$\\frac{1}{2}$ é ☃"
@@ -41,7 +48,7 @@ def test_the_page_loads_nothing() -> None:
     """No element has a source, and the browser is told to refuse all others."""
     text = made(clusters_of_rows())
     assert Elements(text).loads == []
-    assert 'content="default-src &#x27;none&#x27;; script-src ' in text
+    assert 'content="default-src &#39;none&#39;; script-src ' in text
     assert "unsafe-eval" not in text
 
 
@@ -52,7 +59,7 @@ def test_only_the_scripts_of_the_page_may_run() -> None:
     assert len(scripts) == 2
     for script in scripts:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-        assert f"'sha256-{digest}'" in text.replace("&#x27;", "'")
+        assert f"'sha256-{digest}'" in text.replace("&#39;", "'")
 
 
 def test_names_cannot_be_markup() -> None:
@@ -78,3 +85,78 @@ def test_several_experiments_have_contents() -> None:
     assert 'id="experiment-2"' in text
     assert "<p>Left out: c.</p>" in text
     assert "<nav" not in made(clusters_of_rows())
+
+
+def test_many_panels_are_folded_away() -> None:
+    """Of 14 the last two, once for each of the three figures."""
+    rows = [replace(row, cluster=f"c{n}") for n in range(14) for row in clusters_of_rows()[:3]]
+    assert made(rows).count("<summary>2 more panels</summary>") == 3
+
+
+def test_what_had_no_result_is_told_in_words() -> None:
+    """Points are counted and listed; without any figure a line says why."""
+    lost = [replace(row, status=Status.FAILED, reason="crash") for row in clusters_of_rows()]
+    text = made(lost)
+    assert "<p>No row has a result to draw" in text
+    assert "<summary>6 points without a result</summary>" in text
+
+
+def test_data_cannot_end_its_script() -> None:
+    """No angle bracket is left, and the same data come out again."""
+    text = made([replace(row, method=NASTY) for row in clusters_of_rows()])
+    inside = text.partition('<script type="application/json" id="details">')[2]
+    inside = inside.partition("</script>")[0]
+    assert "<" not in inside
+    assert NASTY in json.loads(inside)["values"]
+
+
+def sources(rows: list[Row]) -> list[Source]:
+    return [Source("results/toy", "toy", "Toys", tuple(rows))]
+
+
+def test_equal_rows_give_equal_files(tmp_path: Path) -> None:
+    """With plotly.js inside once; a name that is no text is shown with a question mark."""
+    files = [tmp_path / name for name in ("a.html", "b.HTM")]
+    for file in files:
+        write_report([replace(sources(clusters_of_rows())[0], place="\udcff")], file)
+    first, second = (file.read_bytes() for file in files)
+    assert first == second
+    assert b"<title>Toys</title>" in first
+    assert first.count(b"plotly.js v") <= 2
+    assert b"toy, from ?<" in first
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a.pdf", "unknown ending; use .html"),
+        ("none/a.html", "there is no directory .*none; create it first"),
+        ("folder.html", "cannot be written"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path, name: str, message: str) -> None:
+    (tmp_path / "folder.html").mkdir()
+    with pytest.raises(ExportError, match=message):
+        write_report(sources(clusters_of_rows()), tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.html"]
+
+
+@pytest.mark.parametrize("library", ["plotly", "jinja2"])
+def test_without_a_library_the_error_names_the_extra(
+    library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.delitem(sys.modules, "plotly.offline", raising=False)
+    with pytest.raises(ForestCollError, match=rf"'{library}'.*pip install 'forestcoll\[report\]'"):
+        write_report(sources(clusters_of_rows()), tmp_path / "a.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_thousands_of_rows_are_quick_and_small(tmp_path: Path) -> None:
+    """3000 rows, in seconds and below 10 MB."""
+    row = clusters_of_rows()[0]
+    rows = [replace(row, topology=f"t:n={n}", gpus=n + 2, point=f"p{n}") for n in range(3000)]
+    start = time.process_time()
+    file = write_report(sources(rows), tmp_path / "a.html")
+    assert time.process_time() - start < 10
+    assert file.stat().st_size < 10e6

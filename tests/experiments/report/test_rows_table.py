@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
-from experiments.report.rows_table import rows_table
+from experiments.report.page import page
+from experiments.report.rows_table import RowsTable, details
 from experiments.report.sources import Source
 from experiments.results.rows import Row, Status
 from tests.experiments.samples import rings_of_rows
@@ -15,45 +17,54 @@ def source(rows: list[Row], place: str = "a", experiment: str = "toy") -> Source
     return Source(place, experiment, experiment, tuple(rows))
 
 
-def cells(text: str) -> list[list[str]]:
-    lines = re.findall(r"<tr>(.*?)</tr>", text)
-    return [[re.sub("<.*?>", "", c) for c in re.findall(r"<t[hd].*?</t[hd]>", x)] for x in lines]
+def heads(*sources: Source) -> list[str]:
+    return [head.text for head in RowsTable(sources).heads()]
+
+
+def html(rows: list[Row]) -> str:
+    text = page([source(rows)], "", "Toys")
+    return text[text.index("<table") : text.index("</table>")]
 
 
 def test_a_row_has_the_columns_of_show_with_units() -> None:
     """Texts for reading, numbers to sort by; a loss has its status and reason."""
-    text = rows_table([source(rings_of_rows((0.0123,)))])
-    head, ring, multitree, *_ = cells(text)
-    assert head[:6] == ["details", "topology", "method", "GPUs", "status", "time"]
-    assert "flowing GB/s" in head
-    assert ring[1:7] == [
+    table = RowsTable([source(rings_of_rows((0.0123,)))])
+    assert heads(source(table.rows))[:5] == ["topology", "method", "GPUs", "status", "time"]
+    assert "GB/s" in [head.unit for head in table.heads() if head.text == "flowing"]
+    (by, ring), (_, multitree), *_ = table.lines()
+    assert [cell.text for cell in ring][:6] == [
         "ring:nodes=3", "ring (effort=2, fast=True, share=0.5, mode=a)", "3", "ok", "12.3 ms",
         "266.67",
     ]  # fmt: skip
-    assert 'data-value="0.0123"' in text
-    assert multitree[4] == "unsupported no"
-    assert text.count('<th scope="row">') == 4
+    assert ring[4].value == "0.0123"
+    assert (multitree[3].text, multitree[3].reason) == ("unsupported", "no")
+    assert by == {"experiment": "toy", "cluster": "ring", "method": "ring", "status": "ok"}
+    assert html(table.rows).count('<th scope="row">') == 4
 
 
 def test_headings_are_buttons_that_say_how_they_sort() -> None:
-    text = rows_table([source(rings_of_rows())])
+    text = html(rings_of_rows())
     assert text.count("aria-sort=") == text.count('<th scope="col"') - 1  # less the details
     assert 'scope="col" aria-sort="none"><button type="button">topology</button>' in text
+    assert 'data-value="' in text
+    assert '<td title="no"><span class="status unsupported">unsupported</span>' in text
 
 
 def test_repetitions_and_experiments_have_columns_where_there_are_several() -> None:
     """Experiments of one name are told apart by their place."""
-    (head, *_) = cells(rows_table([source(rings_of_rows((1.0, 2.0)))]))
-    assert "run" in head
-    assert "experiment" not in head
-    two = cells(rows_table([source(rings_of_rows(), "a"), source(rings_of_rows(), "b")]))
-    assert two[1][1] == "toy (a)"
-    assert two[-1][1] == "toy (b)"
+    alone = heads(source(rings_of_rows((1.0, 2.0))))
+    assert "run" in alone
+    assert "experiment" not in alone
+    two = RowsTable([source(rings_of_rows(), "a"), source(rings_of_rows(), "b")])
+    first, *_, last = [cells[0].text for _, cells in two.lines()]
+    assert (first, last) == ("toy (a)", "toy (b)")
+    assert two.choices["experiment"] == ["toy (a)", "toy (b)"]
 
 
 def test_filters_offer_what_there_is() -> None:
     rows = [replace(row, status=Status.FAILED, reason="x") for row in rings_of_rows()]
-    text = rows_table([source(rows)])
+    assert RowsTable([source(rows)]).choices["status"] == ["failed"]
+    text = page([source(rows)], "", "Toys")
     assert 'id="filter-experiment"' not in text
     assert '<option value="failed">' in text
     assert '<option value="ok">' not in text
@@ -62,4 +73,22 @@ def test_filters_offer_what_there_is() -> None:
 
 def test_names_are_texts() -> None:
     rows = [replace(row, topology='"><script>x</script>') for row in rings_of_rows()]
-    assert "<script>" not in rows_table([source(rows)])
+    assert re.search("<script>x", html(rows)) is None
+
+
+def test_everything_a_row_says_is_there() -> None:
+    """As read back by the page; what a row lacks is left out."""
+    rows = rings_of_rows()
+    data = details(rows)
+    for row, line in zip(rows, data["rows"], strict=True):
+        back: dict[str, Any] = {
+            data["columns"][place]: data["values"][value]
+            for place, value in zip(line[::2], line[1::2], strict=True)
+        }
+        said = {name: value for name, value in row.as_dict().items() if value not in (None, "", {})}
+        assert back == said
+
+
+def test_machines_are_kept_once() -> None:
+    data = details(rings_of_rows())
+    assert data["values"].count({"name": "here", "processors": 2}) == 1

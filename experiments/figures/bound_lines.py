@@ -1,0 +1,96 @@
+"""The optimum beside other bounds: those of single cuts, and that of a network without faults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from experiments.figures import hover, panels
+from experiments.figures.failures import legend, lost_in_words
+from experiments.figures.figure import Axis, Figure, Panel, Point, Series, Style
+from experiments.figures.styles import LIMIT, OPTIMUM, palette_of
+from experiments.measures.declared import DRAWN
+from experiments.results.columns import medians
+from experiments.results.rows import Row
+
+__all__ = ["BORDERS", "cut_bounds", "fault_costs"]
+
+BORDERS = {
+    "border_of_gpu_gb_s": ("one GPU", Style("#0072b2", marker="o", line="-", size=4)),
+    "border_of_pair_gb_s": ("two linked GPUs", Style("#e69f00", marker="^", line="--", size=4)),
+    "border_of_box_gb_s": ("one box", Style("#d55e00", marker="s", line="-.", size=4)),
+}
+"""Each measure's name in the legend, and its style."""
+
+
+def cut_bounds(rows: Sequence[Row], y: str) -> Figure:
+    """Describe what borders of GPUs and of boxes allow against the number of GPUs.
+
+    There is a panel for each cluster. The least of the bounds at a size is the optimum wherever the
+    optimum's line meets it; where a line ends, no set of its kind bounds anything.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+    y : str
+        The measure that they bound, for the axis and for published values.
+    """
+    up = panels.ordinate(y, f"bound on {DRAWN[y].axis}")
+    found = []
+    for cluster, here in panels.grouped(rows, "cluster").items():
+        placed = [(row, row.gpus) for row in here if row.gpus]
+        known = panels.published_by_gpus(cluster, here, y)
+        series = (*panels.optimum(placed, y), *_borders(here, y), *known)
+        title, along = panels.cluster_title(cluster), panels.gpu_axis(here)
+        found.append(Panel(title, along, up, series))
+    return Figure(tuple(found))
+
+
+def _borders(rows: Sequence[Row], y: str) -> Iterator[Series]:
+    for column, (name, style) in BORDERS.items():
+        points = tuple(
+            Point(gpus, value, hover.of_bound(f"border of {name}", value, y, f"{gpus} GPUs"))
+            for gpus, value in medians(rows, column).items()
+        )
+        if points:
+            yield Series(name, style, points)
+
+
+def fault_costs(rows: Sequence[Row], y: str) -> Figure:
+    """Describe times as multiples of the optimum without faults, against the number of GPUs.
+
+    There is a panel for each way in which networks are changed; a network that is not there without
+    changes has no lines. The band is the optimum of the damaged network over that of the whole one:
+    no schedule is below it. Of networks without changes alone, it is 1.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        Of changed networks, and of the same without changes.
+    y : str
+        The rate: any algbw.
+    """
+    whole = {row.topology: row.optimum_gb_s for row in rows if " " not in row.topology}
+    damaged = [row for row in rows if row.topology not in whole]
+    band = "optimum, damaged" if damaged else "optimum, undamaged"
+    damaged = damaged or list(rows)
+    palette = palette_of(damaged)
+    found = []
+    for cluster, here in panels.grouped(damaged, "cluster").items():
+        base = {row.gpus: whole.get(row.topology.partition(" ")[0]) for row in here if row.gpus}
+        best = _times(base, medians(here, "optimum_gb_s"))
+        series = [Series(band, OPTIMUM, best, width=4, opacity=0.25)]
+        for name, style in palette.items():
+            rates = medians((row for row in here if row.series == name), y)
+            series.append(Series(name, style, _times(base, rates)))
+        one = tuple(Point(gpus, 1.0) for gpus in sorted(base))
+        series.append(Series("optimum without faults", LIMIT, one, width=0.8))
+        notes = lost_in_words(damaged, palette, cluster=cluster)
+        up, shown = Axis("time / optimum without faults"), tuple(s for s in series if s.points)
+        title, along = panels.cluster_title(cluster), panels.gpu_axis(here)
+        found.append(Panel(title, along, up, shown, notes=notes))
+    return Figure(tuple(found), legend(damaged, palette))
+
+
+def _times(base: Mapping[int, float | None], rates: Mapping[int, float]) -> tuple[Point, ...]:
+    times = {size: best / rate for size, rate in rates.items() if (best := base[size])}
+    return tuple(Point(size, time) for size, time in times.items())

@@ -1,0 +1,212 @@
+"""Points without a result: failure marks in panels, notes above them, entries of the legend.
+
+A method that times out, fails or cannot do a thing leaves no gap that a reader could overlook.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from experiments.figures import hover
+from experiments.figures.figure import FAILURES, INK, Failure, Note, Point, Series
+from experiments.figures.panels import Placed
+from experiments.figures.styles import LIMIT, Palette
+from experiments.measures.declared import DRAWN
+from experiments.results.columns import failed_places
+from experiments.results.rows import Row, Status
+
+__all__ = [
+    "Failures", "failures_of", "first_failures", "legend", "lost_in_words", "never_done",
+    "partly_done",
+]  # fmt: skip
+
+_WIDTH = 58
+"""Letters of a note."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """What a panel shows of points without a result: marks, the limits that they met, notes."""
+
+    marks: tuple[Failure, ...] = ()
+    limits: tuple[Series, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+def failures_of(
+    placed: Sequence[Placed], rows: Sequence[Row], palette: Palette, y: str
+) -> Failures:
+    """Return the failures of a panel.
+
+    The legend tells of methods without any result in the whole figure, a note of those that cannot
+    do anything in the panel. Where time is drawn, a timeout stands at its limit.
+
+    Parameters
+    ----------
+    placed : sequence of Placed
+        All rows of the panel.
+    rows : sequence of Row
+        All rows of the figure.
+    palette : Palette
+    y : str
+        The column along the ordinate.
+    """
+    told = {row.series for row in partly_done(rows)}
+    absent = _without_column(rows, y)
+    never = [name for name in _unsupported(row for row, _ in placed) if name in told]
+    lost = [(row, place) for row, place in _lost(placed) if row.series not in absent]
+    first = first_failures(lost, placed)
+    marks = []
+    for row, place in lost:
+        timed = DRAWN[y].limit if row.status is Status.TIMEOUT else ""
+        height: float | None = getattr(row, timed) if timed else None
+        brief = row.series in told and row.series not in never and (row, place) in first
+        if height is not None or row.series in told:
+            style, why = palette[row.series], hover.of_loss(row)
+            name, status = row.series, row.status
+            marks.append(Failure(place, height, status, name, style, why, page_only=not brief))
+    limits = tuple(_limits(marks, sorted({place for _, place in placed}), y))
+    return Failures(tuple(marks), limits, _unsupported_in_words(never))
+
+
+def _lost(placed: Iterable[Placed]) -> list[Placed]:
+    """Return a row for each method and place where no repetition ended well, by place."""
+    at: dict[tuple[str, float], list[Row]] = {}
+    for row, place in placed:
+        at.setdefault((row.series, place), []).append(row)
+    lost = [(its[0], x) for (_, x), its in at.items() if not any(map(_ended_well, its))]
+    return sorted(lost, key=lambda one: one[1])
+
+
+def _limits(marks: Iterable[Failure], places: Sequence[float], y: str) -> Iterable[Series]:
+    edges: dict[float, bool] = {}
+    for mark in marks:
+        if mark.y is not None:
+            edges[mark.y] = edges.get(mark.y, True) and mark.page_only
+    for edge in sorted(edges):
+        text = hover.of_bound("limit", edge, y)
+        points = tuple(Point(place, edge, text) for place in places)
+        yield Series("limit", LIMIT, points, width=0.8, page_only=edges[edge])
+
+
+def _ended_well(row: Row) -> bool:
+    return row.status is Status.OK
+
+
+def _without_column(rows: Iterable[Row], y: str) -> set[str]:
+    """Return the series that have results and never this column, such as a finish without a clock.
+
+    A failure mark would have no line that it belongs to.
+    """
+    values: dict[str, list[object]] = {}
+    for row in filter(_ended_well, rows):
+        values.setdefault(row.series, []).append(getattr(row, y))
+    return {series for series, its in values.items() if all(value is None for value in its)}
+
+
+def first_failures(lost: Iterable[Placed], placed: Iterable[Placed]) -> list[Placed]:
+    """Return the failures that paper shows, of those given by place.
+
+    Beyond the last result of a method that is only the first of each kind.
+    """
+    last: dict[str, float] = {}
+    for row, place in placed:
+        if _ended_well(row):
+            last[row.series] = max(place, last.get(row.series, place))
+    found, before = [], dict[str, Status]()
+    for row, place in lost:
+        beyond = place > last.get(row.series, -math.inf)
+        if not (beyond and before.get(row.series) is row.status):
+            found.append((row, place))
+        if beyond:
+            before[row.series] = row.status
+    return found
+
+
+def lost_in_words(
+    rows: Sequence[Row], palette: Palette, *, by: str = "series", **panel: str
+) -> tuple[Note, ...]:
+    """Say which methods gave no result in a panel, each in its colour.
+
+    ``panel`` is the cluster or the topology; ``by`` is as for :func:`partly_done`, as the legend
+    tells of the other methods.
+    """
+    ((column, name),) = panel.items()
+    here = [row for row in partly_done(rows, by=by) if getattr(row, column) == name]
+    never, lost = _unsupported(here), failed_places(here)
+    told = [*_unsupported_in_words(never)]
+    for series in (one for one in palette if one not in never):
+        its = {size: row.status for (other, size), row in lost.items() if other == series}
+        done = [row.gpus for row in here if row.series == series and _ended_well(row)]
+        for words in _in_words(its, done, sized=column == "cluster"):
+            told.append(Note(f"{series}: {words}", palette[series].colour))
+    return tuple(told)
+
+
+def _in_words(
+    its: Mapping[int | None, Status], done: Iterable[int | None], *, sized: bool
+) -> list[str]:
+    """Say what became of a method and at which sizes: from one on, if so, or one by one."""
+    known = [size for size in its if size is not None]
+    largest = max((size for size in done if size), default=0)
+    if sized and len(known) > 1 and len(known) == len(its) and min(known) > largest:
+        statuses = [FAILURES[status][1] for status in FAILURES if status in its.values()]
+        return [f"{' or '.join(statuses)} from {min(known)} GPUs on"]
+    sizes: dict[Status, list[str]] = {}
+    for size, status in its.items():
+        sizes.setdefault(status, []).append("?" if size is None else str(size))
+    at = {
+        status: f" at {', '.join(where)} GPUs" if sized else "" for status, where in sizes.items()
+    }
+    return [f"{FAILURES[status][1]}{at[status]}" for status in sizes]
+
+
+def _unsupported(rows: Iterable[Row]) -> list[str]:
+    """Return the methods that cannot do any of some points."""
+    ends: dict[str, set[Status]] = {}
+    for row in rows:
+        ends.setdefault(row.series, set()).add(row.status)
+    return [series for series, found in ends.items() if found == {Status.UNSUPPORTED}]
+
+
+def _unsupported_in_words(series: Sequence[str]) -> tuple[Note, ...]:
+    """Say so in as many lines as it takes; which methods they are is not left to colours."""
+    words = f"unsupported: {', '.join(series)}" if series else ""
+    lines = textwrap.wrap(words, _WIDTH, break_on_hyphens=False)
+    return tuple(Note(line, INK) for line in lines)
+
+
+def partly_done(rows: Sequence[Row], *, by: str = "series") -> list[Row]:
+    """Return the rows of methods that have a result somewhere; the legend tells of the others.
+
+    ``by`` is "series" or "method".
+    """
+    done = {getattr(row, by) for row in rows if _ended_well(row)}
+    return [row for row in rows if getattr(row, by) in done]
+
+
+def never_done(rows: Sequence[Row], palette: Palette) -> dict[str, str]:
+    """Say of each method without any result what became of it, for the legend.
+
+    Such as "teccl: timeout from 32 GPUs on". Size has nothing to do with what is unsupported.
+    """
+    done = {row.series for row in rows if _ended_well(row)}
+    lost = failed_places([row for row in rows if row.series not in done])
+    words = {}
+    for series in (series for series in palette if series not in done):
+        its = {size: row.status for (name, size), row in lost.items() if name == series}
+        known = [size for size in its if size is not None]
+        sized = bool(known) and set(its.values()) != {Status.UNSUPPORTED}
+        where = {size: its[size] for size in (known if sized else its)}
+        what = " or ".join(_in_words(where, (), sized=sized))
+        words[series] = f"{series}: {what}" if its else series
+    return words
+
+
+def legend(rows: Sequence[Row], palette: Palette, width: float = 1.5) -> tuple[Series, ...]:
+    """Return the entries of the legend for methods without any result."""
+    words = never_done(rows, palette)
+    return tuple(Series(words[name], palette[name], width=width) for name in words)

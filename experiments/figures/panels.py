@@ -1,0 +1,171 @@
+"""What panels of all kinds share: titles, axes, lines of methods, published values."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from experiments import published
+from experiments.config.kinds import AXES
+from experiments.figures import hover
+from experiments.figures.figure import INK, Axis, Point, Series, Style
+from experiments.figures.styles import OPTIMUM, Palette
+from experiments.measures.declared import DRAWN
+from experiments.results.columns import medians_along
+from experiments.results.rows import Row
+from forestcoll.problem.sizes import size_text
+
+__all__ = [
+    "Placed", "cluster_title", "gpu_axis", "grouped", "methods", "optimum", "ordinate",
+    "published_by_gpus", "published_by_size", "size_ticks", "with_room", "wrapped",
+]  # fmt: skip
+
+CLUSTERS: Mapping[str, str] = {
+    "dgx_a100": "NVIDIA DGX A100",
+    "dgx_h100": "NVIDIA DGX H100",
+    "mi250": "AMD MI250",
+}
+"""Titles of panels, where the family's own name is not how people call it."""
+
+_STARS = "*dp"
+"""Markers of published values that are of no method in the figure, in this order."""
+
+Placed = tuple[Row, float]
+"""A row, and its place along the abscissa."""
+
+
+def grouped(rows: Iterable[Row], column: str) -> dict[str, list[Row]]:
+    """Put the rows together that have the same in a column."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(getattr(row, column), []).append(row)
+    return groups
+
+
+def cluster_title(name: str) -> str:
+    """Return a cluster's name as people say it."""
+    family, space, changes = name.partition(" ")
+    family, colon, options = family.partition(":")
+    title = f"{CLUSTERS.get(family, family)}{', ' if colon else ''}{options}"
+    return f"{title}{space}{changes}"
+
+
+def gpu_axis(rows: Iterable[Row]) -> Axis:
+    """Return an abscissa of the numbers of GPUs of some rows."""
+    return Axis(AXES["gpus"], "doubling", tuple(row.gpus for row in rows if row.gpus))
+
+
+def ordinate(y: str, label: str = "") -> Axis:
+    """Return the ordinate of a column: by decades where it spreads over them."""
+    measure = DRAWN[y]
+    scale = "log" if measure.logarithmic else "even"
+    zero = measure.better == "more"
+    return Axis(label or measure.axis, scale, from_zero=zero, better=measure.better)  # type: ignore[arg-type]
+
+
+def methods(
+    rows: Iterable[Placed], y: str, palette: Palette, *, width: float = 1.5
+) -> Iterator[Series]:
+    """Yield the line of each method that has any value: medians of the repetitions, by place."""
+    at: dict[str, dict[float, list[Row]]] = {}
+    for row, place in rows:
+        at.setdefault(row.series, {}).setdefault(place, []).append(row)
+    for name, style in palette.items():
+        its = at.get(name, {})
+        values = medians_along(((row, x) for x, same in its.items() for row in same), y)
+        points = (Point(x, value, hover.of_runs(its[x])) for x, value in values.items())
+        if values:
+            yield Series(name, style, tuple(points), width)
+
+
+def optimum(rows: Iterable[Placed], y: str) -> Iterator[Series]:
+    """Yield the band that no rate exceeds."""
+    best = {place: row for row, place in rows if place and row.optimum_gb_s}
+    points = []
+    for place in sorted(best):
+        row, rate = best[place], best[place].optimum_gb_s or 0.0
+        text = hover.of_bound("optimum", rate, y, f"{row.gpus} GPUs", row.optimum_by or "")
+        points.append(Point(place, rate, text))
+    if points:
+        yield Series("optimum", OPTIMUM, tuple(points), width=4, opacity=0.25)
+
+
+def published_by_gpus(cluster: str, rows: Sequence[Row], y: str) -> Iterator[Series]:
+    """Yield published values for the numbers of GPUs that the rows of a cluster span, by label.
+
+    What is derived follows a formula of the size, so that between two sizes it would lie off the
+    straight line of the optimum: it stands at the sizes of the rows. A label has one marker in all
+    panels, whether or not it has a value there.
+    """
+    sizes = {row.gpus for row in rows if row.gpus}
+    found: dict[str, list[Point]] = {}
+    for mark in published.marks(y, {row.collective for row in rows}):
+        points = found.setdefault(mark.label, [])
+        within = sizes and min(sizes) <= mark.gpus <= max(sizes)
+        here = (mark.cluster, mark.size_bytes) == (cluster, None)
+        if here and (mark.gpus in sizes if mark.derived else within):
+            points.append(Point(mark.gpus, mark.value, hover.of_mark(mark, y)))
+    for position, (label, points) in enumerate(found.items()):
+        if points:
+            style = Style(INK, "published", _STARS[position % 3], fill="none", size=60**0.5)
+            yield Series(label, style, tuple(points), width=1)
+
+
+def published_by_size(rows: Sequence[Row], y: str, palette: Palette) -> Iterator[Series]:
+    """Yield published values for the sizes of the data of a panel.
+
+    Each is hollow, in the colour and with the marker of the first line of its method.
+    """
+    places = {(row.cluster, row.gpus, row.size_bytes) for row in rows}
+    series = {row.method: row.series for row in reversed(rows)}
+    found: dict[tuple[str, str], list[Point]] = {}
+    for mark in published.marks(y, {row.collective for row in rows}):
+        if mark.size_bytes and (mark.cluster, mark.gpus, mark.size_bytes) in places:
+            point = Point(mark.size_bytes, mark.value, hover.of_mark(mark, y))
+            found.setdefault((mark.label, mark.method), []).append(point)
+    for (label, method), points in found.items():
+        own = palette.get(series.get(method, ""), Style(INK, marker="*"))
+        style = Style(own.colour, "published", own.marker, fill="none", size=80**0.5, order=4)
+        yield Series(label, style, tuple(points), width=1.2)
+
+
+def wrapped(text: str, width: float) -> str:
+    """Break a long name or title behind spaces and commas, or anywhere in a long word."""
+    parts = [
+        textwrap.wrap(part, max(8, int(width)), break_on_hyphens=False)
+        for part in re.split(r"(?<=,)(?! )", text)
+    ]
+    lines = [""]
+    for part in (piece for pieces in parts for piece in pieces):
+        if len(lines[-1]) + len(part) > width and lines[-1]:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
+
+
+def with_room(places: Iterable[float], most: int = 10) -> list[float]:
+    """Leave out places that are too close to others, but not the greatest and the least."""
+    known = sorted(set(places))
+    if not known:
+        return []
+    first, last = known[0], known[-1]
+    room = (last / first) ** (1 / (most - 1))
+    kept = [last]
+    for place in reversed(known[1:-1]):
+        if kept[-1] / place >= room and place / first >= room:
+            kept.append(place)
+    return sorted({first, *kept})
+
+
+def size_ticks(places: Sequence[float]) -> tuple[list[str], str]:
+    """Return the texts of sizes of the data, and what the label of their axis says of the unit.
+
+    All are in units, or all in bytes, with an exponent where the number is long.
+    """
+    sizes = list(map(round, places))
+    texts = list(map(size_text, sizes))
+    if all(len(text) < 6 for text in texts):
+        return texts, ""
+    plain = [str(n) if n < 10_000 else f"{n:.3g}".replace("e+0", "e") for n in sizes]
+    return plain, " (bytes)"

@@ -1,0 +1,103 @@
+"""From rows to the files of a figure.
+
+The kinds of :mod:`experiments.config.kinds` name the functions that describe figures; these, and
+matplotlib, are loaded when something is drawn.
+"""
+
+from __future__ import annotations
+
+import functools
+import pkgutil
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.config.figure_options import Figure, check_one_size, parse_figure
+from experiments.config.kinds import KINDS
+from experiments.results.rows import Row
+from forestcoll.atomic_write import write_whole
+from forestcoll.draw.canvas import UNDATED
+from forestcoll.errors import ExportError, InvalidExperimentError
+from forestcoll.problem.sizes import size_text
+
+__all__ = ["draw", "plot"]
+
+FORMATS = (".pdf", ".png", ".svg")
+
+
+def draw(kind: str, rows: Sequence[Row], stem: Path, title: str = "") -> list[Path]:
+    """Draw a figure and write it as PNG and PDF.
+
+    Parameters
+    ----------
+    kind : str
+        As for :func:`experiments.config.figure_options.parse_figure`.
+    rows : sequence of Row
+    stem : Path
+        The files' path without the ending; ``:``, ``=`` and ``,`` in its name become ``-``.
+    title : str
+
+    Returns
+    -------
+    list of Path
+        The files.
+    """
+    name = re.sub("[:=,]+", "-", stem.name)
+    return plot(
+        kind, rows, [stem.with_name(f"{name}.{ending}") for ending in ("png", "pdf")], title
+    )
+
+
+def plot(kind: str, rows: Sequence[Row], files: Sequence[Path], title: str = "") -> list[Path]:
+    """Draw a figure and write it to files, in the formats that their endings say.
+
+    Raises
+    ------
+    InvalidExperimentError
+        For an unknown kind, or one that these rows cannot give.
+    ExportError
+        For an unknown ending.
+    """
+    figure = parse_figure(kind)
+    if not rows:
+        raise InvalidExperimentError("there are no rows to draw")
+    for file in files:
+        if file.suffix.lower() not in FORMATS:
+            raise ExportError(f"{file}: unknown ending; use one of {', '.join(FORMATS)}")
+    from experiments.figures import matplotlib_renderer  # matplotlib takes a while to load
+
+    describe = pkgutil.resolve_name(KINDS[figure.kind].draws)
+    sizes = list(dict.fromkeys(size for row in rows for size in row.sizes))
+    check_one_size(figure, len(sizes))
+    if figure.sized or figure.of_one_size:
+        rows = [one for row in rows for one in row.by_size()]
+    with matplotlib_renderer.style():
+        above = _titled(title, figure, rows)
+        picture = matplotlib_renderer.render(describe(rows, **figure.options), above)
+        for file in files:
+            write_whole(file, functools.partial(_save, picture, file.suffix.lower()))
+    return list(files)
+
+
+def _save(picture: Any, ending: str, draft: Path) -> None:
+    """Write a picture without the date: equal stays equal."""
+    picture.savefig(draft, format=ending.removeprefix("."), metadata=UNDATED[ending])
+
+
+def _titled(title: str, figure: Figure, rows: Sequence[Row]) -> str:
+    """Add to a title the one size, the machines of times, and what simulations assume."""
+    parts = [title]
+    if figure.of_one_size:
+        parts += {f"Size: {size_text(row.size_bytes)}": None for row in rows if row.size_bytes}
+    if figure.timed:
+        parts += {f"Ours on {_machine(row)}": None for row in rows if row.host}
+    if figure.simulated:
+        every = dict.fromkeys(row.simulated for row in rows if row.simulated)
+        parts.append(f"Simulated: {' | '.join(every)}")
+    return ". ".join(filter(None, parts))
+
+
+def _machine(row: Row) -> str:
+    processors = row.host.get("processors", "an unknown number of")
+    return f"{processors} processors, {row.host.get('machine', 'of an unknown kind')}"

@@ -1,0 +1,118 @@
+"""Figures need nothing but rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+from matplotlib import figure as pictures
+
+from experiments.config.kinds import KINDS
+from experiments.figures.plot import draw, plot
+from experiments.results.rows import Status
+from forestcoll.errors import ExportError, InvalidExperimentError
+from tests.experiments.samples import clusters_of_rows as some_rows
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_figure_is_a_png_and_a_pdf(kind: str, tmp_path: Path) -> None:
+    """Both begin as their formats do and hold a picture; matplotlib's settings are left alone."""
+    before = dict(mpl.rcParams)
+    png, pdf = draw(kind, some_rows(), tmp_path / kind)
+    assert png.read_bytes().startswith(b"\x89PNG")
+    assert pdf.read_bytes().startswith(b"%PDF")
+    assert png.stat().st_size > 5000
+    assert dict(mpl.rcParams) == before
+
+
+def test_equal_rows_give_equal_bytes(tmp_path: Path) -> None:
+    """No date, no name, no random number gets into a file of any format."""
+    names = [[tmp_path / f"{name}.{ending}" for ending in ("png", "pdf", "svg")] for name in "ab"]
+    once, again = (plot("time-against-algbw", some_rows(), files, "A title") for files in names)
+    assert [file.read_bytes() for file in once] == [file.read_bytes() for file in again]
+
+
+@pytest.mark.parametrize("sized", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_without_a_value_leave_a_figure_without_a_line(
+    kind: str, sized: bool, tmp_path: Path
+) -> None:
+    """An experiment in which everything failed, maybe before it had a size, can be drawn."""
+    rows = [replace(row, status=Status.FAILED, optimum_gb_s=None) for row in some_rows()]
+    rows = rows if sized else [replace(row, gpus=None) for row in rows]
+    (file,) = plot(kind, rows, [tmp_path / "a.svg"])
+    assert file.stat().st_size > 3000
+
+
+def test_options_are_part_of_the_kind_and_of_the_file_name(tmp_path: Path) -> None:
+    """A file's name has nothing that an artefact store or a spreadsheet would refuse."""
+    files = draw("pareto:x=height,y=k", some_rows(), tmp_path / "pareto:x=height,y=k")
+    assert [file.name for file in files] == ["pareto-x-height-y-k.png", "pareto-x-height-y-k.pdf"]
+
+
+def test_what_cannot_be_drawn_is_a_typed_error(tmp_path: Path) -> None:
+    """Unknown kinds and parameters, no rows, and cells that would mix several runs."""
+    file = tmp_path / "a.png"
+    with pytest.raises(InvalidExperimentError, match='did you mean "pareto"'):
+        plot("paretto", some_rows(), [file])
+    with pytest.raises(InvalidExperimentError, match="no rows"):
+        plot("lines", [], [file])
+    with pytest.raises(InvalidExperimentError, match="no row has 'effort'"):
+        plot("heat-map:x=effort", some_rows(), [file])
+    with pytest.raises(InvalidExperimentError, match="choose other sides"):
+        plot("heat-map:x=ib_switches", some_rows(), [file])
+    with pytest.raises(ExportError, match="unknown ending"):
+        plot("lines", some_rows(), [tmp_path / "a.gif"])
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_names_are_never_parsed_as_mathematics(kind: str, tmp_path: Path) -> None:
+    """A file a$b_{$.yaml, a parameter $x_{$ and such a title are drawn as they are written."""
+    odd = "a$b_{$"
+    rows = [
+        replace(row, cluster=odd, topology=f"{odd}{row.gpus}", parameters={"note": "$x_{$"})
+        for row in some_rows()
+    ]
+    (file,) = plot(kind, rows, [tmp_path / "a.svg"], title=odd)
+    assert odd in file.read_text()
+
+
+def noting(titles: list[str]) -> Callable[[object, str], pictures.Figure]:
+    """Draw nothing, and note the titles."""
+
+    def render(_: object, title: str) -> pictures.Figure:
+        titles.append(title)
+        return pictures.Figure()
+
+    return render
+
+
+def test_a_figure_of_simulations_says_what_they_assume(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """In its title, once; a figure of anything else does not."""
+    titles: list[str] = []
+    monkeypatch.setattr("experiments.figures.matplotlib_renderer.render", noting(titles))
+    sizes = {"1024": {"algbw_simulated_gb_s": 1.0, "time_flowing_s": 1.0}}
+    rows = [replace(row, sizes=sizes, simulated="alpha 5 us") for row in some_rows()]
+    for column in ("algbw_simulated_gb_s", "time_flowing_s"):
+        plot(f"lines-by-size:y={column}", rows, [tmp_path / "figure.png"], "Title")
+    assert titles == ["Title. Simulated: alpha 5 us", "Title"]
+
+
+def test_what_depends_on_the_size_is_drawn_over_gpus_for_a_single_one(tmp_path: Path) -> None:
+    """The title names it; of two sizes one could not tell which is which."""
+    titles: list[str] = []
+    one = {"1024": {"time_flowing_s": 1.0}}
+    rows = [replace(row, sizes=one) for row in some_rows()]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("experiments.figures.matplotlib_renderer.render", noting(titles))
+        plot("lines:y=time_flowing_s", rows, [tmp_path / "figure.png"], "Title")
+    assert titles == ["Title. Size: 1KB"]
+    rows[0] = replace(rows[0], sizes={**one, "2048": {"time_flowing_s": 2.0}})
+    with pytest.raises(InvalidExperimentError, match=r"lines: time_flowing_s .* or a single size"):
+        plot("lines:y=time_flowing_s", rows, [tmp_path / "figure.png"])
