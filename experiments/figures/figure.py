@@ -136,6 +136,7 @@ class Axis:
     from_zero: bool = False
     better: str = "less"  # or "more"
     margin: float | None = None  # the share left free at both ends, where it is more than usual
+    paper_label: str = ""  # where it says more
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Names come from files, so they are never parsed as mathematics: a dollar sign is
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -79,7 +79,8 @@ def render(figure: Figure, title: str = "") -> pictures.Figure:
     scale = _mappable(figure.colours)
     for axes, panel in zip(grid, figure.panels, strict=True):
         _draw(axes, panel, scale)
-    _from_zero(grid, figure.panels)
+    for axes, panel in zip(grid, figure.panels, strict=True):  # ordinates may be shared
+        _finish(axes, panel)
     write_notes(grid, figure.panels)
     for one in figure.legend:
         _line(grid[0], one)
@@ -111,7 +112,7 @@ def _panels(figure: Figure) -> tuple[pictures.Figure, list[Axes]]:
         axes.set_title(wrapped(panel.title, width * _LETTERS_AN_INCH), parse_math=False)
         axes.set_xlabel(panel.x.label, parse_math=False)
         if place % columns == 0:
-            axes.set_ylabel(panel.y.label, parse_math=False)
+            axes.set_ylabel(panel.y.paper_label or panel.y.label, parse_math=False)
     for axes in grid[count:]:
         axes.remove()
     return picture, grid[:count]
@@ -134,9 +135,6 @@ def _draw(axes: Axes, panel: Panel, scale: ScalarMappable | None) -> None:
     _scale(axes, panel.x, axes.xaxis)
     if panel.x.margin:
         axes.margins(x=panel.x.margin, y=panel.y.margin)
-    for series in panel.series:
-        if series.style.role == "front":
-            _stairs(axes, series, panel)
 
 
 def _line(axes: Axes, series: Series, *, upright: bool = False) -> None:
@@ -243,17 +241,19 @@ def _names(axes: Axes, given: Axis, axis: Any) -> None:
         axes.grid(visible=False, axis="y")
 
 
-def _from_zero(grid: Sequence[Axes], panels: Iterable[Panel]) -> None:
-    """Let ordinates that ask for it begin at zero and end above all that is drawn on them."""
-    for axes, panel in zip(grid, panels, strict=True):
-        if panel.y.from_zero:
-            together = axes.get_shared_y_axes().get_siblings(axes)
-            tops = [float(one.dataLim.y1) for one in together]
-            axes.set_ylim(0, 1.05 * max((top for top in tops if math.isfinite(top)), default=1.0))
+def _finish(axes: Axes, panel: Panel) -> None:
+    """Let an ordinate begin at zero if it shall, and draw what goes from side to side."""
+    if panel.y.from_zero:
+        together = axes.get_shared_y_axes().get_siblings(axes)
+        tops = [float(one.dataLim.y1) for one in together]
+        axes.set_ylim(0, 1.05 * max((top for top in tops if math.isfinite(top)), default=1.0))
+    for series in panel.series:
+        if series.style.role == "front":
+            _stairs(axes, series, panel)
 
 
 def _stairs(axes: Axes, series: Series, panel: Panel) -> None:
-    """Draw the edge of what the places on a front beat, from side to side of the panel."""
+    """Draw the edge of what the places on a front beat."""
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     worst = top if panel.y.better == "less" else bottom
     across, up = [p.x for p in series.points], [p.y for p in series.points]

@@ -38,7 +38,8 @@ def scatter(rows: Sequence[Row], x: str, y: str, palette: Palette | None = None)
             if (points := tuple(_points([row for row in here if row.series == name], x, y)))
         )
         notes = lost_in_words(rows, palette, cluster=cluster)
-        along, up = _axes(x, y, f"{DRAWN[y].axis}; labels: GPUs")
+        along, up = _axes(x, y)
+        up = replace(up, paper_label=f"{up.label}; labels: GPUs")
         panels.append(Panel(cluster_title(cluster), along, up, lines, notes=notes))
     return Figure(tuple(panels), legend(rows, palette, width=0.6))
 
@@ -64,7 +65,7 @@ def pareto(rows: Sequence[Row], x: str, y: str) -> Figure:
         edge = Series("Pareto front", Style(INK, "front", order=1), corners, width=1, opacity=0.5)
         series = (*marks, edge) if best else marks
         notes = lost_in_words(rows, palette, by="method", topology=topology)
-        panels.append(Panel(topology, *_axes(x, y, DRAWN[y].axis), series, notes=notes))
+        panels.append(Panel(topology, *_axes(x, y), series, notes=notes))
     bare = [replace(row, parameters={}) for row in rows]
     never = {entry.style: entry for entry in legend(bare, styles)}
     entries = (never.get(style, Series(name, style)) for name, style in styles.items())
@@ -97,6 +98,6 @@ def _points(rows: Sequence[Row], x: str, y: str, label: str | None = None) -> It
             yield Point(across[size], up[size], text, str(size) if label is None else label)
 
 
-def _axes(x: str, y: str, label: str) -> tuple[Axis, Axis]:
-    along = replace(ordinate(x), from_zero=False, margin=_MARGIN)
-    return along, replace(ordinate(y, label), from_zero=False, margin=_MARGIN)
+def _axes(x: str, y: str) -> tuple[Axis, Axis]:
+    along, up = (replace(ordinate(one), from_zero=False, margin=_MARGIN) for one in (x, y))
+    return along, up

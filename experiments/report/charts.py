@@ -41,16 +41,7 @@ _ASIDE = ("algbw_gb_s", "generation_s")
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A figure, drawn.
-
-    Parameters
-    ----------
-    title : str
-    says : str
-        Below it: what is shown, and what simulations assume.
-    plots : tuple of Plot
-        Its panels.
-    """
+    """A figure for the page, with what is said below it."""
 
     title: str
     says: str
@@ -132,11 +123,9 @@ def _beside(rows: Sequence[Row], plots: Iterable[Plot], y: str) -> str:
     known = [m for m in published.marks(y) if m.label in names and m.cluster in clusters]
     if not known:
         return ""
-    kind = "values"
+    kind = "times, measured on other machines" if y == "generation_s" else "values"
     if DRAWN[y].simulated:
         kind = "measurements on the hardware that their panel is of"
-    elif y == "generation_s":
-        kind = "times, measured on other machines"
     sources = dict.fromkeys(mark.source for mark in known)
     return f"Hollow marks are published {kind} ({'; '.join(sources)})."
 

@@ -40,26 +40,13 @@ _OUTLINES = {
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """What the page shows of an entry.
-
-    Parameters
-    ----------
-    words : str
-    light, dark : str
-        Colours on a light ground and a dark one.
-    stroke : dict
-        Attributes of its line in SVG; none if it has no line.
-    outline : str
-        The path of its marker.
-    hollow, dotted : bool
-        How the marker is filled.
-    """
+    """What the page shows of an entry, with its colours on a light ground and a dark one."""
 
     words: str
     light: str
     dark: str
-    stroke: dict[str, str | None]
-    outline: str
+    stroke: dict[str, str | None]  # attributes of its line in SVG; none if it has no line
+    outline: str  # the path of its marker
     hollow: bool
     dotted: bool
 
@@ -84,13 +71,9 @@ def on_dark(colour: str) -> str:
     """Return a colour, lighter as far as it takes to be seen on :data:`BACKGROUND`."""
     if colour == INK:
         return _INK_ON_DARK
+    least = _CONTRAST * (_luminance(BACKGROUND) + 0.05) - 0.05
     lighter = (mixed(colour, 255, step / 20) for step in range(21))
-    return next(one for one in lighter if _contrast(one, BACKGROUND) >= _CONTRAST)
-
-
-def _contrast(one: str, other: str) -> float:
-    bright, dim = sorted((_luminance(one), _luminance(other)), reverse=True)
-    return (bright + 0.05) / (dim + 0.05)
+    return next(one for one in lighter if _luminance(one) >= least)
 
 
 def _luminance(colour: str) -> float:

@@ -145,3 +145,12 @@ def test_a_front_is_a_staircase_from_side_to_side() -> None:
     assert list(stairs.get_xdata())[1:] == [1, 2, 2]
     assert list(stairs.get_ydata())[:3] == [1, 1, 2]
     assert stairs.get_drawstyle() == "steps-pre"
+
+
+def test_stairs_cut_off_no_panel_of_a_shared_ordinate() -> None:
+    """The first panel ends at 2, the second at 5: both show all of it."""
+    panels = [
+        panel(series("ring", 1, top), series("front", 1, top, how=Style(INK, "front")))
+        for top in (2, 5)
+    ]
+    assert all(axes.get_ylim()[1] > 5 for axes in drawn(Figure(tuple(panels))))

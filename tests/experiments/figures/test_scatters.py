@@ -39,6 +39,7 @@ def test_a_marker_for_each_method_and_size_with_its_gpus() -> None:
     labels = {one.name: [point.label for point in one.points] for one in panel.series}
     assert labels == {"forestcoll": ["16", "32", "64"], "ring": ["16", "32"]}
     assert panel.x.label == "theoretical algbw, flowing (GB/s)"
+    assert panel.y.paper_label == "generation time (s); labels: GPUs"
 
 
 def test_what_is_beaten_is_pale_and_the_front_a_staircase() -> None:
