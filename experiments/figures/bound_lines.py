@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from experiments.figures import hover, panels
 from experiments.figures.failures import legend, lost_in_words
@@ -83,7 +84,7 @@ def fault_costs(rows: Sequence[Row], y: str) -> Figure:
             rates = medians((row for row in here if row.series == name), y)
             series.append(Series(name, style, _times(base, rates)))
         one = tuple(Point(gpus, 1.0) for gpus in sorted(base))
-        series.append(Series("optimum without faults", LIMIT, one, width=0.8))
+        series.append(Series("optimum without faults", replace(LIMIT, order=2), one, width=0.8))
         notes = lost_in_words(damaged, palette, cluster=cluster)
         up, shown = Axis("time / optimum without faults"), tuple(s for s in series if s.points)
         title, along = panels.cluster_title(cluster), panels.gpu_axis(here)

@@ -108,7 +108,9 @@ def published_by_gpus(cluster: str, rows: Sequence[Row], y: str) -> Iterator[Ser
             points.append(Point(mark.gpus, mark.value, hover.of_mark(mark, y)))
     for position, (label, points) in enumerate(found.items()):
         if points:
-            style = Style(INK, "published", _STARS[position % 3], fill="none", size=60**0.5)
+            style = Style(
+                INK, "published", _STARS[position % 3], fill="none", size=60**0.5, order=1
+            )
             yield Series(label, style, tuple(points), width=1)
 
 
