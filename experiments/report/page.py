@@ -15,7 +15,8 @@ from experiments.report.experiment_section import Section, facts
 from experiments.report.rows_table import RowsTable, details
 from experiments.report.sources import Source
 from forestcoll.atomic_write import write_whole
-from forestcoll.errors import ExportError, ForestCollError
+from forestcoll.errors import ExportError
+from forestcoll.extras import missing
 
 if TYPE_CHECKING:
     import jinja2
@@ -57,7 +58,7 @@ def write_report(
     ------
     ExportError
         For another ending, or a file that cannot be written.
-    ForestCollError
+    MissingPackageError
         If plotly or Jinja2 is not installed.
     """
     check_ending(file)
@@ -76,13 +77,11 @@ def _write(file: Path, content: bytes) -> None:
 def _plotly() -> str:
     """Return the script of plotly.js, which the package plotly brings; Jinja2 must be there."""
     try:
-        importlib.import_module("jinja2")
         from plotly.offline import get_plotlyjs
+
+        importlib.import_module("jinja2")
     except ModuleNotFoundError as error:
-        raise ForestCollError(
-            f"results html needs the package {str(error.name).partition('.')[0]!r}; "
-            "install it with: pip install 'forestcoll[report]'"
-        ) from error
+        raise missing(error, "results html") or error from None
     return str(get_plotlyjs())
 
 

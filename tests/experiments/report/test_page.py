@@ -147,7 +147,7 @@ def test_without_a_library_the_error_names_the_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
     monkeypatch.delitem(sys.modules, "plotly.offline", raising=False)
-    with pytest.raises(ForestCollError, match=rf"'{library}'.*pip install 'forestcoll\[report\]'"):
+    with pytest.raises(ForestCollError, match=rf"{library}; .*'forestcoll\[experiments\]'"):
         write_report(sources(clusters_of_rows()), tmp_path / "a.html")
     assert not list(tmp_path.iterdir())
 
