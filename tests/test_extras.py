@@ -30,7 +30,7 @@ def _ordinary(*arguments: str, code: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_schedules_proofs_files_and_the_allreduce_program_need_no_extra(tmp_path):
-    """A line of 4 GPUs needs the program: its allreduce takes 1 GB/s, reduction + allgather less."""
+    """A line of 4 GPUs needs the program: 1 GB/s, where reduction + allgather take longer."""
     code = _WITHOUT + (
         "import forestcoll as f\n"
         "ring = f.load_topology('ring:nodes=4')\n"
