@@ -23,8 +23,8 @@ from rich.table import Table
 
 from benchmarks.machine import machine, timings
 from forestcoll import FactoredForest, Topology, group, load_topology, verify
-from forestcoll.generate import OneWay, generate_factored_timed, usable_cores
-from forestcoll.latency import latency
+from forestcoll.generation import OneWay, generate_factored_timed, usable_cores
+from forestcoll.tree_latency import latency
 
 BUDGET_S = 0.2
 """Native, at 1024 GPUs."""

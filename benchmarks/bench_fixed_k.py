@@ -24,7 +24,7 @@ from rich.table import Table
 from benchmarks.machine import machine, median_of
 from benchmarks.topologies import dead_nics, jittered_nics
 from forestcoll import Forest, Topology, best_k, fixed_k, generate, load_topology, verify
-from forestcoll.generate import usable_cores
+from forestcoll.generation import usable_cores
 
 Fields = dict[str, Any]
 

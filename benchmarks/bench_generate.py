@@ -34,7 +34,7 @@ from benchmarks.machine import machine, maximum_resident_mb, peak_memory_mb, sho
 from benchmarks.rows import ROWS, VERIFY_BUDGET_S, Row
 from forestcoll import FactoredForest, Forest, Topology, generate_timed, optimum, verify
 from forestcoll.core.assembly import heights
-from forestcoll.generate import STAGES, Options, generate_factored_timed, usable_cores
+from forestcoll.generation import STAGES, Options, generate_factored_timed, usable_cores
 
 Fields = dict[str, Any]
 

@@ -33,7 +33,7 @@ from forestcoll.errors import (
     UnsupportedError,
     VerificationError,
 )
-from forestcoll.generate import Options, generate_factored, generate_multicast
+from forestcoll.generation import Options, generate_factored, generate_multicast
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.limits import Limits, check_seconds
 from forestcoll.problem.rate_bound import RateBound
@@ -43,7 +43,7 @@ from forestcoll.schedule.allreduce import Allreduce, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.topology import Topology, group
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
-from forestcoll.topology.validate import COLLECTIVES, validate
+from forestcoll.topology.validation import COLLECTIVES, validate
 
 __all__ = ["ALL", "Expected", "Rate", "expected"]
 
@@ -167,7 +167,7 @@ def expected(
     UnsupportedError
         For another collective.
     ForestCollError
-        As of :func:`forestcoll.generate.generate`.
+        As of :func:`forestcoll.generation.generate`.
     """
     if collective not in ALL:
         raise UnsupportedError(f"collective is {collective!r}; it must be one of {', '.join(ALL)}")

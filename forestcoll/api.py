@@ -11,8 +11,6 @@ import numpy as np
 from forestcoll.core.fixed_k import FixedK, fixed_k
 from forestcoll.core.optimality import optimum as optimum_of_weights
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.latency import Latency
-from forestcoll.latency import latency as latency_of_schedule
 from forestcoll.lowering import lower
 from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.sizes import read_size
@@ -23,10 +21,12 @@ from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulation, Simulator, best_pieces
 from forestcoll.schedule.simulate.alpha_beta import DEFAULT_ALPHA_US
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.schedule.verify import AllreduceVerdict, FlowVerdict, StepVerdict, Verdict
-from forestcoll.schedule.verify import verify as verify_schedule
+from forestcoll.schedule.verification import AllreduceVerdict, FlowVerdict, StepVerdict, Verdict
+from forestcoll.schedule.verification import verify as verify_schedule
 from forestcoll.topology.numbers import Exact
 from forestcoll.topology.spec import Network, as_topology
+from forestcoll.tree_latency import Latency
+from forestcoll.tree_latency import latency as latency_of_schedule
 
 __all__ = ["latency", "optimum", "simulate", "verify"]
 
@@ -140,7 +140,7 @@ def optimum(
 def latency(schedule: AnySchedule | File, *, physical: bool = True) -> Latency:
     """Measure the trees of a schedule, or of a schedule file, and bound them from below.
 
-    As :func:`forestcoll.latency.latency`; a file is not verified first.
+    As :func:`forestcoll.tree_latency.latency`; a file is not verified first.
     """
     return latency_of_schedule(_schedule(schedule), physical=physical)
 

@@ -5,7 +5,7 @@ Input:   a topology, a collective, perhaps a number of trees.
 Output:  links, the bottleneck cut or prices, and the trees over each link of a forest that attains
          the bound; with k given and too small for that, the cut or prices that limit k.
 Cost:    that of a factored forest and its routes.
-Source:  ForestColl sections 2 and 5.5; checked by :mod:`forestcoll.schedule.verify`.
+Source:  ForestColl sections 2 and 5.5; checked by :mod:`forestcoll.schedule.verification`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Literal, Unpack, cast, overload
 from forestcoll.core.fixed_k import FixedK, fixed_k
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import UnsupportedError
-from forestcoll.generate import OneWay, Options, generate_factored
+from forestcoll.generation import OneWay, Options, generate_factored
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.allreduce_certificate import (
     AllreduceCertificate,
@@ -76,7 +76,7 @@ def certify(
     Parameters
     ----------
     topology, collective, **options
-        As of :func:`forestcoll.generate.generate`.
+        As of :func:`forestcoll.generation.generate`.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def certify(
     UnsupportedError
         For a single GPU, which has nothing to do.
     ForestCollError
-        Whatever :func:`forestcoll.generate.generate` raises.
+        Whatever :func:`forestcoll.generation.generate` raises.
 
     Examples
     --------

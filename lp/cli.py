@@ -53,7 +53,7 @@ def allreduce_optimum(
     """
     from forestcoll.cli.facts import as_json, as_text
     from forestcoll.cli.output import SCHEDULES, expect_writable
-    from forestcoll.generate import generate
+    from forestcoll.generation import generate
     from forestcoll.schedule import verify, write_schedule
     from forestcoll.topology.symmetry.automorphism import no_symmetry
     from lp.allreduce import cutting_planes as allreduce_cuts

@@ -19,7 +19,7 @@ from forestcoll.topology import Topology, load_topology
 from tests.command_line import SCRIPT, by_the_script, document
 from tests.core.test_fixed_k import overdrawn
 from tests.core.test_pipeline import ONE_WAY, bound_by_enumeration, demands, fit
-from tests.schedule.verify.certificates.by_command import NETWORKS, certificate_of
+from tests.schedule.verification.certificates.by_command import NETWORKS, certificate_of
 from tests.strategies import topologies
 
 

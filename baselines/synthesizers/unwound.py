@@ -24,14 +24,14 @@ from baselines.interface.supported import GATHERING, check_supported
 from baselines.networks.switch_paths import check_size
 from baselines.networks.unwinding import unwind
 from forestcoll.errors import DisconnectedError, UnsupportedError
-from forestcoll.generate import OneWay
-from forestcoll.generate import generate as generate_optimum
+from forestcoll.generation import OneWay
+from forestcoll.generation import generate as generate_optimum
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
-from forestcoll.topology.validate import COLLECTIVES, validate
+from forestcoll.topology.validation import COLLECTIVES, validate
 
 __all__ = ["METHODS", "generate"]
 

@@ -21,7 +21,7 @@ from baselines.interface.search import Report
 from baselines.interface.supported import GATHERING, check_supported
 from baselines.registry import METHODS
 from forestcoll.errors import InvalidExperimentError, UnsupportedError
-from forestcoll.generate import (
+from forestcoll.generation import (
     Options,
     Progress,
     generate_factored_timed,

@@ -30,7 +30,7 @@ class LowForests:
     ----------
     topology : Topology
     collective : str
-        One of :data:`forestcoll.topology.validate.COLLECTIVES`.
+        One of :data:`forestcoll.topology.validation.COLLECTIVES`.
     root : str or int, optional
     program_s : float
         For the allreduce program.
@@ -53,7 +53,7 @@ class LowForests:
         TimeLimitError
             If it takes longer, or a lower one did, which comes first.
         ForestCollError
-            As of :func:`forestcoll.generate.generate`.
+            As of :func:`forestcoll.generation.generate`.
         """
         self._began, self._seconds = time.perf_counter(), seconds
         if self._stopped:

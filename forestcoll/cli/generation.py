@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from forestcoll.best_k import best_k
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.options import (
     CollectiveName,
@@ -30,9 +29,14 @@ from forestcoll.errors import (
     ExportError,
     InvalidParameterError,
 )
-from forestcoll.generate import Options, generate_factored_timed, generate_multicast, generate_timed
-from forestcoll.latency import latency
-from forestcoll.multicast.in_network import InNetwork
+from forestcoll.generation import (
+    Options,
+    generate_factored_timed,
+    generate_multicast,
+    generate_timed,
+)
+from forestcoll.in_network.collectives import InNetwork
+from forestcoll.k_scan import best_k
 from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.problem.request import PROGRAM_S
 from forestcoll.schedule import (
@@ -45,6 +49,7 @@ from forestcoll.schedule import (
 )
 from forestcoll.schedule.allreduce import TreeSchedule
 from forestcoll.topology import Topology
+from forestcoll.tree_latency import latency
 
 __all__ = [
     "generate_schedule",

@@ -14,7 +14,7 @@ from forestcoll.problem.sizes import read_sizes
 from forestcoll.problem.weights import Weights, read_weights
 from forestcoll.topology import Topology, group, members_from_text
 from forestcoll.topology.groups import IDLE
-from forestcoll.topology.validate import COLLECTIVES
+from forestcoll.topology.validation import COLLECTIVES
 
 __all__ = [
     "MOST",

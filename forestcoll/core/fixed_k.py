@@ -44,7 +44,7 @@ from forestcoll.problem.request import check_k
 from forestcoll.problem.weights import Weights
 from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
-from forestcoll.topology.validate import uses_all_bandwidth
+from forestcoll.topology.validation import uses_all_bandwidth
 
 __all__ = ["FixedK", "fixed_k"]
 

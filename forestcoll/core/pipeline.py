@@ -46,7 +46,7 @@ from forestcoll.topology.symmetry.parallel_planes import (
     merged_planes,
     unmerged,
 )
-from forestcoll.topology.validate import check_balanced, validate
+from forestcoll.topology.validation import check_balanced, validate
 
 __all__ = ["EXPLICIT", "FACTORED", "PAPER_STAGES", "STAGES", "Form", "schedule_of"]
 
@@ -79,7 +79,7 @@ def schedule_of(
     Parameters
     ----------
     request : Request
-        Its ``multicast`` is for :mod:`forestcoll.multicast`: switches only forward here.
+        Its ``multicast`` is for :mod:`forestcoll.in_network`: switches only forward here.
     form : Form
         :data:`EXPLICIT` or :data:`FACTORED`.
     clock : Stopwatch
@@ -89,7 +89,7 @@ def schedule_of(
     Raises
     ------
     ForestCollError
-        As of :func:`forestcoll.generate.generate`.
+        As of :func:`forestcoll.generation.generate`.
     """
     schedule: F | Allreduce[F]
     if request.collective == "allreduce":

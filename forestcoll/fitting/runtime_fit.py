@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import Any
 
 from forestcoll.errors import RuntimeLimitError
-from forestcoll.generate import Progress, generate
+from forestcoll.generation import Progress, generate
 from forestcoll.lowering import lower
 from forestcoll.problem.limits import check_seconds
 from forestcoll.schedule.allreduce import Allreduce, AnySchedule

@@ -1,7 +1,7 @@
 """Schedules of every collective within a height, and what throughput each height costs.
 
 Problem: for few bytes hops count more than throughput; how fast are trees of at most h hops?
-Input:   a request, as of :func:`forestcoll.generate.generate`.
+Input:   a request, as of :func:`forestcoll.generation.generate`.
 Output:  the fastest schedule found within a height; or all that were found, each taller and faster
          than the one before, beside a rate that nothing as low exceeds.
 Cost:    that of :mod:`forestcoll.low_height.height_ladder`, for each phase.

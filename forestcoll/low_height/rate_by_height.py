@@ -37,15 +37,15 @@ def rate_by_height(
     progress : callable, optional
         Told (stage, done, total).
     **asked
-        Options of :func:`forestcoll.generate.generate`; ``max_height`` ends the list, ``k`` leaves
-        one number of trees per GPU.
+        Options of :func:`forestcoll.generation.generate`; ``max_height`` ends the list, ``k``
+        leaves one number of trees per GPU.
 
     Returns
     -------
     tuple of HeightPoint
         By height, from the least that trees of this collective can have (the eccentricity of a
         root, in hops from GPU to GPU); no point is as low and as fast as another. The last is as
-        fast as what :func:`forestcoll.generate.generate` makes of these options, and is that,
+        fast as what :func:`forestcoll.generation.generate` makes of these options, and is that,
         unless lower trees as fast were found; of an allreduce a pair of forests may be faster. The
         others are the fastest *found* at their height;
         none faster exists where ``proved``.
@@ -57,7 +57,7 @@ def rate_by_height(
     InfeasibleError
         If ``max_height`` is below the eccentricity of a root.
     ForestCollError
-        As of :func:`forestcoll.generate.generate`.
+        As of :func:`forestcoll.generation.generate`.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from forestcoll.core.assembly import expand
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.generate import generate
+from forestcoll.generation import generate
 from forestcoll.problem.request import PROGRAM_S
 from forestcoll.schedule import AllreduceVerdict, Verdict, verify
 from forestcoll.schedule.allreduce import Allreduce, AnySchedule
@@ -72,9 +72,9 @@ def replan(
         proportions, or at this root; if not, wherever it is fastest. Other collectives keep
         theirs.
     threads : int, optional
-        As of :func:`forestcoll.generate.generate`.
+        As of :func:`forestcoll.generation.generate`.
     program_s : float
-        As of :func:`forestcoll.generate.generate`; of an allreduce with the same k there is none.
+        As of :func:`forestcoll.generation.generate`; of an allreduce with the same k there is none.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def replan(
     UnsupportedError
         Of schedules that are no forests.
     ForestCollError
-        As of :func:`forestcoll.generate.generate`.
+        As of :func:`forestcoll.generation.generate`.
 
     Examples
     --------

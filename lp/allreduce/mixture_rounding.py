@@ -25,9 +25,9 @@ import numpy.typing as npt
 from forestcoll.core.balance import lower_to_balance
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, SolverError, TimeLimitError
-from forestcoll.generate import generate
-from forestcoll.multicast.copying import as_gpus, from_spanning
-from forestcoll.multicast.mixing import mirrored, mixed
+from forestcoll.generation import generate
+from forestcoll.in_network.copying import as_gpus, from_spanning
+from forestcoll.in_network.mixing import mirrored, mixed
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest

@@ -19,7 +19,7 @@ from fractions import Fraction
 from forestcoll.core.balance import lower_to_balance
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, SolverError
-from forestcoll.generate import generate
+from forestcoll.generation import generate
 from forestcoll.schedule import cost
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology import Topology

@@ -10,7 +10,7 @@ import pytest
 
 from experiments.expected import Expected, expected
 from forestcoll import generate, group, load_topology, optimum, verify
-from forestcoll.generate import generate_multicast
+from forestcoll.generation import generate_multicast
 from forestcoll.topology import Topology, TopologyBuilder
 
 PCIE = 32

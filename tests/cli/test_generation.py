@@ -11,7 +11,7 @@ import pytest
 
 from forestcoll import Allreduce, read_schedule
 from forestcoll.cli import generation
-from forestcoll.generate import STAGES
+from forestcoll.generation import STAGES
 from tests.command_line import assert_one_line, document, invoke
 
 COMMANDS = {

@@ -9,7 +9,7 @@ import pytest
 
 from forestcoll.core.assembly import expand, heights, trees
 from forestcoll.errors import VerificationError
-from forestcoll.generate import generate
+from forestcoll.generation import generate
 from forestcoll.topology import load_topology
 from tests.schedule.made.factored import CLUSTERS, RANDOM, factored
 

@@ -12,10 +12,10 @@ import pytest
 import forestcoll.core.best_allreduce
 from forestcoll import best_k, cost, generate, generate_factored, load_topology, optimum, verify
 from forestcoll.core.best_allreduce import Improved
-from forestcoll.generate import generate_multicast
+from forestcoll.generation import generate_multicast
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule import read_schedule
-from forestcoll.schedule.cost.measures import in_steps
+from forestcoll.schedule.cost_model.measures import in_steps
 from forestcoll.topology import Topology, TopologyBuilder, write_topology
 from tests.command_line import document, invoke
 from tests.lp.networks import BETTER, line, one_way_detour

@@ -17,7 +17,7 @@ from forestcoll import generate, generate_timed, load_topology, optimum, verify
 from forestcoll.core import paper
 from forestcoll.core.problem import Problem
 from forestcoll.errors import CapacityOverflowError, InfeasibleError, UnknownMethodError
-from forestcoll.generate import PAPER_STAGES
+from forestcoll.generation import PAPER_STAGES
 from forestcoll.schedule import cost
 from tests.command_line import document, invoke
 from tests.random_topologies import KINDS, random_topology

@@ -19,7 +19,7 @@ from forestcoll.errors import (
     UnsupportedError,
 )
 from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, load_topology
-from forestcoll.topology.validate import COLLECTIVES
+from forestcoll.topology.validation import COLLECTIVES
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import enumerate_optimum
 from tests.strategies import topologies

@@ -14,7 +14,7 @@ from forestcoll.draw import draw_tree
 from forestcoll.draw.canvas import CROSSING
 from forestcoll.draw.places import GPU_RADIUS
 from forestcoll.errors import InvalidScheduleError
-from forestcoll.generate import generate, generate_multicast
+from forestcoll.generation import generate, generate_multicast
 from forestcoll.schedule import Forest, Routes, write_schedule
 from forestcoll.topology import TopologyBuilder, load_topology
 from tests.draw.figures import patches, texts

@@ -22,7 +22,7 @@ from forestcoll import certify, fixed_k, generate, optimum, verify, verify_certi
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, VerificationError
 from forestcoll.problem.certificate_document import OptimumPrices
 from forestcoll.problem.weights import weights_for
-from forestcoll.schedule.verify.prices import priced_inverse_rate
+from forestcoll.schedule.verification.prices import priced_inverse_rate
 from forestcoll.topology import SharedCapacity, Topology, load_topology
 from tests.core.any_network.flow_program import optimal_rate
 from tests.core.any_network.networks import damaged_network, with_less

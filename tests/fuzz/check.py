@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll import FactoredForest, Forest, expand, generate_factored, verify
-from forestcoll.generate import Options, generate_factored_timed
+from forestcoll.generation import Options, generate_factored_timed
 from forestcoll.topology import Topology
 from tests.fuzz.demands import demand_of
 from tests.fuzz.families import build

@@ -42,11 +42,11 @@ from forestcoll.errors import (
     UnbalancedError,
     UnsupportedError,
 )
-from forestcoll.generate import Options, generate_multicast
+from forestcoll.generation import Options, generate_multicast
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import Allreduce, FlowSchedule, MulticastForest, StepSchedule
-from forestcoll.schedule.cost.measures import finish_s_per_gb, in_steps
+from forestcoll.schedule.cost_model.measures import finish_s_per_gb, in_steps
 from forestcoll.scoring.file_bounds import bound_of
 from forestcoll.topology import Topology, TopologyBuilder, group
 from lp.allreduce.best import proved

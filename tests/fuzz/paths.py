@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from forestcoll import FactoredForest, Forest, expand, generate, generate_factored, verify
-from forestcoll.generate import Options
+from forestcoll.generation import Options
 from forestcoll.native import _core
 
 __all__ = ["PATHS", "asked_again", "blocked", "each_path_both_ways", "refuse_slow"]

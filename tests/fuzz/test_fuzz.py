@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from forestcoll import FactoredForest, expand, generate_factored
-from forestcoll.generate import Options
+from forestcoll.generation import Options
 from forestcoll.native import _core
 from forestcoll.topology import load_topology, validate
 from tests.fuzz import check, paths

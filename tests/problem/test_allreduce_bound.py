@@ -9,7 +9,7 @@ import pytest
 from forestcoll import generate, load_topology, verify
 from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
 from forestcoll.problem.rate_bound import SharedPrice
-from forestcoll.schedule.verify.trees.allreduce import check_bound
+from forestcoll.schedule.verification.trees.allreduce import check_bound
 from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
 from tests.lp.networks import line, two_boxes

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from forestcoll.core.assembly import expand
-from forestcoll.generate import generate_factored
+from forestcoll.generation import generate_factored
 from forestcoll.schedule import Routes
 from forestcoll.schedule.forest import Path, Tree
-from forestcoll.schedule.verify.dispatch import verify
+from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.topology import load_topology
 from tests.schedule.made.hand import ring3, slow_ring3, star3
 from tests.schedule.made.types import schedule

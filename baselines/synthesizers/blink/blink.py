@@ -46,14 +46,14 @@ from forestcoll.errors import (
     InvalidTopologyError,
     UnsupportedError,
 )
-from forestcoll.generate import generate as generate_optimum
+from forestcoll.generation import generate as generate_optimum
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import Exact
-from forestcoll.topology.validate import validate
+from forestcoll.topology.validation import validate
 
 __all__ = ["METHODS", "PACKINGS", "Packer", "generate", "single_root"]
 

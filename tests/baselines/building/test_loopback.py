@@ -8,7 +8,7 @@ import pytest
 from baselines import METHODS
 from baselines.building.loopback import with_loopback
 from forestcoll.errors import UnsupportedError
-from forestcoll.generate import generate_multicast
+from forestcoll.generation import generate_multicast
 from forestcoll.lowering import lower
 from forestcoll.schedule import MulticastForest, cost, in_steps, verify
 from forestcoll.schedule.export import export

@@ -11,7 +11,7 @@ from baselines import METHODS
 from baselines.building.over_planes import on_planes, over_planes
 from baselines.networks.planes import find_planes
 from forestcoll.errors import CapacityOverflowError, UnsupportedError
-from forestcoll.generate import generate_factored
+from forestcoll.generation import generate_factored
 from forestcoll.schedule import Allreduce, Forest, StepSchedule, cost, in_steps, verify
 from forestcoll.topology import Topology, load_topology
 from tests.baselines.planes import split

@@ -15,7 +15,7 @@ from forestcoll.core.optimality import optimum as core_optimum
 from forestcoll.core.optimality import rate_bound
 from forestcoll.errors import TimeLimitError
 from forestcoll.problem.optimum import Optimum
-from forestcoll.schedule.verify.prices import priced_inverse_rate
+from forestcoll.schedule.verification.prices import priced_inverse_rate
 from forestcoll.topology import load_topology
 from tests.core.any_network.flow_program import optimal_rate
 from tests.core.any_network.networks import (

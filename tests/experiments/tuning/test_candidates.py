@@ -11,7 +11,7 @@ import forestcoll
 from baselines.registry import METHODS
 from experiments.tuning import candidates
 from experiments.tuning.candidates import made
-from experiments.tuning.recipes import Recipe, forests
+from experiments.tuning.recipe import Recipe, forests
 from forestcoll.errors import SolverError, VerificationError
 from forestcoll.schedule import verify
 from forestcoll.topology import Topology, load_topology

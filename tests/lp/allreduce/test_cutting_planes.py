@@ -15,7 +15,7 @@ from forestcoll.errors import (
     TimeLimitError,
 )
 from forestcoll.problem.allreduce_bound import AllreduceBound
-from forestcoll.schedule.verify.trees.allreduce import check_bound
+from forestcoll.schedule.verification.trees.allreduce import check_bound
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from forestcoll.topology.symmetry.automorphism import no_symmetry
 from lp.allreduce.best import improved

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from forestcoll.errors import ExportError, ForestCollError, InvalidScheduleError, VerificationError
-from forestcoll.generate import generate_factored
+from forestcoll.generation import generate_factored
 from forestcoll.schedule.files.schedule_files import read_schedule, write_schedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.transform.factoring import as_factored
-from forestcoll.schedule.verify.dispatch import verify
+from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.topology import load_topology
 from tests.schedule.made.hand import FORESTS, leaves4
 from tests.schedule.made.types import TYPES, schedule

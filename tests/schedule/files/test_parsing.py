@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from forestcoll.errors import InvalidScheduleError
-from forestcoll.generate import generate
-from forestcoll.multicast.pruning import multicast
+from forestcoll.generation import generate
+from forestcoll.in_network.pruning import multicast
 from forestcoll.schedule import read_schedule, write_schedule
 from forestcoll.schedule.files.header import head_document
 from forestcoll.schedule.files.parsing import parse_heads, parse_schedule, parse_stepwise_head

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from functools import cache
 
 from forestcoll.errors import VerificationError
-from forestcoll.generate import generate_factored
+from forestcoll.generation import generate_factored
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.verify.dispatch import Verdict, verify
+from forestcoll.schedule.verification.dispatch import Verdict, verify
 from forestcoll.topology import group, load_topology
 from tests.random_topologies import KINDS, random_topology
 

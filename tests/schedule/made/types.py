@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from forestcoll.generate import generate, generate_factored, generate_multicast
+from forestcoll.generation import generate, generate_factored, generate_multicast
 from forestcoll.schedule import FlowSchedule, lockstep
 from forestcoll.topology import load_topology
 from tests.schedule.literals import LITERALS

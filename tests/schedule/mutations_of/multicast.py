@@ -10,8 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.generate import generate
-from forestcoll.multicast.pruning import multicast
+from forestcoll.generation import generate
+from forestcoll.in_network.pruning import multicast
 from forestcoll.schedule import MulticastForest, Walks
 from forestcoll.topology.builder import TopologyBuilder
 

@@ -18,7 +18,7 @@ from forestcoll.errors import (
 )
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import cost, verify
-from forestcoll.schedule.cost import in_steps
+from forestcoll.schedule.cost_model import in_steps
 from forestcoll.topology import TopologyBuilder, load_topology
 from tests.baselines.direct_connect.bfb.networks import hops, random_network
 
