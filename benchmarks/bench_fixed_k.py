@@ -64,7 +64,7 @@ def measure(row: Row, runs: int) -> Fields:
     """Measure a row; verify its forest."""
     threads = usable_cores()
     search_s, found = median_of(runs, row.make, lambda made: fixed_k(made, row.k, threads=threads))
-    native_s, forest = median_of(runs, row.make, lambda made: generate(made, k=row.k))
+    native_s, forest = median_of(runs, row.make, lambda made: generate(made, k=row.k).forest)
     verdict = verify(forest)
     if verdict.congestion != found.congestion or verdict.optimal != found.optimal:
         raise AssertionError(f"{row}: the forest does not attain what was found")

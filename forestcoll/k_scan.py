@@ -10,15 +10,16 @@ Source:  ForestColl section 5.5 (scan k < 10) and table 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Unpack
+from typing import Any
 
 from forestcoll.core.assembly import heights
 from forestcoll.errors import UnsupportedError
-from forestcoll.generation import Options, generate_factored, generate_multicast
-from forestcoll.problem.request import check_k
-from forestcoll.schedule.allreduce import Allreduce, TreeSchedule
+from forestcoll.generation import Progress, generate
+from forestcoll.problem.options import Options, check_k
+from forestcoll.schedule.allreduce import Allreduce, AnyForest, TreeSchedule
+from forestcoll.schedule.factored import FactoredForest
 from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
 
@@ -98,10 +99,10 @@ class BestK:
 def best_k(
     topology: Network,
     max_k: int,
+    options: Options | None = None,
     *,
-    collective: str = "allgather",
-    multicast: bool = False,
-    **options: Unpack[Options],
+    progress: Progress | None = None,
+    **given: Any,
 ) -> BestK:
     """Try every k up to a limit.
 
@@ -111,11 +112,12 @@ def best_k(
         Of two GPUs or more.
     max_k : int
         The largest number of trees per unit of weight.
-    collective : str
-    multicast : bool
-        Whether switches marked so copy and add (:mod:`forestcoll.in_network.collectives`).
-    **options
+    options : Options, optional
         As of :func:`forestcoll.generation.generate`, but for ``k``.
+    progress : callable, optional
+        Told (stage, done, total), for each k.
+    **given
+        Single options by name.
 
     Returns
     -------
@@ -140,25 +142,25 @@ def best_k(
     3
     """
     check_k(max_k, "the largest k")
-    topology = as_topology(topology)
+    asked, topology = Options.of(options, given), as_topology(topology)
     if topology.num_compute == 1:
         raise UnsupportedError("the schedule of a single GPU is empty, whatever the k")
-    kind = _copying if multicast else _forwarding
-    return BestK(tuple(kind(topology, k, collective, options) for k in range(1, max_k + 1)))
+    # Trees that are not written out are enough for their heights, and sooner made.
+    asked = replace(asked, factored=not asked.multicast, routed=False)
+    tried = (replace(asked, k=k) for k in range(1, max_k + 1))
+    return BestK(tuple(_tried(topology, one, progress) for one in tried))
 
 
-def _forwarding(topology: Topology, k: int, collective: str, options: Options) -> Choice:
-    with_k: Options = {**options, "k": k}
-    schedule = generate_factored(topology, collective=collective, **with_k)
+def _tried(topology: Topology, options: Options, progress: Progress | None) -> Choice:
+    schedule = generate(topology, options, progress=progress).schedule
     forests = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
-    return _choice(k, schedule, [heights(forest)[1] for forest in forests])
+    tall = [_heights(forest) for forest in forests]
+    assert options.k is not None
+    return _choice(options.k, schedule, tall)
 
 
-def _copying(topology: Topology, k: int, collective: str, options: Options) -> Choice:
-    with_k: Options = {**options, "k": k}
-    schedule = generate_multicast(topology, collective=collective, **with_k).schedule
-    forests = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
-    return _choice(k, schedule, [forest.heights() for forest in forests])
+def _heights(forest: AnyForest) -> Any:
+    return heights(forest)[1] if isinstance(forest, FactoredForest) else forest.heights()
 
 
 def _choice(k: int, schedule: TreeSchedule, tall: list[Any]) -> Choice:

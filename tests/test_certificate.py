@@ -90,7 +90,7 @@ def test_every_optimum_has_a_certificate(
     k = data.draw(st.none() | st.integers(1, 4))
     certificate = certify(network, collective=collective, k=k, **demand)
     proved = verify_certificate(certificate)
-    verdict = verify(generate(network, collective=collective, k=k, **demand))
+    verdict = verify(generate(network, collective=collective, k=k, **demand).schedule)
     assert proved.time_s_per_gb == verdict.time_s_per_gb
     weights = [gpu.weight for gpu in certificate.gpus]
     bound = bound_by_enumeration(network, weights, reduction=certificate.is_reduction)

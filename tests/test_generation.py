@@ -1,8 +1,9 @@
 """The whole pipeline: every forest verifies and takes exactly the time of the bound."""
 
-import inspect
+import copy
 import itertools
 import json
+import pickle
 import signal
 import subprocess
 import sys
@@ -15,19 +16,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+import forestcoll
 from benchmarks.topologies import dead_nics, jittered_nics, random_regular
-from forestcoll import (
-    cost,
-    generate,
+from forestcoll import Forest, Options, cost, generate, read_schedule, verify, write_schedule
+from forestcoll.errors import UnsupportedError, VerificationError
+from forestcoll.generation import (
+    STAGES,
     generate_factored,
+    generate_factored_timed,
     generate_multicast,
     generate_timed,
-    read_schedule,
-    verify,
-    write_schedule,
 )
-from forestcoll.errors import VerificationError
-from forestcoll.generation import STAGES
 from forestcoll.topology import load_topology
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import enumerate_optimum
@@ -92,7 +91,7 @@ THREADED = [
 
 def proves_optimal(topology):
     """Generate, verify independently, and compare the time with the bound exactly."""
-    forest = generate(topology)
+    forest = generate(topology).schedule
     verdict = verify(forest)
     assert verdict.optimal
     assert cost(forest).time_s_per_gb == forest.optimum.inverse_rate / topology.num_compute
@@ -126,7 +125,7 @@ def test_whatever_hypothesis_finds_attains_the_worst_of_all_cuts(topology):
 def test_the_number_of_threads_changes_nothing(make):
     """Networks large enough to be shared out, with slack, tight and flat parts."""
     topology = make()
-    one, *others = (generate(topology, threads=threads) for threads in (1, 2, 3))
+    one, *others = (generate(topology, threads=threads).schedule for threads in (1, 2, 3))
     for other in others:
         assert other.optimum.cut == one.optimum.cut
         for array in ("root", "multiplicity", "parent"):
@@ -140,14 +139,14 @@ def test_verify_rejects_a_spoilt_forest(spec, mutation):
     """Each fault planted in a real forest is found and named."""
     spoil, message = (MUTATIONS | OPTIMUM_MUTATIONS)[mutation]
     with pytest.raises(VerificationError, match=message):
-        verify(spoil(generate(load_topology(spec))))
+        verify(spoil(generate(load_topology(spec)).schedule))
 
 
 @pytest.mark.parametrize("mutation", FILE_MUTATIONS)
 def test_reading_rejects_a_spoilt_file(mutation, tmp_path):
     """Faults that only a file can hold are found on the way in."""
     path = tmp_path / "schedule.json"
-    write_schedule(generate(load_topology("dgx_a100:boxes=2")), path)
+    write_schedule(generate(load_topology("dgx_a100:boxes=2")).schedule, path)
     spoil, message = FILE_MUTATIONS[mutation]
     path.write_text(json.dumps(spoil(json.loads(path.read_text()))))
     with pytest.raises(VerificationError, match=message):
@@ -158,8 +157,8 @@ def test_reading_rejects_a_spoilt_file(mutation, tmp_path):
 def test_a_file_holds_the_whole_proof(spec, tmp_path):
     """Written, read back and verified, nothing but the file needed; the same bytes each time."""
     path, again = tmp_path / "schedule.json", tmp_path / "again.json"
-    write_schedule(generate(load_topology(spec)), path)
-    write_schedule(generate(load_topology(spec)), again)
+    write_schedule(generate(load_topology(spec)).schedule, path)
+    write_schedule(generate(load_topology(spec)).schedule, again)
     assert verify(read_schedule(path)).optimal
     assert path.read_bytes() == again.read_bytes()
 
@@ -169,8 +168,8 @@ def test_same_input_same_arrays(spec):
     """Two runs, and a run on the links given in reverse order, make the same forest."""
     topology = load_topology(spec)
     shuffled = replace(topology, links=tuple(reversed(topology.links)))
-    first = generate(topology)
-    for again in (generate(topology), generate(shuffled)):
+    first = generate(topology).schedule
+    for again in (generate(topology).schedule, generate(shuffled).schedule):
         for field in ("root", "multiplicity", "parent"):
             assert np.array_equal(getattr(first, field), getattr(again, field))
         assert first.routes.paths() == again.routes.paths()
@@ -204,12 +203,12 @@ def test_multiplicities_beyond_32_bits_are_exact():
 def test_stages_are_reported_and_timed_in_order():
     """Progress names every stage from start to end; times come for each."""
     seen: list[tuple[str, int, int]] = []
-    _, seconds = generate_timed(
-        load_topology("mi250:boxes=2"), progress=lambda *report: seen.append(report)
+    made = generate(
+        load_topology("mi250:boxes=2"), progress=lambda *report: seen.append(report), routed=True
     )
     assert tuple(stage for stage, _ in itertools.groupby(seen, key=lambda r: r[0])) == STAGES
     assert all(0 <= done <= total for _, done, total in seen)
-    assert tuple(seconds) == STAGES
+    assert tuple(made.seconds) == STAGES
 
 
 def test_ctrl_c_stops_native_work():
@@ -231,13 +230,70 @@ def test_ctrl_c_stops_native_work():
     assert process.returncode != 0
 
 
-@pytest.mark.parametrize("make", [generate, generate_factored, generate_timed, generate_multicast])
-def test_every_option_is_in_the_signature_and_no_other_is_taken(make):
-    """As notebooks show it; switches that copy are not for ``generate``."""
-    shown = inspect.signature(make).parameters
-    assert {"root", "weights", "k", "method", "threads", "program_s", "progress"} <= shown.keys()
-    assert shown["method"].default == "forestcoll"
+def test_keywords_are_the_options_and_no_other_is_taken() -> None:
+    """What was asked is in the result, as it was asked."""
     ring = load_topology("ring:nodes=3")
-    for option in ("kk", "multicast", "cls", "asked"):
-        with pytest.raises(TypeError, match=f"there is no option '{option}'; options are root"):
-            make(ring, **{option: 1})
+    asked = Options(collective="broadcast", root="gpu1", threads=1)
+    for made in (
+        generate(ring, asked),
+        generate(ring, collective="broadcast", root="gpu1", threads=1),
+        generate(ring, Options(collective="broadcast", threads=1), root="gpu1"),
+    ):
+        assert made.options == asked
+        assert made.schedule == generate(ring, asked).schedule
+    for option in ("kk", "cls", "asked"):
+        with pytest.raises(TypeError, match=f"there is no option '{option}'; options are coll"):
+            generate(ring, **{option: 1})
+
+
+def test_a_result_is_equal_whatever_the_time_it_took() -> None:
+    """The seconds of two runs differ."""
+    ring = load_topology("ring:nodes=3")
+    assert generate(ring) == generate(ring)
+    assert generate(ring) != generate(ring, k=1)
+
+
+def test_a_forest_is_given_to_those_who_asked_for_one() -> None:
+    """An allreduce or a factored forest is none, and the message says where it is."""
+    assert isinstance(generate("ring:nodes=3").forest, Forest)
+    for options in (Options(collective="allreduce"), Options(factored=True)):
+        with pytest.raises(UnsupportedError, match=r"is no Forest but a \w+; take .schedule"):
+            _ = generate("ring:nodes=3", options).forest
+
+
+def test_paths_are_a_stage_where_they_are_asked_for() -> None:
+    """Else they are found when they are first looked at."""
+    assert "routing" not in generate("ring:nodes=3").seconds
+    assert list(generate("ring:nodes=3", routed=True).seconds)[-1] == "routing"
+
+
+def test_names_of_earlier_versions_make_the_same_and_warn() -> None:
+    """``generate_multicast`` gives schedule, seconds and saved traffic, which verify takes."""
+    spec = "dgx_h100:boxes=1"
+    with pytest.warns(DeprecationWarning, match="factored=True"):
+        assert generate_factored(spec) == generate(spec, factored=True).schedule
+    with pytest.warns(DeprecationWarning, match="routed=True"):
+        forest, seconds = generate_timed(spec, threads=1)
+    assert (forest, tuple(seconds)) == (generate(spec).schedule, STAGES)
+    with pytest.warns(DeprecationWarning, match="factored=True, routed=True"):
+        factored, seconds = generate_factored_timed(spec)
+    assert (factored, tuple(seconds)) == (generate(spec, factored=True).schedule, STAGES)
+    with pytest.warns(DeprecationWarning, match="multicast=True"):
+        made = generate_multicast(spec, collective="allreduce")
+    schedule, seconds, saved = made
+    result = generate(spec, collective="allreduce", multicast=True)
+    assert (schedule, seconds.keys()) == (result.schedule, result.seconds.keys())
+    assert saved == result.saved
+    assert forestcoll.verify(made) == forestcoll.verify(result) == verify(schedule)
+
+
+def test_the_schedules_attributes_are_found_in_the_result_for_this_version() -> None:
+    """As code of earlier versions has it, where generate returned the schedule; with a warning."""
+    made = generate("ring:nodes=4")
+    with pytest.warns(DeprecationWarning, match=r"take .schedule.algbw_gb_s, not .algbw_gb_s"):
+        assert made.algbw_gb_s == made.schedule.algbw_gb_s
+    for name in ("nonsense", "_private"):
+        with pytest.raises(AttributeError, match=name):
+            getattr(made, name)
+    assert pickle.loads(pickle.dumps(made)) == made
+    assert copy.copy(made) == made

@@ -23,8 +23,8 @@ SAME_THING = {
     *("allreduce", "factored", "flows", "forest", "multicast", "steps", "clock"),
     # A bound, a certificate, and the proof of it.
     *("optimum", "certificate", "allreduce_certificate"),
-    # Schedules made, and the commands that make them.
-    "generation",
+    # Schedules made, their options, and the commands that make them.
+    *("generation", "options"),
     # The same of two programs.
     *("linear_optimum", "result", "rounding"),
     "cli",

@@ -22,7 +22,7 @@ def test_two_mi250_boxes_take_nine_of_nine():
     assert tried.fastest.algbw_gb_s == Fraction(14400, 41)
     assert not any(choice.optimal for choice in tried.choices)
     for choice in tried.choices[:3]:
-        forest = generate(load_topology("mi250:boxes=2"), k=choice.k)
+        forest = generate(load_topology("mi250:boxes=2"), k=choice.k).schedule
         assert (choice.trees, choice.height) == (forest.num_batches, forest.heights().max())
         assert choice.algbw_gb_s == verify(forest).algbw_gb_s
     assert tried == best_k(load_topology("mi250:boxes=2"), 9)
@@ -69,7 +69,7 @@ def test_an_allreduce_counts_both_of_its_forests(topology):
     for double, single in zip(both.choices, one.choices, strict=True):
         assert double.algbw_gb_s >= single.algbw_gb_s / 2
         assert double.trees >= single.trees
-        made = generate(topology, collective="allreduce", k=double.k)
+        made = generate(topology, collective="allreduce", k=double.k).schedule
         assert made.in_turn_s_per_gb == 2 / single.algbw_gb_s
         assert double.optimal == verify(made).optimal
 
@@ -84,7 +84,7 @@ def test_a_wrong_limit_is_refused(limit):
 def test_a_single_gpu_has_nothing_to_choose():
     """Its schedule is empty for every k."""
     alone = group(load_topology("ring:nodes=3"), ["gpu1"])
-    assert verify(generate(alone, k=3)).k == 3
+    assert verify(generate(alone, k=3).schedule).k == 3
     with pytest.raises(UnsupportedError, match="empty, whatever the k"):
         best_k(alone, 3)
 

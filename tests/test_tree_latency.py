@@ -11,16 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from forestcoll import (
-    Allreduce,
-    Forest,
-    Topology,
-    generate,
-    generate_factored,
-    load_topology,
-    verify,
-)
-from forestcoll.generation import OneWay
+from forestcoll import Allreduce, Forest, Topology, generate, load_topology, verify
 from forestcoll.in_network.pruning import multicast
 from forestcoll.k_scan import BestK, Choice
 from forestcoll.schedule import MulticastForest
@@ -85,11 +76,11 @@ def distances_by_paths(topology: Topology) -> tuple[list[int], list[int]]:
 @given(topology=topologies())
 def test_figures_are_true_and_bounded_on_random_networks(topology: Topology) -> None:
     """Explicit and factored; the distances in the bounds are those of all pairs."""
-    forest = generate(topology)
+    forest = generate(topology).schedule
     found = latency(forest)
     assert (found.height, found.average_height, found.physical_hops) == by_walking(forest)
     nothing_is_below_its_bound(found)
-    assert latency(generate_factored(topology)) == found
+    assert latency(generate(topology, factored=True).schedule) == found
     hops, links = distances_by_paths(topology)
     assert found.at_least.average_height == Fraction(sum(hops), len(hops))
     assert found.at_least.height >= max(hops)
@@ -100,16 +91,16 @@ def test_figures_are_true_and_bounded_on_random_networks(topology: Topology) -> 
 @given(topology=topologies(("bidirectional",)))
 def test_bounds_hold_of_every_collective(topology: Topology) -> None:
     """A reduction is bounded on the network turned round; an allreduce adds up."""
-    both = generate(topology, collective="allreduce")
+    both = generate(topology, collective="allreduce").schedule
     nothing_is_below_its_bound(latency(both))
     assert latency(both).height == sum(latency(part).height for part in both.phases)
     assert latency(both.reduce).physical_hops == by_walking(both.reduce)[2]
     for collective in ("broadcast", "reduce"):
-        single = generate(topology, collective=collective, root=0)
+        single = generate(topology, collective=collective, root=0).schedule
         nothing_is_below_its_bound(latency(single))
         assert single.optimum is not None
         for k in (2, 3):
-            more = generate(topology, collective=collective, root=0, k=k * single.k)
+            more = generate(topology, collective=collective, root=0, k=k * single.k).schedule
             assert more.time_s_per_gb == single.time_s_per_gb
             nothing_is_below_its_bound(latency(more))
 
@@ -134,7 +125,7 @@ def by_walks(forest: MulticastForest) -> tuple[int, Fraction, int]:
 def test_trees_in_which_switches_copy_are_measured_and_bounded(topology: Topology) -> None:
     """Every switch copies; hops lead from one node that copies to the next."""
     copying = marked(topology, {node.name for node in topology.nodes if node.is_switch})
-    both = multicast(generate(copying, collective="allreduce"))
+    both = multicast(generate(copying, collective="allreduce").schedule)
     for forest in both.phases:
         found = latency(forest)
         assert (found.height, found.average_height, found.physical_hops) == by_walks(forest)
@@ -150,7 +141,7 @@ def test_a_switch_that_copies_makes_a_star_two_links_high() -> None:
     A GPU could pass the switch by on its way to another: one hop is the bound.
     """
     star = network("GGGGS", *((v, 4, 1) for v in range(4)))
-    chain = generate(marked(star, {"n4"}), collective="broadcast", root=0)
+    chain = generate(marked(star, {"n4"}), collective="broadcast", root=0).schedule
     found = latency(multicast(chain))
     assert (found.height, found.physical_hops, found.average_height) == (2, 2, 2)
     assert (found.at_least.height, found.at_least.physical_hops) == (1, 2)
@@ -159,8 +150,8 @@ def test_a_switch_that_copies_makes_a_star_two_links_high() -> None:
 def test_a_reduction_is_bounded_in_its_own_direction() -> None:
     """Links a -> b -> c -> a and a -> c: a reaches both in one hop, but b reaches a in two."""
     one_way = network("GGG", (0, 1, 1), (1, 2, 1), (2, 0, 2), (0, 2, 1), both_ways=False)
-    out = generate(one_way, collective="broadcast", root=0)
-    back = generate(one_way, collective="reduce", root=0)
+    out = generate(one_way, collective="broadcast", root=0).schedule
+    back = generate(one_way, collective="reduce", root=0).schedule
     assert least_latency(out).average_height == 1
     assert least_latency(back).average_height == 2
     assert least_latency(back).physical_hops == 2
@@ -173,10 +164,10 @@ def test_a_root_that_can_send_once_makes_a_chain() -> None:
     are 9 pairs: X(1) <= 3, and each of these may send to the 2 others: X(2) <= 3 + 6.
     """
     star = network("GGGGS", *((v, 4, 1) for v in range(4)))
-    chain = latency(generate(star, collective="broadcast", root=0))
+    chain = latency(generate(star, collective="broadcast", root=0).schedule)
     assert (chain.trees, chain.height, chain.physical_hops) == (1, 3, 6)
     assert (chain.at_least.height, chain.at_least.physical_hops) == (3, 6)
-    three = generate(star, collective="broadcast", root=0, k=3)
+    three = generate(star, collective="broadcast", root=0, k=3).schedule
     assert three.optimum is not None
     assert (latency(three).height, latency(three).at_least.height) == (2, 2)
 
@@ -189,7 +180,7 @@ def test_the_capacity_bound_by_hand(k: int, height: int) -> None:
     third step is no longer limited. From k = 7 on every GPU is sent one seventh, and sends it on.
     """
     star = network("GGGGGGGGS", *((v, 8, 1) for v in range(8)))
-    forest = generate(star, collective="broadcast", root=0, k=k)
+    forest = generate(star, collective="broadcast", root=0, k=k).schedule
     assert latency(forest).at_least.height == height
     nothing_is_below_its_bound(latency(forest))
 
@@ -206,16 +197,16 @@ def test_a_bottleneck_cut_rules_height_one_out() -> None:
     trees of height 1 would take. No GPU alone is short: it may send 18 times.
     """
     pairs = network("GGGGSS", *((v, 4 + v // 2, 9) for v in range(4)), (4, 5, 1))
-    found = latency(generate(pairs))
+    found = latency(generate(pairs).schedule)
     assert (found.at_least.average_height, found.at_least.height) == (1, 2)
     assert found.height == 2
-    unclaimed = replace(generate(pairs), optimum=None)
+    unclaimed = replace(generate(pairs).schedule, optimum=None)
     assert least_latency(unclaimed).height == 1
 
 
 def test_boxes_are_cuts_where_the_bottleneck_tells_nothing() -> None:
     """H100 is limited by the ingress of single GPUs; that trees cross boxes once shows in boxes."""
-    forest = generate(load_topology("dgx_h100:boxes=4"))
+    forest = generate(load_topology("dgx_h100:boxes=4")).schedule
     assert forest.optimum is not None
     assert least_latency(forest).height == 2
     unboxed = replace(forest.topology, nodes=[replace(n, box=None) for n in forest.topology.nodes])
@@ -224,20 +215,20 @@ def test_boxes_are_cuts_where_the_bottleneck_tells_nothing() -> None:
 
 @pytest.mark.parametrize("spec", ["dgx_a100:boxes=4", "dgx_a100:boxes=16", "torus:dims=4x4x4"])
 def test_some_forests_attain_their_bounds(spec: str) -> None:
-    found = latency(generate(load_topology(spec)))
+    found = latency(generate(load_topology(spec)).schedule)
     least = found.at_least
     assert (found.height, found.physical_hops) == (least.height, least.physical_hops)
 
 
 def test_an_empty_schedule_has_no_height() -> None:
-    empty = latency(generate(Topology("one", (Node("g", GPU),), ())))
+    empty = latency(generate(Topology("one", (Node("g", GPU),), ())).schedule)
     assert (empty.height, empty.physical_hops, empty.trees, empty.average_height) == (0, 0, 0, 0)
     assert empty.at_least.height == empty.at_least.distinct_trees == 0
 
 
 def test_an_edge_counts_with_its_longest_path_and_trees_with_multiplicity() -> None:
     """Three trees of height 1 and one of height 2 have 5/4 on average."""
-    forest = generate(network("GGG", (0, 1, 1), (1, 2, 1), (2, 0, 1)))
+    forest = generate(network("GGG", (0, 1, 1), (1, 2, 1), (2, 0, 1))).schedule
     parent = np.array([[-1, 0, 0], [-1, 0, 1]], dtype=np.int32)
     root, multiplicity = np.zeros(2, np.int32), np.array([3, 1])
     made = replace(forest, root=root, multiplicity=multiplicity, parent=parent, weights=(1, 0, 0))
@@ -261,9 +252,9 @@ BUDGETS = {
 
 @pytest.mark.parametrize("spec", BUDGETS)
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
-def test_trees_are_within_the_budgets(spec: str, collective: OneWay) -> None:
+def test_trees_are_within_the_budgets(spec: str, collective: str) -> None:
     """And an allreduce is these two: its phases are the same forests."""
-    forest = generate(load_topology(spec), collective=collective)
+    forest = generate(load_topology(spec), collective=collective).schedule
     assert forest.optimum is not None
     assert forest.k == forest.optimum.k
     assert latency(forest).height <= BUDGETS[spec]
@@ -271,7 +262,7 @@ def test_trees_are_within_the_budgets(spec: str, collective: OneWay) -> None:
 
 @pytest.mark.parametrize("spec", ["dgx_a100:boxes=8", "mi250:boxes=16", "torus:dims=8x8"])
 def test_both_phases_of_an_allreduce_are_within_the_budgets(spec: str) -> None:
-    both = generate(load_topology(spec), collective="allreduce")
+    both = generate(load_topology(spec), collective="allreduce").schedule
     assert isinstance(both, Allreduce)
     assert latency(both).height <= 2 * BUDGETS[spec]
     assert all(latency(part).height <= BUDGETS[spec] for part in both.phases)
@@ -283,10 +274,10 @@ def test_both_phases_of_an_allreduce_are_within_the_budgets(spec: str) -> None:
 )
 @pytest.mark.parametrize("collective", ["broadcast", "reduce"])
 def test_no_tree_of_a_broadcast_is_left_with_what_the_others_want_not(
-    spec: str, most: int, collective: OneWay
+    spec: str, most: int, collective: str
 ) -> None:
     """Packed greedily the last of eight trees is a chain of boxes: 243 hops at 1024 A100 GPUs."""
-    forest = generate_factored(load_topology(spec), collective=collective, root=0)
+    forest = generate(load_topology(spec), collective=collective, root=0, factored=True).schedule
     assert forest.optimum is not None
     assert latency(forest, physical=False).height <= most
 
@@ -298,7 +289,7 @@ def test_trees_grown_one_by_one_leave_narrow_links_to_the_last(
     family: str, seed: int, most: int
 ) -> None:
     """Flat networks of the fuzzer, where trees as low as can be came to 40 and 34 hops at last."""
-    found = latency(generate(build(family, seed)))
+    found = latency(generate(build(family, seed)).schedule)
     nothing_is_below_its_bound(found)
     assert found.height <= most
 
@@ -306,7 +297,7 @@ def test_trees_grown_one_by_one_leave_narrow_links_to_the_last(
 @pytest.mark.parametrize(("seed", "most"), [(9, 3), (30, 3), (109, 3), (1000026, 4)])
 def test_dragonflies_of_single_routers_are_as_low_as_complete_graphs(seed: int, most: int) -> None:
     """Each router joined to all others: chains of up to 89 hops before transit was spread."""
-    forest = generate(build("dragonfly", seed))
+    forest = generate(build("dragonfly", seed)).schedule
     assert verify(forest).optimal
     assert latency(forest, physical=False).height <= most
 
@@ -317,7 +308,7 @@ def test_dragonflies_of_single_routers_are_as_low_as_complete_graphs(seed: int, 
 )
 def test_few_mi250_boxes_have_low_trees(spec: str, most: int) -> None:
     """They were 17 and 22 hops tall at 2 and 3 boxes, before trees that are too tall grew anew."""
-    forest = generate(load_topology(spec))
+    forest = generate(load_topology(spec)).schedule
     assert verify(forest).optimal
     assert latency(forest, physical=False).height <= most
 
@@ -325,7 +316,7 @@ def test_few_mi250_boxes_have_low_trees(spec: str, most: int) -> None:
 def test_the_command_line_tells_figures_and_bounds(tmp_path: Path) -> None:
     """For people in a line, for machines in a mapping; links only where trees are written out."""
     spec, path = "dgx_a100:boxes=2", tmp_path / "schedule.npz"
-    forest = generate(load_topology(spec))
+    forest = generate(load_topology(spec)).schedule
     found = latency(forest)
     told = document("generate", spec, "-o", path)
     assert (told["height"], told["physical_hops"]) == (found.height, found.physical_hops)

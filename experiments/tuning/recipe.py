@@ -17,6 +17,7 @@ from typing import Any
 from baselines.registry import METHODS
 from forestcoll.errors import UnknownMethodError
 from forestcoll.low_height.height_limit import least_height
+from forestcoll.problem.options import Options
 from forestcoll.problem.request import Request
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validation import COLLECTIVES
@@ -94,7 +95,7 @@ def forests(
     numbers.append(("optimal k", {}))
     found = [Recipe(f"forest, {text}", FORESTS, options) for text, options in numbers]
     if collective in COLLECTIVES:
-        least = least_height(Request.of(topology, collective, {"root": root}))
+        least = least_height(Request.of(topology, Options(collective=collective, root=root)))
         heights = [least + more for more in _taller(collective)]
         found += [Recipe(f"forest, height {h}", FORESTS, {"max_height": h}) for h in heights]
     if any(node.multicast for node in topology.nodes):

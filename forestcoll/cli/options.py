@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from forestcoll.errors import InvalidParameterError
-from forestcoll.problem.request import MOST_TREES
+from forestcoll.problem.options import MOST_TREES
 from forestcoll.problem.sizes import read_sizes
 from forestcoll.problem.weights import Weights, read_weights
 from forestcoll.topology import Topology, group, members_from_text

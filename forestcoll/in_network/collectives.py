@@ -67,11 +67,11 @@ def in_network(request: Request, progress: Progress | None = None) -> InNetwork:
     ForestCollError
         As of :func:`forestcoll.generation.generate`.
     """
-    forwarding = replace(request, multicast=False)
+    routed = replace(request, options=replace(request.options, routed=True))
     if request.collective == "allreduce" and any(n.multicast for n in request.topology.nodes):
-        return _allreduce(forwarding, progress)
+        return _allreduce(routed, progress)
     clock = Stopwatch(progress)
-    plain = schedule_of(forwarding, EXPLICIT, clock, routed=True)
+    plain = schedule_of(routed, EXPLICIT, clock)
     began = time.perf_counter()
     made = multicast(plain)
     seconds = {**clock.seconds, MULTICAST_STAGE: time.perf_counter() - began}
@@ -104,7 +104,7 @@ def _allreduce(request: Request, progress: Progress | None) -> InNetwork:
     planes = (merged_planes if request.is_free else unmerged)(request.topology)
     small = replace(request, topology=planes.merged)
     clock = Stopwatch(progress)
-    plain = schedule_of(replace(small, program_s=0.0), EXPLICIT, clock, routed=True)
+    plain = schedule_of(_without_program(small), EXPLICIT, clock)
     assert isinstance(plain, Allreduce)
     seconds = clock.seconds
     began = time.perf_counter()
@@ -143,7 +143,6 @@ def _fastest_one_way(
         root=None
         if request.root is None
         else network.rank_of[request.topology.compute[request.root]],
-        multicast=False,
     )
     plain = replace(pruned, optimum=None)
     try:
@@ -187,7 +186,7 @@ def _spread(
     most = max((beside[gpu] for gpu in request.topology.compute), default=0)
     if not request.is_free or most < 2 or both.optimal:
         return both
-    finer = _copied(replace(request, k=most, program_s=0.0), progress, both.remark)
+    finer = _copied(_without_program(request, k=most), progress, both.remark)
     return min(both, finer, key=lambda one: one.time_s_per_gb)
 
 
@@ -198,7 +197,7 @@ def _best(
 
     The time for programs is for all of them together; nothing is begun after it.
     """
-    allowed = request.program_s if request.is_free else 0.0
+    allowed = request.options.program_s if request.is_free else 0.0
     deadline = time.monotonic() + allowed
     best = best_allreduce(
         both,
@@ -223,7 +222,8 @@ def _others(
 
     Of GPUs that symmetries carry into one another one root is enough.
     """
-    left = replace(request, program_s=max(0.0, deadline - time.monotonic()))
+    seconds = max(0.0, deadline - time.monotonic())
+    left = replace(request, options=replace(request.options, program_s=seconds))
     yield _copied(left, progress, "best for switches that forward; then they copy")
     if not request.anywhere:
         return
@@ -234,9 +234,16 @@ def _others(
         if int(orbit[node]) in known:
             continue
         known.add(int(orbit[node]))
-        at = replace(request.over(rank), program_s=0.0)
+        at = _without_program(request.over(rank))
         name = request.topology.nodes[node].name
         yield _copied(at, progress, f"sums at {name}, over switches that forward; then they copy")
+
+
+def _without_program(request: Request, *, k: int | None = None) -> Request:
+    """Return the same, with a given number of trees if there is one, for cuts to judge alone."""
+    asked = request.options
+    options = replace(asked, program_s=0.0, k=asked.k if k is None else k)
+    return replace(request, options=options)
 
 
 def _copied(request: Request, progress: Progress | None, remark: str) -> Allreduce[MulticastForest]:

@@ -10,11 +10,12 @@ Source:  Own; ForestColl optimizes throughput alone.
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any
 
 from forestcoll.core.stopwatch import Progress, Stopwatch
 from forestcoll.low_height.height_limit import HeightPoint, points_of
-from forestcoll.problem.request import Asked, Request
+from forestcoll.problem.options import Options
+from forestcoll.problem.request import Request
 from forestcoll.topology.spec import Network
 
 __all__ = ["HeightPoint", "rate_by_height"]
@@ -22,10 +23,10 @@ __all__ = ["HeightPoint", "rate_by_height"]
 
 def rate_by_height(
     topology: Network,
+    options: Options | None = None,
     *,
-    collective: str = "allgather",
     progress: Progress | None = None,
-    **asked: Unpack[Asked],
+    **given: Any,
 ) -> tuple[HeightPoint, ...]:
     """Find schedules of little height, and what they cost in throughput.
 
@@ -33,12 +34,13 @@ def rate_by_height(
     ----------
     topology : Topology, or its specification, path or networkx graph
         Of two GPUs or more.
-    collective : str
+    options : Options, optional
+        As of :func:`forestcoll.generation.generate`; ``max_height`` ends the list, ``k`` leaves
+        one number of trees per GPU.
     progress : callable, optional
         Told (stage, done, total).
-    **asked
-        Options of :func:`forestcoll.generation.generate`; ``max_height`` ends the list, ``k``
-        leaves one number of trees per GPU.
+    **given
+        Single options by name.
 
     Returns
     -------
@@ -70,4 +72,4 @@ def rate_by_height(
     1 50 1 True
     2 1040/3 13 True
     """
-    return points_of(Request.of(topology, collective, asked), Stopwatch(progress))
+    return points_of(Request.of(topology, Options.of(options, given)), Stopwatch(progress))

@@ -31,7 +31,7 @@ import numpy as np
 from forestcoll.core.balance import lower_to_balance
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, SolverError
-from forestcoll.generation import generate
+from forestcoll.generation import Options, generate
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.cost_model.measures import cost
 from forestcoll.schedule.forest import Forest
@@ -99,9 +99,12 @@ def allreduce_forest(
         If there are no shares, or none that connect all GPUs once they are rounded.
     """
     shares = rounded(found, weights=weights, deadline=deadline)
-    reduce = generate(shares.reduce, collective="reduce-scatter", weights=shares.weights)
-    gather = generate(shares.gather, collective="allgather", weights=shares.weights)
-    return Allreduce(_on(found.topology, reduce), _on(found.topology, gather))
+    reducing = Options(collective="reduce-scatter", weights=shares.weights)
+    gathering = Options(collective="allgather", weights=shares.weights)
+    return Allreduce(
+        _on(found.topology, generate(shares.reduce, reducing).forest),
+        _on(found.topology, generate(shares.gather, gathering).forest),
+    )
 
 
 def rounded(

@@ -85,7 +85,7 @@ def rounded(
 def forests_within(networks: Sequence[Topology], taken: Sequence[Topology]) -> tuple[Forest, ...]:
     """Pack trees into shares, and return them as forests of the networks with full bandwidths."""
     return tuple(
-        _on(network, generate(part)) for network, part in zip(networks, taken, strict=True)
+        _on(network, generate(part).forest) for network, part in zip(networks, taken, strict=True)
     )
 
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from forestcoll.generation import Options
 from forestcoll.topology import NodeKind, Topology, group
 
 __all__ = ["DEMANDS", "Demand", "demand_of"]
@@ -28,7 +27,7 @@ class Demand(NamedTuple):
 
     topology: Topology
     collective: str
-    options: Options
+    options: dict[str, Any]
 
     @property
     def words(self) -> str:

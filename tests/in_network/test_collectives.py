@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from forestcoll import cost, generate, load_topology, optimum, verify
-from forestcoll.generation import generate_multicast
 from forestcoll.in_network.collectives import in_network
+from forestcoll.problem.options import Options
 from forestcoll.problem.request import Request
 from forestcoll.schedule import Allreduce, MulticastForest, read_schedule, write_schedule
 from forestcoll.topology import Topology, TopologyBuilder
@@ -36,7 +36,7 @@ def test_switches_that_copy_and_add_are_used_in_full(
 ) -> None:
     """Bound and schedule meet; without, 257.1 GB/s in one box and 266.7 in two."""
     topology = load_topology(spec)
-    schedule = generate_multicast(topology, collective="allreduce").schedule
+    schedule = generate(topology, collective="allreduce", multicast=True).schedule
     verdict = verify(schedule)
     assert verdict.algbw_gb_s == verdict.bound_gb_s == best
     assert verdict.optimal
@@ -44,7 +44,7 @@ def test_switches_that_copy_and_add_are_used_in_full(
     assert cost(schedule).algbw_gb_s == schedule.algbw_gb_s == best
     write_schedule(schedule, tmp_path / "schedule.json")
     assert verify(read_schedule(tmp_path / "schedule.json")) == verdict
-    forwarding = verify(generate(topology, collective="allreduce"))
+    forwarding = verify(generate(topology, collective="allreduce").schedule)
     assert forwarding.algbw_gb_s == optimum(topology).algbw_gb_s / 2 <= best
     assert "switches only forward" in str(forwarding.model)
 
@@ -62,7 +62,7 @@ def uneven_nics() -> Topology:
 
 def test_sums_at_one_gpu_are_tried_where_switches_copy() -> None:
     """A GPU has 7 GB/s each way, a cut; trees that must reach both switches make 6."""
-    verdict = verify(generate_multicast(uneven_nics(), collective="allreduce").schedule)
+    verdict = verify(generate(uneven_nics(), collective="allreduce", multicast=True).schedule)
     assert (verdict.algbw_gb_s, verdict.bound_gb_s, verdict.optimal) == (7, 7, True)
 
 
@@ -71,11 +71,11 @@ def test_data_that_goes_one_way_keeps_its_time_and_loses_traffic() -> None:
     topology = load_topology("dgx_h100:boxes=1")
     told: list[str] = []
     made = in_network(
-        Request.of(topology, "allgather", {"threads": 1}, multicast=True),
+        Request.of(topology, Options(threads=1, multicast=True)),
         lambda stage, *_: told.append(stage),
     )
     assert isinstance(made.schedule, MulticastForest)
-    assert made.schedule.time_s_per_gb == generate(topology).time_s_per_gb
+    assert made.schedule.time_s_per_gb == generate(topology).schedule.time_s_per_gb
     assert list(made.saved) == ["traffic"]
     assert [(each.before, each.after) for each in made.saved["traffic"]] == [(7, 1), (7, 7)]
     assert list(made.seconds)[-1] == "multicast"
@@ -85,16 +85,24 @@ def test_data_that_goes_one_way_keeps_its_time_and_loses_traffic() -> None:
 def test_without_switches_that_copy_an_allreduce_is_that_of_forwarding_ones() -> None:
     """No program is asked for them; traffic of both phases is told, and none is saved."""
     topology = load_topology("dgx_a100:boxes=2")
-    made = in_network(Request.of(topology, "allreduce", {"threads": 1}, multicast=True))
-    assert made.schedule.time_s_per_gb == generate(topology, collective="allreduce").time_s_per_gb
+    made = in_network(
+        Request.of(topology, Options(collective="allreduce", threads=1, multicast=True))
+    )
+    assert (
+        made.schedule.time_s_per_gb
+        == generate(topology, collective="allreduce").schedule.time_s_per_gb
+    )
     assert list(made.saved) == ["traffic_of_reduce", "traffic_of_gather"]
     assert all(each.before == each.after for some in made.saved.values() for each in some)
 
 
 def test_switches_beside_each_other_copy_equal_shares() -> None:
     """4 GPUs on 3 planes: a tree of each on a plane leaves two on one; 3 trees of each do not."""
-    made = generate_multicast(
-        load_topology("nvl72:gpus_per_rack=4,planes=3"), collective="allreduce", program_s=1e-9
+    made = generate(
+        load_topology("nvl72:gpus_per_rack=4,planes=3"),
+        collective="allreduce",
+        program_s=1e-9,
+        multicast=True,
     ).schedule
     assert isinstance(made, Allreduce)
     assert verify(made).algbw_gb_s == 150
@@ -120,7 +128,7 @@ def test_servers_that_add_behind_plain_switches_are_shared_out(network: Topology
     A server of s GB/s sums up s / 50 of the data of 4 hosts: 4 parts come in, and the sum goes
     out 4 times. Trees that reach every server make 10 GB/s of 4 of them.
     """
-    verdict = verify(generate_multicast(network, collective="allreduce").schedule)
+    verdict = verify(generate(network, collective="allreduce", multicast=True).schedule)
     assert verdict.algbw_gb_s == verdict.bound_gb_s == Fraction("12.5")
     assert verdict.optimal
 
@@ -131,7 +139,9 @@ def test_a_narrow_server_sums_up_what_it_can_and_the_hosts_the_rest() -> None:
     A ring of theirs sends each piece 3/4 times in either phase: 9.375 / 1.5 = 6.25, in all 9.375.
     The bound of the program, 10.4167, leaves open whether more is possible.
     """
-    verdict = verify(generate_multicast(servers(4, ("12.5",)), collective="allreduce").schedule)
+    verdict = verify(
+        generate(servers(4, ("12.5",)), collective="allreduce", multicast=True).schedule
+    )
     assert verdict.algbw_gb_s == Fraction("9.375")
     assert verdict.bound_gb_s == Fraction(125, 12)
     assert not verdict.optimal
@@ -144,7 +154,7 @@ def test_data_that_goes_one_way_past_servers_attains_its_cut(
 ) -> None:
     network = servers(4, speeds, leaves=2)
     root = 0 if collective in ("broadcast", "reduce") else None
-    made = generate_multicast(network, collective=collective, root=root)
+    made = generate(network, collective=collective, root=root, multicast=True)
     assert verify(made.schedule).optimal
 
 
@@ -160,7 +170,7 @@ def test_data_that_goes_one_way_past_servers_attains_its_cut(
 )
 def test_planes_of_nvswitches_are_used_in_full(racks: int, best: Fraction) -> None:
     """18 equal planes are merged, and the trees laid over them as fast."""
-    verdict = verify(generate_multicast(nvl72(racks), collective="allreduce").schedule)
+    verdict = verify(generate(nvl72(racks), collective="allreduce", multicast=True).schedule)
     assert verdict.algbw_gb_s == verdict.bound_gb_s == best
     assert verdict.optimal
 
@@ -171,8 +181,11 @@ def nvl72(racks: int) -> Topology:
 
 def test_what_is_saved_is_told_of_the_real_links() -> None:
     """4 GPUs on 3 planes of 50 GB/s: 3 sums of each pass a switch once; 3 links, not one of 150."""
-    made = generate_multicast(
-        load_topology("nvl72:gpus_per_rack=4,planes=3"), collective="allreduce", program_s=1e-9
+    made = generate(
+        load_topology("nvl72:gpus_per_rack=4,planes=3"),
+        collective="allreduce",
+        program_s=1e-9,
+        multicast=True,
     )
     assert isinstance(made.schedule, Allreduce)
     up, down = made.saved["traffic_of_gather"]
@@ -191,8 +204,8 @@ def test_nothing_is_begun_after_the_time_for_programs(monkeypatch: pytest.Monkey
         return real(request, *rest, **more)
 
     monkeypatch.setattr(module, "schedule_of", noted)
-    generate_multicast(servers(4, ("12.5",)), collective="allreduce")
+    generate(servers(4, ("12.5",)), collective="allreduce", multicast=True)
     assert tried == ["anywhere", "anywhere", "at 0"]
     tried.clear()
-    generate_multicast(servers(4, ("12.5",)), collective="allreduce", program_s=0.0)
+    generate(servers(4, ("12.5",)), collective="allreduce", program_s=0.0, multicast=True)
     assert tried == ["anywhere"]

@@ -17,7 +17,7 @@ from forestcoll.schedule.multicast import MulticastForest, Walks
 
 
 def box() -> MulticastForest:
-    return multicast(generate(load_topology("dgx_h100:boxes=1")))
+    return multicast(generate(load_topology("dgx_h100:boxes=1")).schedule)
 
 
 def test_two_kinds_carry_their_parts() -> None:
@@ -27,7 +27,7 @@ def test_two_kinds_carry_their_parts() -> None:
     of each other, k = 1 and weights (1 + 9, 1 + 1, ..).
     """
     weights = (9, 1, 1, 1, 1, 1, 1, 1)
-    other = multicast(generate(load_topology("dgx_h100:boxes=1"), weights=weights))
+    other = multicast(generate(load_topology("dgx_h100:boxes=1"), weights=weights).schedule)
     made = mixed([box(), other], [Fraction(1, 3), Fraction(2, 3)])
     assert made.num_trees == 24 * other.k
     assert made.weights == (5, 1, 1, 1, 1, 1, 1, 1)

@@ -144,7 +144,7 @@ def test_numbers_of_trees_beyond_64_bits_are_exact() -> None:
 
 def test_nvswitch_of_an_h100_takes_every_shard_once() -> None:
     """One box: 7 bytes a byte from GPUs into the NVSwitch become 1; what comes out stays 7."""
-    forest = generate(load_topology("dgx_h100:boxes=1"))
+    forest = generate(load_topology("dgx_h100:boxes=1")).schedule
     into, out_of = traffic(forest, multicast(forest))
     assert (into.before, into.after, into.factor) == (7, 1, Fraction(1, 7))
     assert (out_of.before, out_of.after) == (7, 7)
@@ -155,7 +155,7 @@ def test_nvswitch_of_an_h100_takes_every_shard_once() -> None:
 @pytest.mark.parametrize("boxes", [2, 4, 16])
 def test_nvswitches_of_h100_boxes_take_every_shard_once_each(boxes: int) -> None:
     """Into the NVSwitches run N shards of 1/N for each box, the least that can be."""
-    forest = generate(load_topology(f"dgx_h100:boxes={boxes}"))
+    forest = generate(load_topology(f"dgx_h100:boxes={boxes}")).schedule
     into = traffic(forest, multicast(forest))[0]
     assert into.after == boxes
     assert into.before >= 6 * boxes
@@ -163,7 +163,7 @@ def test_nvswitches_of_h100_boxes_take_every_shard_once_each(boxes: int) -> None
 
 def test_without_nvls_an_h100_saves_nothing() -> None:
     """The same network with unmarked switches."""
-    forest = generate(load_topology("dgx_h100:boxes=2,nvls=false"))
+    forest = generate(load_topology("dgx_h100:boxes=2,nvls=false")).schedule
     assert {kind.factor for kind in traffic(forest, multicast(forest))} == {1}
 
 
@@ -191,7 +191,7 @@ def forests(draw: st.DrawFn) -> Forest:
     if collective in ("reduce-scatter", "reduce"):
         net = net.reversed()  # whose switches then send no more than they receive
     root = 0 if collective in ("broadcast", "reduce") else None
-    return generate(net, collective=collective, root=root)
+    return generate(net, collective=collective, root=root).schedule
 
 
 @given(forests())
@@ -225,7 +225,7 @@ def test_the_least_traffic_into_a_marked_switch_is_reached(forest: Forest) -> No
 def test_mixtures_of_switches_on_families(spec: str, collective: str) -> None:
     """Any switches of these networks may be marked, mixed with others; paths are long and split."""
     chance = random.Random(spec)
-    base = generate(load_topology(spec), collective=collective)
+    base = generate(load_topology(spec), collective=collective).schedule
     names = [base.topology.nodes[v].name for v in base.topology.switches]
     for _ in range(5):
         forest = with_marks(base, set(chance.sample(names, chance.randint(1, len(names)))))

@@ -46,6 +46,7 @@ from forestcoll.errors import (
     InvalidTopologyError,
     UnsupportedError,
 )
+from forestcoll.generation import Options
 from forestcoll.generation import generate as generate_optimum
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import weights_for
@@ -99,9 +100,8 @@ class Packer:
     def pack(self, topology: Topology, root: int) -> Forest:
         """Pack a broadcast from a rank."""
         if self.packing == "edmonds":
-            return generate_optimum(
-                topology, collective="broadcast", root=root, threads=self.limits.threads
-            )
+            asked = Options(collective="broadcast", root=root, threads=self.limits.threads)
+            return generate_optimum(topology, asked).forest
         links = topology.integer_capacities
         network = blink_packing.Network(
             size=topology.num_compute,

@@ -10,7 +10,7 @@ import pytest
 from baselines.libraries import ring
 from forestcoll.core.assembly import expand
 from forestcoll.errors import UnsupportedError, VerificationError
-from forestcoll.generation import generate, generate_factored
+from forestcoll.generation import generate
 from forestcoll.schedule.cost_model.measures import Steps, cost, finish_s_per_gb, in_steps
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.verification.dispatch import verify
@@ -118,7 +118,7 @@ def test_an_allreduce_gathers_after_its_reduction() -> None:
 
 def test_a_factored_forest_must_be_expanded_for_its_steps() -> None:
     """Its sets say how many trees take a link, but not at which depth."""
-    factored = generate_factored(load_topology("dgx_a100:boxes=2"))
+    factored = generate(load_topology("dgx_a100:boxes=2"), factored=True).schedule
     with pytest.raises(UnsupportedError, match="expand it first"):
         in_steps(factored)
     forest = expand(factored)
@@ -128,7 +128,7 @@ def test_a_factored_forest_must_be_expanded_for_its_steps() -> None:
 
 def test_nothing_takes_no_steps() -> None:
     """A single GPU has it all; a rate of nothing cannot be told."""
-    alone = in_steps(generate(group(load_topology("ring:nodes=3"), ["gpu0"])))
+    alone = in_steps(generate(group(load_topology("ring:nodes=3"), ["gpu0"])).schedule)
     assert alone == Steps(Fraction(0), 0)
     with pytest.raises(UnsupportedError):
         _ = alone.algbw_gb_s

@@ -30,7 +30,7 @@ def box(reduction: bool = False) -> MulticastForest:
         builder.link(gpu, "w", 9)
         builder.link(gpu, "x", 1)
     topology = builder.build("box")
-    forest = generate(topology, collective="reduce-scatter" if reduction else "allgather")
+    forest = generate(topology, collective="reduce-scatter" if reduction else "allgather").schedule
     return multicast(forest)
 
 

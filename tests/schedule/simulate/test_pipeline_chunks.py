@@ -31,7 +31,9 @@ def chain(gpus: int) -> Simulator:
     names = [builder.gpu(f"g{i}") for i in range(gpus)]
     for i in range(gpus - 1):
         builder.link(names[i], names[i + 1], 1)
-    return Simulator(lower(generate(builder.build("chain"), collective="broadcast", root=0)))
+    return Simulator(
+        lower(generate(builder.build("chain"), collective="broadcast", root=0).schedule)
+    )
 
 
 @pytest.mark.parametrize("size", [10**3, 10**6, 10**9])
@@ -47,7 +49,7 @@ def test_a_chain_is_cut_as_the_formula_says(size: int) -> None:
 @pytest.mark.parametrize("sharing", Sharing)
 def test_no_power_of_two_is_better(sharing: Sharing) -> None:
     """On machines the valley is single, as far as these sizes go."""
-    simulator = Simulator(lower(generate(load_topology("mi250:boxes=2,gpus_per_box=8"))))
+    simulator = Simulator(lower(generate(load_topology("mi250:boxes=2,gpus_per_box=8")).schedule))
     model = AlphaBeta(sharing=sharing)
     for size in (10**6, 10**8):
         found = best_pieces(simulator, size, model)
@@ -57,7 +59,7 @@ def test_no_power_of_two_is_better(sharing: Sharing) -> None:
 
 def test_a_start_that_is_far_off_is_no_end() -> None:
     """With steps numbered by hundreds it starts where one piece is better; fewer are best."""
-    simulator = Simulator(lower(generate(load_topology("dgx_a100:boxes=2"))))
+    simulator = Simulator(lower(generate(load_topology("dgx_a100:boxes=2")).schedule))
     program = simulator.program
     steps = (program.step * ((program.num_transfers - 1) // program.step.max())).astype(np.int32)
     far_off = Simulator(replace(program, step=steps))
@@ -85,7 +87,7 @@ def test_one_piece_where_nothing_else_can_be() -> None:
     assert best_pieces(Simulator(lower(made)), made.clock.size_bytes, model).pieces == 1
     builder = TopologyBuilder()
     builder.gpu("alone")
-    assert best_pieces(Simulator(lower(generate(builder.build("one")))), GB).time_s == 0
+    assert best_pieces(Simulator(lower(generate(builder.build("one")).schedule)), GB).time_s == 0
 
 
 @pytest.mark.parametrize("alpha", [0, "0.01"])
@@ -95,7 +97,9 @@ def test_latencies_of_links_count_as_alpha_does(alpha: int | str) -> None:
     names = [builder.gpu(f"g{i}") for i in range(9)]
     for i in range(8):
         builder.link(names[i], names[i + 1], 1, 10)
-    simulator = Simulator(lower(generate(builder.build("late"), collective="broadcast", root=0)))
+    simulator = Simulator(
+        lower(generate(builder.build("late"), collective="broadcast", root=0).schedule)
+    )
     found = best_pieces(simulator, 10**6, AlphaBeta(alpha_us=alpha))
     assert found.pieces == 24
     assert found.time_s == pytest.approx(31 * (10e-6 + float(alpha) / 1e6 + 1e-3 / 24))
@@ -110,7 +114,7 @@ def test_a_search_ends_where_simulations_would_take_long(monkeypatch: pytest.Mon
     hub = builder.switch("hub")
     for i in range(12):
         builder.link(builder.gpu(f"g{i}"), hub, rng.randint(1000, 9999))
-    simulator = Simulator(lower(generate(builder.build("star"), k=1)))
+    simulator = Simulator(lower(generate(builder.build("star"), k=1).schedule))
     found = best_pieces(simulator, 10**12, AlphaBeta(alpha_us=1))
     assert 0 < found.work < 2**21
     assert found.pieces < MOST_PIECES

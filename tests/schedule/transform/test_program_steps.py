@@ -16,7 +16,7 @@ from tests.schedule.made.run_program import delivers
 
 def test_a_program_must_be_in_order() -> None:
     """A transfer that needs itself never starts."""
-    program = lower(generate(load_topology("ring:nodes=3,bidirectional=false")))
+    program = lower(generate(load_topology("ring:nodes=3,bidirectional=false")).schedule)
     need = program.need.copy()
     need[0] = 3
     with pytest.raises(VerificationError, match="does not come before it"):
@@ -64,7 +64,7 @@ def test_what_a_switch_passes_on_later_does_not_come_in_earlier() -> None:
 
 def test_each_transfer_goes_right_after_the_last_one_it_needs() -> None:
     """Along four GPUs in two windows: hop h of either window in step h, over its own path."""
-    steps = stepwise(lower(generate(line(4), collective="broadcast", root=0), pieces=2))
+    steps = stepwise(lower(generate(line(4), collective="broadcast", root=0).schedule, pieces=2))
     assert steps.sends.step.tolist() == [0, 0, 1, 1, 2, 2]
     assert steps.sends.tail.tolist() == [0, 0, 1, 1, 2, 2]
     assert steps.clock is None

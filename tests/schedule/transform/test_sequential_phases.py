@@ -146,8 +146,8 @@ def test_an_allreduce_in_turn_loads_every_link_as_its_phases_do(kind: str, seed:
     """Whatever trees and paths they have; and its steps take what theirs do."""
     topology, generator = random_topology(seed, kind), random.Random(seed)
     k = (None, 1, 2, 3)[seed % 4]
-    gather = generate(topology, k=k)
-    reduce = generate(topology, collective="reduce-scatter")
+    gather = generate(topology, k=k).schedule
+    reduce = generate(topology, collective="reduce-scatter").schedule
     assert isinstance(gather, Forest)
     assert isinstance(reduce, Forest)
     plain = lockstep(Allreduce(reduce, gather))

@@ -16,7 +16,7 @@ def test_a_single_gpu_in_lockstep_has_nothing_to_send(collective: str) -> None:
     alone = load_topology("complete:nodes=2")
     alone = Topology("alone", alone.nodes[:1], ())
     root = 0 if collective == "broadcast" else None
-    steps = lockstep(generate(alone, collective=collective, root=root))
+    steps = lockstep(generate(alone, collective=collective, root=root).schedule)
     assert (verify(steps).sends, verify(steps).time_s_per_gb) == (0, 0)
 
 
@@ -27,7 +27,7 @@ def test_lockstep_of_a_forest_delivers_and_is_no_faster(
     seed: int, kind: str, collective: str
 ) -> None:
     """Hop by hop the same data crosses the same links, but the steps wait for each other."""
-    forest = generate(random_topology(seed, kind), collective=collective)
+    forest = generate(random_topology(seed, kind), collective=collective).schedule
     phases = forest.phases if isinstance(forest, Allreduce) else (forest,)
     steps = lockstep(forest)
     verdict = verify(steps)

@@ -66,7 +66,7 @@ def test_each_type_of_schedule_has_its_proof() -> None:
 
 def test_an_allreduce_of_one_gpu_takes_no_time_and_has_no_rate() -> None:
     """Nothing moves, so there is nothing to divide by; no bound is claimed, so none is named."""
-    alone = generate(Topology("alone", star3().topology.nodes[:1], ()))
+    alone = generate(Topology("alone", star3().topology.nodes[:1], ())).schedule
     verdict = verify(Allreduce(turned(alone, alone.topology), alone))
     assert verdict.time_s_per_gb == verdict.in_turn_s_per_gb == 0
     assert verdict.algbw_gb_s is None
@@ -77,7 +77,7 @@ def test_an_allreduce_of_one_gpu_takes_no_time_and_has_no_rate() -> None:
 
 def test_the_model_of_a_bound_is_told_with_it() -> None:
     """A ring of four both ways: each piece is summed up at one GPU."""
-    made = generate(load_topology("ring:nodes=4"), collective="allreduce")
+    made = generate(load_topology("ring:nodes=4"), collective="allreduce").schedule
     verdict = verify(made)
     assert isinstance(verdict, AllreduceVerdict)
     assert verdict.model == "each piece summed up at one GPU; switches only forward"

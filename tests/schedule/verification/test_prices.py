@@ -159,7 +159,7 @@ def test_no_price_may_forbid_a_switch_to_copy():
 
 def test_a_schedule_is_optimal_by_its_own_network_and_collective_only():
     """Prices of the same numbers, but of other weights or another network, are refused."""
-    forest = generate(fan(), collective="broadcast", root="r")
+    forest = generate(fan(), collective="broadcast", root="r").schedule
     claim = forest.optimum
     assert claim is not None
     assert claim.prices is not None

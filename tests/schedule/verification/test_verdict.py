@@ -67,14 +67,14 @@ def test_the_verdict_of_an_allreduce_in_brief() -> None:
     assert table["gather"] == "allgather: 4 GB/s, 4 trees, height 2, optimal"
     assert table["in turn"] == "1/2 = 0.5 s/GB"
     assert table["bound"] is None
-    best = verify(generate(load_topology("ring:nodes=4"), collective="allreduce"))
+    best = verify(generate(load_topology("ring:nodes=4"), collective="allreduce").schedule)
     assert best.in_a_line() == "4/3 = 1.33333 GB/s, optimal"
     assert best.in_a_table()["bound"] == "4/3 = 1.33333 GB/s"
 
 
 def test_what_moves_nothing_is_empty() -> None:
     """A single GPU, by itself and in both phases of an allreduce."""
-    alone = generate(Topology("alone", leaves4().topology.nodes[:1], ()))
+    alone = generate(Topology("alone", leaves4().topology.nodes[:1], ())).schedule
     assert verify(alone).in_a_line().startswith("allgather: empty, ")
     both = verify(Allreduce(turned(alone, alone.topology), alone))
     assert both.in_a_line() == "empty, optimal"

@@ -176,7 +176,7 @@ def test_verify_tells_the_truth_where_cost_lies(monkeypatch: pytest.MonkeyPatch)
 
     Rings of 4 GPUs: an allgather takes 3/4 M over links of 1 GB/s in one direction.
     """
-    both = generate(load_topology("ring:nodes=4"), collective="allreduce")
+    both = generate(load_topology("ring:nodes=4"), collective="allreduce").schedule
     assert isinstance(both, Allreduce)
     stepwise = lockstep(both.gather)
     true = verify(both), verify(both.gather), verify(stepwise), verify(line())

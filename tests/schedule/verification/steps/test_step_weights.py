@@ -17,7 +17,7 @@ def test_weighted_schedules_deliver_every_part(collective: str, spec: str) -> No
     """Hop by hop, lowered, in pieces, and both again by way of each other."""
     topology = load_topology(spec)
     weights = (3, 0, *(1 + rank % 2 for rank in range(topology.num_compute - 2)))
-    forest = generate(topology, collective=collective, weights=weights)
+    forest = generate(topology, collective=collective, weights=weights).schedule
     made = lockstep(forest)
     for one in (made, stepwise(lower(forest)), stepwise(lower(forest, 3)), stepwise(lower(made))):
         assert verify(one).collective == collective
@@ -27,7 +27,7 @@ def test_weighted_schedules_deliver_every_part(collective: str, spec: str) -> No
 def test_phases_of_one_weighting_are_an_allreduce() -> None:
     """An allgather turned round in time, then the allgather itself."""
     gather = weighted()
-    there = lockstep(generate(ring().reversed(), weights=WEIGHTS))
+    there = lockstep(generate(ring().reversed(), weights=WEIGHTS).schedule)
     reduce = time_reversed(there, ring())
     for one in (gather, reduce, by_shards(reduce), in_turn(reduce, gather)):
         verify(one)

@@ -12,7 +12,6 @@ import pytest
 import forestcoll.schedule.allreduce
 from forestcoll import generate, load_topology, verify
 from forestcoll.errors import VerificationError
-from forestcoll.generation import generate_multicast
 from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
 from forestcoll.schedule.flowing import Flow
 from forestcoll.schedule.verification.trees.allreduce import check_bound
@@ -23,7 +22,7 @@ from tests.problem.adding_pair import adding_pair, prices_of_pair
 
 def schedule() -> Any:
     """Sixteen A100s: 16 sets of a GPU each, and three switches with potentials."""
-    return generate(load_topology("dgx_a100:boxes=2"), collective="allreduce")
+    return generate(load_topology("dgx_a100:boxes=2"), collective="allreduce").schedule
 
 
 Change = Callable[[AllreduceBound], AllreduceBound]
@@ -116,7 +115,9 @@ def test_a_bound_below_the_rate_is_a_contradiction() -> None:
 
 def test_where_switches_copy_their_potential_and_their_roots_count() -> None:
     """A bound for switches that forward is none for this schedule; potentials are refused."""
-    made = generate_multicast(load_topology("dgx_h100:boxes=1"), collective="allreduce").schedule
+    made = generate(
+        load_topology("dgx_h100:boxes=1"), collective="allreduce", multicast=True
+    ).schedule
     assert verify(made).optimal
     with pytest.raises(VerificationError, match="for switches that only forward"):
         verify(replace(made, bound=replace(made.bound, copying=False)))
@@ -140,7 +141,7 @@ def test_verify_does_not_believe_the_model_of_cost(monkeypatch: pytest.MonkeyPat
 def test_phases_at_once_take_what_the_busiest_link_has_of_both() -> None:
     """The star of 1, 1 and 2 GB/s, 3/4 GB/s one after the other, 1 at once: added up by hand."""
     topology = BETTER[0][0]
-    made = generate(topology, collective="allreduce", program_s=0)
+    made = generate(topology, collective="allreduce", program_s=0).schedule
     slowest = Fraction(0)
     for link in topology.links:
         ends = (link.tail, link.head)
@@ -193,7 +194,7 @@ def test_copying_prices_without_a_set_that_some_switch_is_outside_of_prove_nothi
 
 def through_memory() -> Any:
     """Eight GPUs whose transfers pass host memory: the bound prices it."""
-    return generate(load_topology("pcie_box:gpus=4"), collective="allreduce")
+    return generate(load_topology("pcie_box:gpus=4"), collective="allreduce").schedule
 
 
 SHARED_FAULTS: dict[str, tuple[Change, str]] = {
@@ -258,7 +259,7 @@ def test_nodes_of_a_set_are_in_range_at_both_ends(nodes: tuple[int, ...]) -> Non
 
 def test_forests_that_only_forward_need_no_bound_for_switches_that_copy() -> None:
     """An H100 box whose switches could copy and add: 1800/7 GB/s is right for those that do not."""
-    made = generate(load_topology("dgx_h100:boxes=1"), collective="allreduce")
+    made = generate(load_topology("dgx_h100:boxes=1"), collective="allreduce").schedule
     assert made.bound is not None
     assert not made.bound.copying
     verdict = verify(made)
@@ -271,6 +272,6 @@ def test_the_busiest_link_is_told_in_its_direction() -> None:
     a, b, c = (builder.gpu(name) for name in "abc")
     for tail, head, width in ((a, b, 8), (b, a, 2), (b, c, 4), (c, b, 6)):
         builder.arc(tail, head, width)
-    verdict = verify(generate(builder.build("uneven line"), collective="allreduce"))
+    verdict = verify(generate(builder.build("uneven line"), collective="allreduce").schedule)
     assert verdict.busiest_link == ("b", "a")
     assert (verdict.time_s_per_gb, verdict.optimal) == (Fraction(1, 2), True)

@@ -109,6 +109,6 @@ def test_a_single_gpu_loads_no_link() -> None:
     """One GPU on a switch: both phases of an allreduce are empty, so no link is busy."""
     builder = TopologyBuilder()
     builder.link(builder.gpu("alone"), builder.switch("w"), 1)
-    alone = generate(builder.build("alone"))
+    alone = generate(builder.build("alone")).schedule
     both = verify(Allreduce(turned(alone, alone.topology), alone))
     assert (both.time_s_per_gb, both.busiest_link) == (0, None)

@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from forestcoll.errors import VerificationError
-from forestcoll.generation import generate, generate_multicast
+from forestcoll.generation import generate
 from forestcoll.in_network.pruning import multicast, traffic
 from forestcoll.schedule import Allreduce, MulticastForest, read_schedule, verify, write_schedule
 from forestcoll.schedule.verification.trees import multicast as verify_multicast
@@ -109,7 +109,7 @@ def test_a_switch_that_can_copy_may_just_forward() -> None:
 def test_a_relay_forwards_but_does_not_copy() -> None:
     """GPUs outside the group are passed through, and are no ends of walks."""
     net = group(load_topology("ring:nodes=4"), ["gpu0", "gpu2"])
-    forest = multicast(generate(net))
+    forest = multicast(generate(net).schedule)
     assert verify(forest).optimal
     assert {len(walk) for row in rows_of(forest) for walk in row} == {3}
     spoiled = with_rows(replace(forest, k=1, optimum=None), [[(0, 1), (1, 2)], [(2, 1), (1, 0)]])
@@ -120,10 +120,10 @@ def test_a_relay_forwards_but_does_not_copy() -> None:
 def test_a_single_gpu_has_an_empty_schedule() -> None:
     """A group of one: nothing is sent, and nothing may be."""
     net = group(load_topology("ring:nodes=4"), ["gpu0"])
-    forest = multicast(generate(net))
+    forest = multicast(generate(net).schedule)
     assert verify(forest).trees == 0
     assert forest.heights().tolist() == []
-    assert {kind.factor for kind in traffic(generate(net), forest)} == {None}
+    assert {kind.factor for kind in traffic(generate(net).schedule, forest)} == {None}
     with pytest.raises(VerificationError, match="must be empty"):
         verify(with_rows(forest, [[(0, 1)]]))
 
@@ -149,7 +149,7 @@ def test_files_give_back_what_was_written(tmp_path: Path, suffix: str, collectiv
     """And the same forest gives the same bytes."""
     root = 0 if collective in ("broadcast", "reduce") else None
     topology = load_topology("dgx_h100:boxes=2,nics=nodes")
-    forest = multicast(generate(topology, collective=collective, root=root))
+    forest = multicast(generate(topology, collective=collective, root=root).schedule)
     path = tmp_path / f"schedule.{suffix}"
     write_schedule(forest, path)
     again = read_schedule(path)
@@ -171,7 +171,8 @@ def test_the_schema_describes_the_file(tmp_path: Path) -> None:
     validator = Draft202012Validator(schema)
     validator.validate(document)
     write_schedule(
-        multicast(generate(load_topology("dgx_h100:boxes=1"), collective="allreduce")), path
+        multicast(generate(load_topology("dgx_h100:boxes=1"), collective="allreduce").schedule),
+        path,
     )
     validator.validate(json.loads(path.read_text()))
     assert not validator.is_valid({**document, "routes": []})
@@ -183,7 +184,7 @@ def test_the_schema_describes_the_file(tmp_path: Path) -> None:
 def test_allreduces_are_written_with_both_phases(tmp_path: Path, suffix: str) -> None:
     """One switch adds up in the first phase and copies in the second."""
     topology = load_topology("dgx_h100:boxes=1")
-    schedule = generate_multicast(topology, collective="allreduce").schedule
+    schedule = generate(topology, collective="allreduce", multicast=True).schedule
     path = tmp_path / f"schedule.{suffix}"
     write_schedule(schedule, path)
     again = read_schedule(path)

@@ -14,7 +14,6 @@ import pytest
 
 from forestcoll import Allreduce, FactoredForest, Forest, generate, group, load_topology, verify
 from forestcoll.errors import VerificationError
-from forestcoll.generation import generate_factored
 from forestcoll.schedule.transform.factoring import as_factored
 from forestcoll.schedule.transform.reverse import turned_routes
 from forestcoll.schedule.verification.trees import sums
@@ -47,7 +46,7 @@ def network() -> Topology:
 @cache
 def made(name: str) -> Forest:
     collective, demand = DEMANDS[name]
-    forest = generate(network(), collective=collective, **demand)
+    forest = generate(network(), collective=collective, **demand).schedule
     assert isinstance(forest, Forest)
     assert verify(forest).optimal
     return forest
@@ -193,7 +192,9 @@ def _found(pattern: str, text: str) -> bool:
 @pytest.mark.parametrize("name", DEMANDS)
 def test_loads_of_a_factored_forest_are_compared_as_the_data_runs(name: str) -> None:
     """Links turned round, without their trees, are found out by name."""
-    factored = generate_factored(network(), collective=DEMANDS[name][0], **DEMANDS[name][1])
+    factored = generate(
+        network(), collective=DEMANDS[name][0], **DEMANDS[name][1], factored=True
+    ).schedule
     assert isinstance(factored, FactoredForest)
     assert verify(factored).optimal
     with pytest.raises(VerificationError, match=r"but|no physical path|trees go from"):
@@ -227,7 +228,7 @@ def test_relays_are_passed_through_but_never_part_of_a_tree() -> None:
     """A path may run through a relay; it can neither start nor end there."""
     cluster = load_topology("dgx_a100:boxes=2")
     net = group(cluster, ["b0.gpu0", "b0.gpu1", "b1.gpu0"])
-    forest = generate(net)
+    forest = generate(net).schedule
     assert verify(forest).optimal
     relays = {v for v in net.switches if net.nodes[v].is_gpu}
     assert relays & set(forest.routes.hop.tolist())
@@ -250,7 +251,7 @@ def test_relays_are_passed_through_but_never_part_of_a_tree() -> None:
 
 @cache
 def allreduce() -> Allreduce[Forest]:
-    return generate(network(), collective="allreduce", weights=[1, 2, 0, 1, 1])
+    return generate(network(), collective="allreduce", weights=[1, 2, 0, 1, 1]).schedule
 
 
 def swapped(both: Allreduce[Forest]) -> Allreduce[Forest]:
@@ -269,7 +270,7 @@ def of_other_parts(both: Allreduce[Forest]) -> Allreduce[Forest]:
 def elsewhere(both: Allreduce[Forest]) -> Allreduce[Forest]:
     """The first phase runs on twice the bandwidth."""
     faster = network().scaled("*", 2)
-    reduce = generate(faster, collective="reduce-scatter", weights=[1, 2, 0, 1, 1])
+    reduce = generate(faster, collective="reduce-scatter", weights=[1, 2, 0, 1, 1]).schedule
     assert isinstance(reduce, Forest)
     return Allreduce(reduce, both.gather)
 
@@ -337,7 +338,9 @@ def test_all_roots_of_a_ring_are_looked_at_together() -> None:
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
 def test_a_ring_has_the_height_of_its_paths_and_its_faults_are_found(collective: str) -> None:
     """Five GPUs one way round: four hops; a row that is spoilt is named as ever."""
-    forest = generate(load_topology("ring:nodes=5,bidirectional=false"), collective=collective)
+    forest = generate(
+        load_topology("ring:nodes=5,bidirectional=false"), collective=collective
+    ).schedule
     assert isinstance(forest, Forest)
     assert verify(forest).height == 4
     parents = forest.parent.copy()
