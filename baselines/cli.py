@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from baselines.interface.method import Schedule
+from baselines.interface.search import Search
 from baselines.registry import METHODS
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.facts import as_json, as_text
@@ -89,7 +90,10 @@ def run_method(
     topology = changed_network(spec, without, scale, links)
     began = time.perf_counter()
     limits = Limits(seconds=seconds, threads=threads)
-    schedule = METHODS[name].run(topology, collective, parameters, limits)
+    searches: dict[str, Search] = {}
+    schedule = METHODS[name].run(
+        topology, collective, parameters, limits, lambda one: searches.update({one.stage: one})
+    )
     elapsed = time.perf_counter() - began
     verify(schedule)
     if output is not None:
@@ -107,6 +111,7 @@ def run_method(
         "busiest_link": " -> ".join(found.busiest_link),
         "verified": True,
         "differences": METHODS[name].notes or None,
+        "searches": searches or None,
         "generation_s": elapsed,
         "file": output,
     }

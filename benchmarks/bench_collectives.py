@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -23,8 +23,8 @@ from rich.table import Table
 
 from benchmarks.machine import machine, timings
 from forestcoll import FactoredForest, Topology, group, load_topology, verify
-from forestcoll.generate import OneWay, generate_factored_timed, usable_cores
-from forestcoll.latency import latency
+from forestcoll.generation import Options, generate, usable_cores
+from forestcoll.tree_latency import latency
 
 BUDGET_S = 0.2
 """Native, at 1024 GPUs."""
@@ -42,7 +42,7 @@ class Row:
     name: str
     gpus: int
     make: Callable[[], Topology]
-    collective: OneWay = "allgather"
+    collective: str = "allgather"
     root: int | None = None
     weights: tuple[int, ...] | None = None
 
@@ -90,10 +90,17 @@ def rows() -> list[Row]:
     return found
 
 
-def work(row: Row, topology: Topology) -> tuple[FactoredForest, dict[str, float]]:
-    return generate_factored_timed(
-        topology, collective=row.collective, root=row.root, weights=row.weights
+def work(row: Row, topology: Topology) -> tuple[FactoredForest, Mapping[str, float]]:
+    asked = Options(
+        collective=row.collective,
+        root=row.root,
+        weights=row.weights,
+        factored=True,
+        routed=True,
     )
+    made = generate(topology, asked)
+    assert isinstance(made.schedule, FactoredForest)
+    return made.schedule, made.seconds
 
 
 def measured(row: Row, runs: int) -> tuple[str, ...]:

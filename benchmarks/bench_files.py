@@ -11,12 +11,13 @@ from __future__ import annotations
 import argparse
 import tempfile
 from pathlib import Path
+from typing import cast
 
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks.machine import machine, median_of
-from forestcoll import Topology, generate, generate_factored, load_topology
+from forestcoll import FactoredForest, Topology, generate, load_topology
 from forestcoll.schedule import read_schedule, write_schedule
 from forestcoll.schedule.allreduce import AnySchedule
 
@@ -48,7 +49,8 @@ def main() -> None:
 
 def rows(topology: Topology, runs: int) -> list[tuple[str, ...]]:
     """Return a row of the table for each form of file."""
-    explicit, factored = generate(topology), generate_factored(topology)
+    explicit = generate(topology).forest
+    factored = cast("FactoredForest", generate(topology, factored=True).schedule)
     for forest in (explicit, factored):
         len(forest.routes.tail)  # found before the clock starts
     with tempfile.TemporaryDirectory() as folder:

@@ -24,7 +24,7 @@ from rich.table import Table
 from benchmarks.machine import machine, median_of
 from benchmarks.topologies import dead_nics, jittered_nics
 from forestcoll import Forest, Topology, best_k, fixed_k, generate, load_topology, verify
-from forestcoll.generate import usable_cores
+from forestcoll.generation import usable_cores
 
 Fields = dict[str, Any]
 
@@ -64,7 +64,7 @@ def measure(row: Row, runs: int) -> Fields:
     """Measure a row; verify its forest."""
     threads = usable_cores()
     search_s, found = median_of(runs, row.make, lambda made: fixed_k(made, row.k, threads=threads))
-    native_s, forest = median_of(runs, row.make, lambda made: generate(made, k=row.k))
+    native_s, forest = median_of(runs, row.make, lambda made: generate(made, k=row.k).forest)
     verdict = verify(forest)
     if verdict.congestion != found.congestion or verdict.optimal != found.optimal:
         raise AssertionError(f"{row}: the forest does not attain what was found")

@@ -32,9 +32,9 @@ from rich.table import Table
 
 from benchmarks.machine import machine, maximum_resident_mb, peak_memory_mb, shown, timings
 from benchmarks.rows import ROWS, VERIFY_BUDGET_S, Row
-from forestcoll import FactoredForest, Forest, Topology, generate_timed, optimum, verify
+from forestcoll import FactoredForest, Forest, Topology, generate, optimum, verify
 from forestcoll.core.assembly import heights
-from forestcoll.generate import STAGES, Options, generate_factored_timed, usable_cores
+from forestcoll.generation import STAGES, Options, usable_cores
 
 Fields = dict[str, Any]
 
@@ -82,10 +82,13 @@ def work(row: Row, topology: Topology) -> Fields:
     if row.work == "optimum":
         fields = {"k": optimum(topology).k}
     else:
-        timed = generate_factored_timed if row.work == "factored" else generate_timed
-        options: Options = {"few_links": True} if row.work == "few links" else {}
-        forest, stages = timed(topology, **options)
-        fields = {"k": forest.k, "stages": stages, "forest": forest}
+        asked = Options(
+            factored=row.work == "factored", few_links=row.work == "few links", routed=True
+        )
+        made = generate(topology, asked)
+        forest = made.schedule
+        assert isinstance(forest, Forest | FactoredForest)
+        fields = {"k": forest.k, "stages": made.seconds, "forest": forest}
     return fields | {"cpu_s": time.process_time() - start}
 
 

@@ -19,7 +19,7 @@ from rich.table import Table
 
 from benchmarks.machine import machine, median_of
 from forestcoll import latency, load_topology, rate_by_height, verify
-from forestcoll.generate import usable_cores
+from forestcoll.generation import usable_cores
 from forestcoll.schedule import Verdict
 
 Fields = dict[str, Any]

@@ -53,7 +53,7 @@ def main() -> None:
             beside = f"   {medians[1]:7.2f} s there" if len(medians) > 1 else ""
             print(f"{medians[0]:7.2f} s{beside}   {name}")
     whole = load_topology(CLUSTER)
-    old = generate(whole)
+    old = generate(whole).schedule
     for name, work in questions(whole, old).items():
         median, _ = median_of(args.runs, lambda work=work: work, lambda work: work())  # type: ignore[misc]
         print(f"{median:7.3f} s   {name}")

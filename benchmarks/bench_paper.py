@@ -17,7 +17,7 @@ from rich.table import Table
 
 from benchmarks.machine import machine
 from experiments.published import generation_breakdowns
-from forestcoll import Forest, generate_timed, load_topology, verify
+from forestcoll import Forest, generate, load_topology, verify
 
 RUNS = 5
 LONG_S = 5.0
@@ -34,8 +34,9 @@ def measure(spec: str, method: str) -> tuple[Seconds, Forest]:
     while len(runs) < RUNS and not (runs and runs[0]["total"] > LONG_S):
         topology = load_topology(spec)
         start = time.perf_counter()
-        forest, stages = generate_timed(topology, method=method, threads=1)
-        runs.append({**stages, "total": time.perf_counter() - start})
+        made = generate(topology, method=method, threads=1, routed=True)
+        forest = made.forest
+        runs.append({**made.seconds, "total": time.perf_counter() - start})
     if not verify(forest).optimal:
         raise AssertionError(f"{spec}: {method} is not proved optimal")
     return {stage: statistics.median(run[stage] for run in runs) for stage in runs[0]}, forest

@@ -33,7 +33,7 @@ from forestcoll.errors import (
     UnsupportedError,
     VerificationError,
 )
-from forestcoll.generate import Options, generate_factored, generate_multicast
+from forestcoll.generation import Options, generate
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.limits import Limits, check_seconds
 from forestcoll.problem.rate_bound import RateBound
@@ -43,7 +43,7 @@ from forestcoll.schedule.allreduce import Allreduce, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.topology import Topology, group
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
-from forestcoll.topology.validate import COLLECTIVES, validate
+from forestcoll.topology.validation import COLLECTIVES, validate
 
 __all__ = ["ALL", "Expected", "Rate", "expected"]
 
@@ -167,7 +167,7 @@ def expected(
     UnsupportedError
         For another collective.
     ForestCollError
-        As of :func:`forestcoll.generate.generate`.
+        As of :func:`forestcoll.generation.generate`.
     """
     if collective not in ALL:
         raise UnsupportedError(f"collective is {collective!r}; it must be one of {', '.join(ALL)}")
@@ -290,13 +290,15 @@ def _forestcoll(
     if collective == "all-to-all":
         what, name = "linear program", "all-to-all-lp"
         return _method(what, name, topology, collective, None, clock), None
-    asked: Options = {
-        "root": root if collective in _ROOTED else None,
-        "program_s": min(PROGRAM_S, clock.left()),
-    }
+    asked = Options(
+        collective=collective,
+        root=root if collective in _ROOTED else None,
+        program_s=min(PROGRAM_S, clock.left()),
+        factored=True,
+    )
     try:
         with time_limit(clock.left()):
-            made = _made(topology, collective, asked)
+            made = _made(topology, asked)
             verify(made)
             rate = cost(made).algbw_gb_s
     except TimeLimitError:
@@ -305,15 +307,15 @@ def _forestcoll(
     return _rate("ForestColl", topology, collective, rate), proof
 
 
-def _made(topology: Topology, collective: str, asked: Options) -> AnySchedule:
+def _made(topology: Topology, asked: Options) -> AnySchedule:
     if not any(node.multicast for node in topology.nodes):
-        return generate_factored(topology, collective=collective, **asked)
-    if collective != "allreduce":
-        made = generate_factored(topology, collective=collective, **asked)
+        return generate(topology, asked).schedule
+    if asked.collective != "allreduce":
+        made = generate(topology, asked).schedule
         claim = made.optimum if isinstance(made, FactoredForest) else None
         if claim is not None and claim.bound.copying:
             return made
-    return generate_multicast(topology, collective=collective, **asked).schedule
+    return generate(topology, replace(asked, factored=False, multicast=True)).schedule
 
 
 def _method(

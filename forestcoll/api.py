@@ -1,37 +1,68 @@
-"""Functions of ``import forestcoll`` over those of modules that know no collectives or no files."""
+"""Functions of ``import forestcoll`` that take results of ``generate`` and files, too.
+
+The modules below know schedules only, some of them no collectives.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, cast, overload
 
 import numpy as np
 
+from forestcoll.core.assembly import expand as expand_schedule
 from forestcoll.core.fixed_k import FixedK, fixed_k
 from forestcoll.core.optimality import optimum as optimum_of_weights
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.latency import Latency
-from forestcoll.latency import latency as latency_of_schedule
-from forestcoll.lowering import lower
+from forestcoll.generation import Generated
+from forestcoll.in_network.collectives import InNetwork
+from forestcoll.in_network.pruning import multicast as multicast_schedule
+from forestcoll.lowering import lower as lower_schedule
 from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.sizes import read_size
 from forestcoll.problem.weights import Weights, weights_for
 from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule, TreeSchedule
+from forestcoll.schedule.cost_model import Cost
+from forestcoll.schedule.cost_model import cost as cost_of_schedule
+from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.files import read_schedule
+from forestcoll.schedule.files import write_schedule as write_schedule_file
 from forestcoll.schedule.flows import FlowSchedule
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulation, Simulator, best_pieces
 from forestcoll.schedule.simulate.alpha_beta import DEFAULT_ALPHA_US
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.schedule.verify import AllreduceVerdict, FlowVerdict, StepVerdict, Verdict
-from forestcoll.schedule.verify import verify as verify_schedule
+from forestcoll.schedule.verification import AllreduceVerdict, FlowVerdict, StepVerdict, Verdict
+from forestcoll.schedule.verification import verify as verify_schedule
 from forestcoll.topology.numbers import Exact
 from forestcoll.topology.spec import Network, as_topology
+from forestcoll.tree_latency import Latency
+from forestcoll.tree_latency import latency as latency_of_schedule
+from forestcoll.what_if.replanning import Replanned
+from forestcoll.what_if.replanning import replan as replan_schedule
 
-__all__ = ["latency", "optimum", "simulate", "verify"]
+__all__ = [
+    "cost",
+    "expand",
+    "latency",
+    "lower",
+    "multicast",
+    "optimum",
+    "replan",
+    "schedule_in",
+    "simulate",
+    "verify",
+    "write_schedule",
+]
 
 File: TypeAlias = str | os.PathLike[str]
 """The path of a schedule file."""
+
+Result: TypeAlias = Generated | InNetwork
+"""What holds a schedule; the second is of earlier versions."""
 
 AnyVerdict: TypeAlias = Verdict | AllreduceVerdict | StepVerdict | FlowVerdict
 
@@ -137,16 +168,71 @@ def optimum(
     )
 
 
-def latency(schedule: AnySchedule | File, *, physical: bool = True) -> Latency:
+def cost(schedule: AnySchedule | Result | File) -> Cost:
+    """Compute what a schedule, a result or a schedule file costs in theory; not verified first.
+
+    As :func:`forestcoll.schedule.cost`.
+    """
+    return cost_of_schedule(schedule_in(schedule))
+
+
+def lower(
+    schedule: AnySchedule | Result | File, pieces: int = 1, *, loopback: bool = True
+) -> Program:
+    """Write a schedule, a result or a schedule file as a program; not verified first.
+
+    As :func:`forestcoll.lowering.lower`.
+    """
+    return lower_schedule(schedule_in(schedule), pieces, loopback=loopback)
+
+
+def expand(
+    schedule: AnySchedule | Result | File, *, progress: Callable[[int, int], None] | None = None
+) -> Forest | Allreduce[Forest]:
+    """Write out the trees of a factored schedule, a result or a schedule file.
+
+    As :func:`forestcoll.core.assembly.expand`.
+    """
+    factored = cast("Forest | FactoredForest", schedule_in(schedule))
+    return expand_schedule(factored, progress=progress)
+
+
+def multicast(
+    schedule: AnySchedule | Result | File,
+) -> MulticastForest | Allreduce[MulticastForest]:
+    """Let marked switches copy and add in a schedule, a result or a schedule file.
+
+    As :func:`forestcoll.in_network.pruning.multicast`.
+    """
+    return multicast_schedule(cast("Forest", schedule_in(schedule)))
+
+
+def replan(schedule: AnySchedule | Result | File, topology: Network, **options: Any) -> Replanned:
+    """Make the schedule of a result or of a schedule file anew for a network that has changed.
+
+    Parameters, options and errors are those of :func:`forestcoll.what_if.replanning.replan`.
+    """
+    return replan_schedule(schedule_in(schedule), topology, **options)
+
+
+def write_schedule(schedule: AnySchedule | Result, path: str | os.PathLike[str]) -> None:
+    """Write the file of a schedule, or of that of a result.
+
+    As :func:`forestcoll.schedule.write_schedule`.
+    """
+    write_schedule_file(schedule_in(schedule), path)
+
+
+def latency(schedule: AnySchedule | Result | File, *, physical: bool = True) -> Latency:
     """Measure the trees of a schedule, or of a schedule file, and bound them from below.
 
-    As :func:`forestcoll.latency.latency`; a file is not verified first.
+    As :func:`forestcoll.tree_latency.latency`; a file is not verified first.
     """
-    return latency_of_schedule(_schedule(schedule), physical=physical)
+    return latency_of_schedule(schedule_in(schedule), physical=physical)
 
 
 def simulate(
-    schedule: AnySchedule | File,
+    schedule: AnySchedule | Result | File,
     size: int | str,
     *,
     alpha_us: Exact = DEFAULT_ALPHA_US,
@@ -165,7 +251,7 @@ def simulate(
 
     Parameters
     ----------
-    schedule : any schedule, or the path of its file
+    schedule : any schedule, a result that holds it, or the path of its file
     size : int or str
         Bytes, or such as "64MB" (2^20 bytes each).
     alpha_us, gamma_s_per_gb, sharing, lockstep, keep_clock
@@ -202,7 +288,7 @@ def simulate(
         size_bytes = read_size(size.item() if isinstance(size, np.integer) else size)
     except ValueError as error:
         raise InvalidParameterError(f"size {error}") from None
-    simulator = Simulator(lower(_schedule(schedule)))
+    simulator = Simulator(lower_schedule(schedule_in(schedule)))
     if pieces != "best":
         return simulator.run(size_bytes, model, pieces, bins=bins, progress=progress)
     best = best_pieces(simulator, size_bytes, model, progress=progress)
@@ -220,13 +306,15 @@ def verify(schedule: StepSchedule) -> StepVerdict: ...
 @overload
 def verify(schedule: FlowSchedule) -> FlowVerdict: ...
 @overload
-def verify(schedule: TreeSchedule) -> Verdict | AllreduceVerdict: ...
+def verify(schedule: TreeSchedule | Result) -> Verdict | AllreduceVerdict: ...
 @overload
 def verify(schedule: TreeSchedule | StepSchedule) -> Verdict | AllreduceVerdict | StepVerdict: ...
 @overload
-def verify(schedule: AnySchedule | File) -> AnyVerdict: ...
-def verify(schedule: AnySchedule | File) -> AnyVerdict:
-    """Prove that a schedule, or a schedule file, does what its collective asks, within its claims.
+def verify(schedule: AnySchedule | Result | File) -> AnyVerdict: ...
+def verify(schedule: AnySchedule | Result | File) -> AnyVerdict:
+    """Prove that a schedule does what its collective asks, within its claims.
+
+    Or that of a result of :func:`forestcoll.generate`, or of a schedule file.
 
     As :func:`forestcoll.schedule.verify`, which says what is checked; no file is believed.
 
@@ -237,10 +325,11 @@ def verify(schedule: AnySchedule | File) -> AnyVerdict:
     VerificationError
         At the first violation.
     """
-    return verify_schedule(_schedule(schedule))
+    return verify_schedule(schedule_in(schedule))
 
 
-def _schedule(schedule: AnySchedule | File) -> AnySchedule:
+def schedule_in(schedule: AnySchedule | Result | File) -> AnySchedule:
+    """Return a schedule as it is, that of a result, or that in a file."""
     if isinstance(schedule, str | os.PathLike):
         return read_schedule(schedule)
-    return schedule
+    return schedule.schedule if isinstance(schedule, Generated | InNetwork) else schedule

@@ -5,21 +5,22 @@ Input:   a topology, a collective, perhaps a number of trees.
 Output:  links, the bottleneck cut or prices, and the trees over each link of a forest that attains
          the bound; with k given and too small for that, the cut or prices that limit k.
 Cost:    that of a factored forest and its routes.
-Source:  ForestColl sections 2 and 5.5; checked by :mod:`forestcoll.schedule.verify`.
+Source:  ForestColl sections 2 and 5.5; checked by :mod:`forestcoll.schedule.verification`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Literal, Unpack, cast, overload
+from typing import Any, Literal, cast
 
 from forestcoll.core.fixed_k import FixedK, fixed_k
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import UnsupportedError
-from forestcoll.generate import OneWay, Options, generate_factored
+from forestcoll.generation import Progress, generate
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.allreduce_certificate import (
     AllreduceCertificate,
@@ -47,6 +48,7 @@ from forestcoll.problem.certificate_document import (
 )
 from forestcoll.problem.cuts import Cut
 from forestcoll.problem.optimum import Optimum
+from forestcoll.problem.options import Options
 from forestcoll.problem.rate_bound import RateBound
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
@@ -56,27 +58,19 @@ from forestcoll.topology.spec import Network, as_topology
 __all__ = ["certify"]
 
 
-@overload
 def certify(
-    topology: Network, *, collective: OneWay = "allgather", **options: Unpack[Options]
-) -> Certificate: ...
-@overload
-def certify(
-    topology: Network, *, collective: Literal["allreduce"], **options: Unpack[Options]
-) -> AllreduceCertificate: ...
-@overload
-def certify(
-    topology: Network, *, collective: str, **options: Unpack[Options]
-) -> AnyCertificate: ...
-def certify(
-    topology: Network, *, collective: str = "allgather", **options: Unpack[Options]
+    topology: Network,
+    options: Options | None = None,
+    *,
+    progress: Progress | None = None,
+    **given: Any,
 ) -> AnyCertificate:
     """Certify the optimum of a collective, or the best with k trees per unit of weight.
 
     Parameters
     ----------
-    topology, collective, **options
-        As of :func:`forestcoll.generate.generate`.
+    topology, options, progress, **given
+        As of :func:`forestcoll.generation.generate`.
 
     Returns
     -------
@@ -89,7 +83,7 @@ def certify(
     UnsupportedError
         For a single GPU, which has nothing to do.
     ForestCollError
-        Whatever :func:`forestcoll.generate.generate` raises.
+        Whatever :func:`forestcoll.generation.generate` raises.
 
     Examples
     --------
@@ -101,7 +95,9 @@ def certify(
     topology = as_topology(topology)
     if topology.num_compute == 1:
         raise UnsupportedError(f"{topology.name} has a single GPU: there is nothing to certify")
-    forest = generate_factored(topology, collective=collective, **options)
+    asked = replace(Options.of(options, given), factored=True)
+    made = generate(topology, asked, progress=progress).schedule
+    forest = cast("FactoredForest | Allreduce[FactoredForest]", made)
     if isinstance(forest, Allreduce):
         return _of_allreduce(forest)
     loads = _loads(forest)

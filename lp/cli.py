@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -53,7 +53,7 @@ def allreduce_optimum(
     """
     from forestcoll.cli.facts import as_json, as_text
     from forestcoll.cli.output import SCHEDULES, expect_writable
-    from forestcoll.generate import generate
+    from forestcoll.generation import Options, generate
     from forestcoll.schedule import verify, write_schedule
     from forestcoll.topology.symmetry.automorphism import no_symmetry
     from lp.allreduce import cutting_planes as allreduce_cuts
@@ -66,7 +66,8 @@ def allreduce_optimum(
     start = time.perf_counter()
     orbits = None if symmetry else no_symmetry(topology)
     found = allreduce_cuts.allreduce_optimum(topology, settings, orbits=orbits)
-    combination = generate(topology, collective="allreduce", program_s=0)
+    made = generate(topology, Options(collective="allreduce", program_s=0))
+    combination = cast("Allreduce[Forest]", made.schedule)
     schedule = _best(found, combination)
     verdict = verify(schedule)
     facts = {

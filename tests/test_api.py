@@ -41,13 +41,34 @@ def test_every_function_of_a_network_takes_every_form(tmp_path: Path) -> None:
         lambda net: forestcoll.fixed_k(net, 1).congestion,
         lambda net: forestcoll.best_k(net, 2).fastest.k,
         lambda net: str(forestcoll.certify(net)),
-        lambda net: forestcoll.generate(net).algbw_gb_s,
-        lambda net: forestcoll.generate_factored(net).algbw_gb_s,
-        lambda net: forestcoll.generate_timed(net)[0].algbw_gb_s,
-        lambda net: forestcoll.generate_multicast(net).schedule.algbw_gb_s,
+        lambda net: forestcoll.generate(net).schedule.algbw_gb_s,
+        lambda net: forestcoll.generate(net, factored=True).schedule.algbw_gb_s,
+        lambda net: forestcoll.generate(net, routed=True).forest.algbw_gb_s,
+        lambda net: forestcoll.generate(net, multicast=True).schedule.algbw_gb_s,
     ]
     for function in functions:
         assert len({function(form) for form in forms(tmp_path)}) == 1
+
+
+def test_every_function_of_a_schedule_takes_its_result_too(tmp_path: Path) -> None:
+    """And the file that holds it; the answers are the same."""
+    made = forestcoll.generate("mi250:boxes=1")
+    path = tmp_path / "schedule.npz"
+    forestcoll.write_schedule(made, path)
+    assert forestcoll.read_schedule(path) == made.schedule
+    functions: list[Callable[[Any], Any]] = [
+        forestcoll.verify,
+        forestcoll.cost,
+        forestcoll.latency,
+        forestcoll.lower,
+        forestcoll.expand,
+        forestcoll.multicast,
+        lambda one: forestcoll.simulate(one, "1MB"),
+        lambda one: forestcoll.replan(one, "mi250:boxes=1,xgmi_bandwidth=40").schedule,
+        lambda one: forestcoll.draw.svg_text(forestcoll.draw.draw_tree(one, 0)),
+    ]
+    for function in functions:
+        assert function(made) == function(made.schedule) == function(path)
 
 
 @pytest.mark.parametrize("network", [3, None, ["dgx_a100:boxes=2"], {}])
@@ -111,7 +132,7 @@ def test_contradictions_are_refused(
 
 def test_verify_and_latency_take_the_path_of_a_schedule(tmp_path: Path) -> None:
     """As the schedule in it; nothing in a file is believed."""
-    forest = forestcoll.generate(SPEC)
+    forest = forestcoll.generate(SPEC).schedule
     for name in ("a.json", "a.npz"):
         forestcoll.write_schedule(forest, tmp_path / name)
         for path in (tmp_path / name, str(tmp_path / name)):
@@ -140,7 +161,7 @@ def test_simulate_takes_a_schedule_or_its_file_and_sizes_as_people_write_them(
     tmp_path: Path,
 ) -> None:
     """The same as by hand; the best pieces again with the use of links."""
-    forest = forestcoll.generate("dgx_a100:boxes=2")
+    forest = forestcoll.generate("dgx_a100:boxes=2").schedule
     path = tmp_path / "a100.npz"
     forestcoll.write_schedule(forest, path)
     simulator = Simulator(forestcoll.lower(forest))

@@ -178,7 +178,7 @@ def test_every_writer_names_its_file_on_a_full_disk(name: str, tmp_path: Path) -
 
 def test_a_device_without_room_is_named() -> None:
     """/dev/full is written in place, and fails at once."""
-    forest = generate(load_topology("ring:nodes=3"))
+    forest = generate(load_topology("ring:nodes=3")).schedule
     with pytest.raises(ExportError, match=r"^/dev/full: cannot be written: no space left on dev"):
         write_schedule(forest, "/dev/full")
     found = invoke("generate", "ring:nodes=3", "-o", "/dev/full")

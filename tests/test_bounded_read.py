@@ -170,6 +170,7 @@ OWN = {
     "forestcoll/cli/summaries.py": "the source of installed modules",
     "forestcoll/execute/execution.py": "what its own processes wrote, in a folder of its own",
     "forestcoll/execute/one_rank.py": "what the process that started it wrote",
+    "forestcoll/lazy_loading.py": "the stub of a package",
 }
 """Modules that read files otherwise: not those of a user."""
 

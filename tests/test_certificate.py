@@ -19,7 +19,7 @@ from forestcoll.topology import Topology, load_topology
 from tests.command_line import SCRIPT, by_the_script, document
 from tests.core.test_fixed_k import overdrawn
 from tests.core.test_pipeline import ONE_WAY, bound_by_enumeration, demands, fit
-from tests.schedule.verify.certificates.by_command import NETWORKS, certificate_of
+from tests.schedule.verification.certificates.by_command import NETWORKS, certificate_of
 from tests.strategies import topologies
 
 
@@ -90,7 +90,7 @@ def test_every_optimum_has_a_certificate(
     k = data.draw(st.none() | st.integers(1, 4))
     certificate = certify(network, collective=collective, k=k, **demand)
     proved = verify_certificate(certificate)
-    verdict = verify(generate(network, collective=collective, k=k, **demand))
+    verdict = verify(generate(network, collective=collective, k=k, **demand).schedule)
     assert proved.time_s_per_gb == verdict.time_s_per_gb
     weights = [gpu.weight for gpu in certificate.gpus]
     bound = bound_by_enumeration(network, weights, reduction=certificate.is_reduction)

@@ -23,6 +23,8 @@ SAME_THING = {
     *("allreduce", "factored", "flows", "forest", "multicast", "steps", "clock"),
     # A bound, a certificate, and the proof of it.
     *("optimum", "certificate", "allreduce_certificate"),
+    # Schedules made, their options, and the commands that make them.
+    *("generation", "options"),
     # The same of two programs.
     *("linear_optimum", "result", "rounding"),
     "cli",
@@ -30,11 +32,11 @@ SAME_THING = {
 """Names that several modules have, of the same thing."""
 
 ACROSS = {
-    "test_generate": "all of forestcoll from outside",
+    "test_generation": "all of forestcoll from outside",
     "test_house": "this",
     "test_import_order": "solvers in one process",
-    "test_names": "what forestcoll/__init__.py offers",
     "test_native": "the stub of the binding",
+    "test_names": "what packages offer, by name and by dotted path",
     "test_notebooks": "the notebooks",
     "test_random_topologies": "tests/random_topologies.py",
     "test_prose": "pages and rows",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forestcoll import generate, generate_factored, generate_multicast, group, lower
+from forestcoll import generate, group, lower
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import (
     Allreduce,
@@ -28,11 +28,11 @@ from tests.schedule.made.types import TYPES, schedule
 def test_programs_of_forests_deliver(seed: int, kind: str, collective: str) -> None:
     """In any number of pieces, explicit, factored and in steps."""
     topology = random_topology(seed, kind)
-    forest = generate(topology, collective=collective)
+    forest = generate(topology, collective=collective).schedule
     pieces = 1 + seed % 3
     assert delivers(check(forest, pieces))
     check(lockstep(forest), pieces)
-    check(generate_factored(topology, collective=collective), pieces)
+    check(generate(topology, collective=collective, factored=True).schedule, pieces)
 
 
 @pytest.mark.parametrize("collective", [*COLLECTIVES, "broadcast", "reduce"])
@@ -40,7 +40,7 @@ def test_programs_of_forests_deliver(seed: int, kind: str, collective: str) -> N
 def test_programs_of_machines_deliver(spec: str, collective: str) -> None:
     """With a root where there is one; the slow way where there is little to do."""
     root = {} if collective in COLLECTIVES else {"root": 3}
-    forest = generate(load_topology(spec), collective=collective, **root)
+    forest = generate(load_topology(spec), collective=collective, **root).schedule
     for pieces in (1, 2, 3):
         program = check(forest, pieces)
     assert program.num_transfers > 2000 or delivers(program)
@@ -51,7 +51,7 @@ def test_programs_of_machines_deliver(spec: str, collective: str) -> None:
 def test_programs_of_copying_switches_deliver(spec: str, collective: str) -> None:
     """Switches get and send as GPUs do."""
     root = {} if collective in COLLECTIVES else {"root": 3}
-    forest = generate_multicast(load_topology(spec), collective=collective, **root).schedule
+    forest = generate(load_topology(spec), collective=collective, **root, multicast=True).schedule
     for pieces in (1, 2, 3):
         program = check(forest, pieces)
         assert (program.tail >= program.topology.num_compute).any()
@@ -63,7 +63,7 @@ def test_programs_of_groups_pass_through_relays(collective: str) -> None:
     """Three GPUs of a ring of six: what they send passes through the others."""
     ring = load_topology("ring:nodes=6")
     members = group(ring, [ring.nodes[v].name for v in (0, 1, 3)])
-    assert delivers(check(generate(members, collective=collective), 2))
+    assert delivers(check(generate(members, collective=collective).schedule, 2))
 
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
@@ -71,7 +71,7 @@ def test_a_single_gpu_does_nothing(collective: str) -> None:
     """It has all there is."""
     builder = TopologyBuilder()
     builder.gpu("alone")
-    schedule = generate(builder.build("alone"), collective=collective)
+    schedule = generate(builder.build("alone"), collective=collective).schedule
     for pieces in (1, 2):
         program = check(schedule, pieces)
         assert program.num_transfers == 0

@@ -5,7 +5,7 @@ Input:   step schedules.
 Output:  one of them: the least time flowing; of equals, the least in steps; of these the first.
 Cost:    two measurements of each.
 Source:  ours: what "theoretical algbw" means for every method
-         (:mod:`forestcoll.schedule.cost.measures`).
+         (:mod:`forestcoll.schedule.cost_model.measures`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from forestcoll.schedule.cost.measures import cost, in_steps
+from forestcoll.schedule.cost_model.measures import cost, in_steps
 from forestcoll.schedule.steps import StepSchedule
 
 __all__ = ["fastest"]

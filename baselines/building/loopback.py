@@ -20,7 +20,7 @@ from itertools import pairwise
 import numpy as np
 
 from forestcoll.errors import UnsupportedError
-from forestcoll.schedule.cost.measures import cost
+from forestcoll.schedule.cost_model.measures import cost
 from forestcoll.schedule.multicast import MulticastForest, Walks
 
 __all__ = ["with_loopback"]

@@ -21,7 +21,7 @@ from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.topology.model import Topology
+from forestcoll.topology.spec import Network, as_topology
 
 __all__ = ["Method", "Schedule"]
 
@@ -95,7 +95,7 @@ class Method:
 
     def run(
         self,
-        topology: Topology,
+        topology: Network,
         collective: str | None = None,
         parameters: Mapping[str, Any] = MappingProxyType({}),
         limits: Limits | None = None,
@@ -105,7 +105,7 @@ class Method:
 
         Parameters
         ----------
-        topology : Topology
+        topology : Topology, or its specification, path or networkx graph
         collective : str, optional
             The method's own if not given.
         parameters : mapping
@@ -137,4 +137,4 @@ class Method:
         takes = inspect.signature(self.generate).parameters
         given = {"limits": limits, "report": report}
         extra = {n: value for n, value in given.items() if value is not None and n in takes}
-        return self.generate(topology, collective, **asked, **extra)
+        return self.generate(as_topology(topology), collective, **asked, **extra)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 __all__ = ["Report", "Search"]
 
@@ -48,6 +49,28 @@ class Search:
         if self.incumbent == self.bound:
             return 0.0
         return abs(self.incumbent - self.bound) / abs(self.incumbent) if self.incumbent else None
+
+    def as_facts(self) -> dict[str, Any]:
+        """Return what it knows under the names that results have for it."""
+        known = {"status": self.status, "incumbent": self.incumbent, "bound": self.bound}
+        return {**known, "gap": self.gap, "unit": self.unit, "solver": self.solver}
+
+    def __str__(self) -> str:
+        """Say what it knows in a line.
+
+        Examples
+        --------
+        >>> print(Search("epochs", "feasible", 5, 4, "epochs", "cp-sat"))
+        feasible, incumbent 5 epochs, bound 4 epochs, gap 0.2, by cp-sat
+        """
+        values = (("incumbent", self.incumbent), ("bound", self.bound))
+        said = [
+            f"{name} {value:g} {self.unit}".rstrip() for name, value in values if value is not None
+        ]
+        gap = [] if self.gap is None else [f"gap {self.gap:.3g}"]
+        return ", ".join(
+            [self.status, *said, *gap, *([f"by {self.solver}"] if self.solver else [])]
+        )
 
 
 Report = Callable[[Search], None]

@@ -48,9 +48,9 @@ from baselines.networks.rails import Starts, rails_of
 from baselines.networks.switch_paths import Router, check_size, router_of
 from baselines.networks.switched import switched
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.multicast.pruning import multicast
+from forestcoll.in_network.pruning import multicast
 from forestcoll.schedule.allreduce import Allreduce
-from forestcoll.schedule.cost.measures import cost
+from forestcoll.schedule.cost_model.measures import cost
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.topology.model import Topology

@@ -45,7 +45,7 @@ from baselines.networks.rails import Starts, rails_of
 from baselines.networks.switch_paths import Router, check_size
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule.allreduce import Allreduce
-from forestcoll.schedule.cost.measures import cost
+from forestcoll.schedule.cost_model.measures import cost
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 

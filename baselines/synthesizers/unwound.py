@@ -24,14 +24,14 @@ from baselines.interface.supported import GATHERING, check_supported
 from baselines.networks.switch_paths import check_size
 from baselines.networks.unwinding import unwind
 from forestcoll.errors import DisconnectedError, UnsupportedError
-from forestcoll.generate import OneWay
-from forestcoll.generate import generate as generate_optimum
+from forestcoll.generation import Options
+from forestcoll.generation import generate as generate_optimum
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
-from forestcoll.topology.validate import COLLECTIVES, validate
+from forestcoll.topology.validation import COLLECTIVES, validate
 
 __all__ = ["METHODS", "generate"]
 
@@ -85,8 +85,9 @@ def _optimum_unwound(pattern: str, root: int | None, threads: int, topology: Top
         validate(unwound.topology, roots=None if root is None else [root])
     except DisconnectedError as error:
         raise UnsupportedError(f"unsupported: with its switches unwound, {error}") from error
-    collective: OneWay = "allgather" if root is None else "broadcast"
-    forest = generate_optimum(unwound.topology, collective=collective, root=root, threads=threads)
+    collective = "allgather" if root is None else "broadcast"
+    asked = Options(collective=collective, root=root, threads=threads)
+    forest = generate_optimum(unwound.topology, asked).forest
     return unwound.carry(forest, topology, "unwound")
 
 

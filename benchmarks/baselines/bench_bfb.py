@@ -43,7 +43,7 @@ def rows_of(spec: str) -> list[dict[str, object]]:
     """BFB, and ForestColl in steps and flowing: T_L in steps, T_B times M / B."""
     topology = load_topology(spec)
     degree = max(topology.egress_gb_s)
-    broadcast, forest = breadth_first(topology), generate(topology)
+    broadcast, forest = breadth_first(topology), generate(topology).forest
     verify(broadcast)
     verify(forest)
     diameter, height = broadcast.num_steps, int(forest.heights().max())

@@ -40,7 +40,8 @@ def allreduces() -> Table:
         table.add_column(name, justify="right")
     for spec, measured in MEASURED.items():
         topology = load_topology(spec)
-        ours = generate(topology, collective="allreduce")
+        ours = generate(topology, collective="allreduce").schedule
+        assert isinstance(ours, Allreduce)
         verify(ours)
         in_turn, overlapped = 1 / ours.in_turn_s_per_gb, ours.algbw_gb_s
         table.add_row(

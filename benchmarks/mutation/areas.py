@@ -41,7 +41,10 @@ AREAS = {
     area.name: area
     for area in (
         Area(
-            "verify", "forestcoll/schedule/verify/**/*.py", ("tests/schedule/verify", *ACROSS), 95
+            "verify",
+            "forestcoll/schedule/verification/**/*.py",
+            ("tests/schedule/verification", *ACROSS),
+            95,
         ),
         Area("problem", "forestcoll/problem/*.py", ("tests/problem",), 95),
         Area("core", "forestcoll/core/**/*.py", ("tests/core",), 85),

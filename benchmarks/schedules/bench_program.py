@@ -14,6 +14,7 @@ import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import cast
 
 from rich.console import Console
 from rich.table import Table
@@ -38,7 +39,8 @@ class Row:
 
 def forest_of(spec: str, collective: str) -> Forest | Allreduce[Forest]:
     """Generate, and find the paths, which are found when they are first asked for."""
-    schedule = generate(load_topology(spec), collective=collective)
+    made = generate(load_topology(spec), collective=collective)
+    schedule = cast("Forest | Allreduce[Forest]", made.schedule)
     for phase in schedule.phases if isinstance(schedule, Allreduce) else (schedule,):
         _ = phase.routes.hop
     return schedule

@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def _line(spec: str, collective: str, runs: int) -> str:
-    schedule: Any = generate(load_topology(spec), collective=collective)
+    schedule: Any = generate(load_topology(spec), collective=collective).schedule
     start = time.perf_counter()
     program = lower(schedule)
     lowered = time.perf_counter() - start

@@ -57,7 +57,7 @@ def outcome(method: str, collective: str, name: str, kind: str) -> str:
     topology = load(name)
     if method == OURS:
         root = 0 if collective in ("broadcast", "reduce") else None
-        schedule: Schedule = generate(topology, collective=collective, root=root)
+        schedule: Schedule = generate(topology, collective=collective, root=root).schedule
     else:
         schedule = run(method, collective, topology)
     verify(schedule)

@@ -10,7 +10,7 @@ Source:  ours.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +32,20 @@ from forestcoll.errors import (
 )
 from forestcoll.lowering import lower
 from forestcoll.schedule import read_schedule, verify
-from forestcoll.schedule.export import FORMATS, Exported, export
+from forestcoll.schedule.export import (
+    FORMATS,
+    Exported,
+    ExportOptions,
+    GoalOptions,
+    MscclOptions,
+    asked_of,
+    export,
+    format_of,
+)
 from forestcoll.schedule.files.schedule_files import MOST_BINARY_BYTES
 from forestcoll.schedule.program import Program
 
 __all__ = ["Bundling"]
-
-_SIZES = ("min_bytes", "max_bytes")
 
 
 class Bundling:
@@ -50,10 +57,8 @@ class Bundling:
         A folder that ``forestcoll tune`` has written.
     place : Path
         Where the bundle is to be.
-    name : str
-        One of :data:`forestcoll.schedule.export.FORMATS`.
-    options : mapping
-        Of that format, but for the sizes.
+    options : ExportOptions
+        Of the format of its files; the sizes are those of each file.
     seconds : float
         For each method, where runners-up are looked for.
     multiple_of : int, optional
@@ -62,7 +67,7 @@ class Bundling:
     Raises
     ------
     InvalidParameterError
-        If there is no such format, or the multiple is below 1.
+        If the multiple is below 1.
     InvalidScheduleError
         If the folder has no index of ``forestcoll tune``.
     ExportError
@@ -73,8 +78,7 @@ class Bundling:
         self,
         tuned: Path,
         place: Path,
-        name: str = "msccl",
-        options: Mapping[str, Any] | None = None,
+        options: ExportOptions = MscclOptions(),  # noqa: B008
         seconds: float = SECONDS,
         multiple_of: int | None = None,
     ) -> None:
@@ -82,15 +86,10 @@ class Bundling:
             raise InvalidParameterError(
                 f"the multiple of elements is {multiple_of}; it must be 1 or more"
             )
-        if name not in FORMATS:
-            raise InvalidParameterError(
-                f"there is no format {name!r}; formats are {', '.join(FORMATS)}"
-            )
         self._index: TunedIndex = read_tuned(tuned)
-        self._tuned, self._name, self._seconds = tuned, name, seconds
-        self._options, self._multiple = dict(options or {}), multiple_of
+        self._tuned, self._name, self._seconds = tuned, format_of(options), seconds
+        self._options, self._multiple = options, multiple_of
         self._asked: dict[Program, str] = {}
-        self._in_file = set(_SIZES) <= set(FORMATS[name].options)
         self.unfinished = Unfinished(place)
 
     def run(self, progress: Progress | None = None) -> Bundle:
@@ -169,7 +168,7 @@ class Bundling:
 
     def _refusal(self, program: Program) -> str:
         try:
-            found = export(program, self._name, self._options)
+            found = export(program, self._options)
         except (ExportError, UnsupportedError) as error:
             return f"cannot be exported: {error}"
         return self._not_taken(found)
@@ -189,7 +188,7 @@ class Bundling:
         schedule = hashlib.sha256(
             read_at_most(part.schedule, MOST_BINARY_BYTES, InvalidScheduleError)
         ).hexdigest()
-        options = sorted(self._options.items())
+        options = sorted(asked_of(self._options).items())
         sizes = part.first_bytes, part.last_bytes
         return schedule, self._name, options, self._multiple, sizes
 
@@ -203,10 +202,8 @@ class Bundling:
         schedule = read_schedule(part.schedule)
         verify(schedule)
         program = lower(schedule, loopback=False)
-        sizes = dict(zip(_SIZES, (part.first_bytes, part.last_bytes), strict=True))
-        options = {**self._options, **(sizes if self._in_file else {})}
         try:
-            exported = export(program, self._name, options)
+            exported = export(program, self._of_sizes(part))
         except (ExportError, UnsupportedError) as error:
             why = str(error)
         else:
@@ -233,6 +230,12 @@ class Bundling:
             "executed": found.executed,
         }
 
+    def _of_sizes(self, part: Part) -> ExportOptions:
+        """Return the options of a part's file: the sizes are in it, if its format has them."""
+        if isinstance(self._options, GoalOptions):
+            return self._options
+        return replace(self._options, min_bytes=part.first_bytes, max_bytes=part.last_bytes)
+
     def _bundled(self, part: Part, place: int) -> tuple[BundledRange, str]:
         """Return the entry of a part, and the text of its file."""
         made: dict[str, Any] = {}
@@ -257,7 +260,7 @@ class Bundling:
             name=made.get("name"),
             protocol=made.get("protocol"),
             chunks=made.get("chunks"),
-            sizes_in_file=bool(made) and self._in_file,
+            sizes_in_file=bool(made) and not isinstance(self._options, GoalOptions),
             executed=None if executed is None else tuple(executed),
             slower_than_the_best_by=part.slower,
             instead_of=part.instead_of or None,
@@ -275,7 +278,7 @@ class Bundling:
             collective=index.collective,
             gpus=index.gpus,
             root=index.root,
-            options=self._options,
+            options=asked_of(self._options),
             multiple_of=self._multiple,
             alpha_us=index.alpha_us.exact,
             gamma_s_per_gb=index.gamma_s_per_gb.exact,

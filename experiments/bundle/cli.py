@@ -11,7 +11,7 @@ import typer
 
 from forestcoll.cli.options import MOST, Json
 from forestcoll.problem.limits import MOST_SECONDS
-from forestcoll.schedule.export import FORMATS
+from forestcoll.schedule.export import FORMATS, options_of
 
 if TYPE_CHECKING:
     from experiments.bundle.bundle_index import Bundle, BundledRange
@@ -71,8 +71,7 @@ def export_bundle(
         "instances": instances,
         "in_place": in_place or None,
     }
-    options = {option: value for option, value in given.items() if value is not None}
-    bundling = Bundling(tuned, output, name, options, seconds, multiple)
+    bundling = Bundling(tuned, output, options_of(name, given), seconds, multiple)
     with _kept(bundling.unfinished), progress_bars() as progress:
         found = bundling.run(progress)
     typer.echo(as_json(found.model_dump()) if json_ else "\n".join(_lines(found, output)))

@@ -32,7 +32,7 @@ from experiments.config.points import ROOTED, Point
 from experiments.config.sweeps import MOST_POINTS, Placed, count_of, points_of
 from experiments.config.variations import changed
 from forestcoll.errors import ForestCollError, InvalidExperimentError
-from forestcoll.problem.request import check_k
+from forestcoll.problem.options import check_k
 from forestcoll.problem.weights import whole_weights
 from forestcoll.topology import FAMILIES, group, load_topology, members_from_text, read_topology
 

@@ -13,6 +13,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from baselines.interface.method import Schedule
@@ -21,15 +22,8 @@ from baselines.interface.search import Report
 from baselines.interface.supported import GATHERING, check_supported
 from baselines.registry import METHODS
 from forestcoll.errors import InvalidExperimentError, UnsupportedError
-from forestcoll.generate import (
-    Options,
-    Progress,
-    generate_factored_timed,
-    generate_multicast,
-    generate_timed,
-)
+from forestcoll.generation import Options, Progress, generate
 from forestcoll.problem.limits import Limits
-from forestcoll.problem.request import PROGRAM_S
 from forestcoll.problem.weights import Weights
 from forestcoll.topology import Topology
 
@@ -44,8 +38,8 @@ __all__ = [
     "run_method",
 ]
 
-_OF_THE_CALL = ("collective", "progress", "root", "weights")
-"""Parameters of our own methods that a method entry does not set."""
+_OF_THE_CALL = ("root", "weights")
+"""Options of our own methods that a method entry does not set."""
 
 _SHARE_OF_TIME = 0.95
 """Of a point's time that a search may use."""
@@ -95,8 +89,7 @@ def parameters_of(name: str) -> tuple[str, ...]:
     """Return the parameters that a plainly named method takes besides those of the call."""
     if name in METHODS:
         return METHODS[name].parameters
-    _topology, *others = inspect.signature(_function(name)).parameters
-    return tuple(other for other in others if other not in _OF_THE_CALL)
+    return tuple(option for option in _OPTIONS[name] if option not in _OF_THE_CALL)
 
 
 def refusal(name: str, parameter: str, value: object) -> str:
@@ -115,71 +108,28 @@ def refusal(name: str, parameter: str, value: object) -> str:
 
 
 def _function(name: str) -> Callable[..., Any]:
-    return OURS[name] if name in OURS else find_method(name)
+    return Options if name in OURS else find_method(name)
 
 
-def _forestcoll(
-    topology: Topology,
-    collective: str,
-    progress: Progress,
-    *,
-    k: int | None = None,
-    max_height: int | None = None,
-    few_links: bool = False,
-    threads: int | None = None,
-    program_s: float = PROGRAM_S,
-    multicast: bool = False,
-    factored: bool = False,
-    root: str | int | None = None,
-    weights: Weights | None = None,
-) -> tuple[Schedule, dict[str, float]]:
-    """Run the core.
-
-    With ``multicast`` marked switches copy and add; with ``factored`` trees are not written out.
-
-    Raises
-    ------
-    UnsupportedError
-        If both are asked for.
-    """
-    if multicast and factored:
-        raise UnsupportedError("unsupported: multicast trees are written out; leave factored out")
-    options: Options = {
-        "k": k,
-        "max_height": max_height,
-        "few_links": few_links,
-        "threads": threads,
-        "program_s": program_s,
-        "progress": progress,
-        "root": root,
-        "weights": weights,
-    }
-    if multicast:
-        made = generate_multicast(topology, collective=collective, **options)
-        return made.schedule, made.seconds
-    if factored:
-        return generate_factored_timed(topology, collective=collective, **options)
-    return generate_timed(topology, collective=collective, **options)
+def _core(
+    topology: Topology, options: Options, progress: Progress
+) -> tuple[Schedule, Mapping[str, float]]:
+    """Run the core, or the paper's own algorithms, and find the paths too."""
+    made = generate(topology, replace(options, routed=True), progress=progress)
+    return made.schedule, made.seconds
 
 
-def _paper(
-    topology: Topology,
-    collective: str,
-    progress: Progress,
-    *,
-    threads: int | None = None,
-    root: str | int | None = None,
-) -> tuple[Schedule, dict[str, float]]:
-    """Run the paper's own algorithms."""
-    options: Options = {"method": "paper", "threads": threads, "progress": progress, "root": root}
-    return generate_timed(topology, collective=collective, **options)
+OURS = {"forestcoll": "forestcoll", "forestcoll-paper": "paper"}
+"""Our own methods by the names that their forests bear, and what options call them."""
 
-
-OURS: Mapping[str, Callable[..., tuple[Schedule, dict[str, float]]]] = {
-    "forestcoll": _forestcoll,
-    "forestcoll-paper": _paper,
+_OPTIONS = {
+    "forestcoll": (
+        *("k", "max_height", "few_links", "threads", "program_s", "multicast", "factored"),
+        *("root", "weights"),
+    ),
+    "forestcoll-paper": ("threads", "root"),
 }
-"""Our own methods by the names that their forests bear."""
+"""Which options an experiment may name."""
 
 _OURS_DO = {
     "forestcoll": (*GATHERING, "broadcast", "reduce"),
@@ -197,7 +147,7 @@ def run_method(
     root: str | int | None = None,
     weights: Weights | None = None,
     report: Report | None = None,
-) -> tuple[Schedule, dict[str, float]]:
+) -> tuple[Schedule, Mapping[str, float]]:
     """Run a method.
 
     Parameters
@@ -220,7 +170,7 @@ def run_method(
     Returns
     -------
     Forest, MulticastForest, Allreduce or StepSchedule
-    dict
+    mapping
         Seconds of each stage; empty where the method does not tell.
 
     Raises
@@ -232,7 +182,8 @@ def run_method(
     asked = {**parameters, **{key: value for key, value in options.items() if value is not None}}
     _check_takes(name, collective, asked)
     if name in OURS:
-        return OURS[name](topology, collective, _stages_only(on_stage), **asked)
+        ours = Options(collective=collective, method=OURS[name], **asked)
+        return _core(topology, ours, _stages_only(on_stage))
     if name in METHODS:
         limits = Limits(seconds=_SHARE_OF_TIME * seconds)
         return METHODS[name].run(topology, collective, asked, limits, report), {}
@@ -253,6 +204,8 @@ def _check_takes(name: str, collective: str, asked: Collection[str]) -> None:
 
 def _takes(name: str, parameter: str) -> bool:
     """Whether a method has a parameter of that name, as far as its signature tells."""
+    if name in OURS:
+        return parameter in _OPTIONS[name]
     try:
         parameters = inspect.signature(_function(name)).parameters
     except ValueError:  # some functions in C have none

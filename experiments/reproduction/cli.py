@@ -150,7 +150,7 @@ def draw(
     The exit code is 1 if an experiment or its rows are broken; the others are drawn all the same.
     """
     from experiments.reproduction.redraw import redraw
-    from forestcoll.generate import usable_cores
+    from forestcoll.generation import usable_cores
 
     done = []
     for one in redraw(_coverage(clone), jobs or usable_cores()):

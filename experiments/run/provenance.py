@@ -8,7 +8,7 @@ import platform
 import subprocess
 from pathlib import Path
 
-from forestcoll.generate import usable_cores
+from forestcoll.generation import usable_cores
 
 __all__ = ["commit", "host", "versions"]
 

@@ -96,7 +96,7 @@ def _generate(job: Job, topology: Topology, tell: Tell) -> Schedule:
         weights=job.get("weights"),
     )
     seconds = time.perf_counter() - began
-    fields = {"generation_s": seconds, "stages_s": stages, "peak_memory_mb": peak_memory_mb()}
+    fields = {"generation_s": seconds, "stages_s": dict(stages), "peak_memory_mb": peak_memory_mb()}
     tell({"fields": fields})
     return schedule
 
@@ -106,9 +106,7 @@ def _recorder(tell: Tell) -> Report:
     searches: dict[str, dict[str, Any]] = {}
 
     def record(search: Search) -> None:
-        known = {"status": search.status, "incumbent": search.incumbent, "bound": search.bound}
-        told = {**known, "gap": search.gap}
-        searches[search.stage] = {**told, "unit": search.unit, "solver": search.solver}
+        searches[search.stage] = search.as_facts()
         worst = max(searches.values(), key=lambda known: _OPEN.index(known["status"]))
         columns = {name: worst[name] for name in ("incumbent", "bound", "gap")}
         found = {"search_status": worst["status"], **columns, "searches": searches}

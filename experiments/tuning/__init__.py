@@ -1,6 +1,6 @@
 """The best schedule at each size of the data, in simulation: of forests and peers alike.
 
-To read: ``recipes`` (what is tried), ``low_forests`` (within heights), ``candidates`` (made,
+To read: ``recipe`` (what is tried), ``low_forests`` (within heights), ``candidates`` (made,
 verified, lowered, or why not), ``race`` (who is best at one size), ``switching`` (between which
 sizes the best one changes), ``tuning`` (all of it), ``records`` (the same as a document, and as
 files in a folder), ``cli`` (the command).
@@ -8,7 +8,7 @@ files in a folder), ``cli`` (the command).
 
 from experiments.tuning.candidates import Candidate
 from experiments.tuning.race import AtSize, Trial
-from experiments.tuning.recipes import Recipe, recipes
+from experiments.tuning.recipe import Recipe, recipes
 from experiments.tuning.switching import Range
 from experiments.tuning.tuning import Bounds, Tuning, tune
 

@@ -23,14 +23,14 @@ from baselines.interface.method import Schedule
 from baselines.interface.supported import check_supported
 from experiments.config.methods import run_method
 from experiments.tuning.low_forests import LowForests
-from experiments.tuning.recipes import FORESTS, Recipe
+from experiments.tuning.recipe import FORESTS, Recipe
 from forestcoll.errors import ForestCollError, TimeLimitError, VerificationError
 from forestcoll.lowering import lower
 from forestcoll.schedule import verify
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import Simulator
 from forestcoll.topology.model import Topology
-from forestcoll.topology.validate import COLLECTIVES
+from forestcoll.topology.validation import COLLECTIVES
 
 __all__ = ["Candidate", "Made", "made", "program_seconds"]
 

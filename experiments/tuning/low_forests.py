@@ -15,6 +15,7 @@ from forestcoll.core.pipeline import EXPLICIT
 from forestcoll.core.stopwatch import Stopwatch
 from forestcoll.errors import TimeLimitError
 from forestcoll.low_height.height_limit import LowSchedules
+from forestcoll.problem.options import Options
 from forestcoll.problem.request import Request
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
@@ -30,7 +31,7 @@ class LowForests:
     ----------
     topology : Topology
     collective : str
-        One of :data:`forestcoll.topology.validate.COLLECTIVES`.
+        One of :data:`forestcoll.topology.validation.COLLECTIVES`.
     root : str or int, optional
     program_s : float
         For the allreduce program.
@@ -39,7 +40,9 @@ class LowForests:
     def __init__(
         self, topology: Topology, collective: str, root: str | int | None, program_s: float
     ) -> None:
-        self._request = Request.of(topology, collective, {"root": root, "program_s": program_s})
+        self._request = Request.of(
+            topology, Options(collective=collective, root=root, program_s=program_s)
+        )
         self._clock = Stopwatch(self._tick)
         self._began = self._seconds = 0.0
         self._stopped = False
@@ -53,7 +56,7 @@ class LowForests:
         TimeLimitError
             If it takes longer, or a lower one did, which comes first.
         ForestCollError
-            As of :func:`forestcoll.generate.generate`.
+            As of :func:`forestcoll.generation.generate`.
         """
         self._began, self._seconds = time.perf_counter(), seconds
         if self._stopped:

@@ -3,7 +3,7 @@
 Problem: simulate all candidates, but none that cannot be the best.
 Input:   candidates with their simulators; a size; the time that nothing is below.
 Output:  a trial of each, and the best one.
-Cost:    a search for the number of pieces (:mod:`forestcoll.schedule.simulate.best_pieces`) for
+Cost:    a search for the number of pieces (:mod:`forestcoll.schedule.simulate.pipeline_chunks`) for
          each candidate whose own bound is not above the best time so far.
 Source:  ours. No number of pieces is faster than the busiest link of a schedule, nor than its
          longest chain of latencies, which is the time of a single byte but for what that byte takes

@@ -20,7 +20,7 @@ from experiments.measures.bounds import UpperBound, upper_bound
 from experiments.tuning.candidates import Candidate, Made, made, program_seconds
 from experiments.tuning.low_forests import LowForests
 from experiments.tuning.race import AtSize, Entrant, race
-from experiments.tuning.recipes import Recipe, recipes
+from experiments.tuning.recipe import Recipe, recipes
 from experiments.tuning.switching import Range, ranges, refined, usable
 from forestcoll.errors import (
     ForestCollError,
@@ -36,7 +36,7 @@ from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import AlphaBeta, least_latency_s
 from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
-from forestcoll.topology.validate import COLLECTIVES, validate
+from forestcoll.topology.validation import COLLECTIVES, validate
 
 __all__ = ["ALL", "SECONDS", "Bounds", "Progress", "Refuses", "Tuning", "tune"]
 
@@ -168,7 +168,7 @@ def tune(
     model : AlphaBeta, optional
         With its defaults if not given; one that does not keep to clocks or steps.
     methods : sequence of str, optional
-        As of :func:`experiments.tuning.recipes.recipes`.
+        As of :func:`experiments.tuning.recipe.recipes`.
     seconds : float
         For each method to make its schedule, and as much for all its simulations.
     within : float

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 import typer
 
-from forestcoll.best_k import best_k
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.options import (
     CollectiveName,
@@ -30,11 +29,10 @@ from forestcoll.errors import (
     ExportError,
     InvalidParameterError,
 )
-from forestcoll.generate import Options, generate_factored_timed, generate_multicast, generate_timed
-from forestcoll.latency import latency
-from forestcoll.multicast.in_network import InNetwork
+from forestcoll.generation import generate
+from forestcoll.k_scan import best_k
 from forestcoll.problem.limits import MOST_SECONDS
-from forestcoll.problem.request import PROGRAM_S
+from forestcoll.problem.options import PROGRAM_S, Options
 from forestcoll.schedule import (
     Allreduce,
     AllreduceVerdict,
@@ -44,7 +42,7 @@ from forestcoll.schedule import (
     write_schedule,
 )
 from forestcoll.schedule.allreduce import TreeSchedule
-from forestcoll.topology import Topology
+from forestcoll.tree_latency import latency
 
 __all__ = [
     "generate_schedule",
@@ -111,23 +109,25 @@ def generate_schedule(
     _check_choices(k=k, max_k=max_k, low=low, factored=factored, in_network=in_network)
     whole = changed_network(spec, without, scale, links)
     topology = in_group(whole, members, idle)
-    options: Options = {
-        "root": root_of(topology, root),
-        "weights": read_if_given(weights),
-        "max_height": max_height,
-        "few_links": few_links,
-        "method": method,
-        "program_s": program_s,
-    }
-    tried = None
-    if max_k is not None:
-        tried = best_k(topology, max_k, collective=collective, multicast=in_network, **options)
+    options = Options(
+        collective=collective,
+        root=root_of(topology, root),
+        weights=read_if_given(weights),
+        k=k,
+        max_height=max_height,
+        few_links=few_links,
+        multicast=in_network,
+        factored=factored,
+        method=method,
+        program_s=program_s,
+        routed=True,
+    )
+    tried = None if max_k is None else best_k(topology, max_k, options)
     if tried is not None:
-        k = tried.lowest.k if low else tried.fastest.k
-    options["k"] = k
+        options = replace(options, k=tried.lowest.k if low else tried.fastest.k)
     with progress_bars() as progress:
-        options["progress"] = progress
-        schedule, seconds, saved = _made(topology, collective, options, factored, in_network)
+        made = generate(topology, options, progress=progress)
+    schedule = made.schedule
     verdict = verify(schedule) if check else None
     write_schedule(schedule, output)
     facts = {
@@ -138,21 +138,11 @@ def generate_schedule(
         **_tree_facts(schedule),
         "algbw_gb_s": schedule.algbw_gb_s if schedule.time_s_per_gb else None,
         **_proved(schedule, verdict),
-        **saved,
-        "stages_s": seconds,
+        **made.saved,
+        "stages_s": dict(made.seconds),
         "file": output,
     }
     report(facts, json_)
-
-
-def _made(
-    topology: Topology, collective: str, options: Options, factored: bool, in_network: bool
-) -> InNetwork | tuple[TreeSchedule, dict[str, float], dict[str, Any]]:
-    """Make the schedule; return it with the seconds of the stages and the traffic saved."""
-    if in_network:
-        return generate_multicast(topology, collective=collective, **options)
-    run = generate_factored_timed if factored else generate_timed
-    return *run(topology, collective=collective, **options), {}
 
 
 def _proved(schedule: TreeSchedule, verdict: Verdict | AllreduceVerdict | None) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from forestcoll.cli.options import (
 )
 from forestcoll.cli.output import progress_bars
 from forestcoll.low_height.rate_by_height import HeightPoint, rate_by_height
+from forestcoll.problem.options import Options
 from forestcoll.schedule import Allreduce, verify
 from forestcoll.topology.describe import decimal
 
@@ -50,16 +51,15 @@ def show_heights(
     """Say what throughput low trees cost: the fastest found at each height, beside a bound."""
     network = changed_network(spec, without, scale, links)
     topology = in_group(network, members, idle)
+    asked = Options(
+        collective=collective,
+        root=root_of(topology, root),
+        weights=read_if_given(weights),
+        k=k,
+        max_height=max_height,
+    )
     with progress_bars() as progress:
-        points = rate_by_height(
-            topology,
-            collective=collective,
-            root=root_of(topology, root),
-            weights=read_if_given(weights),
-            k=k,
-            max_height=max_height,
-            progress=progress,
-        )
+        points = rate_by_height(topology, asked, progress=progress)
     for point in points:
         verify(point.schedule)
     if json_:

@@ -28,7 +28,7 @@ from forestcoll.errors import (
     InvalidScheduleError,
     VerificationError,
 )
-from forestcoll.problem.request import MOST_TREES
+from forestcoll.problem.options import MOST_TREES
 from forestcoll.schedule import (
     Allreduce,
     AllreduceVerdict,

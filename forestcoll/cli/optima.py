@@ -26,6 +26,7 @@ from forestcoll.core.optimality import optimum
 from forestcoll.errors import (
     UnsupportedError,
 )
+from forestcoll.problem.options import Options
 from forestcoll.problem.weights import weights_for
 
 if TYPE_CHECKING:
@@ -121,15 +122,14 @@ def certify_optimum(
     expect_writable(output, [".json"])
     network = changed_network(spec, without, scale, links)
     topology = in_group(network, members, idle)
+    asked = Options(
+        collective=collective,
+        root=root_of(topology, root),
+        weights=read_if_given(weights),
+        k=k,
+    )
     with progress_bars() as progress:
-        certificate = certify(
-            topology,
-            collective=collective,
-            root=root_of(topology, root),
-            weights=read_if_given(weights),
-            k=k,
-            progress=progress,
-        )
+        certificate = certify(topology, asked, progress=progress)
     verdict = verify_certificate(certificate)
     write_certificate(certificate, output)
     report({**idle_fact(members, idle), **asdict(verdict), "file": output}, json_)

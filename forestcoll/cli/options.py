@@ -9,12 +9,12 @@ from typing import Annotated, Literal
 import typer
 
 from forestcoll.errors import InvalidParameterError
-from forestcoll.problem.request import MOST_TREES
+from forestcoll.problem.options import MOST_TREES
 from forestcoll.problem.sizes import read_sizes
 from forestcoll.problem.weights import Weights, read_weights
 from forestcoll.topology import Topology, group, members_from_text
 from forestcoll.topology.groups import IDLE
-from forestcoll.topology.validate import COLLECTIVES
+from forestcoll.topology.validation import COLLECTIVES
 
 __all__ = [
     "MOST",

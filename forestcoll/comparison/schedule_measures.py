@@ -3,7 +3,7 @@
 Problem: schedules of all kinds, by the same measures.
 Input:   a schedule, that does what it claims.
 Output:  its kind, trees and heights, exact algbw and loads of links.
-Cost:    that of :mod:`forestcoll.schedule.cost` and :mod:`forestcoll.latency`.
+Cost:    that of :mod:`forestcoll.schedule.cost_model` and :mod:`forestcoll.tree_latency`.
 Source:  none.
 """
 
@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeGuard
 
-from forestcoll.latency import latency
 from forestcoll.schedule import cost, finish_s_per_gb, in_steps
 from forestcoll.schedule.allreduce import Allreduce, AnySchedule, TreeSchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.steps import StepSchedule
+from forestcoll.tree_latency import latency
 
 __all__ = ["Measured", "measured"]
 

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 from forestcoll.core.partition_bound import Parts, best_known_bound
 from forestcoll.problem.allreduce_bound import AllreduceBound
-from forestcoll.problem.request import PROGRAM_S
+from forestcoll.problem.options import PROGRAM_S
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest

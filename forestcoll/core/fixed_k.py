@@ -39,12 +39,12 @@ from forestcoll.core.violation import violated_cut
 from forestcoll.errors import CapacityOverflowError
 from forestcoll.problem.cuts import Cut
 from forestcoll.problem.optimum import Optimum
+from forestcoll.problem.options import check_k
 from forestcoll.problem.rate_bound import RateBound
-from forestcoll.problem.request import check_k
 from forestcoll.problem.weights import Weights
 from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
-from forestcoll.topology.validate import uses_all_bandwidth
+from forestcoll.topology.validation import uses_all_bandwidth
 
 __all__ = ["FixedK", "fixed_k"]
 

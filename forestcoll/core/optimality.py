@@ -29,7 +29,7 @@ from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.rate_bound import RateBound
 from forestcoll.problem.weights import Weights, whole_weights
 from forestcoll.topology.model import Topology
-from forestcoll.topology.validate import uses_all_bandwidth, validate
+from forestcoll.topology.validation import uses_all_bandwidth, validate
 
 __all__ = ["SECONDS", "narrowest_cut", "optimum", "optimum_of", "rate_bound"]
 

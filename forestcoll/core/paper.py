@@ -27,7 +27,7 @@ from forestcoll.native import _core
 from forestcoll.problem.optimum import Optimum
 from forestcoll.schedule.factored import Links
 from forestcoll.topology.model import Topology
-from forestcoll.topology.validate import validate
+from forestcoll.topology.validation import validate
 
 __all__ = ["Batches", "optimum", "pack_trees", "remove_switches"]
 

@@ -46,7 +46,7 @@ from forestcoll.topology.symmetry.parallel_planes import (
     merged_planes,
     unmerged,
 )
-from forestcoll.topology.validate import check_balanced, validate
+from forestcoll.topology.validation import check_balanced, validate
 
 __all__ = ["EXPLICIT", "FACTORED", "PAPER_STAGES", "STAGES", "Form", "schedule_of"]
 
@@ -71,25 +71,21 @@ class Form(Generic[F]):
     hold: Callable[[Forest], F]
 
 
-def schedule_of(
-    request: Request, form: Form[F], clock: Stopwatch, *, routed: bool = False
-) -> F | Allreduce[F]:
+def schedule_of(request: Request, form: Form[F], clock: Stopwatch) -> F | Allreduce[F]:
     """Make one forest or two, as the collective asks.
 
     Parameters
     ----------
     request : Request
-        Its ``multicast`` is for :mod:`forestcoll.multicast`: switches only forward here.
+        Its ``options.multicast`` is for :mod:`forestcoll.in_network`: switches only forward here.
     form : Form
         :data:`EXPLICIT` or :data:`FACTORED`.
     clock : Stopwatch
-    routed : bool
-        Whether to find the physical paths at once, not when they are first asked for.
 
     Raises
     ------
     ForestCollError
-        As of :func:`forestcoll.generate.generate`.
+        As of :func:`forestcoll.generation.generate`.
     """
     schedule: F | Allreduce[F]
     if request.collective == "allreduce":
@@ -98,13 +94,13 @@ def schedule_of(
             combination,
             families,
             weights=None if request.anywhere else request.weights,
-            seconds=request.program_s if request.is_free else 0.0,
+            seconds=request.options.program_s if request.is_free else 0.0,
             run=lambda work: clock.run(PROGRAM_STAGE, lambda _: work()),
             hold=form.hold,
         )
     else:
         schedule, _ = form.make(_Phase(request, *request.reductions), clock)
-    if routed:
+    if request.options.routed:
         phases = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
         clock.run("routing", lambda _: [forest.routes.hop for forest in phases])
     return schedule
@@ -171,7 +167,7 @@ def _by_the_core(phase: _Phase, clock: Stopwatch) -> FactoredForest:
     logical = clock.run(
         "switch removal",
         lambda report: remove_switches(
-            parts.problem, parts.sets, few_links=phase.request.few_links, progress=report
+            parts.problem, parts.sets, few_links=phase.request.options.few_links, progress=report
         ),
     )
     patient = phase.request.patient
@@ -219,13 +215,13 @@ class _Plan(NamedTuple):
 def _planned(phase: _Phase, progress: Callable[[int, int], None] | None) -> _Plan:
     """Find the optimum, or the best for the number of trees that was given."""
     request, weights = phase.request, np.array(phase.request.weights, dtype=np.int64)
-    if request.k is None:
+    if request.options.k is None:
         best, proved = _optimum(phase, progress)
         problem = Problem.of(best, best.k * weights)
         return _Plan(best.k, best.congestion, problem, best if proved else None)
     found = fixed_k(
         request.topology,
-        request.k,
+        request.options.k,
         weights=phase.unequal,
         reduction=phase.reduction,
         threads=request.threads,
@@ -260,7 +256,7 @@ def _by_the_paper(phase: _Phase, clock: Stopwatch) -> Forest:
             "the paper's algorithms give every GPU as many trees; for a root or weights take the "
             "method forestcoll"
         )
-    if phase.request.k is not None:
+    if phase.request.options.k is not None:
         raise UnsupportedError(
             "the paper's algorithms make the optimal number of trees; for another k take the "
             "method forestcoll"
@@ -296,8 +292,8 @@ def _empty(phase: _Phase) -> Forest:
     request = phase.request
     return Forest(
         topology=request.topology,
-        method="forestcoll" if request.method == "forestcoll" else "forestcoll-paper",
-        k=request.k or 1,
+        method="forestcoll" if request.options.method == "forestcoll" else "forestcoll-paper",
+        k=request.options.k or 1,
         congestion=Fraction(0),
         root=np.zeros(0, dtype=np.int32),
         multiplicity=np.zeros(0, dtype=np.int64),
@@ -311,14 +307,14 @@ def _empty(phase: _Phase) -> Forest:
 
 
 def _explicit(phase: _Phase, clock: Stopwatch) -> tuple[Forest, FactoredForest | None]:
-    if phase.is_empty or phase.request.method == "paper":
+    if phase.is_empty or phase.request.options.method == "paper":
         return _not_factored(phase, clock), None
     factored = _by_the_core(phase, clock)
     return clock.run("tree packing", lambda report: expand(factored, progress=report)), factored
 
 
 def _factored(phase: _Phase, clock: Stopwatch) -> tuple[FactoredForest, FactoredForest | None]:
-    if phase.is_empty or phase.request.method == "paper":
+    if phase.is_empty or phase.request.options.method == "paper":
         return as_factored(_not_factored(phase, clock)), None
     forest = _by_the_core(phase, clock)
     return forest, forest

@@ -21,13 +21,14 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, Patch
 from matplotlib.path import Path
 
+from forestcoll.api import schedule_in
 from forestcoll.draw.branches import Branches, branches, pieces
 from forestcoll.draw.canvas import CROSSING, INK, PLAIN, QUIET, Canvas, gpu_label
 from forestcoll.draw.places import Layout
 from forestcoll.errors import InvalidScheduleError, UnsupportedError
+from forestcoll.generation import Generated
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
-from forestcoll.schedule.files import read_schedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.unsupported import not_taken
@@ -43,12 +44,14 @@ _BOX_COLOURS = (
 )  # fmt: skip
 
 
-def draw_tree(forest: Forest | MulticastForest | str | os.PathLike[str], batch: int) -> Figure:
+def draw_tree(
+    forest: Forest | MulticastForest | Generated | str | os.PathLike[str], batch: int
+) -> Figure:
     """Draw one tree of a forest, the root on top, GPUs coloured by box; above 64 GPUs by box.
 
     Parameters
     ----------
-    forest : Forest or MulticastForest, or the path of a schedule file that holds one
+    forest : Forest or MulticastForest, or a result or the path of a schedule file that holds one
         Of a MulticastForest, switches that copy are drawn as nodes of the tree, those that only
         forward are not.
     batch : int
@@ -63,7 +66,7 @@ def draw_tree(forest: Forest | MulticastForest | str | os.PathLike[str], batch: 
     ForestCollError
         If a file cannot be read.
     """
-    forest = _checked(read_schedule(forest) if isinstance(forest, str | os.PathLike) else forest)
+    forest = _checked(schedule_in(forest))
     if not 0 <= batch < forest.num_batches:
         last = forest.num_batches - 1
         known = f"the schedule's trees are 0 to {last}" if last >= 0 else "the schedule is empty"

@@ -12,17 +12,23 @@ Source:  ForestColl section 5.5 (fixed k); ours for the rest.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import cast
 
 from forestcoll.errors import RuntimeLimitError
-from forestcoll.generate import Progress, generate
+from forestcoll.generation import Options, Progress, generate
 from forestcoll.lowering import lower
 from forestcoll.problem.limits import check_seconds
 from forestcoll.schedule.allreduce import Allreduce, AnySchedule
-from forestcoll.schedule.export import FORMATS, Exported, export
+from forestcoll.schedule.export import (
+    FORMATS,
+    Exported,
+    ExportOptions,
+    GoalOptions,
+    export,
+    format_of,
+)
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
@@ -128,8 +134,7 @@ def _numbers(most: int) -> str:
 
 def fitting(
     schedule: AnySchedule,
-    name: str,
-    options: Mapping[str, Any],
+    options: ExportOptions,
     *,
     fastest: bool,
     seconds: float = SECONDS,
@@ -144,9 +149,7 @@ def fitting(
     ----------
     schedule : AnySchedule
         One that does not fit.
-    name : str
-        Of the format.
-    options : mapping
+    options : ExportOptions
         As they were asked for.
     fastest : bool
         Whether to look for the fastest forest that fits, and not for the one of the fewest trees.
@@ -163,30 +166,31 @@ def fitting(
 
     Examples
     --------
-    >>> forest = generate("ring:nodes=4", k=8209)
-    >>> fitting(forest, "msccl", {}, fastest=False).in_words()
+    >>> from forestcoll.schedule.export import MscclOptions
+    >>> forest = generate("ring:nodes=4", k=8209).schedule
+    >>> fitting(forest, MscclOptions(), fastest=False).in_words()
     'k = 1 is the smallest that fits, with 2 GB/s instead of 2.66656'
-    >>> fitting(forest, "msccl", {}, fastest=True).in_words()
+    >>> fitting(forest, MscclOptions(), fastest=True).in_words()
     'k = 2 is the fastest of 1 to 2 that fits, with 2.66667 GB/s instead of 2.66656'
     """
     check_seconds(seconds, "the time to find what fits")
     program = lower(schedule, loopback=False)
     tried: list[str] = []
-    words, least = "", dict(options)
-    for changed, relaxed in FORMATS[name].relaxed(program, options):
-        same_calls = relaxed.get("in_place") == options.get("in_place")
+    words, least = "", options
+    for changed, relaxed in FORMATS[format_of(options)].relaxed(program, options):
+        same_calls = _in_place(relaxed) == _in_place(options)
         if fastest and not same_calls:
             continue
-        exported = _exported(program, name, relaxed)
+        exported = _exported(program, relaxed)
         if exported is not None:
             return Fit(schedule, program, exported, changed)
         tried.append(changed)
         if same_calls:
-            words, least = changed, dict(relaxed)
+            words, least = changed, relaxed
     given = _forest_of_ours(schedule)
     if given is None:
         return Misfit(tuple(tried), None, None)
-    search = _Search(given, name, least, words)
+    search = _Search(given, least, words)
     best = search.run(fastest, time.monotonic() + seconds, progress or (lambda *_: None))
     return best or Misfit(tuple(tried), search.last_k, _k(given))
 
@@ -198,8 +202,8 @@ _Ours = Forest | FactoredForest | _Allreduce
 class _Search:
     """From one tree per GPU up to as many as a forest has."""
 
-    def __init__(self, given: _Ours, name: str, options: Mapping[str, Any], changed: str) -> None:
-        self._given, self._name, self._options, self._changed = given, name, options, changed
+    def __init__(self, given: _Ours, options: ExportOptions, changed: str) -> None:
+        self._given, self._options, self._changed = given, options, changed
         self.last_k = 0
 
     def run(self, fastest: bool, end: float, progress: Progress) -> Fit | None:
@@ -217,16 +221,21 @@ class _Search:
 
     def _tried(self, k: int, forest: Forest | Allreduce[Forest]) -> Fit | None:
         program = lower(forest, loopback=False)
-        exported = _exported(program, self._name, self._options)
+        exported = _exported(program, self._options)
         if exported is None:
             return None
         rates = forest.algbw_gb_s, self._given.algbw_gb_s
         return Fit(forest, program, exported, self._changed, k, k, *rates)
 
 
-def _exported(program: Program, name: str, options: Mapping[str, Any]) -> Exported | None:
+def _in_place(options: ExportOptions) -> bool:
+    """Whether a file is for calls in place only; simulators call nothing."""
+    return not isinstance(options, GoalOptions) and options.in_place
+
+
+def _exported(program: Program, options: ExportOptions) -> Exported | None:
     try:
-        return export(program, name, options)
+        return export(program, options)
     except RuntimeLimitError:
         return None
 
@@ -235,7 +244,8 @@ def _of_k(given: _Ours, k: int) -> Forest | Allreduce[Forest]:
     """Make a forest of the same collective; an allreduce sums up wherever it is fastest."""
     root = given.collective in ("broadcast", "reduce")
     at = given.weights.index(1) if root and not isinstance(given, Allreduce) else None
-    return generate(given.topology, collective=given.collective, root=at, k=k)
+    made = generate(given.topology, Options(collective=given.collective, root=at, k=k))
+    return cast("Forest | Allreduce[Forest]", made.schedule)
 
 
 def _k(given: _Ours) -> int:

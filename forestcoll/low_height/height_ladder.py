@@ -160,7 +160,7 @@ class Ladder:
     def _by_the_core(self) -> dict[int, Forest]:
         """Return what the core makes, by k; other numbers of trees unless one was asked for."""
         made = {self._tall.k: self._tall}
-        if self.climb.request.k is None:
+        if self.climb.request.options.k is None:
             for k in _FEW:
                 trees = k * sum(self.climb.request.weights)
                 if (
@@ -168,7 +168,9 @@ class Ladder:
                     and trees <= 2 * self.climb.network.num_compute
                     and self._is_small(trees)
                 ):
-                    forest = schedule_of(replace(self.climb.request, k=k), EXPLICIT, self._clock)
+                    options = replace(self.climb.request.options, k=k)
+                    request = replace(self.climb.request, options=options)
+                    forest = schedule_of(request, EXPLICIT, self._clock)
                     assert not isinstance(forest, Allreduce)
                     made[k] = forest
         return dict(sorted(made.items()))

@@ -1,7 +1,7 @@
 """Schedules of every collective within a height, and what throughput each height costs.
 
 Problem: for few bytes hops count more than throughput; how fast are trees of at most h hops?
-Input:   a request, as of :func:`forestcoll.generate.generate`.
+Input:   a request, as of :func:`forestcoll.generation.generate`.
 Output:  the fastest schedule found within a height; or all that were found, each taller and faster
          than the one before, beside a rate that nothing as low exceeds.
 Cost:    that of :mod:`forestcoll.low_height.height_ladder`, for each phase.
@@ -64,9 +64,7 @@ class HeightPoint:
         return self.algbw_gb_s == self.at_most_gb_s
 
 
-def schedule_within(
-    request: Request, form: Form[F], clock: Stopwatch, *, routed: bool = False
-) -> F | Allreduce[F]:
+def schedule_within(request: Request, form: Form[F], clock: Stopwatch) -> F | Allreduce[F]:
     """Make a schedule, within the height that is asked for if one is; then the fastest found.
 
     Parameters and errors are those of :func:`forestcoll.core.pipeline.schedule_of`.
@@ -78,11 +76,11 @@ def schedule_within(
     CapacityOverflowError
         If numbers are too large for the search, too.
     """
-    most = request.max_height
+    most = request.options.max_height
     if most is None or request.topology.num_compute == 1:
-        return schedule_of(request, form, clock, routed=routed)
-    _check(request)
-    return LowSchedules(request, form, clock, routed=routed).within(most)
+        return schedule_of(request, form, clock)
+    _check(request, most)
+    return LowSchedules(request, form, clock).within(most)
 
 
 class LowSchedules(Generic[F]):
@@ -92,12 +90,10 @@ class LowSchedules(Generic[F]):
     the request is not looked at.
     """
 
-    def __init__(
-        self, request: Request, form: Form[F], clock: Stopwatch, *, routed: bool = False
-    ) -> None:
+    def __init__(self, request: Request, form: Form[F], clock: Stopwatch) -> None:
         self._request, self._clock = request, clock
         self._form: Form[F] = form
-        self._made: F | Allreduce[F] = schedule_of(request, form, clock, routed=routed)
+        self._made: F | Allreduce[F] = schedule_of(request, form, clock)
         self._ladders: _Ladders | None = None
 
     def is_settled(self, most: int) -> bool:
@@ -114,7 +110,7 @@ class LowSchedules(Generic[F]):
         InfeasibleError, CapacityOverflowError
             As of :func:`schedule_within`.
         """
-        _check(replace(self._request, max_height=most))
+        _check(self._request, most)
         if self.is_settled(most):
             return self._made
         if self._ladders is None:
@@ -145,8 +141,9 @@ def points_of(request: Request, clock: Stopwatch) -> tuple[HeightPoint, ...]:
     """
     if request.topology.num_compute == 1:
         raise UnsupportedError("the schedule of a single GPU is empty and has no height")
-    _check(request)
-    return tuple(_found(request, clock, request.max_height))
+    most = request.options.max_height
+    _check(request, most)
+    return tuple(_found(request, clock, most))
 
 
 def least_height(request: Request) -> int:
@@ -154,15 +151,15 @@ def least_height(request: Request) -> int:
     return sum(Climb.of(one).least for one in _phases(request))
 
 
-def _check(request: Request) -> None:
-    if request.method != "forestcoll":
+def _check(request: Request, most: int | None) -> None:
+    if request.options.method != "forestcoll":
         raise UnsupportedError(
             "the paper's algorithms know no heights; take the method forestcoll for low trees"
         )
-    if request.max_height is not None and request.max_height < (least := least_height(request)):
+    if most is not None and most < (least := least_height(request)):
         raise InfeasibleError(
             f"{request.topology.name}: no {request.collective} has trees of "
-            f"{counted(request.max_height, 'hop')} from GPU to GPU: a GPU's eccentricity makes it "
+            f"{counted(most, 'hop')} from GPU to GPU: a GPU's eccentricity makes it "
             f"{least} at least; give a height of {least} or more"
         )
 
@@ -172,7 +169,8 @@ def _phases(request: Request) -> list[Request]:
     if request.collective != "allreduce":
         return [request]
     names = ("reduce-scatter", "allgather") if request.root is None else ("reduce", "broadcast")
-    return [replace(request, collective=name) for name in names]
+    options = [replace(request.options, collective=name) for name in names]
+    return [replace(request, options=one) for one in options]
 
 
 def _found(request: Request, clock: Stopwatch, most: int | None) -> list[HeightPoint]:

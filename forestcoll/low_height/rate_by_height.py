@@ -10,11 +10,12 @@ Source:  Own; ForestColl optimizes throughput alone.
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any
 
 from forestcoll.core.stopwatch import Progress, Stopwatch
 from forestcoll.low_height.height_limit import HeightPoint, points_of
-from forestcoll.problem.request import Asked, Request
+from forestcoll.problem.options import Options
+from forestcoll.problem.request import Request
 from forestcoll.topology.spec import Network
 
 __all__ = ["HeightPoint", "rate_by_height"]
@@ -22,10 +23,10 @@ __all__ = ["HeightPoint", "rate_by_height"]
 
 def rate_by_height(
     topology: Network,
+    options: Options | None = None,
     *,
-    collective: str = "allgather",
     progress: Progress | None = None,
-    **asked: Unpack[Asked],
+    **given: Any,
 ) -> tuple[HeightPoint, ...]:
     """Find schedules of little height, and what they cost in throughput.
 
@@ -33,19 +34,20 @@ def rate_by_height(
     ----------
     topology : Topology, or its specification, path or networkx graph
         Of two GPUs or more.
-    collective : str
+    options : Options, optional
+        As of :func:`forestcoll.generation.generate`; ``max_height`` ends the list, ``k`` leaves
+        one number of trees per GPU.
     progress : callable, optional
         Told (stage, done, total).
-    **asked
-        Options of :func:`forestcoll.generate.generate`; ``max_height`` ends the list, ``k`` leaves
-        one number of trees per GPU.
+    **given
+        Single options by name.
 
     Returns
     -------
     tuple of HeightPoint
         By height, from the least that trees of this collective can have (the eccentricity of a
         root, in hops from GPU to GPU); no point is as low and as fast as another. The last is as
-        fast as what :func:`forestcoll.generate.generate` makes of these options, and is that,
+        fast as what :func:`forestcoll.generation.generate` makes of these options, and is that,
         unless lower trees as fast were found; of an allreduce a pair of forests may be faster. The
         others are the fastest *found* at their height;
         none faster exists where ``proved``.
@@ -57,7 +59,7 @@ def rate_by_height(
     InfeasibleError
         If ``max_height`` is below the eccentricity of a root.
     ForestCollError
-        As of :func:`forestcoll.generate.generate`.
+        As of :func:`forestcoll.generation.generate`.
 
     Examples
     --------
@@ -70,4 +72,4 @@ def rate_by_height(
     1 50 1 True
     2 1040/3 13 True
     """
-    return points_of(Request.of(topology, collective, asked), Stopwatch(progress))
+    return points_of(Request.of(topology, Options.of(options, given)), Stopwatch(progress))

@@ -22,7 +22,7 @@ from forestcoll.errors import InvalidParameterError, InvalidTopologyError, Unsup
 from forestcoll.topology.documents import parse_json, parse_yaml
 from forestcoll.topology.model import NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact
-from forestcoll.topology.validate import COLLECTIVES
+from forestcoll.topology.validation import COLLECTIVES
 
 __all__ = [
     "MOST_BYTES",

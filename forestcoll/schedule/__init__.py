@@ -2,10 +2,10 @@
 
 To read: the types, ``forest`` (with ``tree_flow``), ``factored``, ``multicast``, ``allreduce``,
 ``steps`` (of ``sends``, by a ``clock``), ``flows``, and ``program``, which all of them lower to;
-``flowing``, the model of time; ``verify/``, which believes none of them; ``cost/``; ``simulate/``
-(latencies included); ``transform/``, schedules made of schedules; ``files/``; ``msccl/`` and
-``mscclpp/``, files of runtimes, ``export/``, schedules out to them, and ``interpret/``, what they
-do (import these and ``simulate`` from there).
+``flowing``, the model of time; ``verification/``, which believes none of them; ``cost_model/``;
+``simulate/`` (latencies included); ``transform/``, schedules made of schedules; ``files/``;
+``msccl/`` and ``mscclpp/``, files of runtimes, ``export/``, schedules out to them, and
+``interpret/``, what they do (import these and ``simulate`` from there).
 Shared by the types: ``equality``, ``exact_sums``, ``protocols``, ``unsupported``.
 """
 
@@ -19,7 +19,7 @@ from forestcoll.problem.certificate_document import (
 )
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.clock import Clock, timed
-from forestcoll.schedule.cost import Cost, Steps, cost, finish_s_per_gb, in_steps
+from forestcoll.schedule.cost_model import Cost, Steps, cost, finish_s_per_gb, in_steps
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.flows import FlowSchedule
@@ -28,7 +28,7 @@ from forestcoll.schedule.multicast import MulticastForest, PhysicalTree, Walks
 from forestcoll.schedule.sends import Chunks, Intervals, Send, Sends, TimedSend
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.transform import by_shards, in_turn, lockstep, stepwise, time_reversed
-from forestcoll.schedule.verify import (
+from forestcoll.schedule.verification import (
     AllreduceCertificateVerdict,
     AllreduceVerdict,
     CertificateVerdict,

@@ -11,8 +11,8 @@ Source:  ForestColl section 2 (pure throughput: latency and the number of pieces
 
 The data is cut into pieces that follow one another, so many that the first and the last do not
 count; while a piece is gathered the next is still being summed up.
-:mod:`forestcoll.schedule.cost.measures` puts this model and two others before the user; ``verify``
-computes its own.
+:mod:`forestcoll.schedule.cost_model.measures` puts this model and two others before the user;
+``verify`` computes its own.
 """
 
 from __future__ import annotations

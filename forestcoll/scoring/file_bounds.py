@@ -28,7 +28,7 @@ from forestcoll.errors import TimeLimitError
 from forestcoll.problem.all_to_all_bound import AllToAllBound
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.rate_bound import RateBound
-from forestcoll.schedule.verify.trees.allreduce import check_bound
+from forestcoll.schedule.verification.trees.allreduce import check_bound
 from forestcoll.scoring.every_cut import narrowest_sets
 from forestcoll.topology.describe import counted
 from forestcoll.topology.model import Topology

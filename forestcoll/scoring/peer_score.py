@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.errors import VerificationError
-from forestcoll.schedule.cost import cost
+from forestcoll.schedule.cost_model import cost
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.schedule.verify import verify
+from forestcoll.schedule.verification import verify
 from forestcoll.scoring.file_bounds import bound_of
 from forestcoll.scoring.measurement import Measurement, measured
 from forestcoll.scoring.peers.peer_schedule import as_the_file_has_it, peer_schedule

@@ -4,7 +4,7 @@ To read: ``model`` (nodes and links), ``shared_capacity`` (common limits of link
 (exact ones), ``builder`` (networks by naming things) and ``families/`` (by name); ``format``,
 ``documents`` and ``files`` (in YAML and JSON), ``importers/`` (in files of other tools); ``spec``
 (any of these from one word), ``expanded`` (families of networks made of networks); then what is
-asked of networks: ``validate``, ``groups``, ``operations``, ``differences``, ``describe``,
+asked of networks: ``validation``, ``groups``, ``operations``, ``differences``, ``describe``,
 ``in_brief`` (what a notebook shows); ``changes/`` (parts dead or added), ``symmetry/``.
 """
 
@@ -26,7 +26,7 @@ from forestcoll.topology.operations import (
     line_graph,
 )
 from forestcoll.topology.spec import Network, as_topology, load_topology
-from forestcoll.topology.validate import validate
+from forestcoll.topology.validation import validate
 
 __all__ = [
     "FAMILIES",

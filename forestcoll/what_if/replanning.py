@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import cast
 
 from forestcoll.core.assembly import expand
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.generate import generate
-from forestcoll.problem.request import PROGRAM_S
+from forestcoll.generation import generate
+from forestcoll.problem.options import PROGRAM_S, Options
 from forestcoll.schedule import AllreduceVerdict, Verdict, verify
 from forestcoll.schedule.allreduce import Allreduce, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
@@ -72,9 +73,9 @@ def replan(
         proportions, or at this root; if not, wherever it is fastest. Other collectives keep
         theirs.
     threads : int, optional
-        As of :func:`forestcoll.generate.generate`.
+        As of :func:`forestcoll.generation.generate`.
     program_s : float
-        As of :func:`forestcoll.generate.generate`; of an allreduce with the same k there is none.
+        As of :func:`forestcoll.generation.generate`; of an allreduce with the same k there is none.
 
     Raises
     ------
@@ -84,14 +85,14 @@ def replan(
     UnsupportedError
         Of schedules that are no forests.
     ForestCollError
-        As of :func:`forestcoll.generate.generate`.
+        As of :func:`forestcoll.generation.generate`.
 
     Examples
     --------
     >>> from forestcoll import load_topology
     >>> whole = load_topology("dgx_a100:boxes=4")
     >>> damaged = whole.without("b1.gpu3 - ib")
-    >>> again = replan(generate(whole), damaged, same_k=True)
+    >>> again = replan(generate(whole).schedule, damaged, same_k=True)
     >>> again.schedule.k, float(again.schedule.algbw_gb_s)
     (1, 200.0)
     """
@@ -100,8 +101,7 @@ def replan(
     free = isinstance(old, Allreduce) and not keep_weights
     weights = [1] * network.num_compute if free else _weights(phases[-1], network)
     rooted = weights.count(0) == len(weights) - 1 > 0
-    made = generate(
-        network,
+    options = Options(
         collective=_collective(old, rooted),
         root=next(rank for rank, weight in enumerate(weights) if weight) if rooted else None,
         weights=None if rooted or len(set(weights)) == 1 else weights,
@@ -109,6 +109,7 @@ def replan(
         threads=threads,
         program_s=program_s,
     )
+    made = cast("Forest | Allreduce[Forest]", generate(network, options).schedule)
     made_phases = made.phases if isinstance(made, Allreduce) else (made,)
     with ThreadPoolExecutor(max_workers=1) as beside:  # numpy lets both run at once
         verdict = beside.submit(verify, made)

@@ -34,7 +34,7 @@ from forestcoll.topology.changes.named_parts import parts_named
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import Exact, exact, exact_text
 from forestcoll.topology.spec import Network, as_topology
-from forestcoll.topology.validate import validate
+from forestcoll.topology.validation import validate
 from forestcoll.what_if.like_parts import LikeParts, PartKind, like_parts, symmetries
 
 __all__ = ["Outcome", "failures", "upgrades"]

@@ -29,7 +29,7 @@ from forestcoll.problem.weights import Weights, weights_for
 from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
 from forestcoll.topology.symmetry.automorphism import Ints
-from forestcoll.topology.validate import validate
+from forestcoll.topology.validation import validate
 from forestcoll.what_if.like_parts import symmetries
 
 __all__ = ["TightCut", "tightest_cuts"]

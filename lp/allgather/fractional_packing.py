@@ -37,7 +37,7 @@ import numpy as np
 
 from forestcoll.errors import SolverError, TimeLimitError
 from forestcoll.topology import Topology
-from forestcoll.topology.validate import validate
+from forestcoll.topology.validation import validate
 from lp.allgather.packing_program import PackedTree, PackingProgram
 from lp.solver.linear_program import Settings, Solution, Vector
 from lp.solver.solve import solve

@@ -33,7 +33,7 @@ import networkx as nx
 import numpy as np
 
 from forestcoll.topology.model import Topology
-from forestcoll.topology.validate import uses_all_bandwidth, validate
+from forestcoll.topology.validation import uses_all_bandwidth, validate
 from lp.solver.linear_program import Settings, Solution
 from lp.solver.modelling import solve_stated
 

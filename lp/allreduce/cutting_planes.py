@@ -41,7 +41,7 @@ from forestcoll.core.violation import violated_cut_between
 from forestcoll.errors import TimeLimitError
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.automorphism import Orbits, check_orbits, find_orbits
-from forestcoll.topology.validate import validate
+from forestcoll.topology.validation import validate
 from lp.allreduce.dual import exact_bound
 from lp.allreduce.orbit_program import GATHER, PHASES, REDUCE, CutProgram, Inside, Point, Roles
 from lp.allreduce.result import AllreduceOptimum, BindingCut, combination_algbw

@@ -25,9 +25,9 @@ import numpy.typing as npt
 from forestcoll.core.balance import lower_to_balance
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, SolverError, TimeLimitError
-from forestcoll.generate import generate
-from forestcoll.multicast.copying import as_gpus, from_spanning
-from forestcoll.multicast.mixing import mirrored, mixed
+from forestcoll.generation import Options, generate
+from forestcoll.in_network.copying import as_gpus, from_spanning
+from forestcoll.in_network.mixing import mirrored, mixed
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
@@ -255,11 +255,11 @@ def _whole(
 def _packed(topology: Topology, whole: _Whole, is_mirrored: bool) -> Allreduce[MulticastForest]:
     """Pack the trees of both phases, those of the reduction as mirror images if they may be."""
     own = whole.weights
-    gather = _physical(generate(whole.gather, collective="allgather", weights=own), topology)
+    gather = _physical(generate(whole.gather, Options(weights=own)).forest, topology)
     if is_mirrored:
         return Allreduce(mirrored(gather), gather)
-    reduce = generate(whole.reduce, collective="reduce-scatter", weights=own)
-    return Allreduce(_physical(reduce, topology), gather)
+    asked = Options(collective="reduce-scatter", weights=own)
+    return Allreduce(_physical(generate(whole.reduce, asked).forest, topology), gather)
 
 
 def _physical(forest: Forest, topology: Topology) -> MulticastForest:

@@ -36,7 +36,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from forestcoll.topology.model import Topology
-from forestcoll.topology.validate import validate
+from forestcoll.topology.validation import validate
 from lp.allreduce.result import AllreduceOptimum, rate_scale, useful_bandwidth
 from lp.solver.linear_program import Settings, Vector
 from lp.solver.modelling import solve_stated

@@ -13,7 +13,7 @@ Source:  ForestColl, appendix on the optimality of allreduce: round x, c_RE and 
          largest number of trees in the proportions of x that fit, so nothing is lost but that.
 
 The phases run at once, piece by piece of the data, each within its share of every link:
-:func:`forestcoll.schedule.cost.measures.cost` adds up their loads and gives the rate that is
+:func:`forestcoll.schedule.cost_model.measures.cost` adds up their loads and gives the rate that is
 attained.
 """
 
@@ -31,9 +31,9 @@ import numpy as np
 from forestcoll.core.balance import lower_to_balance
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, SolverError
-from forestcoll.generate import generate
+from forestcoll.generation import Options, generate
 from forestcoll.schedule.allreduce import Allreduce
-from forestcoll.schedule.cost.measures import cost
+from forestcoll.schedule.cost_model.measures import cost
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 from lp.allreduce.result import AGREEMENT, AllreduceOptimum
@@ -99,9 +99,12 @@ def allreduce_forest(
         If there are no shares, or none that connect all GPUs once they are rounded.
     """
     shares = rounded(found, weights=weights, deadline=deadline)
-    reduce = generate(shares.reduce, collective="reduce-scatter", weights=shares.weights)
-    gather = generate(shares.gather, collective="allgather", weights=shares.weights)
-    return Allreduce(_on(found.topology, reduce), _on(found.topology, gather))
+    reducing = Options(collective="reduce-scatter", weights=shares.weights)
+    gathering = Options(collective="allgather", weights=shares.weights)
+    return Allreduce(
+        _on(found.topology, generate(shares.reduce, reducing).forest),
+        _on(found.topology, generate(shares.gather, gathering).forest),
+    )
 
 
 def rounded(

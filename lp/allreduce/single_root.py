@@ -29,7 +29,7 @@ import numpy as np
 
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.topology.model import Topology
-from forestcoll.topology.validate import validate
+from forestcoll.topology.validation import validate
 from lp.solver.linear_program import Settings
 from lp.solver.modelling import solve_stated
 

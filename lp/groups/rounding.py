@@ -19,7 +19,7 @@ from fractions import Fraction
 from forestcoll.core.balance import lower_to_balance
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, SolverError
-from forestcoll.generate import generate
+from forestcoll.generation import generate
 from forestcoll.schedule import cost
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology import Topology
@@ -85,7 +85,7 @@ def rounded(
 def forests_within(networks: Sequence[Topology], taken: Sequence[Topology]) -> tuple[Forest, ...]:
     """Pack trees into shares, and return them as forests of the networks with full bandwidths."""
     return tuple(
-        _on(network, generate(part)) for network, part in zip(networks, taken, strict=True)
+        _on(network, generate(part).forest) for network, part in zip(networks, taken, strict=True)
     )
 
 

@@ -24,7 +24,7 @@ from experiments.results.rows import RowFile
 from forestcoll import certify, generate, load_topology
 from forestcoll.lowering import lower
 from forestcoll.schedule import write_certificate, write_schedule
-from forestcoll.schedule.export import export
+from forestcoll.schedule.export import MscclppOptions, export
 from forestcoll.topology.files import topology_json
 from tests.across.hostile_files import DIGITS, no_files, spoilt, texts
 from tests.command_line import ROOT
@@ -144,7 +144,9 @@ def test_xml_that_swells(tmp_path: Path) -> None:
 
 
 def _schedule(tmp_path: Path, collective: str) -> Any:
-    write_schedule(generate(load_topology(RING), collective=collective), tmp_path / "made.json")
+    write_schedule(
+        generate(load_topology(RING), collective=collective).schedule, tmp_path / "made.json"
+    )
     return json.loads((tmp_path / "made.json").read_text(encoding="utf-8"))
 
 
@@ -201,7 +203,9 @@ DOCUMENTS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "weights in JSON": ("weights in JSON", lambda _: {f"gpu{i}": i for i in range(4)}),
     "plan": (
         "MSCCL++",
-        lambda _: json.loads(export(lower(generate(load_topology(RING))), "mscclpp").text),
+        lambda _: json.loads(
+            export(lower(generate(load_topology(RING)).schedule), MscclppOptions()).text
+        ),
     ),
     "peer": ("peer", lambda _: teccl_allgather(ring_sentences(4))),
     "sketch": ("sketch", _sketch),

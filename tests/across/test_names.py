@@ -1,45 +1,43 @@
-"""What ``import forestcoll`` offers, though nothing is loaded by it."""
+"""What ``import forestcoll`` offers, and that every module is reached by its dotted path."""
 
 from __future__ import annotations
 
 import ast
 import importlib
-import subprocess
+import pkgutil
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import forestcoll
+import lp
+from forestcoll.lazy_loading import homes
 
-LAZY = dict(forestcoll._HOME)
+LAZY = [(package, name) for package in (forestcoll, lp) for name in homes(package.__name__)]
 
 
-def test_names_are_those_that_type_checkers_see() -> None:
-    """The imports under TYPE_CHECKING, ``__all__`` and the table of homes name the same."""
-    tree = ast.parse(Path(forestcoll.__file__).read_text(encoding="utf-8"))
-    seen = {
-        alias.asname or alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("forestcoll")
+@pytest.mark.parametrize("package", [forestcoll, lp], ids=["forestcoll", "lp"])
+def test_the_stub_that_type_checkers_read_is_the_list(package: ModuleType) -> None:
+    """Parsed as Python, it imports each name once, under its own name, and nothing else."""
+    stub = Path(str(package.__file__)).with_suffix(".pyi")
+    seen = [
+        (alias.name, alias.asname, node.module)
+        for node in ast.parse(stub.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ImportFrom)
         for alias in node.names
-    }
-    assert seen == set(forestcoll.__all__) == {*LAZY, "draw", "networkx"}
+    ]
+    listed = homes(package.__name__)
+    assert seen == [(name, name, listed[name]) for name in listed]
+    assert sorted(listed) == package.__all__
 
 
-@pytest.mark.parametrize("name", LAZY)
-def test_each_name_is_what_its_home_has(name: str) -> None:
-    assert getattr(forestcoll, name) is getattr(importlib.import_module(LAZY[name]), name)
-
-
-def test_functions_stay_functions_when_modules_of_their_name_load() -> None:
-    """``forestcoll.generate`` is also the name of a module; so are three others."""
-    same = ("best_k", "generate", "latency", "multicast")
-    code = f"import forestcoll\nfor name in {same}: __import__('forestcoll.' + name)\n"
-    code += f"assert all(callable(getattr(forestcoll, name)) for name in {same})\n"
-    code += "import forestcoll.draw\nassert callable(forestcoll.draw.draw_tree)"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+@pytest.mark.parametrize(("package", "name"), LAZY, ids=lambda one: getattr(one, "__name__", one))
+def test_each_name_is_what_its_home_has(package: ModuleType, name: str) -> None:
+    home = importlib.import_module(homes(package.__name__)[name])
+    assert getattr(package, name) is getattr(home, name)
 
 
 def test_dir_shows_every_name_before_it_is_loaded() -> None:
@@ -49,3 +47,61 @@ def test_dir_shows_every_name_before_it_is_loaded() -> None:
     assert callable(forestcoll.draw.draw_topology)
     with pytest.raises(AttributeError, match="module 'forestcoll' has no attribute 'generated'"):
         forestcoll.generated  # noqa: B018
+
+
+PACKAGES = ("forestcoll", "lp", "baselines", "experiments")
+NEEDS_A_LICENCE = {"lp.solver.backends.gurobi"}
+
+
+def paths(package: str) -> list[str]:
+    """The dotted paths of all modules below a package."""
+    found = importlib.import_module(package)
+    return [one.name for one in pkgutil.walk_packages(found.__path__, f"{package}.")]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_dotted_path_leads_to_the_module_itself(package: str) -> None:
+    """``import a.b.c as d`` gives d what ``a.b`` calls c: a function of that name would hide it.
+
+    All modules are imported before the first is looked up, since a package may set a name late.
+    """
+    names = set(paths(package)) - NEEDS_A_LICENCE
+    modules = {name: importlib.import_module(name) for name in names}
+    assert len(modules) > 30
+    hidden = [name for name, module in modules.items() if reached(name) is not module]
+    assert hidden == []
+
+
+def reached(name: str) -> object:
+    """What ``import a.b.c as d`` binds to d."""
+    top, *rest = name.split(".")
+    found: object = sys.modules[top]
+    for part in rest:
+        found = getattr(found, part)
+    return found
+
+
+def test_a_function_of_a_modules_name_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``forestcoll.generation`` replaced by a function: not the module any more."""
+    module = importlib.import_module("forestcoll.generation")
+    assert isinstance(reached("forestcoll.generation"), ModuleType)
+    monkeypatch.setattr("forestcoll.generation", module.generate)
+    assert reached("forestcoll.generation") is not module
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("forestcoll.generation", "generate"),
+        ("forestcoll.k_scan", "best_k"),
+        ("forestcoll.tree_latency", "latency"),
+        ("forestcoll.in_network.pruning", "multicast"),
+        ("forestcoll.schedule.verification.verdict", "Verdict"),
+        ("forestcoll.schedule.cost_model.measures", "cost"),
+        ("forestcoll.topology.validation", "validate"),
+    ],
+)
+def test_what_functions_used_to_hide_is_imported_by_its_path(path: str, name: str) -> None:
+    scope: dict[str, object] = {}
+    exec(f"import {path} as module\nvalue = module.{name}", scope)
+    assert callable(scope["value"])

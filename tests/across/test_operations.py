@@ -19,7 +19,6 @@ import forestcoll.schedule
 from forestcoll.core.assembly import expand
 from forestcoll.draw import draw_tree
 from forestcoll.errors import ExportError, ForestCollError, UnsupportedError
-from forestcoll.latency import latency
 from forestcoll.lowering import lower
 from forestcoll.schedule import (
     Allreduce,
@@ -31,6 +30,7 @@ from forestcoll.schedule import (
     verify,
     write_schedule,
 )
+from forestcoll.tree_latency import latency
 from tests.schedule.made.types import TYPES, schedule
 
 # --- operations that work: what they return is checked -----------------------------------------

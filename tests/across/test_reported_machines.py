@@ -10,7 +10,6 @@ import pytest
 
 from experiments.expected import Expected, expected
 from forestcoll import generate, group, load_topology, optimum, verify
-from forestcoll.generate import generate_multicast
 from forestcoll.topology import Topology, TopologyBuilder
 
 PCIE = 32
@@ -145,7 +144,7 @@ def test_host_memory_is_passed_seven_times_by_each_shard() -> None:
         ("reduce-scatter", Fraction(150, 7)),
         ("allreduce", Fraction(75, 7)),
     ):
-        verdict = verify(generate(network, collective=collective))
+        verdict = verify(generate(network, collective=collective).schedule)
         assert (verdict.algbw_gb_s, verdict.optimal) == (algbw, True)
 
 
@@ -163,7 +162,7 @@ def test_a_nic_that_receives_at_half_speed_binds_one_direction() -> None:
     builder.arc(*reversed(ends), 12)
     network = builder.build("half speed to receive")
     for collective, algbw in (("allgather", 24), ("reduce-scatter", 24), ("allreduce", 12)):
-        verdict = verify(generate(network, collective=collective))
+        verdict = verify(generate(network, collective=collective).schedule)
         assert (verdict.algbw_gb_s, verdict.optimal) == (algbw, True)
 
 
@@ -177,7 +176,9 @@ def test_servers_that_add_take_a_quarter_each() -> None:
     for i in range(4):
         builder.link(builder.gpu(f"g{i}"), fabric, "12.5")
         builder.link(builder.switch(f"r{i}", multicast=True), fabric, "12.5")
-    made = generate_multicast(builder.build("4 servers that add"), collective="allreduce").schedule
+    made = generate(
+        builder.build("4 servers that add"), collective="allreduce", multicast=True
+    ).schedule
     verdict = verify(made)
     assert (verdict.algbw_gb_s, verdict.optimal) == (Fraction("12.5"), True)
 

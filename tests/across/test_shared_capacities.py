@@ -290,7 +290,7 @@ def test_the_use_of_links_counts_what_they_have_themselves() -> None:
 def test_generated_schedules_that_claim_too_much_are_refused() -> None:
     """A ring of half-duplex wires: without them 3/4 s, with all wires shared twice as much."""
     ring = load_topology("ring:nodes=4")
-    made = generate(ring)
+    made = generate(ring).schedule
     shared = tuple(
         SharedCapacity(f"wire {v}", ((v, (v + 1) % 4), ((v + 1) % 4, v)), Fraction(1))
         for v in range(4)

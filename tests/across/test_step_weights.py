@@ -39,7 +39,7 @@ def shares(schedule: StepSchedule) -> list[int]:
 def test_weights_are_handed_on(collective: str) -> None:
     """Of 2 + 1 + 1 parts half are the first GPU's, whatever the schedule is made into."""
     made = weighted(collective)
-    program = lower(generate(ring(), collective=collective, weights=WEIGHTS), pieces=2)
+    program = lower(generate(ring(), collective=collective, weights=WEIGHTS).schedule, pieces=2)
     back = time_reversed(made, ring().reversed())
     assert program.weights == lower(made).weights == WEIGHTS
     for one in (made, stepwise(program), stepwise(lower(made)), by_shards(made), back):
@@ -51,8 +51,8 @@ def test_weights_are_handed_on(collective: str) -> None:
 
 def test_all_else_has_weights_of_one() -> None:
     """A broadcast shares nothing out, nor does an allreduce, whatever the weights of its phases."""
-    root = lockstep(generate(ring(), collective="broadcast", root=1))
-    sums = generate(ring(), collective="allreduce", weights=WEIGHTS)
+    root = lockstep(generate(ring(), collective="broadcast", root=1).schedule)
+    sums = generate(ring(), collective="allreduce", weights=WEIGHTS).schedule
     both = in_turn(weighted("reduce-scatter"), weighted())
     for one in (root, lockstep(sums), both, stepwise(lower(sums)), stepwise(lower(root))):
         assert one.weights == (1, 1, 1)
@@ -70,7 +70,7 @@ def test_one_gpu_with_all_of_the_data_is_still_an_allgather() -> None:
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 def test_weights_are_in_files_where_they_say_something(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"steps.{suffix}"
-    for made in (weighted(), weighted("reduce-scatter"), lockstep(generate(ring()))):
+    for made in (weighted(), weighted("reduce-scatter"), lockstep(generate(ring()).schedule)):
         write_schedule(made, path)
         found = read_schedule(path)
         assert found == made
@@ -86,6 +86,6 @@ def test_weights_are_in_files_where_they_say_something(suffix: str, tmp_path: Pa
 def test_weights_of_a_group_are_those_of_its_members() -> None:
     """Two of three GPUs: two weights."""
     part = group(ring(), ["gpu0", "gpu1"])
-    made = lockstep(generate(part, weights=(3, 1)))
+    made = lockstep(generate(part, weights=(3, 1)).schedule)
     assert made.weights == (3, 1)
     assert stepwise(lower(made)).weights == (3, 1)

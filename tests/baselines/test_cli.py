@@ -1,5 +1,6 @@
 """``forestcoll baselines``: listing the peers, and running one."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from forestcoll.errors import (
     UnsupportedError,
 )
 from forestcoll.schedule import read_schedule, verify
+from forestcoll.topology import load_topology, write_topology
 from tests.command_line import document, invoke
 
 
@@ -73,6 +75,33 @@ def test_every_measure_is_told() -> None:
     text = run("run", "tacos", "ring:nodes=4").stdout
     for label in ("algbw ", "algbw in steps ", "algbw at finish "):
         assert f"\n{label}" in text
+
+
+def test_what_a_search_knows_is_told() -> None:
+    """TE-CCL on a ring of 3, a chunk of 1 MB each: the fewest epochs are found and proved.
+
+    Every GPU sends its chunk to both neighbours at once, so each stage ends "optimal" with a gap of
+    0. A method that does not search tells nothing of it.
+    """
+    facts = document("baselines", "run", "teccl", "ring:nodes=3", "--seconds", "60")
+    assert facts["searches"]
+    for search in facts["searches"].values():
+        assert search["status"] == "optimal"
+        assert search["incumbent"] == search["bound"]
+        assert search["gap"] == 0
+    text = run("run", "teccl", "ring:nodes=3", "--seconds", "60").stdout
+    assert re.search(r"optimal, incumbent [\d.]+ .*, bound .*, gap 0, by ", text)
+    assert document("baselines", "run", "ring", "ring:nodes=3")["searches"] is None
+
+
+@pytest.mark.parametrize("form", ["specification", "path", "topology"])
+def test_a_method_takes_a_network_in_every_form(form: str, tmp_path: Path) -> None:
+    """As generate does; the schedule is the same."""
+    topology = load_topology("ring:nodes=4")
+    write_topology(topology, tmp_path / "ring.yaml")
+    networks = {"specification": "ring:nodes=4", "path": tmp_path / "ring.yaml"}
+    made = METHODS["ring"].run(networks.get(form, topology))
+    assert made == METHODS["ring"].run(topology)
 
 
 @pytest.mark.parametrize(

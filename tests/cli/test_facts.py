@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from forestcoll.cli.facts import as_json, as_text
-from forestcoll.multicast.pruning import Traffic
+from forestcoll.in_network.pruning import Traffic
 from forestcoll.problem.cuts import Cut
 from forestcoll.topology import load_topology
 from forestcoll.topology.describe import link_classes

@@ -11,7 +11,7 @@ import pytest
 
 from forestcoll import Allreduce, read_schedule
 from forestcoll.cli import generation
-from forestcoll.generate import STAGES
+from forestcoll.generation import STAGES
 from tests.command_line import assert_one_line, document, invoke
 
 COMMANDS = {
@@ -174,13 +174,13 @@ def test_generate_verifies_before_it_writes(
 ) -> None:
     """A forest that claims twice the speed is refused and no file appears; unless told not to."""
 
-    def boastful(topology: Any, **_: Any) -> Any:
-        forest, seconds = real(topology)
-        object.__setattr__(forest, "congestion", forest.congestion / 2)
-        return forest, seconds
+    def boastful(*asked: Any, **_: Any) -> Any:
+        made = real(*asked)
+        object.__setattr__(made.schedule, "congestion", made.schedule.congestion / 2)
+        return made
 
-    real = generation.generate_timed
-    monkeypatch.setattr(generation, "generate_timed", boastful)
+    real = generation.generate
+    monkeypatch.setattr(generation, "generate", boastful)
     path = tmp_path / "example.json"
     result = invoke("generate", "paper_example", "-o", path)
     assert result.exit_code == 1

@@ -34,7 +34,7 @@ def test_generate_looks_at_the_output_before_it_works(
     """Nothing is generated for a file that cannot be written."""
     for name in ("taken.json", "locked"):
         (tmp_path / name).mkdir()
-    monkeypatch.setattr(generation, "generate_timed", never)
+    monkeypatch.setattr(generation, "generate", never)
     monkeypatch.setattr(os, "access", lambda path, _: Path(path).name != "locked")
     result = invoke("generate", "ring:nodes=4", "-o", tmp_path / output)
     assert result.exit_code == 2

@@ -17,7 +17,9 @@ from tests.command_line import assert_one_line, document, invoke
 @pytest.fixture(scope="module")
 def schedule(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("schedules") / "ring.json"
-    forestcoll.write_schedule(forestcoll.generate("ring:nodes=5,bidirectional=false"), path)
+    forestcoll.write_schedule(
+        forestcoll.generate("ring:nodes=5,bidirectional=false").schedule, path
+    )
     return path
 
 
@@ -95,7 +97,7 @@ def test_columns_stay_apart_and_one_gpu_has_no_picture(tmp_path: Path, schedule:
     builder = TopologyBuilder()
     builder.gpu("alone")
     alone = tmp_path / "alone.json"
-    forestcoll.write_schedule(forestcoll.generate(builder.build("one")), alone)
+    forestcoll.write_schedule(forestcoll.generate(builder.build("one")).schedule, alone)
     assert invoke("simulate", alone, "--size", "1MB").stdout.splitlines()[-1].split()[-1] == "-"
     result = invoke("simulate", alone, "--usage", tmp_path / "usage.svg")
     assert result.exit_code == 2

@@ -10,7 +10,7 @@ from forestcoll.comparison.schedule_diff import diff
 from forestcoll.topology import load_topology
 
 WHOLE = load_topology("dgx_a100:boxes=4")
-FIRST, SECOND = generate(WHOLE), generate(WHOLE.without("b1.gpu3 - ib"))
+FIRST, SECOND = generate(WHOLE).schedule, generate(WHOLE.without("b1.gpu3 - ib")).schedule
 
 
 def test_tables_have_ten_lines_and_tell_how_many_are_left() -> None:

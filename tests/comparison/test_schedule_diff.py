@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from baselines.registry import METHODS
-from forestcoll import generate, generate_factored
+from forestcoll import generate
 from forestcoll.comparison import schedule_diff
 from forestcoll.comparison.schedule_diff import diff
 from forestcoll.core.assembly import expand
@@ -20,7 +20,7 @@ from tests.schedule.made.types import TYPES, schedule
 
 
 def test_a_schedule_is_the_same_as_itself_with_its_trees_in_another_order() -> None:
-    one = generate(load_topology("dgx_a100:boxes=2"))
+    one = generate(load_topology("dgx_a100:boxes=2")).schedule
     order = np.arange(one.num_batches)[::-1]
     turned = replace(
         one,
@@ -34,7 +34,7 @@ def test_a_schedule_is_the_same_as_itself_with_its_trees_in_another_order() -> N
 
 def test_a_dead_nic_is_told_in_network_loads_and_trees() -> None:
     whole = load_topology("dgx_a100:boxes=4")
-    first, second = generate(whole), generate(whole.without("b1.gpu3 - ib"))
+    first, second = generate(whole).schedule, generate(whole.without("b1.gpu3 - ib")).schedule
     found = diff(first, second)
     assert set(found.network) == {"b1.gpu3 -> ib is missing", "ib -> b1.gpu3 is missing"}
     dead = {one.link: one.second for one in found.links.others}
@@ -44,7 +44,7 @@ def test_a_dead_nic_is_told_in_network_loads_and_trees() -> None:
 
 
 def test_a_factored_forest_has_the_trees_of_its_expansion() -> None:
-    folded = generate_factored(load_topology("dgx_a100:boxes=2"))
+    folded = generate(load_topology("dgx_a100:boxes=2"), factored=True).schedule
     (phase,) = diff(folded, expand(folded)).phases
     assert phase.is_same
     assert phase.pieces.same > 0
@@ -55,7 +55,7 @@ def test_a_factored_forest_that_is_too_large_is_not_written_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of two that are equal nothing need be; of others it is said, and they are not the same."""
-    folded = generate_factored(load_topology("dgx_a100:boxes=2"))
+    folded = generate(load_topology("dgx_a100:boxes=2"), factored=True).schedule
     monkeypatch.setattr(schedule_diff, "_MOST_PARENTS", 10)
     assert diff(folded, folded).is_same
     found = diff(folded, expand(folded))
@@ -66,7 +66,7 @@ def test_a_factored_forest_that_is_too_large_is_not_written_out(
 
 def test_both_phases_of_an_allreduce_are_compared() -> None:
     ring = load_topology("ring:nodes=4")
-    first = generate(ring, collective="allreduce")
+    first = generate(ring, collective="allreduce").schedule
     found = diff(first, first)
     assert [phase.name for phase in found.phases] == ["reduce shared trees", "gather shared trees"]
     assert found.is_same
@@ -75,12 +75,12 @@ def test_both_phases_of_an_allreduce_are_compared() -> None:
 def test_schedules_of_unlike_kinds_have_measures_and_loads_alone() -> None:
     ring = load_topology("ring:nodes=4")
     steps = METHODS["bruck"].run(ring, "allgather")
-    found = diff(generate(ring), steps)
+    found = diff(generate(ring).schedule, steps)
     assert (found.phases, found.not_compared) == ((), "they are of different kinds")
-    other = diff(generate(ring), generate(ring, collective="reduce-scatter"))
+    other = diff(generate(ring).schedule, generate(ring, collective="reduce-scatter").schedule)
     assert (other.phases, other.not_compared) == ((), "they are of different collectives")
     allreduces = (
-        generate(ring, collective="allreduce"),
+        generate(ring, collective="allreduce").schedule,
         METHODS["recursive-halving-doubling"].run(ring, "allreduce"),
     )
     assert diff(allreduces[0], allreduces[1]).not_compared == "they are of different kinds"

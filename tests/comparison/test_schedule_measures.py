@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from baselines.registry import METHODS
-from forestcoll import generate, generate_factored
+from forestcoll import generate
 from forestcoll.comparison.schedule_measures import measured
 from forestcoll.core.assembly import expand
 from forestcoll.schedule import cost, in_steps
@@ -16,7 +16,7 @@ from forestcoll.topology import load_topology
 
 def test_figures_of_a_factored_forest_are_those_of_its_trees() -> None:
     """But for the steps, which it does not tell."""
-    whole = generate_factored(load_topology("dgx_a100:boxes=2"))
+    whole = generate(load_topology("dgx_a100:boxes=2"), factored=True).schedule
     folded, written = measured(whole), measured(expand(whole))
     assert (folded.kind, written.kind) == ("FactoredForest", "Forest")
     for name in ("k", "trees", "distinct_trees", "height", "algbw_gb_s", "at_most_gb_s", "loads"):
@@ -27,7 +27,7 @@ def test_figures_of_a_factored_forest_are_those_of_its_trees() -> None:
 
 def test_loads_are_shares_of_the_data_by_name() -> None:
     """The busiest link takes as long as the cost says; a ring of 3 sends 2/3 over it each way."""
-    schedule = generate(load_topology("ring:nodes=3"), collective="allreduce")
+    schedule = generate(load_topology("ring:nodes=3"), collective="allreduce").schedule
     found, taken = measured(schedule), cost(schedule)
     slowest = max(
         found.loads[schedule.topology.nodes[e.tail].name, schedule.topology.nodes[e.head].name]
@@ -52,6 +52,6 @@ def test_steps_and_flows_have_no_trees() -> None:
 def test_a_single_gpu_sends_nothing(collective: str) -> None:
     alone = load_topology("ring:nodes=3").without("gpu1").without("gpu2")
     root = {"root": 0} if collective == "broadcast" else {}
-    found = measured(generate(alone, collective=collective, **root))
+    found = measured(generate(alone, collective=collective, **root).schedule)
     assert found.algbw_gb_s is None
     assert set(found.loads.values()) <= {Fraction(0)}

@@ -38,10 +38,14 @@ def test_shared_trees_are_those_of_the_edges(seed: int) -> None:
     """Of other numbers of trees, other ranks, and a GPU less."""
     topology = random_topology(seed, KINDS[seed % len(KINDS)])
     order = np.random.default_rng(seed).permutation(len(topology.nodes)).tolist()
-    first = generate(topology)
-    others = [first, generate(topology, k=first.k + 1), generate(topology.relabelled(order))]
+    first = generate(topology).schedule
+    others = [
+        first,
+        generate(topology, k=first.k + 1).schedule,
+        generate(topology.relabelled(order)).schedule,
+    ]
     whole = load_topology("hypercube:dimension=3")
-    for one, other in [*((first, second) for second in others), (generate(whole), first)]:
+    for one, other in [*((first, second) for second in others), (generate(whole).schedule, first)]:
         mine, theirs = trees(one), trees(other)
         found = shared_pieces(one, other)
         both = mine.keys() & theirs.keys()
@@ -57,7 +61,7 @@ def test_shared_trees_are_those_of_the_edges(seed: int) -> None:
 
 def test_a_tree_that_changes_is_told_with_its_root() -> None:
     """One parent of one batch of gpu2 changes: a tree less of the first, another of the second."""
-    ring = generate(load_topology("ring:nodes=4"))
+    ring = generate(load_topology("ring:nodes=4")).schedule
     batch = int(np.flatnonzero(ring.root == 2)[0])
     parent = ring.parent.copy()
     child = next(gpu for gpu in range(4) if parent[batch, gpu] not in (-1, 2))
@@ -69,7 +73,7 @@ def test_a_tree_that_changes_is_told_with_its_root() -> None:
 
 
 def test_trees_of_another_multiplicity_are_in_both_with_another_share() -> None:
-    ring = generate(load_topology("ring:nodes=4"))
+    ring = generate(load_topology("ring:nodes=4")).schedule
     multiplicity = ring.multiplicity.copy()
     multiplicity[0] += 1
     found = shared_pieces(ring, replace(ring, multiplicity=multiplicity))
@@ -117,12 +121,12 @@ def test_walks_of_multicast_trees_are_compared() -> None:
     found = shared_pieces(forest, forest)
     assert (found.what, found.differing) == ("trees", 0)
     assert found.same > 0
-    assert shared_pieces(forest, generate(forest.topology)) is None
+    assert shared_pieces(forest, generate(forest.topology).schedule) is None
 
 
 def test_other_paths_between_the_same_nodes_are_counted() -> None:
     """Two paths in the same proportions are the same, whatever their multiplicities."""
-    ring = generate(load_topology("ring:nodes=4"))
+    ring = generate(load_topology("ring:nodes=4")).schedule
     doubled = replace(ring, routes=replace(ring.routes, multiplicity=2 * ring.routes.multiplicity))
     assert rerouted(ring, doubled) == 0
     paths = ring.routes.paths()

@@ -9,7 +9,7 @@ import pytest
 
 from forestcoll.core.assembly import expand, heights, trees
 from forestcoll.errors import UnsupportedError, VerificationError
-from forestcoll.generate import generate, generate_factored
+from forestcoll.generation import generate
 from forestcoll.schedule import Allreduce
 from forestcoll.topology import load_topology
 from tests.schedule.literals import ring_of_five
@@ -30,7 +30,10 @@ def test_streams_are_what_expansion_writes_out(name: str) -> None:
 
 
 def test_generate_is_the_expansion() -> None:
-    one, other = generate(load_topology("mi250:boxes=2")), expand(factored("mi250:boxes=2"))
+    one, other = (
+        generate(load_topology("mi250:boxes=2")).schedule,
+        expand(factored("mi250:boxes=2")),
+    )
     assert np.array_equal(one.parent, other.parent)
     assert np.array_equal(one.routes.hop, other.routes.hop)
 
@@ -46,7 +49,9 @@ def test_expansion_names_the_set_that_does_not_match() -> None:
 
 def test_both_phases_of_an_allreduce_are_written_out() -> None:
     """With the bound and the remark that it had."""
-    made = generate_factored(load_topology("dgx_a100:boxes=2"), collective="allreduce")
+    made = generate(
+        load_topology("dgx_a100:boxes=2"), collective="allreduce", factored=True
+    ).schedule
     written = expand(made)
     assert isinstance(written, Allreduce)
     assert (written.bound, written.remark) == (made.bound, made.remark)

@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 import forestcoll.core.best_allreduce
-from forestcoll import best_k, cost, generate, generate_factored, load_topology, optimum, verify
+from forestcoll import best_k, cost, generate, load_topology, optimum, verify
 from forestcoll.core.best_allreduce import Improved
-from forestcoll.generate import generate_multicast
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule import read_schedule
-from forestcoll.schedule.cost.measures import in_steps
+from forestcoll.schedule.cost_model.measures import in_steps
 from forestcoll.topology import Topology, TopologyBuilder, write_topology
 from tests.command_line import document, invoke
 from tests.lp.networks import BETTER, line, one_way_detour
@@ -46,8 +45,8 @@ def test_generate_makes_the_best_of_networks_known_by_hand(
     topology: Topology, best: Fraction, combined: Fraction
 ) -> None:
     """Where the optima of both phases, one after the other, are not optimal together."""
-    for make in (generate, generate_factored):
-        schedule = make(topology, collective="allreduce")
+    for factored in (False, True):
+        schedule = generate(topology, collective="allreduce", factored=factored).schedule
         verdict = verify(schedule)
         assert verdict.algbw_gb_s == verdict.bound_gb_s == best
         assert verdict.optimal
@@ -58,14 +57,14 @@ def test_generate_makes_the_best_of_networks_known_by_hand(
 def test_two_optimal_phases_make_no_optimal_allreduce() -> None:
     """20 GB/s one after the other and 160/7 at once, where 32 is best: not "optimal"."""
     topology = load_topology("docs/examples/heterogeneous.yaml")
-    schedule = generate(topology, collective="allreduce", program_s=0)
+    schedule = generate(topology, collective="allreduce", program_s=0).schedule
     verdict = verify(schedule)
     assert verdict.reduce.optimal
     assert verdict.gather.optimal
     assert not verdict.optimal
     assert 1 / verdict.in_turn_s_per_gb == 20
     assert verdict.algbw_gb_s == Fraction(160, 7)
-    assert verify(generate(topology, collective="allreduce")).algbw_gb_s == 32
+    assert verify(generate(topology, collective="allreduce").schedule).algbw_gb_s == 32
 
 
 @pytest.mark.usefixtures("no_program")
@@ -73,8 +72,8 @@ def test_two_optimal_phases_make_no_optimal_allreduce() -> None:
 def test_where_the_cuts_of_the_phases_prove_it_no_program_is_asked(spec: str) -> None:
     """ForestColl section 5.7: half of the allgather's rate; the bound is a partition."""
     topology = load_topology(spec)
-    for make in (generate, generate_factored):
-        schedule = make(topology, collective="allreduce")
+    for factored in (False, True):
+        schedule = generate(topology, collective="allreduce", factored=factored).schedule
         verdict = verify(schedule)
         assert verdict.optimal
         assert verdict.algbw_gb_s == optimum(topology).algbw_gb_s / 2
@@ -84,7 +83,7 @@ def test_where_the_cuts_of_the_phases_prove_it_no_program_is_asked(spec: str) ->
 @pytest.mark.usefixtures("no_program")
 @pytest.mark.parametrize("spec", ["dgx_a100:boxes=128", "mi250:boxes=64", "torus:dims=32x32"])
 def test_1024_gpus_are_proved_by_their_cuts(spec: str) -> None:
-    schedule = generate_factored(load_topology(spec), collective="allreduce")
+    schedule = generate(load_topology(spec), collective="allreduce", factored=True).schedule
     assert schedule.bound is not None
     assert schedule.bound.algbw_gb_s * schedule.in_turn_s_per_gb == 1
 
@@ -92,8 +91,8 @@ def test_1024_gpus_are_proved_by_their_cuts(spec: str) -> None:
 def test_the_phases_of_links_in_equal_pairs_mirror_each_other() -> None:
     """One is the other turned round, as a reduce-scatter by itself is."""
     topology = load_topology("mi250:boxes=2")
-    both = generate(topology, collective="allreduce")
-    alone = generate(topology, collective="reduce-scatter")
+    both = generate(topology, collective="allreduce").schedule
+    alone = generate(topology, collective="reduce-scatter").schedule
     assert (both.reduce.parent == alone.parent).all()
     assert both.reduce.optimum == alone.optimum
     assert both.reduce.routes.paths() == alone.routes.paths()
@@ -101,7 +100,7 @@ def test_the_phases_of_links_in_equal_pairs_mirror_each_other() -> None:
 
 def test_at_the_limit_the_combination_is_what_there_is() -> None:
     """It says so, and what is known: 3/2 GB/s, at most 2 by a cut."""
-    schedule = generate(one_way_detour(), collective="allreduce", program_s=1e-9)
+    schedule = generate(one_way_detour(), collective="allreduce", program_s=1e-9).schedule
     assert "did not finish in 1e-09 s" in schedule.remark
     verdict = verify(schedule)
     assert (verdict.algbw_gb_s, verdict.bound_gb_s, verdict.optimal) == (Fraction(3, 2), 2, False)
@@ -109,17 +108,17 @@ def test_at_the_limit_the_combination_is_what_there_is() -> None:
 
 def test_without_a_program_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forestcoll.core.best_allreduce, "_program", lambda: None)
-    schedule = generate(one_way_detour(), collective="allreduce")
+    schedule = generate(one_way_detour(), collective="allreduce").schedule
     assert schedule.remark.endswith("no allreduce program is installed")
 
 
 def test_a_slower_program_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a program makes is taken only if it is faster; a lower bound is taken anyhow."""
     topology = one_way_detour()
-    slow = generate(topology, collective="allreduce", k=1)
+    slow = generate(topology, collective="allreduce", k=1).schedule
     found = Improved(replace(slow, bound=None), AllreduceBound.of_cut(topology, [0], into=True))
     monkeypatch.setattr(forestcoll.core.best_allreduce, "_program", lambda: lambda *_, **__: found)
-    best = generate(topology, collective="allreduce")
+    best = generate(topology, collective="allreduce").schedule
     assert best.gather.method == "forestcoll"
     assert best.remark.startswith("reduction + gathering; ")
 
@@ -178,7 +177,7 @@ def test_schedule_verdict_cost_and_commands_tell_one_time(
     """Both phases at once; one after the other has another name."""
     network, file = tmp_path / "network.yaml", tmp_path / "schedule.json"
     write_topology(topology, network)
-    schedule = generate(topology, collective="allreduce")
+    schedule = generate(topology, collective="allreduce").schedule
     assert cost(schedule).algbw_gb_s == schedule.algbw_gb_s == verify(schedule).algbw_gb_s == best
     made = document("generate", network, "--collective", "allreduce", "-o", file)
     told = [made, document("verify", file)]
@@ -217,7 +216,7 @@ def test_three_commands_give_one_answer_for_damaged_boxes(tmp_path: Path) -> Non
 def test_weights_and_roots_are_kept() -> None:
     """Sums at one GPU of a line of four: 1 GB/s each way over every wire."""
     for options in ({"root": 0}, {"weights": [0, 1, 1, 0]}):
-        schedule = generate(line(4), collective="allreduce", **options)
+        schedule = generate(line(4), collective="allreduce", **options).schedule
         verdict = verify(schedule)
         assert (verdict.algbw_gb_s, verdict.optimal) == (1, True)
     assert schedule.gather.weights == schedule.reduce.weights == (0, 1, 1, 0)
@@ -226,7 +225,7 @@ def test_weights_and_roots_are_kept() -> None:
 def test_a_single_gpu_has_no_bound() -> None:
     builder = TopologyBuilder()
     builder.gpu("a")
-    schedule = generate(builder.build("alone"), collective="allreduce")
+    schedule = generate(builder.build("alone"), collective="allreduce").schedule
     assert schedule.bound is None
     verdict = verify(schedule)
     assert (verdict.time_s_per_gb, verdict.optimal) == (0, True)
@@ -240,7 +239,7 @@ def test_the_best_k_is_that_of_switches_that_copy() -> None:
     topology = load_topology("dgx_h100:boxes=2")
     tried = best_k(topology, 3, collective="allreduce", multicast=True)
     for choice in tried.choices:
-        made = generate_multicast(topology, collective="allreduce", k=choice.k).schedule
+        made = generate(topology, collective="allreduce", k=choice.k, multicast=True).schedule
         assert (choice.algbw_gb_s, choice.optimal) == (made.algbw_gb_s, made.optimal)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiments.config.methods import refusal, run_method
-from forestcoll import generate, generate_factored, verify
+from forestcoll import generate, verify
 from forestcoll.core.fixed_k import fixed_k
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import (
@@ -97,7 +97,7 @@ def test_table_1_exactly(k, algbw):
     assert found.exact
     assert found.optimal == (k == 83)
     witness_is_one(found)
-    forest = generate(topology, k=k)
+    forest = generate(topology, k=k).schedule
     verdict = verify(forest)
     assert (verdict.k, verdict.algbw_gb_s) == (k, Fraction(algbw))
     assert verdict.optimal == (k == 83)
@@ -109,7 +109,7 @@ def test_half_boxes_of_mi250():
     found = fixed_k(topology, 13)
     assert found.algbw_gb_s == 208
     assert found.optimal
-    assert verify(generate(topology, k=13)).optimal
+    assert verify(generate(topology, k=13).schedule).optimal
     assert fixed_k(topology, 12).algbw_gb_s < 208
 
 
@@ -131,7 +131,7 @@ def test_fewer_trees_than_the_optimums_k_may_do_as_well():
     found = fixed_k(topology, 1)
     assert (found.optimum.k, found.congestion) == (8, Fraction(7, 16))
     assert found.optimal
-    assert verify(generate(topology, k=1)).optimal
+    assert verify(generate(topology, k=1).schedule).optimal
 
 
 def overdrawn(spare):
@@ -162,7 +162,7 @@ def test_a_switch_that_cannot_be_trimmed_has_a_price():
     assert found.prices is not None
     assert [one.switch for one in found.prices.switches] == [4]
     assert found.certificate() > 0
-    verdict = verify(generate(overdrawn(spare=False), k=1))
+    verdict = verify(generate(overdrawn(spare=False), k=1).schedule)
     assert verdict.congestion <= 2
     assert not verdict.optimal
 
@@ -174,7 +174,7 @@ def test_a_switch_is_trimmed_where_a_flow_does_not_need_it():
     assert (found.bound, found.congestion, found.exact) == (1, 1, True)
     place = topology.position_of
     assert as_links(topology, found.capacity)[place["w"], place["c"]] == 0
-    assert verify(generate(topology, k=1)).congestion == 1
+    assert verify(generate(topology, k=1).schedule).congestion == 1
 
 
 @pytest.mark.parametrize(("kind", "seed"), RANDOM)
@@ -231,7 +231,7 @@ def test_multiples_of_the_optimal_k_attain_the_optimum(topology, times):
     assert found.exact
     assert found.optimal
     assert found.congestion == times * best.congestion
-    assert verify(generate(topology, k=times * best.k)).optimal
+    assert verify(generate(topology, k=times * best.k).schedule).optimal
 
 
 @settings(max_examples=200, deadline=None)
@@ -239,12 +239,12 @@ def test_multiples_of_the_optimal_k_attain_the_optimum(topology, times):
 def test_forests_attain_what_was_found(topology, k):
     """They verify; no load is beyond the congestion, none below the bound; claims are true."""
     found = fixed_k(topology, k)
-    forest = generate(topology, k=k)
+    forest = generate(topology, k=k).schedule
     verdict = verify(forest)
     assert (forest.k, forest.congestion) == (k, found.congestion)
     assert found.bound <= verdict.congestion <= found.congestion
     assert verdict.optimal == found.optimal == (forest.optimum is not None)
-    assert verify(generate_factored(topology, k=k)).congestion == verdict.congestion
+    assert verify(generate(topology, k=k, factored=True).schedule).congestion == verdict.congestion
 
 
 @settings(max_examples=100, deadline=None)
@@ -271,7 +271,7 @@ def test_weights_and_single_roots(topology, k, chance):
     assert violated_set(rounded_down(sizes, found.bound), trees) is None
     if found.prices is None:
         assert violated_set(rounded_down(sizes, below), trees) is not None
-    verdict = verify(generate(topology, k=k, weights=weights))
+    verdict = verify(generate(topology, k=k, weights=weights).schedule)
     assert found.bound <= verdict.congestion <= found.congestion
     assert verdict.optimal == found.optimal
 
@@ -289,7 +289,7 @@ def test_a_reduction_is_a_gathering_on_the_reversed_network(topology, k):
     )
     assert np.array_equal(found.capacity, turned.capacity)
     witness_is_one(found)
-    forest = generate(topology, k=k, collective="reduce-scatter")
+    forest = generate(topology, k=k, collective="reduce-scatter").schedule
     assert (forest.k, forest.congestion) == (k, found.congestion)
     verdict = verify(forest)
     assert found.bound <= verdict.congestion <= found.congestion
@@ -305,11 +305,11 @@ def test_all_collectives_among_a_group_of_gpus():
     assert found.algbw_gb_s == Fraction(2600, 7)  # an OAM gets 14 x 13 trees over 332 GB/s
     witness_is_one(found)
     for collective in ("allgather", "reduce-scatter"):
-        verdict = verify(generate(part, k=13, collective=collective))
+        verdict = verify(generate(part, k=13, collective=collective).schedule)
         assert (verdict.gpus, verdict.algbw_gb_s) == (16, found.algbw_gb_s)
-    both = generate(part, k=13, collective="allreduce")
+    both = generate(part, k=13, collective="allreduce").schedule
     assert verify(both).algbw_gb_s == found.algbw_gb_s / 2
-    single = generate(part, k=5, collective="broadcast", root=members[0])
+    single = generate(part, k=5, collective="broadcast", root=members[0]).schedule
     assert verify(single).congestion == fixed_k(part, 5, weights=single.weights).congestion
 
 

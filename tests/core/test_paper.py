@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 
 from experiments.config.methods import method_names, parameters_of, run_method
-from forestcoll import generate, generate_timed, load_topology, optimum, verify
+from forestcoll import generate, load_topology, optimum, verify
 from forestcoll.core import paper
 from forestcoll.core.problem import Problem
 from forestcoll.errors import CapacityOverflowError, InfeasibleError, UnknownMethodError
-from forestcoll.generate import PAPER_STAGES
+from forestcoll.generation import PAPER_STAGES
 from forestcoll.schedule import cost
 from tests.command_line import document, invoke
 from tests.random_topologies import KINDS, random_topology
@@ -45,7 +45,7 @@ CLUSTERS = [
 
 def proves_optimal(topology):
     """Generate the paper's way, verify independently, compare the time with the bound exactly."""
-    forest = generate(topology, method="paper")
+    forest = generate(topology, method="paper").schedule
     assert verify(forest).optimal
     assert cost(forest).time_s_per_gb == forest.optimum.inverse_rate / topology.num_compute
     return forest
@@ -125,7 +125,7 @@ def test_running_example_becomes_one_tree_a_gpu():
 def test_same_input_same_arrays():
     """Two runs make the same forest."""
     topology = load_topology("mi250:boxes=2,gpus_per_box=8")
-    first, again = (generate(topology, method="paper") for _ in range(2))
+    first, again = (generate(topology, method="paper").schedule for _ in range(2))
     for field in ("root", "multiplicity", "parent"):
         assert np.array_equal(getattr(first, field), getattr(again, field))
     assert first.routes.paths() == again.routes.paths()
@@ -161,14 +161,15 @@ def test_bisection_refuses_numbers_that_the_core_still_takes():
 def test_stages_are_reported_and_timed_in_order():
     """Progress names every stage from start to end, no tight sets among them; so do the times."""
     seen: list[tuple[str, int, int]] = []
-    _, seconds = generate_timed(
+    made = generate(
         load_topology("mi250:boxes=2,gpus_per_box=8"),
         method="paper",
         progress=lambda *report: seen.append(report),
+        routed=True,
     )
     assert tuple(stage for stage, _ in itertools.groupby(seen, key=lambda r: r[0])) == PAPER_STAGES
     assert all(0 <= done <= total for _, done, total in seen)
-    assert tuple(seconds) == PAPER_STAGES
+    assert tuple(made.seconds) == PAPER_STAGES
 
 
 @pytest.mark.parametrize("stage", PAPER_STAGES)
@@ -180,7 +181,7 @@ def test_progress_can_stop_every_stage(stage):
             raise TimeoutError(at)
 
     with pytest.raises(TimeoutError, match=stage):
-        generate_timed(load_topology("dgx_a100:boxes=2"), method="paper", progress=stop)
+        generate(load_topology("dgx_a100:boxes=2"), method="paper", progress=stop, routed=True)
 
 
 def test_progress_comes_from_inside_the_native_stages():

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from forestcoll import generate, generate_factored, load_topology, verify
+from forestcoll import generate, load_topology, verify
 from forestcoll.core import partition_bound as allreduce_partition
 from forestcoll.core.partition_bound import (
     best_known_bound,
@@ -39,7 +39,7 @@ def test_a_star_of_equal_gpus() -> None:
         topology, [PricedSet((gpu,), Fraction(1), Fraction(1)) for gpu in topology.compute]
     )
     assert without.algbw_gb_s == Fraction(8, 6)  # a switch that copies would need no more
-    assert verify(generate(topology, collective="allreduce")).bound_gb_s == Fraction(2, 3)
+    assert verify(generate(topology, collective="allreduce").schedule).bound_gb_s == Fraction(2, 3)
 
 
 def test_the_quick_rate_of_a_partition_is_what_its_prices_prove() -> None:
@@ -51,7 +51,7 @@ def test_the_quick_rate_of_a_partition_is_what_its_prices_prove() -> None:
         "paper_example",
     ):
         topology = load_topology(spec)
-        families = list(families_of(generate_factored(topology)))
+        families = list(families_of(generate(topology, factored=True).schedule))
         for copying in (False, True):
             for parts in [[[rank] for rank in range(topology.num_compute)], *families]:
                 nodes = closed(topology, parts)
@@ -69,8 +69,12 @@ def test_the_bound_of_switches_that_forward_is_not_that_of_such_as_copy() -> Non
 def test_nested_sets_make_partitions_level_by_level() -> None:
     """Three A100 boxes are three sets of eight; of a network that is one set there are none."""
     boxes = [list(range(8 * box, 8 * box + 8)) for box in range(3)]
-    assert list(families_of(generate_factored(load_topology("dgx_a100:boxes=3")))) == [boxes]
-    assert list(families_of(generate_factored(load_topology("dgx_a100:boxes=1")))) == []
+    assert list(
+        families_of(generate(load_topology("dgx_a100:boxes=3"), factored=True).schedule)
+    ) == [boxes]
+    assert (
+        list(families_of(generate(load_topology("dgx_a100:boxes=1"), factored=True).schedule)) == []
+    )
 
 
 def test_the_least_of_the_known_bounds_is_told() -> None:

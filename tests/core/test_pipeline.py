@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from forestcoll import Allreduce, cost, expand, generate, generate_factored, group, optimum, verify
+from forestcoll import Allreduce, Options, cost, expand, generate, group, optimum, verify
 from forestcoll.errors import (
     DisconnectedError,
     ForestCollError,
@@ -19,7 +19,7 @@ from forestcoll.errors import (
     UnsupportedError,
 )
 from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, load_topology
-from forestcoll.topology.validate import COLLECTIVES
+from forestcoll.topology.validation import COLLECTIVES
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import enumerate_optimum
 from tests.strategies import topologies
@@ -39,8 +39,8 @@ def bound_by_enumeration(
 
 def proves_optimal(topology: Topology, collective: str, **demand: Any) -> None:
     """Both forms verify; the time is the worst of all cuts over the weight, with no tolerance."""
-    forest = generate(topology, collective=collective, **demand)
-    factored = generate_factored(topology, collective=collective, **demand)
+    forest = generate(topology, collective=collective, **demand).schedule
+    factored = generate(topology, collective=collective, **demand, factored=True).schedule
     assert not isinstance(forest, Allreduce)
     assert not isinstance(factored, Allreduce)
     reduction = collective in REDUCTIONS
@@ -104,10 +104,10 @@ def test_a_broadcast_is_as_fast_as_the_least_max_flow_from_its_root(
     source = topology.compute[root]
     others = [v for v in topology.compute if v != source]
     rate = min(max_flow(topology, source, v) for v in others)
-    assert generate(topology, collective="broadcast", root=root).algbw_gb_s == rate
+    assert generate(topology, collective="broadcast", root=root).schedule.algbw_gb_s == rate
     back = topology.reversed()
     assert min(max_flow(back, v, source) for v in others) == rate
-    assert generate(back, collective="reduce", root=root).algbw_gb_s == rate
+    assert generate(back, collective="reduce", root=root).schedule.algbw_gb_s == rate
 
 
 def max_flow(topology: Topology, source: int, sink: int) -> Fraction:
@@ -129,8 +129,8 @@ def test_an_allreduce_takes_the_time_of_both_bounds(
     """One after the other, on balanced networks, by weights or through a root; at once no more."""
     demand = data.draw(demands(topology, data.draw(st.sampled_from(["allgather", "broadcast"]))))
     for schedule in (
-        generate(topology, collective="allreduce", program_s=0, **demand),
-        generate_factored(topology, collective="allreduce", program_s=0, **demand),
+        generate(topology, collective="allreduce", program_s=0, **demand).schedule,
+        generate(topology, collective="allreduce", program_s=0, **demand, factored=True).schedule,
     ):
         verdict = verify(schedule)
         assert verdict.reduce.optimal
@@ -158,7 +158,7 @@ def test_a_reduce_scatter_on_a_directed_network_is_no_turned_allgather() -> None
     for tail, head in ((a, b), (b, c), (c, a), (a, c)):
         builder.arc(tail, head, 1)
     net = builder.build("chord")
-    scatter = generate(net, collective="reduce-scatter")
+    scatter = generate(net, collective="reduce-scatter").schedule
     assert verify(scatter).optimal
     assert scatter.time_s_per_gb == Fraction(2, 3)
     for tail, head in zip(scatter.routes.tail, scatter.routes.head, strict=True):
@@ -172,9 +172,9 @@ def test_roots_alone_must_reach_the_others() -> None:
     builder.arc(a, b, 3)
     builder.arc(b, c, 2)
     net = builder.build("chain")
-    assert generate(net, collective="broadcast", root="a").algbw_gb_s == 2
-    assert generate(net, collective="reduce", root="c").algbw_gb_s == 2
-    assert verify(generate(net, collective="reduce", root="c")).optimal
+    assert generate(net, collective="broadcast", root="a").schedule.algbw_gb_s == 2
+    assert generate(net, collective="reduce", root="c").schedule.algbw_gb_s == 2
+    assert verify(generate(net, collective="reduce", root="c").schedule).optimal
     with pytest.raises(DisconnectedError, match="'b' cannot reach GPU 'a'"):
         generate(net, collective="broadcast", root="b")
     with pytest.raises(DisconnectedError, match="'b' cannot reach GPU 'a'"):
@@ -191,10 +191,10 @@ def test_the_papers_algorithms_agree_where_all_weights_are_equal(collective: str
         with pytest.raises(UnsupportedError, match="take the method forestcoll"):
             generate(topology, collective=collective, root=0, method="paper")
         return
-    ours = generate(topology, collective=collective, program_s=0)
-    theirs = generate(topology, collective=collective, method="paper")
+    ours = generate(topology, collective=collective, program_s=0).schedule
+    theirs = generate(topology, collective=collective, method="paper").schedule
     assert theirs.time_s_per_gb == ours.time_s_per_gb
-    factored = generate_factored(topology, collective=collective, method="paper")
+    factored = generate(topology, collective=collective, method="paper", factored=True).schedule
     for verdict in (verify(theirs), verify(factored)):
         phases = [verdict.reduce, verdict.gather] if collective == "allreduce" else [verdict]
         assert all(phase.optimal for phase in phases)
@@ -207,8 +207,8 @@ def test_sums_that_a_switch_cannot_pass_on_stay_away() -> None:
     for tail, head, bandwidth in ((a, switch, 2), (b, switch, 1), (switch, a, 1), (switch, b, 1)):
         builder.arc(tail, head, bandwidth)
     net = builder.build("greedy")
-    assert verify(generate(net)).optimal
-    verdict = verify(generate(net, collective="reduce-scatter"))
+    assert verify(generate(net).schedule).optimal
+    verdict = verify(generate(net, collective="reduce-scatter").schedule)
     assert verdict.optimal
     assert verdict.algbw_gb_s == 2
 
@@ -237,7 +237,7 @@ def test_relays_speed_a_group_up() -> None:
     way at all; with b alone it would take 1 shard over 1 GB/s, twice as long.
     """
     ring = load_topology("ring:nodes=4")
-    pair = generate(group(ring, ["gpu0", "gpu2"]))
+    pair = generate(group(ring, ["gpu0", "gpu2"])).schedule
     assert pair.optimum is not None
     assert (pair.optimum.inverse_rate, pair.k) == (Fraction(1, 2), 2)
     assert verify(pair).optimal
@@ -256,8 +256,10 @@ def test_a_relay_that_cannot_copy_serves_half() -> None:
         builder.arc(d, head, 1)
         builder.arc(head, a, 1)
     net = builder.build("copier")
-    assert generate(net, collective="broadcast", root="a").algbw_gb_s == 1
-    verdict = verify(generate(group(net, ["a", "b", "c"]), collective="broadcast", root="a"))
+    assert generate(net, collective="broadcast", root="a").schedule.algbw_gb_s == 1
+    verdict = verify(
+        generate(group(net, ["a", "b", "c"]), collective="broadcast", root="a").schedule
+    )
     assert verdict.optimal
     assert verdict.algbw_gb_s == Fraction(1, 2)
 
@@ -268,8 +270,9 @@ def test_a_group_of_one_has_an_empty_schedule(collective: str, method: str) -> N
     """No trees, no time, no bandwidth to divide by; it verifies."""
     alone = group(load_topology("dgx_a100:boxes=2"), ["b1.gpu3"])
     root = "b1.gpu3" if collective in ("broadcast", "reduce") else None
-    for make in (generate, generate_factored):
-        schedule = make(alone, collective=collective, root=root, method=method)
+    for factored in (False, True):
+        asked = Options(collective=collective, root=root, method=method, factored=factored)
+        schedule = generate(alone, asked).schedule
         assert schedule.time_s_per_gb == 0
         parts = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
         assert [part.num_trees for part in parts] == [0] * len(parts)
@@ -283,7 +286,7 @@ def test_a_box_that_leads_nowhere_is_left_aside() -> None:
     """A group of one box on a cluster is as fast as the box with its ways through the network."""
     cluster = load_topology("dgx_a100:boxes=3")
     box = [cluster.nodes[v].name for v in cluster.compute if cluster.nodes[v].box == 1]
-    forest = generate(group(cluster, box))
+    forest = generate(group(cluster, box)).schedule
     assert verify(forest).optimal
     assert forest.optimum is not None
     assert forest.optimum.inverse_rate == Fraction(7, 325)  # seven shards over 300 + 25 GB/s

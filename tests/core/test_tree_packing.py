@@ -33,6 +33,6 @@ def test_box_bound_trees_cross_each_box_once():
     """A100 x4 is bound by its boxes: every tree enters each other box exactly once."""
     topology = load_topology("dgx_a100:boxes=4")
     box = [topology.nodes[v].box for v in topology.compute]
-    for tree in generate(topology).trees():
+    for tree in generate(topology).schedule.trees():
         crossings = [box[b] for a, b in tree.edges if box[a] != box[b]]
         assert sorted(crossings) == sorted({0, 1, 2, 3} - {box[tree.root]})

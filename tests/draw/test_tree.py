@@ -14,7 +14,7 @@ from forestcoll.draw import draw_tree
 from forestcoll.draw.canvas import CROSSING
 from forestcoll.draw.places import GPU_RADIUS
 from forestcoll.errors import InvalidScheduleError
-from forestcoll.generate import generate, generate_multicast
+from forestcoll.generation import generate
 from forestcoll.schedule import Forest, Routes, write_schedule
 from forestcoll.topology import TopologyBuilder, load_topology
 from tests.draw.figures import patches, texts
@@ -56,7 +56,7 @@ def test_a_tree_that_carries_a_part_of_the_shard_says_so() -> None:
 
 def test_depth_goes_down_and_no_two_gpus_of_a_tree_touch() -> None:
     """In each tree of two MI250 boxes (16 or more hops high), children stand below parents."""
-    forest = generate(load_topology("mi250:boxes=2"))
+    forest = generate(load_topology("mi250:boxes=2")).schedule
     batch = int(np.argmax(forest.heights()))
     discs = [np.array(disc.center) for disc in patches(draw_tree(forest, batch), Circle)]
     assert len(discs) == 32
@@ -68,7 +68,7 @@ def test_depth_goes_down_and_no_two_gpus_of_a_tree_touch() -> None:
 def test_switches_that_copy_are_nodes_of_a_tree_and_no_two_nodes_touch() -> None:
     """16 GPUs and the NVSwitch of both boxes; InfiniBand only forwards. Upwards in a reduction."""
     topology = load_topology("dgx_h100:boxes=2")
-    both = generate_multicast(topology, collective="allreduce").schedule
+    both = generate(topology, collective="allreduce", multicast=True).schedule
     for forest in both.phases:
         figure = draw_tree(forest, 0)
         discs = [np.array(disc.center) for disc in patches(figure, Circle)]
@@ -93,12 +93,12 @@ def test_a_tree_that_does_not_exist_is_refused(batch: int) -> None:
 
 def test_above_64_gpus_a_tree_is_drawn_by_box() -> None:
     """Nine boxes of eight: a bar for each, eight edges between them; 64 GPUs are 64 discs."""
-    by_box = draw_tree(generate(load_topology("dgx_a100:boxes=9")), 0)
+    by_box = draw_tree(generate(load_topology("dgx_a100:boxes=9")).schedule, 0)
     assert not patches(by_box, Circle)
     assert len(patches(by_box, FancyBboxPatch)) == 9
     assert len(patches(by_box, FancyArrowPatch, CROSSING)) == 8
     assert {*map(str, range(9)), "between boxes: 8"} <= set(texts(by_box))
-    whole = draw_tree(generate(load_topology("dgx_a100:boxes=8")), 0)
+    whole = draw_tree(generate(load_topology("dgx_a100:boxes=8")).schedule, 0)
     assert len(patches(whole, Circle)) == 64
 
 
@@ -129,11 +129,11 @@ def test_a_bar_with_some_gpus_of_a_box_says_how_many() -> None:
 @pytest.mark.parametrize("spec", ["dgx_a100:boxes=128", "dgx_a100:boxes=8", "mi250:boxes=4"])
 def test_trees_fit_a_page(spec: str) -> None:
     """Twelve inches at most, where eight-point text is still read when it is scaled to a page."""
-    assert max(draw_tree(generate(load_topology(spec)), 0).get_size_inches()) <= 12
+    assert max(draw_tree(generate(load_topology(spec)).schedule, 0).get_size_inches()) <= 12
 
 
 def test_a_schedule_file_is_drawn_by_its_path(tmp_path: Path) -> None:
-    forest = generate(load_topology("ring:nodes=4"))
+    forest = generate(load_topology("ring:nodes=4")).schedule
     write_schedule(forest, tmp_path / "ring.npz")
     drawn = draw_tree(tmp_path / "ring.npz", 0)
     assert sorted(texts(drawn)) == sorted(texts(draw_tree(forest, 0)))

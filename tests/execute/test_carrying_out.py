@@ -67,7 +67,7 @@ def test_messages_to_oneself_need_no_transport() -> None:
 @pytest.mark.parametrize("dtype", ["int32", "float32"])
 def test_a_plan_is_carried_out_again_and_again(dtype: str) -> None:
     """With other data the second time: nothing is left of the first."""
-    plans = rank_plans(lower(generate("ring:nodes=3", collective="allreduce")), 30)
+    plans = rank_plans(lower(generate("ring:nodes=3", collective="allreduce").schedule), 30)
     for seed in (1, 2):
         given = [(one % 1000).astype(dtype) for one in random_given(plans, seed)]
         for found, wanted in zip(carried_out(plans, given), due(plans, given), strict=True):

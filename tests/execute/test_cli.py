@@ -17,7 +17,7 @@ from tests.command_line import assert_one_line, document, invoke, process
 @pytest.fixture(scope="module")
 def schedule(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("schedules") / "ring.json"
-    forestcoll.write_schedule(forestcoll.generate("ring:nodes=3"), path)
+    forestcoll.write_schedule(forestcoll.generate("ring:nodes=3").schedule, path)
     return path
 
 

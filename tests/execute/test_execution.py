@@ -35,7 +35,7 @@ from tests.schedule.made.weighted import weighted
 @pytest.mark.parametrize("boxes", [1, 2])
 def test_schedules_of_dgx_boxes_give_what_mpi_gives(boxes: int, collective: str) -> None:
     """8 and 16 processes, bit for bit, 64-bit integers over their whole range."""
-    made = generate(f"dgx_a100:boxes={boxes}", collective=collective)
+    made = generate(f"dgx_a100:boxes={boxes}", collective=collective).schedule
     verify(made)
     found = execute(lower(made), size_bytes=2**18, repetitions=1)
     assert found.size_bytes == 2**18
@@ -44,7 +44,7 @@ def test_schedules_of_dgx_boxes_give_what_mpi_gives(boxes: int, collective: str)
 
 
 PROGRAMS = {
-    "reduce": lambda: lower(generate("ring:nodes=4", collective="reduce", root=2), 3),
+    "reduce": lambda: lower(generate("ring:nodes=4", collective="reduce", root=2).schedule, 3),
     "all-to-all": lambda: lower(ring(4)),
     "copying switches": lambda: lower(schedule("step schedule through switches")),
     "weights": lambda: lower(weighted("reduce-scatter")),
@@ -67,7 +67,7 @@ def test_other_collectives_and_types_give_what_mpi_gives(name: str, dtype: str) 
 
 
 def allreduce(gpus: int = 4) -> Program:
-    made = generate(f"ring:nodes={gpus}", collective="allreduce")
+    made = generate(f"ring:nodes={gpus}", collective="allreduce").schedule
     verify(made)
     return lower(made)
 

@@ -30,11 +30,13 @@ def test_collectives_and_messages_do_as_defined(tmp_path: Path) -> None:
 
 
 PROGRAMS = {
-    "allgather": lambda: lower(generate("dgx_a100:boxes=1")),
-    "reduce-scatter": lambda: lower(generate("ring:nodes=3", collective="reduce-scatter"), 2),
-    "allreduce": lambda: lower(generate("ring:nodes=4", collective="allreduce")),
-    "broadcast": lambda: lower(generate("ring:nodes=3", collective="broadcast", root=1)),
-    "reduce": lambda: lower(generate("ring:nodes=3", collective="reduce", root=2)),
+    "allgather": lambda: lower(generate("dgx_a100:boxes=1").schedule),
+    "reduce-scatter": lambda: lower(
+        generate("ring:nodes=3", collective="reduce-scatter").schedule, 2
+    ),
+    "allreduce": lambda: lower(generate("ring:nodes=4", collective="allreduce").schedule),
+    "broadcast": lambda: lower(generate("ring:nodes=3", collective="broadcast", root=1).schedule),
+    "reduce": lambda: lower(generate("ring:nodes=3", collective="reduce", root=2).schedule),
     "all-to-all": lambda: lower(ring(4)),
     "copying switch": lambda: lower(schedule("step schedule through switches")),
 }

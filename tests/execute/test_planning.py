@@ -56,7 +56,7 @@ def test_gpus_that_swap_sums_do_not_wait_for_each_other() -> None:
 
 def test_shards_lie_where_their_ranks_do() -> None:
     """Ten elements of three GPUs: 3, 3 and 4 of them, in the order of the ranks."""
-    plan = rank_plans(lower(generate("ring:nodes=3")), 10)[2]
+    plan = rank_plans(lower(generate("ring:nodes=3").schedule), 10)[2]
     assert (plan.given, plan.due) == ((3, 3, 4), (10, 10, 10))
     kept = [part for part in plan.result if part.source == OWN]
     assert kept == [Part(OWN, 0, 6, 4)]
@@ -98,7 +98,7 @@ def test_plans_of_random_networks_give_what_is_due(seed: int, collective: str) -
     """In one to three pieces."""
     root = {} if collective in COLLECTIVES else {"root": 0}
     topology = random_topology(seed, "directed" if seed % 2 else "bidirectional")
-    program = lower(generate(topology, collective=collective, **root), 1 + seed % 3)
+    program = lower(generate(topology, collective=collective, **root).schedule, 1 + seed % 3)
     assert is_right(rank_plans(program, 500 + seed))
 
 
@@ -163,7 +163,7 @@ def _without_needs(program: Program, transfer: int | None) -> Program:
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_mutants_are_wrong_just_where_the_rule_of_programs_says_so(collective: str) -> None:
     """Judged by the slow interpreter of programs, which shares no code with plans."""
-    program = lower(generate("mi250:boxes=1,gpus_per_box=8", collective=collective))
+    program = lower(generate("mi250:boxes=1,gpus_per_box=8", collective=collective).schedule)
     elements, found = 2 * program.chunks.whole, {True: 0, False: 0}
     for mutant in mutants(program, seed=3, count=25):
         right = delivers(mutant)
@@ -173,7 +173,7 @@ def test_mutants_are_wrong_just_where_the_rule_of_programs_says_so(collective: s
 
 
 def test_what_does_not_fit_together_is_refused() -> None:
-    program = lower(generate("ring:nodes=4,bidirectional=false"))
+    program = lower(generate("ring:nodes=4,bidirectional=false").schedule)
     last = program.num_transfers - 1
     assert len(program.needs(last))
     elsewhere = _changed(program, "tail", last, (program.tail[last] + 1) % 4)

@@ -18,7 +18,7 @@ from forestcoll.errors import (
     VerificationError,
 )
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
-from tests.multicast.adding_servers import servers
+from tests.in_network.adding_servers import servers
 
 
 def rates(spec: str, collective: str) -> dict[str, Fraction | None]:
@@ -260,7 +260,7 @@ def test_all_collectives_are_named_to_who_asks_for_another() -> None:
 
 @pytest.mark.parametrize("racks", [1, 2])
 def test_planes_of_nvswitches_reach_their_bound(racks: int) -> None:
-    """900 GB/s, and 918.88 for two racks (tests/multicast/test_in_network.py works it out)."""
+    """900 GB/s, and 918.88 for two racks (tests/in_network/test_collectives.py works it out)."""
     found = expected(load_topology(f"nvl72:racks={racks}"))
     bound = found.bounds[1].algbw_gb_s
     assert found.rates[0].what == "ForestColl"

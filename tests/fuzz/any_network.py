@@ -22,7 +22,7 @@ from forestcoll import certify, fixed_k, generate, optimum, verify, verify_certi
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, VerificationError
 from forestcoll.problem.certificate_document import OptimumPrices
 from forestcoll.problem.weights import weights_for
-from forestcoll.schedule.verify.prices import priced_inverse_rate
+from forestcoll.schedule.verification.prices import priced_inverse_rate
 from forestcoll.topology import SharedCapacity, Topology, load_topology
 from tests.core.any_network.flow_program import optimal_rate
 from tests.core.any_network.networks import damaged_network, with_less
@@ -131,11 +131,11 @@ def check(topology: Topology, collective: str, demand: Mapping[str, Any], k: int
     found = fixed_k(topology, k, weights=weights, reduction=reduction)
     assert found.certificate() > 0, "nothing is lacking below the bound of fixed k"
     assert found.exact or topology.shared, "fixed k is not exact"
-    verdict = verify(generate(topology, collective=collective, k=k, **demand))
+    verdict = verify(generate(topology, collective=collective, k=k, **demand).schedule)
     assert found.bound <= verdict.congestion <= found.congestion, "k trees are not as promised"
     _certificates(topology, collective, demand)
     try:
-        verdict = verify(generate(topology, collective=collective, **demand))
+        verdict = verify(generate(topology, collective=collective, **demand).schedule)
     except CapacityOverflowError:  # an exact k of many digits
         return best.k
     assert verdict.optimal, "the schedule is not proved optimal"

@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-from forestcoll import FactoredForest, Forest, expand, generate_factored, verify
-from forestcoll.generate import Options, generate_factored_timed
+from forestcoll import FactoredForest, Forest, expand, generate, verify
 from forestcoll.topology import Topology
 from tests.fuzz.demands import demand_of
 from tests.fuzz.families import build
@@ -83,16 +83,17 @@ def examine(family: str, seed: int, on_stage: OnStage) -> Outcome:
         topology = build(family, seed)
         demand = demand_of(family, seed, topology)
         gpus, asked, began = topology.num_compute, demand.words, time.perf_counter()
-        options: Options = {
+        options: dict[str, Any] = {
             **demand.options,
             "progress": lambda stage, done, _: (
                 None if done else on_stage(f"{stage} of {asked}", gpus)
             ),
         }
         processor = time.process_time()
-        factored, stages = generate_factored_timed(
-            demand.topology, collective=demand.collective, **options
+        made = generate(
+            demand.topology, collective=demand.collective, **options, factored=True, routed=True
         )
+        factored, stages = made.schedule, dict(made.seconds)
         assert isinstance(factored, FactoredForest), "two phases where one was asked for"
         forest = expand(factored)
         seconds = time.perf_counter() - began
@@ -174,7 +175,7 @@ def numbering_changes_no_optimum(forest: Forest, factored: FactoredForest) -> No
     other = Topology(topology.name, tuple(topology.nodes[v] for v in order), tuple(links))
     weight = dict(zip(topology.compute, factored.weights, strict=True))
     weights = [weight[order[v]] for v in other.compute]
-    again = generate_factored(other, weights=weights)
+    again = generate(other, weights=weights, factored=True).schedule
     assert isinstance(again, FactoredForest), "two phases where one was asked for"
     assert again.optimum is not None, "no optimum is claimed"
     assert forest.optimum is not None, "no optimum is claimed"
@@ -187,11 +188,12 @@ def threads_change_nothing(forest: Forest, factored: FactoredForest) -> None:
     """The same trees on one thread."""
     if factored.topology.num_compute not in SHARED_GPUS:
         return
-    again = generate_factored(
+    again = generate(
         factored.topology,
         collective=factored.collective,
         **asked_again(factored, {"threads": 1}),
-    )
+        factored=True,
+    ).schedule
     assert isinstance(again, FactoredForest), "two phases where one was asked for"
     alone = expand(again)
     for name in ("root", "multiplicity", "parent"):

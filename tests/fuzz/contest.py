@@ -23,16 +23,7 @@ from typing import Any
 
 from baselines.registry import METHODS
 from experiments.measures.bounds import upper_bound
-from forestcoll import (
-    cost,
-    expand,
-    generate,
-    generate_factored,
-    optimum,
-    read_schedule,
-    verify,
-    write_schedule,
-)
+from forestcoll import cost, expand, generate, optimum, read_schedule, verify, write_schedule
 from forestcoll.core.optimality import rate_bound
 from forestcoll.core.partition_bound import best_known_bound
 from forestcoll.errors import (
@@ -42,11 +33,10 @@ from forestcoll.errors import (
     UnbalancedError,
     UnsupportedError,
 )
-from forestcoll.generate import Options, generate_multicast
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import Allreduce, FlowSchedule, MulticastForest, StepSchedule
-from forestcoll.schedule.cost.measures import finish_s_per_gb, in_steps
+from forestcoll.schedule.cost_model.measures import finish_s_per_gb, in_steps
 from forestcoll.scoring.file_bounds import bound_of
 from forestcoll.topology import Topology, TopologyBuilder, group
 from lp.allreduce.best import proved
@@ -156,17 +146,17 @@ class Entry:
 
 
 def _ours(
-    topology: Topology, collective: str, demand: Options
+    topology: Topology, collective: str, demand: dict[str, Any]
 ) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Name all ways of ours to do it."""
 
     def plain(**more: Any) -> Callable[[], Any]:
-        options: Options = {**demand, **more}  # type: ignore[typeddict-item]
-        return lambda: generate(topology, collective=collective, **options)
+        options: dict[str, Any] = {**demand, **more}
+        return lambda: generate(topology, collective=collective, **options).schedule
 
     def copying(**more: Any) -> Callable[[], Any]:
-        options: Options = {**demand, **more}  # type: ignore[typeddict-item]
-        return lambda: generate_multicast(topology, collective=collective, **options).schedule
+        options: dict[str, Any] = {**demand, **more}
+        return lambda: generate(topology, collective=collective, **options, multicast=True).schedule
 
     yield "generate", plain()
     yield "generate_multicast", copying()
@@ -177,7 +167,12 @@ def _ours(
     yield "without program, copying", copying(program_s=0.0)
     yield "within 20 ms", plain(program_s=0.02)
     yield "within 20 ms, copying", copying(program_s=0.02)
-    yield "factored", lambda: expanded(generate_factored(topology, collective=collective, **demand))
+    yield (
+        "factored",
+        lambda: expanded(
+            generate(topology, collective=collective, **demand, factored=True).schedule
+        ),
+    )
     if not demand:
         yield "paper", plain(method="paper")
     if collective == "allreduce" and not demand:
@@ -209,7 +204,7 @@ def _theirs(topology: Topology, collective: str) -> Iterator[tuple[str, Callable
             yield name, lambda method=method: method.run(topology, collective, limits=limits)
 
 
-def _entries(topology: Topology, collective: str, demand: Options) -> Iterator[Entry]:
+def _entries(topology: Topology, collective: str, demand: dict[str, Any]) -> Iterator[Entry]:
     ways = [*_ours(topology, collective, demand)]
     if not demand:
         ways += _theirs(topology, collective)
@@ -246,7 +241,7 @@ class Limit:
 
 
 def _limits(
-    topology: Topology, collective: str, demand: Options, entries: list[Entry]
+    topology: Topology, collective: str, demand: dict[str, Any], entries: list[Entry]
 ) -> Iterator[Limit]:
     """Yield all bounds that we have for it."""
     first = entries[0].schedule
@@ -279,7 +274,7 @@ def _limits(
 # --- the contest ---------------------------------------------------------------------------------
 
 
-def contest(topology: Topology, collective: str, demand: Options) -> int:
+def contest(topology: Topology, collective: str, demand: dict[str, Any]) -> int:
     """Let all try; return how many did.
 
     Raises
@@ -342,7 +337,7 @@ def examine(family: str, seed: int, on_stage: OnStage) -> Outcome:
         elif collective == "all-to-all":
             tried = all_to_all(topology)
         else:
-            demand: Options = {}
+            demand: dict[str, Any] = {}
             if collective in ("broadcast", "reduce"):
                 demand["root"] = chance.randrange(gpus)
             elif chance.random() < 0.25:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from forestcoll.generate import Options
 from forestcoll.topology import NodeKind, Topology, group
 
 __all__ = ["DEMANDS", "Demand", "demand_of"]
@@ -21,14 +20,14 @@ LARGEST_WEIGHT = 5
 
 
 class Demand(NamedTuple):
-    """A collective on a network, as :func:`forestcoll.generate.generate` takes it.
+    """A collective on a network, as :func:`forestcoll.generation.generate` takes it.
 
     The network may be another than the one drawn: turned round, or with relays.
     """
 
     topology: Topology
     collective: str
-    options: Options
+    options: dict[str, Any]
 
     @property
     def words(self) -> str:

@@ -17,11 +17,11 @@ import contextlib
 import random
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
-from forestcoll import FactoredForest, Forest, expand, generate, generate_factored, verify
-from forestcoll.generate import Options
+from forestcoll import FactoredForest, Forest, expand, generate, verify
 from forestcoll.native import _core
 
 __all__ = ["PATHS", "asked_again", "blocked", "each_path_both_ways", "refuse_slow"]
@@ -55,17 +55,20 @@ def refuse_slow(seconds: float, path: str = "usual") -> None:
     assert seconds < SLOW_S, f"slow: {seconds:.1f} s on the path {path!r}, over {SLOW_S:g} s"
 
 
-def asked_again(factored: FactoredForest, options: Options | None = None) -> Options:
+def asked_again(factored: FactoredForest, options: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the options that ask for what a forest is of."""
     if factored.collective in ("broadcast", "reduce"):
         return {"root": factored.weights.index(1), **(options or {})}
     return {"weights": factored.weights, **(options or {})}
 
 
-def _made(factored: FactoredForest, options: Options | None = None) -> FactoredForest:
-    again = generate_factored(
-        factored.topology, collective=factored.collective, **asked_again(factored, options)
-    )
+def _made(factored: FactoredForest, options: dict[str, Any] | None = None) -> FactoredForest:
+    again = generate(
+        factored.topology,
+        collective=factored.collective,
+        **asked_again(factored, options),
+        factored=True,
+    ).schedule
     assert isinstance(again, FactoredForest), "two phases where one was asked for"
     return again
 
@@ -79,7 +82,9 @@ def _without(*names: str) -> Remake:
 
 
 def _explicit(factored: FactoredForest) -> Forest:
-    forest = generate(factored.topology, collective=factored.collective, **asked_again(factored))
+    forest = generate(
+        factored.topology, collective=factored.collective, **asked_again(factored)
+    ).schedule
     assert isinstance(forest, Forest), "two phases where one was asked for"
     return forest
 

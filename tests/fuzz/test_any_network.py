@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from forestcoll.core.any_network import optimum as any_optimum
-from forestcoll.topology.validate import uses_all_bandwidth
+from forestcoll.topology.validation import uses_all_bandwidth
 from tests.fuzz import any_network
 
 BLOCKS, SEEDS = 10, 20

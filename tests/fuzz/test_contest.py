@@ -62,7 +62,9 @@ def test_every_kind_of_network_and_many_methods_take_part() -> None:
 def test_a_false_bound_is_beaten(monkeypatch: pytest.MonkeyPatch) -> None:
     """The contest fails if a bound is too low, or a slow schedule is called optimal."""
     topology = load_topology("ring:nodes=4")
-    low = AllreduceBound(topology, generate(topology, collective="allreduce").algbw_gb_s / 2, ())
+    low = AllreduceBound(
+        topology, generate(topology, collective="allreduce").schedule.algbw_gb_s / 2, ()
+    )
     monkeypatch.setattr(contest, "best_known_bound", lambda *_, **__: low)
     with pytest.raises(AssertionError, match="beats Limit"):
         contest.contest(topology, "allreduce", {})

@@ -9,8 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from forestcoll import FactoredForest, expand, generate_factored
-from forestcoll.generate import Options
+from forestcoll import FactoredForest, expand, generate
 from forestcoll.native import _core
 from forestcoll.topology import load_topology, validate
 from tests.fuzz import check, paths
@@ -122,7 +121,7 @@ def test_what_fails_is_told_with_its_command(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_other_trees_than_on_one_thread_are_found() -> None:
     """A network that is shared out, with its trees in another order."""
-    factored = generate_factored(load_topology("torus:dims=16x16"))
+    factored = generate(load_topology("torus:dims=16x16"), factored=True).schedule
     forest = expand(factored)
     check.threads_change_nothing(forest, factored)
     with pytest.raises(AssertionError, match="other trees: parent"):
@@ -134,27 +133,31 @@ def test_every_shortcut_and_few_links_are_paths() -> None:
     assert set(_core.shortcut_names()) <= {name.removeprefix("without ") for name in paths.PATHS}
     assert {"few links", "explicit", "without any shortcut"} <= set(paths.PATHS)
     for spec, collective, options in (
-        ("ring:nodes=9", "reduce-scatter", Options()),
-        ("dgx_a100:boxes=24", "allgather", Options()),
-        ("torus:dims=3x4", "broadcast", Options(root=5)),
+        ("ring:nodes=9", "reduce-scatter", {}),
+        ("dgx_a100:boxes=24", "allgather", {}),
+        ("torus:dims=3x4", "broadcast", {"root": 5}),
     ):
-        factored = generate_factored(load_topology(spec), collective=collective, **options)
+        factored = generate(
+            load_topology(spec), collective=collective, **options, factored=True
+        ).schedule
         assert isinstance(factored, FactoredForest)
         forest = expand(factored)
         paths.the_same_trees(forest, factored)
         for remake in paths.PATHS.values():
             assert remake(factored).time_s_per_gb == forest.time_s_per_gb
-    fewer = paths.PATHS["few links"](generate_factored(load_topology("dgx_a100:boxes=24")))
+    fewer = paths.PATHS["few links"](
+        generate(load_topology("dgx_a100:boxes=24"), factored=True).schedule
+    )
     assert isinstance(fewer, FactoredForest)
-    all_links = generate_factored(load_topology("dgx_a100:boxes=24")).links
+    all_links = generate(load_topology("dgx_a100:boxes=24"), factored=True).schedule.links
     assert len(fewer.links.tail) <= len(all_links.tail) / 2
 
 
 def test_a_path_that_is_slower_or_slow_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """One tree where two are optimal; a second that is no second."""
-    factored = generate_factored(load_topology("ring:nodes=4"))
+    factored = generate(load_topology("ring:nodes=4"), factored=True).schedule
     forest = expand(factored)
-    poor = generate_factored(load_topology("ring:nodes=4"), k=1)
+    poor = generate(load_topology("ring:nodes=4"), k=1, factored=True).schedule
     monkeypatch.setattr(paths, "PATHS", {"poor": lambda _: poor})
     with pytest.raises(AssertionError, match="1 trees on the path 'poor', 2 else"):
         paths.each_path_both_ways(forest, factored)
@@ -168,11 +171,11 @@ def test_a_path_that_is_slower_or_slow_is_found(monkeypatch: pytest.MonkeyPatch)
 def test_shortcuts_are_open_again_whatever_happens() -> None:
     """On a ring of 64, all trees of a root are turned to the others: two a root, not one."""
     ring = load_topology("ring:nodes=64")
-    turned = generate_factored(ring)
+    turned = generate(ring, factored=True).schedule
     with contextlib.suppress(ZeroDivisionError), paths.blocked("turning"):
-        other = generate_factored(ring)
+        other = generate(ring, factored=True).schedule
         raise ZeroDivisionError
-    assert generate_factored(ring) == turned
+    assert generate(ring, factored=True).schedule == turned
     assert other != turned
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from forestcoll import generate
 from forestcoll.core.stopwatch import Stopwatch
 from forestcoll.low_height.height_ladder import LOW_STAGE, Climb, Ladder, tallest
+from forestcoll.problem.options import Options
 from forestcoll.problem.request import Request
 
 
 def test_heights_are_tried_one_by_one_and_then_in_steps() -> None:
     """Chains over a fat tree are 63 hops tall; each GPU is one hop from each."""
-    climb = Climb.of(Request.of("fat_tree:leaves=8,hosts=8,spines=4", "broadcast", {"root": 0}))
+    climb = Climb.of(
+        Request.of("fat_tree:leaves=8,hosts=8,spines=4", Options(collective="broadcast", root=0))
+    )
     assert climb.least == 1
     tried = list(climb.rungs(63))
     assert tried[:10] == [1, 2, 3, 4, 5, 6, 7, 8, 9, 11]
@@ -20,9 +23,9 @@ def test_heights_are_tried_one_by_one_and_then_in_steps() -> None:
 
 
 def test_each_is_taller_and_faster_than_the_one_before() -> None:
-    request = Request.of("mi250:boxes=2", "allgather", {"k": 1})
+    request = Request.of("mi250:boxes=2", Options(k=1))
     clock = Stopwatch()
-    tall = generate("mi250:boxes=2", k=1)
+    tall = generate("mi250:boxes=2", k=1).schedule
     found = Ladder(Climb.of(request), tall, clock).up_to(7)
     heights = [tallest(forest) for forest in found]
     rates = [forest.algbw_gb_s for forest in found]
@@ -33,6 +36,6 @@ def test_each_is_taller_and_faster_than_the_one_before() -> None:
 
 
 def test_below_a_height_nothing_taller_is_kept() -> None:
-    request = Request.of("mi250:boxes=2", "allgather", {"k": 1})
-    found = Ladder(Climb.of(request), generate("mi250:boxes=2", k=1), Stopwatch()).up_to(3)
+    request = Request.of("mi250:boxes=2", Options(k=1))
+    found = Ladder(Climb.of(request), generate("mi250:boxes=2", k=1).schedule, Stopwatch()).up_to(3)
     assert max(map(tallest, found)) <= 3

@@ -10,17 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forestcoll import (
-    Topology,
-    best_k,
-    generate,
-    generate_factored,
-    generate_multicast,
-    latency,
-    load_topology,
-    rate_by_height,
-    verify,
-)
+from forestcoll import Topology, best_k, generate, latency, load_topology, rate_by_height, verify
 from forestcoll.errors import (
     CapacityOverflowError,
     InfeasibleError,
@@ -28,6 +18,7 @@ from forestcoll.errors import (
     UnsupportedError,
 )
 from forestcoll.low_height.height_limit import least_height
+from forestcoll.problem.options import Options
 from forestcoll.problem.request import Request
 from forestcoll.schedule import FactoredForest
 from tests.strategies import topologies
@@ -40,20 +31,20 @@ BOXES = "dgx_a100:boxes=2"
     topologies(["bidirectional"]), st.integers(0, 2), st.sampled_from(["allgather", "allreduce"])
 )
 def test_the_limit_is_kept(topology: Topology, slack: int, collective: str) -> None:
-    most = least_height(Request.of(topology, collective, {})) + slack
-    schedule = generate(topology, collective=collective, max_height=most, program_s=0.0)
+    most = least_height(Request.of(topology, Options(collective=collective))) + slack
+    schedule = generate(topology, collective=collective, max_height=most, program_s=0.0).schedule
     assert latency(schedule).height <= most
     assert verify(schedule).time_s_per_gb == schedule.time_s_per_gb
 
 
 def test_where_the_optimum_is_as_low_it_is_that() -> None:
-    within = generate("dgx_a100:boxes=4", max_height=2)
+    within = generate("dgx_a100:boxes=4", max_height=2).schedule
     assert verify(within).optimal
-    assert within == generate("dgx_a100:boxes=4")
+    assert within == generate("dgx_a100:boxes=4").schedule
 
 
 def test_few_trees_and_factored_forests_keep_it_too() -> None:
-    few = generate_factored("mi250:boxes=2", max_height=6, k=1)
+    few = generate("mi250:boxes=2", max_height=6, k=1, factored=True).schedule
     assert isinstance(few, FactoredForest)
     verdict = verify(few)
     assert (verdict.k, verdict.height <= 6) == (1, True)
@@ -63,7 +54,7 @@ def test_few_trees_and_factored_forests_keep_it_too() -> None:
 def test_a_rooted_allreduce_is_within_both_phases() -> None:
     """Over one GPU of a star of leaves: a hop up to it and one down."""
     options = {"collective": "allreduce", "root": 0}
-    least = generate("dgx_a100:boxes=1", max_height=2, **options)
+    least = generate("dgx_a100:boxes=1", max_height=2, **options).schedule
     assert [phase.collective for phase in least.phases] == ["reduce", "broadcast"]
     assert latency(least).height == 2
 
@@ -71,9 +62,14 @@ def test_a_rooted_allreduce_is_within_both_phases() -> None:
 def test_an_allreduce_is_no_slower_for_a_higher_limit() -> None:
     """What the core makes for a root is 6 hops tall, and as fast as any pair found within 9."""
     options: Any = {"collective": "allreduce", "root": 0, "program_s": 0.0}
-    within = [generate(BOXES, max_height=most, **options).algbw_gb_s for most in range(4, 10)]
+    within = [
+        generate(BOXES, max_height=most, **options).schedule.algbw_gb_s for most in range(4, 10)
+    ]
     assert within == [40, 40, *[Fraction(2400, 19)] * 4]
-    few = [generate(BOXES, max_height=most, k=1, **options).algbw_gb_s for most in range(4, 10)]
+    few = [
+        generate(BOXES, max_height=most, k=1, **options).schedule.algbw_gb_s
+        for most in range(4, 10)
+    ]
     assert few == sorted(few)
 
 
@@ -85,7 +81,7 @@ def test_an_allreduce_within_a_limit_is_the_fastest_found_as_low(
     options: Any = {"collective": "allreduce", "root": root, "k": k, "program_s": 0.0}
     points = rate_by_height(topology, **options)
     for most in range(points[0].height, points[-1].height + 2):
-        found = generate(topology, max_height=most, **options)
+        found = generate(topology, max_height=most, **options).schedule
         assert latency(found).height <= most
         assert found.algbw_gb_s == max(point.algbw_gb_s for point in points if point.height <= most)
 
@@ -114,12 +110,12 @@ def test_neither_the_paper_nor_copying_switches_know_heights() -> None:
     with pytest.raises(UnsupportedError, match="the method forestcoll"):
         generate("ring:nodes=4", max_height=2, method="paper")
     with pytest.raises(UnsupportedError, match="switches copy"):
-        generate_multicast("dgx_h100:boxes=1", max_height=2)
+        generate("dgx_h100:boxes=1", max_height=2, multicast=True)
 
 
 def test_a_single_gpu_has_nothing_to_limit() -> None:
     network = load_topology("ring:nodes=2").without("gpu1")
-    assert generate(network, max_height=1).num_trees == 0
+    assert generate(network, max_height=1).schedule.num_trees == 0
 
 
 def test_numbers_too_large_for_the_search_are_told() -> None:
@@ -131,6 +127,6 @@ def test_numbers_too_large_for_the_search_are_told() -> None:
 
 def test_patience_finds_optimal_trees_of_two_mi250_boxes_within_nine_hops() -> None:
     """Without a limit they are 11 hops tall, and take a hundredth of the time."""
-    forest = generate("mi250:boxes=2", max_height=9)
+    forest = generate("mi250:boxes=2", max_height=9).schedule
     assert latency(forest, physical=False).height == 9
     assert verify(forest).optimal

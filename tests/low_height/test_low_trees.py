@@ -26,7 +26,7 @@ def test_trees_are_proved_and_within_the_height(
     """From trees that are grown, and from the core's, cut."""
     weights = [1] * topology.num_compute
     height = max(eccentricities(topology, range(topology.num_compute))) + slack
-    begin = Seeds.of(generate(topology, k=k)) if cut else seeds(weights, k)
+    begin = Seeds.of(generate(topology, k=k).schedule) if cut else seeds(weights, k)
     made = low_trees(topology, weights, begin, height, ZERO, looks=2**16)
     verdict = verify(made)
     assert verdict.height <= height
@@ -38,7 +38,7 @@ def test_trees_are_proved_and_within_the_height(
 def test_what_attains_the_optimum_claims_it() -> None:
     torus = load_topology("torus:dims=4x4")
     best = optimum(torus)
-    begin = Seeds.of(generate(torus))
+    begin = Seeds.of(generate(torus).schedule)
     made = low_trees(torus, [1] * 16, begin, 4, best.inverse_rate, optimum=best, looks=2**20)
     assert verify(made).optimal
     assert low_trees(torus, [1] * 16, seeds([1] * 16, 1), 4, ZERO, looks=0).optimum is None

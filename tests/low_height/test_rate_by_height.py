@@ -37,7 +37,7 @@ def check(points: tuple[HeightPoint, ...], fastest: Forest | Allreduce[Forest]) 
 def test_from_the_eccentricity_to_the_optimum(topology: Topology, collective: str) -> None:
     root = None if collective == "allgather" else topology.num_compute - 1
     points = rate_by_height(topology, collective=collective, root=root)
-    fastest = generate(topology, collective=collective, root=root)
+    fastest = generate(topology, collective=collective, root=root).schedule
     assert isinstance(fastest, Forest)
     check(points, fastest)
     roots = range(topology.num_compute) if root is None else [root]
@@ -54,13 +54,13 @@ def test_reductions_and_both_phases(seed: int, collective: str) -> None:
     topology = random_topology(seed, "bidirectional")
     root = 0 if collective == "reduce" else None
     options = {"collective": collective, "root": root, "program_s": 0.0}
-    check(rate_by_height(topology, **options), generate(topology, **options))
+    check(rate_by_height(topology, **options), generate(topology, **options).schedule)
 
 
 def test_weights_and_a_number_of_trees() -> None:
     weights = [2, 1, 1, 1, 3]
     points = rate_by_height("ring:nodes=5", weights=weights, k=2)
-    check(points, generate("ring:nodes=5", weights=weights, k=2))
+    check(points, generate("ring:nodes=5", weights=weights, k=2).schedule)
     assert {point.k for point in points} == {2}
 
 
@@ -87,7 +87,7 @@ def test_mi250_boxes_are_nearly_as_fast_at_a_third_of_the_height() -> None:
 def test_a_limit_ends_the_list() -> None:
     points = rate_by_height("mi250:boxes=2", max_height=4, k=1)
     assert points[-1].height <= 4
-    within = generate("mi250:boxes=2", max_height=4, k=1)
+    within = generate("mi250:boxes=2", max_height=4, k=1).schedule
     assert within.algbw_gb_s == points[-1].algbw_gb_s
 
 

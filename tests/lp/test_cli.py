@@ -10,7 +10,7 @@ import pytest
 
 from forestcoll.cli import shell
 from forestcoll.schedule import read_schedule
-from forestcoll.schedule.cost.measures import cost
+from forestcoll.schedule.cost_model.measures import cost
 from forestcoll.topology import write_topology
 from tests.command_line import ROOT, assert_one_line, document, invoke
 from tests.lp.networks import one_way_detour

@@ -12,7 +12,7 @@ import pytest
 from experiments.measures.bounds import upper_bound
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule import cost, verify
-from forestcoll.schedule.verify.trees.allreduce import check_bound
+from forestcoll.schedule.verification.trees.allreduce import check_bound
 from forestcoll.topology import Topology, TopologyBuilder, load_topology, read_topology
 from forestcoll.topology.symmetry.automorphism import no_symmetry
 from lp.allgather.fractional_packing import fractional_packing

@@ -9,7 +9,7 @@ import pytest
 from forestcoll import generate, load_topology, verify
 from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
 from forestcoll.problem.rate_bound import SharedPrice
-from forestcoll.schedule.verify.trees.allreduce import check_bound
+from forestcoll.schedule.verification.trees.allreduce import check_bound
 from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
 from tests.lp.networks import line, two_boxes
@@ -33,7 +33,7 @@ def test_prices_that_prove_nothing_are_refused() -> None:
 def test_potentials_of_any_size_leave_a_bound() -> None:
     """Whatever prices are taken, no schedule beats what they prove."""
     topology = load_topology("dgx_a100:boxes=2")
-    best = verify(generate(topology, collective="allreduce")).algbw_gb_s
+    best = verify(generate(topology, collective="allreduce").schedule).algbw_gb_s
     for share in (Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(2)):
         potentials = [Potential(v, share, share / 2) for v in topology.switches]
         sets = [PricedSet((gpu,), Fraction(1), Fraction(2)) for gpu in topology.compute]
@@ -106,7 +106,7 @@ def test_a_shared_capacity_pays_for_its_links() -> None:
         assert bound.algbw_gb_s == due
         assert check_bound(bound) == due
     assert AllreduceBound.of(wire, sets).algbw_gb_s == 1
-    made = generate(wire, collective="allreduce")
+    made = generate(wire, collective="allreduce").schedule
     assert (verify(made).algbw_gb_s, verify(made).optimal) == (one / 2, True)
 
 

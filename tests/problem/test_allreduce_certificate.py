@@ -87,7 +87,7 @@ def test_parts_in_given_proportions_have_a_bound_of_their_own(tmp_path: Path) ->
         assert by_the_script(path).returncode == 0
         verdict = verify_certificate(certificate)
         assert (verdict.algbw_gb_s, verdict.optimal) == (1, True)
-        made = generate(topology, collective="allreduce", weights=weights)
+        made = generate(topology, collective="allreduce", weights=weights).schedule
         assert verify(made).algbw_gb_s == 1
         assert [bool(weight) for weight in made.gather.weights] == [bool(w) for w in weights]
 

@@ -17,11 +17,11 @@ def test_names_of_collectives_follow_from_weights_and_direction() -> None:
     ring = load_topology("ring:nodes=3")
     for collective in ("allgather", "broadcast", "reduce-scatter", "reduce"):
         root = 1 if collective in ("broadcast", "reduce") else None
-        assert generate(ring, collective=collective, root=root).collective == collective
-    assert generate(ring, weights=[0, 2, 0]).collective == "broadcast"
-    assert generate(ring, weights=[0, 2, 1]).collective == "allgather"
+        assert generate(ring, collective=collective, root=root).schedule.collective == collective
+    assert generate(ring, weights=[0, 2, 0]).schedule.collective == "broadcast"
+    assert generate(ring, weights=[0, 2, 1]).schedule.collective == "allgather"
     pair = load_topology("complete:nodes=2")
-    assert generate(pair, collective="reduce", root=0).collective == "reduce"
+    assert generate(pair, collective="reduce", root=0).schedule.collective == "reduce"
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ from forestcoll.topology import Topology, load_topology
 def test_only_proportions_of_weights_matter() -> None:
     """1/2, 3/2 and 0.5 are 1, 3 and 1; by rank or by name."""
     ring = load_topology("ring:nodes=3")
-    whole = generate(ring, weights=[1, 3, 1])
+    whole = generate(ring, weights=[1, 3, 1]).schedule
     for weights in (["1/2", Fraction(3, 2), "0.5"], {"gpu2": 7, "gpu1": 21, "gpu0": 7}):
-        forest = generate(ring, weights=weights)
+        forest = generate(ring, weights=weights).schedule
         assert (forest.weights, forest.k) == ((1, 3, 1), whole.k)
         assert forest.time_s_per_gb == whole.time_s_per_gb
 

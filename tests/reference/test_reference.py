@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from forestcoll.errors import DisconnectedError, VerificationError
-from forestcoll.schedule.verify.dispatch import verify
+from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.topology import load_topology
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 from tests.random_topologies import KINDS, random_topology

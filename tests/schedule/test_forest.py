@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from forestcoll.core.assembly import expand
-from forestcoll.generate import generate_factored
+from forestcoll.generation import generate
 from forestcoll.schedule import Routes
 from forestcoll.schedule.forest import Path, Tree
-from forestcoll.schedule.verify.dispatch import verify
+from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.topology import load_topology
 from tests.schedule.made.hand import ring3, slow_ring3, star3
 from tests.schedule.made.types import schedule
@@ -24,7 +24,7 @@ from tests.schedule.made.types import schedule
 
 def test_routes_are_found_when_asked_for() -> None:
     """Generating, expanding and counting trees does not route; verify does, once."""
-    forest = generate_factored(load_topology("dgx_a100:boxes=2"))
+    forest = generate(load_topology("dgx_a100:boxes=2"), factored=True).schedule
     explicit = expand(forest)
     assert explicit.routes is forest.routes
     assert "hop" not in vars(forest.routes)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import forestcoll
-from forestcoll import Program, generate, generate_factored, generate_multicast, lower
+from forestcoll import Program, generate, lower
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import stepwise, verify
 from forestcoll.schedule.allreduce import AnySchedule
@@ -33,14 +33,16 @@ def refused(program: Program) -> bool:
 
 
 SMALL: dict[str, Callable[[], AnySchedule]] = {
-    "allgather": lambda: generate(load_topology("ring:nodes=4")),
-    "reduce-scatter": lambda: generate(
-        load_topology("torus:dims=2x3"), collective="reduce-scatter"
+    "allgather": lambda: generate(load_topology("ring:nodes=4")).schedule,
+    "reduce-scatter": lambda: (
+        generate(load_topology("torus:dims=2x3"), collective="reduce-scatter").schedule
     ),
-    "allreduce": lambda: generate(random_topology(6, "directed"), collective="allreduce"),
-    "copying": lambda: generate_multicast(load_topology("dgx_h100:boxes=1")).schedule,
+    "allreduce": lambda: generate(random_topology(6, "directed"), collective="allreduce").schedule,
+    "copying": lambda: generate(load_topology("dgx_h100:boxes=1"), multicast=True).schedule,
     "adding": lambda: (
-        generate_multicast(load_topology("dgx_h100:boxes=1"), collective="reduce-scatter").schedule
+        generate(
+            load_topology("dgx_h100:boxes=1"), collective="reduce-scatter", multicast=True
+        ).schedule
     ),
 }
 
@@ -75,7 +77,7 @@ def test_a_transfer_of_other_units_is_found(name: str) -> None:
 
 def test_programs_compare_by_what_they_say() -> None:
     """The same schedule makes the same program; in pieces it is another one."""
-    ring = generate(load_topology("ring:nodes=3"))
-    assert lower(ring) == lower(generate_factored(load_topology("ring:nodes=3")))
+    ring = generate(load_topology("ring:nodes=3")).schedule
+    assert lower(ring) == lower(generate(load_topology("ring:nodes=3"), factored=True).schedule)
     assert len({lower(ring), lower(ring), lower(ring, 2)}) == 2
     assert forestcoll.lower is lower

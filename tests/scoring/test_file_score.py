@@ -20,7 +20,7 @@ from forestcoll.errors import (
 from forestcoll.lowering import lower
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import cost
-from forestcoll.schedule.export import export
+from forestcoll.schedule.export import MscclOptions, export
 from forestcoll.schedule.msccl import Algorithm, parse_algorithm
 from forestcoll.scoring.file_score import score
 from forestcoll.scoring.measurement import Measurement
@@ -33,7 +33,7 @@ UNIQUE = ("dgx_a100:boxes=2", "ring:nodes=5", "torus:dims=3x3", "hypercube:dimen
 
 
 def exported(schedule: Any) -> Algorithm:
-    return parse_algorithm(export(lower(schedule), "msccl", {}).text).algorithm
+    return parse_algorithm(export(lower(schedule), MscclOptions()).text).algorithm
 
 
 def pairs() -> Topology:
@@ -62,7 +62,7 @@ def test_a_file_of_an_optimal_schedule_is_at_the_optimum(name: str, collective: 
     """Exactly, and every link carries what it does in the schedule."""
     topology = load_topology(name)
     root = 1 if collective in ("broadcast", "reduce") else None
-    schedule = generate(topology, collective=collective, root=root)
+    schedule = generate(topology, collective=collective, root=root).schedule
     found, taken = worth(exported(schedule), topology, root), cost(schedule)
     assert found.algbw_gb_s == taken.algbw_gb_s == found.bound.algbw_gb_s
     assert found.bound.optimal
@@ -75,7 +75,7 @@ def test_a_file_of_an_optimal_schedule_is_at_the_optimum(name: str, collective: 
 def test_a_file_of_an_allreduce_is_held_against_a_bound_on_any(name: str) -> None:
     """One after the other both phases take N x*/2 there, and the bound of the parts is the same."""
     topology = load_topology(name)
-    schedule = generate(topology, collective="allreduce")
+    schedule = generate(topology, collective="allreduce").schedule
     found = worth(exported(schedule), topology)
     assert found.algbw_gb_s == schedule.algbw_gb_s == found.bound.algbw_gb_s
     assert not found.bound.optimal
@@ -140,9 +140,9 @@ def test_files_on_random_networks_are_not_above_the_optimum(seed: int) -> None:
     """Whatever paths the schedule itself takes there; an allreduce where there may be one."""
     kind = KINDS[seed % len(KINDS)]
     topology = random_topology(seed, kind)
-    assert 0 < worth(exported(generate(topology)), topology).share <= 1
+    assert 0 < worth(exported(generate(topology).schedule), topology).share <= 1
     if kind != "unbalanced":
-        allreduce = generate(topology, collective="allreduce", program_s=0.5)
+        allreduce = generate(topology, collective="allreduce", program_s=0.5).schedule
         assert 0 < worth(exported(allreduce), topology).share <= 1
 
 
@@ -150,7 +150,7 @@ def test_the_root_of_a_broadcast_is_the_gpu_that_receives_nothing() -> None:
     """On a star whose links differ the bound is that of the root, which need not be told."""
     topology = load_topology("dgx_a100:boxes=2").scaled("b0.gpu3 - *", "1/2")
     for root in (3, 4):
-        file = exported(generate(topology, collective="broadcast", root=root))
+        file = exported(generate(topology, collective="broadcast", root=root).schedule)
         told, found = worth(file, topology, root), worth(file, topology)
         assert told.bound == found.bound
         assert found.share == 1
@@ -158,7 +158,7 @@ def test_the_root_of_a_broadcast_is_the_gpu_that_receives_nothing() -> None:
 
 def test_a_wrong_file_has_findings_and_no_score() -> None:
     ring = load_topology("ring:nodes=4")
-    right = exported(generate(ring))
+    right = exported(generate(ring).schedule)
     gpu = right.gpus[0]
     block = next(one for one in gpu.threadblocks if one.send >= 0)
     number = gpu.threadblocks.index(block)
@@ -173,14 +173,14 @@ def test_a_slower_network_for_the_same_file_is_told() -> None:
     """A link at half its bandwidth halves a file that fills it; the optimum falls by less."""
     ring = load_topology("ring:nodes=4")
     slow = ring.scaled("gpu0 - gpu1", "1/2")
-    file = exported(generate(ring))
+    file = exported(generate(ring).schedule)
     assert worth(file, slow).algbw_gb_s == worth(file, ring).algbw_gb_s / 2
     assert Fraction(1, 2) < worth(file, slow).share < 1
 
 
 def test_what_cannot_be_scored_is_refused() -> None:
     """Another number of GPUs; GPUs that only others join."""
-    file = exported(generate(load_topology("ring:nodes=4")))
+    file = exported(generate(load_topology("ring:nodes=4")).schedule)
     with pytest.raises(InvalidParameterError, match="is for 4 GPUs, and ring:nodes=5 has 5"):
         score(file, load_topology("ring:nodes=5"))
     direct = exported(METHODS["direct"].run(load_topology("complete:nodes=4"), "allgather"))

@@ -12,8 +12,8 @@ from forestcoll.topology import Link, Node, NodeKind, Topology
 from forestcoll.topology.in_brief import InBrief
 
 BOX = forestcoll.load_topology("dgx_h100:boxes=1")
-FOREST = forestcoll.generate(BOX)
-ALLREDUCE = forestcoll.generate(BOX, collective="allreduce")
+FOREST = forestcoll.generate(BOX).schedule
+ALLREDUCE = forestcoll.generate(BOX, collective="allreduce").schedule
 ALONE = Topology("alone <b>", (Node("g", NodeKind.COMPUTE),), ())
 
 SHOWN = [
@@ -25,7 +25,7 @@ SHOWN = [
     ),
     (FOREST, "<Forest allgather on dgx_h100:boxes=1: 3600/7 = 514.286 GB/s, k = 1, 8 trees>"),
     (
-        forestcoll.generate_factored(BOX, collective="reduce-scatter"),
+        forestcoll.generate(BOX, collective="reduce-scatter", factored=True).schedule,
         "<FactoredForest reduce-scatter on dgx_h100:boxes=1: 3600/7 = 514.286 GB/s, k = 1, "
         "8 trees>",
     ),
@@ -55,7 +55,7 @@ def test_everything_prints_as_a_line_and_shows_as_a_table(shown: InBrief, line: 
 
 def test_a_schedule_that_is_empty_or_not_proved_says_so() -> None:
     """A single GPU needs no time; a claim without a cut is not optimal."""
-    empty = forestcoll.generate(ALONE)
+    empty = forestcoll.generate(ALONE).schedule
     assert repr(empty).startswith("<Forest allgather on alone <b>: empty, k = ")
     assert "algbw" not in empty._repr_html_()
     unproved = forestcoll.verify(replace(FOREST, optimum=None))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from forestcoll import generate, generate_factored, generate_multicast, optimum
+from forestcoll import generate, optimum
 from forestcoll.core.fixed_k import fixed_k
 from forestcoll.errors import DisconnectedError, InvalidParameterError, UnsupportedError
 from forestcoll.schedule import Allreduce, Forest
@@ -22,7 +22,7 @@ DAMAGED = WHOLE.without("b1.gpu3 - ib")
 
 def test_the_optimum_may_need_more_trees_and_the_same_number_is_a_bit_slower() -> None:
     """One NIC of 32 dead: 7 trees a GPU at 24 / 175; with one tree each 200 instead of 233."""
-    old = generate(WHOLE)
+    old = generate(WHOLE).schedule
     best, same = replan(old, DAMAGED), replan(old, DAMAGED, same_k=True)
     assert isinstance(best.schedule, Forest)
     assert isinstance(same.schedule, Forest)
@@ -45,45 +45,48 @@ def test_the_optimum_may_need_more_trees_and_the_same_number_is_a_bit_slower() -
     ],
 )
 def test_the_collective_stays(options: dict[str, Any]) -> None:
-    old = generate(WHOLE, **options)
+    old = generate(WHOLE, **options).schedule
     again = replan(old, DAMAGED, program_s=0, keep_weights="root" in options).schedule
     assert again.collective == old.collective
     phases = [one.phases if isinstance(one, Allreduce) else (one,) for one in (old, again)]
     for before, after in zip(*phases, strict=True):
         assert after.weights == before.weights
         assert after.reduction == before.reduction
-    assert again == generate(DAMAGED, **{**options, "program_s": 0})
+    assert again == generate(DAMAGED, **{**options, "program_s": 0}).schedule
 
 
 def test_gpus_that_are_gone_take_their_weights_with_them() -> None:
     weights = [1 + rank % 3 for rank in range(32)]
     less = WHOLE.without("b0.gpu1")
-    again = replan(generate(WHOLE, weights=weights), less).schedule
+    again = replan(generate(WHOLE, weights=weights).schedule, less).schedule
     assert isinstance(again, Forest)
     assert again.weights == tuple(weights[:1] + weights[2:])
     more = replan(again, WHOLE).schedule
     assert isinstance(more, Forest)
     assert more.weights == (*weights[:1], 0, *weights[2:])
-    equal = replan(generate(less), WHOLE).schedule
+    equal = replan(generate(less).schedule, WHOLE).schedule
     assert isinstance(equal, Forest)
     assert set(equal.weights) == {1}
 
 
 def test_factored_forests_are_taken_too() -> None:
-    explicit, factored = generate(WHOLE), generate_factored(WHOLE)
+    explicit, factored = generate(WHOLE).schedule, generate(WHOLE, factored=True).schedule
     assert replan(factored, DAMAGED, same_k=True) == replan(explicit, DAMAGED, same_k=True)
 
 
 def test_what_cannot_be_replanned_is_refused() -> None:
-    rooted = generate(WHOLE, collective="broadcast", root="b0.gpu0")
+    rooted = generate(WHOLE, collective="broadcast", root="b0.gpu0").schedule
     with pytest.raises(InvalidParameterError, match="had data in the old schedule"):
         replan(rooted, WHOLE.without("b0.gpu0"))
     with pytest.raises(DisconnectedError):
-        replan(generate(WHOLE), WHOLE.without("ib"))
-    copied = generate_multicast(load_topology("dgx_h100:boxes=1")).schedule
+        replan(generate(WHOLE).schedule, WHOLE.without("ib"))
+    copied = generate(load_topology("dgx_h100:boxes=1"), multicast=True).schedule
     with pytest.raises(UnsupportedError, match="MulticastForest"):
         replan(copied, WHOLE)  # type: ignore[arg-type]
-    phases = generate(WHOLE, collective="reduce-scatter", k=1), generate(WHOLE, k=2)
+    phases = (
+        generate(WHOLE, collective="reduce-scatter", k=1).schedule,
+        generate(WHOLE, k=2).schedule,
+    )
     with pytest.raises(InvalidParameterError, match="1 and 2 trees per GPU"):
         replan(Allreduce(*phases), DAMAGED, same_k=True)
 
@@ -98,10 +101,10 @@ def test_an_allreduce_sums_up_wherever_it_is_fastest_unless_told_otherwise() -> 
     star.link("a", "b", "1/10")
     star.link("b", "c", "1/10")
     whole = star.build("star")
-    old = generate(whole, collective="allreduce", root="hub")
+    old = generate(whole, collective="allreduce", root="hub").schedule
     less = whole.without("hub")
     free = replan(old, less, program_s=0).schedule
-    assert free == generate(less, collective="allreduce", program_s=0)
+    assert free == generate(less, collective="allreduce", program_s=0).schedule
     with pytest.raises(InvalidParameterError, match="had data in the old schedule"):
         replan(old, less, keep_weights=True)
 
@@ -126,6 +129,6 @@ def test_a_single_gpu_with_data_among_others_is_a_root(
     for one, other in itertools.combinations(names, 2):
         builder.link(one, other, 1)
     net = builder.build("few")
-    again = replan(generate(net, **options), net).schedule
+    again = replan(generate(net, **options).schedule, net).schedule
     assert isinstance(again, Forest)
     assert (again.collective, again.weights) == (collective, weights)

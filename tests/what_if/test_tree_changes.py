@@ -49,19 +49,19 @@ def check(old: Forest, new: Forest) -> None:
 def test_changes_are_those_of_the_edges(seed: int) -> None:
     """Other bandwidths, other ranks, a GPU less, a GPU more, other numbers of trees."""
     topology = random_topology(seed, KINDS[seed % len(KINDS)])
-    old = generate(topology, collective="allgather")
+    old = generate(topology, collective="allgather").schedule
     check(old, old)
-    check(old, generate(topology, k=old.k + 1))
+    check(old, generate(topology, k=old.k + 1).schedule)
     order = np.random.default_rng(seed).permutation(len(topology.nodes)).tolist()
-    check(old, generate(topology.relabelled(order)))
+    check(old, generate(topology.relabelled(order)).schedule)
     whole = load_topology("hypercube:dimension=3")
     less = whole.without("gpu3" if "gpu3" in whole.position_of else whole.nodes[3].name)
-    check(generate(whole), generate(less))
-    check(generate(less), generate(whole))
+    check(generate(whole).schedule, generate(less).schedule)
+    check(generate(less).schedule, generate(whole).schedule)
 
 
 def test_a_tree_is_the_same_in_whatever_batches() -> None:
-    old = generate(load_topology("ring:nodes=4"))
+    old = generate(load_topology("ring:nodes=4")).schedule
     batches = np.repeat(np.arange(old.num_batches), 2)
     split = Forest(
         topology=old.topology,
@@ -78,8 +78,8 @@ def test_a_tree_is_the_same_in_whatever_batches() -> None:
 
 
 def test_changed_trees_are_counted_up() -> None:
-    old = generate(load_topology("dgx_a100:boxes=2"))
-    new = generate(load_topology("dgx_a100:boxes=2").without("b0.gpu0 - ib"), k=old.k)
+    old = generate(load_topology("dgx_a100:boxes=2")).schedule
+    new = generate(load_topology("dgx_a100:boxes=2").without("b0.gpu0 - ib"), k=old.k).schedule
     found = tree_changes(old, new)
     assert found.changed_trees == -(-(1 - found.kept) * found.trees // 1)
     assert 0 < found.changed_trees <= found.trees

@@ -46,14 +46,15 @@ from forestcoll.errors import (
     InvalidTopologyError,
     UnsupportedError,
 )
-from forestcoll.generate import generate as generate_optimum
+from forestcoll.generation import Options
+from forestcoll.generation import generate as generate_optimum
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import Exact
-from forestcoll.topology.validate import validate
+from forestcoll.topology.validation import validate
 
 __all__ = ["METHODS", "PACKINGS", "Packer", "generate", "single_root"]
 
@@ -99,9 +100,8 @@ class Packer:
     def pack(self, topology: Topology, root: int) -> Forest:
         """Pack a broadcast from a rank."""
         if self.packing == "edmonds":
-            return generate_optimum(
-                topology, collective="broadcast", root=root, threads=self.limits.threads
-            )
+            asked = Options(collective="broadcast", root=root, threads=self.limits.threads)
+            return generate_optimum(topology, asked).forest
         links = topology.integer_capacities
         network = blink_packing.Network(
             size=topology.num_compute,

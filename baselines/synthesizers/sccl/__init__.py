@@ -1,8 +1,9 @@
 """SCCL: ``sccl`` (what it is), ``network`` (links in whole units of bandwidth), ``constraints``,
-``synthesis`` (instances, least steps, least rounds, reductions), ``pareto`` (its Algorithm 1).
+``synthesis`` (instances, least steps, least rounds, reductions),
+``pareto_frontier`` (its Algorithm 1).
 """
 
-from baselines.synthesizers.sccl.pareto import Point, pareto
+from baselines.synthesizers.sccl.pareto_frontier import Point, pareto
 from baselines.synthesizers.sccl.synthesis import COLLECTIVES, generate
 
 __all__ = ["COLLECTIVES", "Point", "generate", "pareto"]

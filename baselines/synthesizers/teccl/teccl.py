@@ -25,7 +25,7 @@ from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.steps import REDUCTIONS, StepSchedule
-from forestcoll.schedule.verify import verify
+from forestcoll.schedule.verification import verify
 from forestcoll.topology.model import Topology
 from forestcoll.topology.shared_capacity import refuse_shared
 

@@ -18,7 +18,7 @@ from forestcoll.lowering import lower
 from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.problem.sizes import read_size
 from forestcoll.schedule import read_schedule, verify
-from forestcoll.schedule.export import FORMATS
+from forestcoll.schedule.export import FORMATS, options_of
 from forestcoll.schedule.interpret import MOST_BLOCKS, interpret, interpret_calls
 from forestcoll.schedule.msccl import parse_algorithm
 from forestcoll.schedule.mscclpp import parse_plan
@@ -94,7 +94,7 @@ def export_schedule(
 ) -> None:
     """Verify a schedule file and write it for a runtime, proved again as the runtime sees it."""
     expect_writable(output)
-    given = {
+    given: dict[str, Any] = {
         "protocol": protocol,
         "channels": channels,
         "instances": instances,
@@ -105,12 +105,12 @@ def export_schedule(
         "size_bytes": _bytes("--size", size),
         "gamma_s_per_gb": None if gamma is None else AlphaBeta(gamma_s_per_gb=gamma).gamma,
     }
+    options = options_of(name, given)
     schedule = read_schedule(file)
     verify(schedule)
     program = lower(schedule, loopback=False)
-    options = {option: value for option, value in given.items() if value is not None}
     program, exported, instead = export_within_limits(
-        schedule, program, name, options, fit=fit, seconds=seconds
+        schedule, program, options, fit=fit, seconds=seconds
     )
     executed = _executed(exported.text, name, program, threadblocks) if check else None
     write_whole(output, partial(_write, exported.text))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from forestcoll.cli.output import progress_bars
@@ -10,7 +9,7 @@ from forestcoll.errors import RuntimeLimitError
 from forestcoll.fitting.runtime_fit import Fit, fitting
 from forestcoll.schedule import verify
 from forestcoll.schedule.allreduce import AnySchedule
-from forestcoll.schedule.export import Exported, export
+from forestcoll.schedule.export import Exported, ExportOptions, export
 from forestcoll.schedule.program import Program
 
 __all__ = ["export_within_limits"]
@@ -19,8 +18,7 @@ __all__ = ["export_within_limits"]
 def export_within_limits(
     schedule: AnySchedule,
     program: Program,
-    name: str,
-    options: Mapping[str, Any],
+    options: ExportOptions,
     *,
     fit: bool,
     seconds: float,
@@ -32,9 +30,7 @@ def export_within_limits(
     schedule : AnySchedule
     program : Program
         Its lowered form.
-    name : str
-        Of the format.
-    options : mapping
+    options : ExportOptions
     fit : bool
         Whether to export what fits instead.
     seconds : float
@@ -54,12 +50,10 @@ def export_within_limits(
         If it does not fit, and is not to or nothing does; the message says what would.
     """
     try:
-        return program, export(program, name, options), {}
+        return program, export(program, options), {}
     except RuntimeLimitError as error:
         with progress_bars() as progress:
-            found = fitting(
-                schedule, name, options, fastest=fit, seconds=seconds, progress=progress
-            )
+            found = fitting(schedule, options, fastest=fit, seconds=seconds, progress=progress)
         if not isinstance(found, Fit):
             raise RuntimeLimitError(f"{error}; {found.in_words()}") from None
         if not fit:

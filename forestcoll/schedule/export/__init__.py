@@ -6,17 +6,32 @@ into whole elements) and ``goal`` (for LogGOPSim and ATLAHS); ``formats``, the t
 which a further format is one line.
 """
 
-from forestcoll.schedule.export.formats import FORMATS, Exported, Format, export
+from forestcoll.schedule.export.formats import (
+    FORMATS,
+    Exported,
+    ExportOptions,
+    Format,
+    asked_of,
+    export,
+    format_of,
+    options_of,
+)
+from forestcoll.schedule.export.goal import GoalOptions
 from forestcoll.schedule.export.msccl import MscclOptions, to_msccl
 from forestcoll.schedule.export.mscclpp import MscclppOptions, to_mscclpp
 
 __all__ = [
     "FORMATS",
+    "ExportOptions",
     "Exported",
     "Format",
+    "GoalOptions",
     "MscclOptions",
     "MscclppOptions",
+    "asked_of",
     "export",
+    "format_of",
+    "options_of",
     "to_msccl",
     "to_mscclpp",
 ]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from forestcoll.errors import InvalidParameterError
-from forestcoll.schedule.export.goal import goal
+from forestcoll.schedule.export.goal import GoalOptions, goal
 from forestcoll.schedule.export.msccl import MscclOptions, to_msccl
 from forestcoll.schedule.export.mscclpp import MscclppOptions, to_mscclpp
 from forestcoll.schedule.msccl import Algorithm, written_algorithm
@@ -16,7 +16,16 @@ from forestcoll.schedule.mscclpp import Plan, written_plan
 from forestcoll.schedule.program import Program
 from forestcoll.topology.describe import counted
 
-__all__ = ["FORMATS", "Exported", "Format", "export"]
+__all__ = [
+    "FORMATS",
+    "ExportOptions",
+    "Exported",
+    "Format",
+    "asked_of",
+    "export",
+    "format_of",
+    "options_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,73 +44,86 @@ class Exported:
     facts: Mapping[str, Any]
 
 
-Relaxed = Iterator[tuple[str, Mapping[str, Any]]]
-"""What may be changed, in words, and the options that come of it."""
+ExportOptions = MscclOptions | MscclppOptions | GoalOptions
+"""How a program is to be exported; the type says in which format."""
+
+O = TypeVar("O", MscclOptions, MscclppOptions, GoalOptions)  # noqa: E741
 
 
-def _nothing(program: Program, options: Mapping[str, Any]) -> Relaxed:
+def _nothing(program: Program, options: O) -> Iterator[tuple[str, O]]:
     return iter(())
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class Format(Generic[O]):
     """A format.
 
     Parameters
     ----------
     summary : str
         What it is, in a line.
-    options : tuple of str
-        By name, what may be said of an export.
+    options : type
+        What may be said of an export.
     write : callable
-        From a program and some of the options to what is exported.
+        From a program and the options to what is exported.
     relaxed : callable
         From a program and options to others that need less of the runtime, from the next to the
-        least.
+        least: what is changed, in words, and the options that come of it.
     ending : str
         Of the names of its files.
     """
 
     summary: str
-    options: tuple[str, ...]
-    write: Callable[[Program, Mapping[str, Any]], Exported] = field(repr=False)
-    relaxed: Callable[[Program, Mapping[str, Any]], Relaxed] = field(default=_nothing, repr=False)
+    options: type[O]
+    write: Callable[[Program, O], Exported] = field(repr=False)
+    relaxed: Callable[[Program, O], Iterator[tuple[str, O]]] = field(default=_nothing, repr=False)
     ending: str = ".json"
 
+    @property
+    def option_names(self) -> tuple[str, ...]:
+        """The names of the options."""
+        return tuple(one.name for one in fields(self.options))
 
-def _msccl(program: Program, options: Mapping[str, Any]) -> Exported:
-    algorithm = to_msccl(program, MscclOptions(**options))
+
+def _msccl(program: Program, options: MscclOptions) -> Exported:
+    algorithm = to_msccl(program, options)
     return Exported(written_algorithm(algorithm), _facts(algorithm))
 
 
-def _msccl_relaxed(program: Program, options: Mapping[str, Any]) -> Relaxed:
+def _msccl_relaxed(program: Program, options: MscclOptions) -> Iterator[tuple[str, MscclOptions]]:
     """Leave the channels open, then take fewer instances, then leave copies away."""
-    least = {option: value for option, value in options.items() if option != "channels"}
-    if options.get("channels") is not None:
-        yield "channels left open", dict(least)
-    for instances in range(options.get("instances", 1) - 1, 0, -1):
-        least["instances"] = instances
-        yield counted(instances, "instance"), dict(least)
-    if not options.get("in_place") and program.collective in ("allgather", "broadcast"):
-        yield "calls in place only", {**least, "in_place": True}
+    least = replace(options, channels=None)
+    if options.channels is not None:
+        yield "channels left open", least
+    for instances in range(options.instances - 1, 0, -1):
+        least = replace(least, instances=instances)
+        yield counted(instances, "instance"), least
+    if not options.in_place and program.collective in ("allgather", "broadcast"):
+        yield "calls in place only", replace(least, in_place=True)
 
 
-def _mscclpp(program: Program, options: Mapping[str, Any]) -> Exported:
-    plan = to_mscclpp(program, MscclppOptions(**options))
+def _mscclpp(program: Program, options: MscclppOptions) -> Exported:
+    plan = to_mscclpp(program, options)
     facts = {**_plan_facts(plan), "channels_between_boxes": _between_boxes(plan, program)}
     return Exported(written_plan(plan), facts)
 
 
-def _mscclpp_relaxed(program: Program, options: Mapping[str, Any]) -> Relaxed:
+def _mscclpp_relaxed(
+    program: Program, options: MscclppOptions
+) -> Iterator[tuple[str, MscclppOptions]]:
     """Take fewer instances."""
-    for instances in range(options.get("instances", 1) - 1, 0, -1):
-        yield counted(instances, "instance"), {**options, "instances": instances}
+    for instances in range(options.instances - 1, 0, -1):
+        yield counted(instances, "instance"), replace(options, instances=instances)
 
 
-def _goal(program: Program, options: Mapping[str, Any]) -> Exported:
-    asked: dict[str, Any] = {"size_bytes": 2**20, **options}
-    facts = {**asked, "ranks": program.topology.num_compute, "transfers": program.num_transfers}
-    return Exported(goal(program, **asked), facts)
+def _goal(program: Program, options: GoalOptions) -> Exported:
+    facts = {
+        "size_bytes": options.size_bytes,
+        **({"gamma_s_per_gb": options.gamma_s_per_gb} if options.gamma_s_per_gb else {}),
+        "ranks": program.topology.num_compute,
+        "transfers": program.num_transfers,
+    }
+    return Exported(goal(program, options.size_bytes, options.gamma_s_per_gb), facts)
 
 
 def _facts(algorithm: Algorithm) -> dict[str, Any]:
@@ -146,61 +168,97 @@ def _between_boxes(plan: Plan, program: Program) -> int:
     )
 
 
-FORMATS: Mapping[str, Format] = MappingProxyType(
+FORMATS: Mapping[str, Format[Any]] = MappingProxyType(
     {
         "msccl": Format(
-            "XML for the executor of MSCCL",
-            ("protocol", "channels", "instances", "in_place", "min_bytes", "max_bytes"),
-            _msccl,
-            _msccl_relaxed,
-            ".xml",
+            "XML for the executor of MSCCL", MscclOptions, _msccl, _msccl_relaxed, ".xml"
         ),
         "mscclpp": Format(
-            "execution plans, JSON, for MSCCL++",
-            ("threadblocks", "instances", "in_place", "min_bytes", "max_bytes"),
-            _mscclpp,
-            _mscclpp_relaxed,
+            "execution plans, JSON, for MSCCL++", MscclppOptions, _mscclpp, _mscclpp_relaxed
         ),
         "goal": Format(
-            "GOAL for the simulators LogGOPSim and ATLAHS",
-            ("size_bytes", "gamma_s_per_gb"),
-            _goal,
-            ending=".goal",
+            "GOAL for the simulators LogGOPSim and ATLAHS", GoalOptions, _goal, ending=".goal"
         ),
     }
 )
 """By name."""
 
 
-def export(program: Program, name: str, options: Mapping[str, Any] | None = None) -> Exported:
-    """Write a program in a format.
+def options_of(name: str, given: Mapping[str, Any]) -> ExportOptions:
+    """Return the options of a format; what is None counts as not given.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`FORMATS`.
+    given : mapping
+        By name, as a command or a file has them.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such format, or it has no such option, or not with this value.
+
+    Examples
+    --------
+    >>> options_of("goal", {"size_bytes": 64, "gamma_s_per_gb": None})
+    GoalOptions(size_bytes=64, gamma_s_per_gb=0)
+    """
+    if name not in FORMATS:
+        raise InvalidParameterError(
+            f"there is no format {name!r}; formats are {', '.join(FORMATS)}"
+        )
+    known, said = FORMATS[name].option_names, {k: v for k, v in given.items() if v is not None}
+    if unknown := [option for option in said if option not in known]:
+        raise InvalidParameterError(
+            f"{name} has no option {', '.join(unknown)}; it has {', '.join(known)}"
+        )
+    options: ExportOptions = FORMATS[name].options(**said)
+    return options
+
+
+def format_of(options: ExportOptions) -> str:
+    """Return the name of the format that options are of.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is given anything else, as the name of a format.
+    """
+    for name, one in FORMATS.items():
+        if isinstance(options, one.options):
+            return name
+    known = ", ".join(one.options.__name__ for one in FORMATS.values())
+    raise InvalidParameterError(f"{options!r} is no options of a format; give one of {known}")
+
+
+def asked_of(options: ExportOptions) -> dict[str, Any]:
+    """Return those of the options that are not the default, by name.
+
+    Examples
+    --------
+    >>> asked_of(MscclOptions(protocol="LL", instances=1))
+    {'protocol': 'LL'}
+    """
+    usual = type(options)()
+    values = {one.name: getattr(options, one.name) for one in fields(options)}
+    return {name: value for name, value in values.items() if value != getattr(usual, name)}
+
+
+def export(program: Program, options: ExportOptions) -> Exported:
+    """Write a program in the format that options are of.
 
     Parameters
     ----------
     program : Program
         Of a schedule that is right.
-    name : str
-        One of :data:`FORMATS`.
-    options : mapping, optional
-        Of that format.
+    options : MscclOptions, MscclppOptions or GoalOptions
 
     Raises
     ------
-    InvalidParameterError
-        If there is no such format, or it has no such option.
     RuntimeLimitError
         If it needs more of something than the runtime has.
     UnsupportedError, ExportError
         If the program cannot be written in it.
     """
-    options = options or {}
-    if name not in FORMATS:
-        raise InvalidParameterError(
-            f"there is no format {name!r}; formats are {', '.join(FORMATS)}"
-        )
-    unknown = [option for option in options if option not in FORMATS[name].options]
-    if unknown:
-        raise InvalidParameterError(
-            f"{name} has no option {', '.join(unknown)}; it has {', '.join(FORMATS[name].options)}"
-        )
-    return FORMATS[name].write(program, options)
+    return FORMATS[format_of(options)].write(program, options)

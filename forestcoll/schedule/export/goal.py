@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.errors import ExportError
@@ -25,10 +26,26 @@ from forestcoll.schedule.export.between_gpus import between_gpus
 from forestcoll.schedule.export.partition import Partition
 from forestcoll.schedule.program import Program
 
-__all__ = ["goal"]
+__all__ = ["GoalOptions", "goal"]
 
 _MOST_TRANSFERS = 2**32 - 1
 _MOST_BYTES = 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class GoalOptions:
+    """What a text in GOAL is for.
+
+    Parameters
+    ----------
+    size_bytes : int
+        Of the data; 1 MiB if not given.
+    gamma_s_per_gb : Fraction or int
+        Seconds in which a GPU adds a gigabyte.
+    """
+
+    size_bytes: int = 2**20
+    gamma_s_per_gb: Fraction | int = 0
 
 
 def goal(program: Program, size_bytes: int, gamma_s_per_gb: Fraction | int = 0) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from forestcoll.errors import DisconnectedError, InvalidParameterError, UnsupportedError
 from forestcoll.schedule.simulate.alpha_beta import AlphaBeta
 from forestcoll.topology.model import NodeKind, Topology
-from forestcoll.topology.validate import COLLECTIVES
+from forestcoll.topology.validation import COLLECTIVES
 
 __all__ = ["least_latency_s"]
 

@@ -14,8 +14,8 @@ import numpy as np
 from forestcoll.schedule.exact_sums import exact
 from forestcoll.schedule.factored import FactoredForest, Links, Sets, Shapes
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.verify.arrays import check_arrays
-from forestcoll.schedule.verify.naming import fail
+from forestcoll.schedule.verification.arrays import check_arrays
+from forestcoll.schedule.verification.naming import fail
 
 __all__ = ["as_factored"]
 

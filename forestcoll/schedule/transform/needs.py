@@ -6,7 +6,7 @@ Output:  the transfers in an order in which each comes after what it needs, and 
 Cost:    sorts of the transfers, and the pairs of one that comes in somewhere and one that leaves
          there with some of the same units; the pairs are looked at a few millions at a time.
 Source:  ours; what comes in *feeds* what goes out as in
-         :mod:`forestcoll.schedule.verify.steps.switches`.
+         :mod:`forestcoll.schedule.verification.steps.switches`.
 
 - A copy needs the copies that brought its units to the sender; those that no copy has brought, all
   that was added up there by then.

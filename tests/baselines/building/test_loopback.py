@@ -8,10 +8,10 @@ import pytest
 from baselines import METHODS
 from baselines.building.loopback import with_loopback
 from forestcoll.errors import UnsupportedError
-from forestcoll.generate import generate_multicast
+from forestcoll.generation import generate
 from forestcoll.lowering import lower
 from forestcoll.schedule import MulticastForest, cost, in_steps, verify
-from forestcoll.schedule.export import export
+from forestcoll.schedule.export import MscclppOptions, export
 from forestcoll.topology import Topology, load_topology
 
 
@@ -19,7 +19,7 @@ def star(collective: str, topology: Topology | None = None) -> MulticastForest:
     """Eight GPUs around an NVSwitch that copies and adds."""
     topology = topology or load_topology("dgx_h100:boxes=1")
     root = 0 if collective == "broadcast" else None
-    made = generate_multicast(topology, collective=collective, root=root).schedule
+    made = generate(topology, collective=collective, root=root, multicast=True).schedule
     assert isinstance(made, MulticastForest)
     return made
 
@@ -81,6 +81,6 @@ def test_what_is_exported_is_without(collective: str) -> None:
 def test_nvls_is_exported_to_the_switch_channels_of_mscclpp() -> None:
     """As the instructions do: multimem.ld_reduce and multimem.st address all GPUs of the box."""
     made = METHODS["nccl-nvls"].run(load_topology("dgx_h100:boxes=1"))
-    assert export(lower(made, loopback=False), "mscclpp", {}).text
+    assert export(lower(made, loopback=False), MscclppOptions()).text
     with pytest.raises(UnsupportedError, match=r"without multicast$"):
-        export(lower(made), "mscclpp", {})
+        export(lower(made), MscclppOptions())

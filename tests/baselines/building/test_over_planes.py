@@ -11,7 +11,7 @@ from baselines import METHODS
 from baselines.building.over_planes import on_planes, over_planes
 from baselines.networks.planes import find_planes
 from forestcoll.errors import CapacityOverflowError, UnsupportedError
-from forestcoll.generate import generate_factored
+from forestcoll.generation import generate
 from forestcoll.schedule import Allreduce, Forest, StepSchedule, cost, in_steps, verify
 from forestcoll.topology import Topology, load_topology
 from tests.baselines.planes import split
@@ -142,7 +142,7 @@ def test_without_parallel_switches_nothing_is_touched() -> None:
 def test_a_factored_forest_is_refused() -> None:
     """It does not say which tree takes which link."""
     planes = find_planes(h100())
-    forest = generate_factored(planes.merged)
+    forest = generate(planes.merged, factored=True).schedule
     with pytest.raises(UnsupportedError, match=r"^unsupported: a factored forest"):
         over_planes(forest, planes)
 

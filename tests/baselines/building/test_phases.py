@@ -73,7 +73,7 @@ def test_a_network_that_is_its_own_mirror_image_is_asked_once() -> None:
 
     def spread(topology: Topology) -> Forest:
         asked.append(topology.name)
-        return generate(topology)
+        return generate(topology).schedule
 
     both = load_topology("dgx_a100:boxes=2")
     made = collect(spread, both, "allreduce")

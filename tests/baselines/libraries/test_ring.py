@@ -175,7 +175,7 @@ def test_rings_cross_nearly_twice_as_often_as_forestcoll(
     use the NICs for what need not cross, 25/325 of all that comes in: 8 (15/16)/13 = 15/26.
     """
     topology = load_topology(f"dgx_a100:boxes=2,nic_bandwidth={nic}")
-    rings, best = generate(topology), forestcoll.generate(topology)
+    rings, best = generate(topology), forestcoll.generate(topology).schedule
     assert isinstance(rings, Forest)
     assert isinstance(best, Forest)
     for box in (0, 1):

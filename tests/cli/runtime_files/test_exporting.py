@@ -13,7 +13,7 @@ from tests.command_line import assert_one_line, document, invoke
 @pytest.fixture(scope="module")
 def schedule(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("schedules") / "ring.json"
-    forestcoll.write_schedule(forestcoll.generate("ring:nodes=5"), path)
+    forestcoll.write_schedule(forestcoll.generate("ring:nodes=5").schedule, path)
     return path
 
 
@@ -33,7 +33,9 @@ def test_what_is_exported_has_been_verified_and_executed(schedule: Path, tmp_pat
 def test_a_plan_is_executed_in_all_the_ways_it_may_be_called(tmp_path: Path) -> None:
     """An allreduce in place and out of place; a gather as it is meant."""
     path, out = tmp_path / "s.json", tmp_path / "plan.json"
-    forestcoll.write_schedule(forestcoll.generate("ring:nodes=4", collective="allreduce"), path)
+    forestcoll.write_schedule(
+        forestcoll.generate("ring:nodes=4", collective="allreduce").schedule, path
+    )
     found = document("export", path, "-o", out, "--format", "mscclpp", "--threadblocks", "3")
     assert found["executed"] == ["a launch out of place", "a launch in place"]
     assert max(len(gpu.threadblocks) for gpu in read_plan(out).plan.gpus) == found["threadblocks"]

@@ -14,7 +14,7 @@ from tests.command_line import assert_one_line, document, invoke
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """4 x 8209 chunks, which no buffer holds; two trees a GPU are as fast as any."""
     path = tmp_path_factory.mktemp("schedules") / "large.json"
-    forestcoll.write_schedule(forestcoll.generate("ring:nodes=4", k=8209), path)
+    forestcoll.write_schedule(forestcoll.generate("ring:nodes=4", k=8209).schedule, path)
     return path
 
 
@@ -43,7 +43,7 @@ def test_the_fastest_that_fits_is_exported(large: Path, tmp_path: Path) -> None:
 
 def test_what_fits_is_exported_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "small.json"
-    forestcoll.write_schedule(forestcoll.generate("ring:nodes=4"), path)
+    forestcoll.write_schedule(forestcoll.generate("ring:nodes=4").schedule, path)
     found = document("export", path, "-o", tmp_path / "a.xml", "--fit")
     assert "given" not in found
 

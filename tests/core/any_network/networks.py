@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from forestcoll.errors import ForestCollError
 from forestcoll.topology import Link, SharedCapacity, Topology, TopologyBuilder
-from forestcoll.topology.validate import validate
+from forestcoll.topology.validation import validate
 from tests.random_topologies import KINDS, random_topology
 
 __all__ = ["damaged_network", "fan", "four_routes", "half_duplex", "with_less"]

@@ -15,7 +15,7 @@ from forestcoll.core.optimality import optimum as core_optimum
 from forestcoll.core.optimality import rate_bound
 from forestcoll.errors import TimeLimitError
 from forestcoll.problem.optimum import Optimum
-from forestcoll.schedule.verify.prices import priced_inverse_rate
+from forestcoll.schedule.verification.prices import priced_inverse_rate
 from forestcoll.topology import load_topology
 from tests.core.any_network.flow_program import optimal_rate
 from tests.core.any_network.networks import (
@@ -57,7 +57,7 @@ def test_half_duplex_wires():
     assert best.inverse_rate == Fraction(24, 256)
     assert best.algbw_gb_s == Fraction(128, 3)
     assert {one.name for one in best.prices.shared} == {f"wire {i}" for i in range(4)}
-    verdict = verify(generate(half_duplex()))
+    verdict = verify(generate(half_duplex()).schedule)
     assert verdict.optimal
     assert verdict.algbw_gb_s == Fraction(128, 3)
 
@@ -79,9 +79,11 @@ def test_whole_trees_cannot_do_what_fractions_can():
     assert best.k == 4  # half a tree per GB/s on each of four routes
     found = fixed_k(four_routes(), 2, weights=(1, 0))
     assert (found.bound, found.congestion, found.exact) == (1, 2, False)
-    verdict = verify(generate(four_routes(), collective="broadcast", root="a", k=2))
+    verdict = verify(generate(four_routes(), collective="broadcast", root="a", k=2).schedule)
     assert verdict.algbw_gb_s == 1
-    assert verify(generate(four_routes(), collective="broadcast", root="a")).algbw_gb_s == 2
+    assert (
+        verify(generate(four_routes(), collective="broadcast", root="a").schedule).algbw_gb_s == 2
+    )
 
 
 @pytest.mark.parametrize("groups", [False, True])
@@ -98,7 +100,7 @@ def test_it_equals_an_outside_program_and_is_attained(seed: int, groups: bool):
     assert best.is_proved
     assert priced_inverse_rate(best.bound, copies=False) == best.inverse_rate
     collective = "reduce-scatter" if reduction else "allgather"
-    verdict = verify(generate(network, collective=collective, weights=weights))
+    verdict = verify(generate(network, collective=collective, weights=weights).schedule)
     assert verdict.optimal
     assert verdict.congestion == verdict.k * best.inverse_rate
 
@@ -136,7 +138,7 @@ def test_a_schedule_is_made_of_what_was_found_in_time(monkeypatch: pytest.Monkey
     network = load_topology(A100).without("b0.gpu0 -> ib")
     hurried = functools.partial(core_optimum, seconds=0.0)
     monkeypatch.setattr("forestcoll.core.pipeline.optimum", hurried)
-    forest = generate(network)
+    forest = generate(network).schedule
     verdict = verify(forest)
     assert not verdict.optimal
     assert 0 < verdict.algbw_gb_s < Fraction(32 * 775, 96)

@@ -11,6 +11,7 @@ import pytest
 from experiments.bundle.bundle_index import bundle_schema, read_bundle
 from experiments.bundle.bundling import Bundling
 from forestcoll.errors import InvalidScheduleError
+from forestcoll.schedule.export import MscclOptions
 from tests.experiments.bundle.tuned_ring import rewritten, tuned
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -24,7 +25,7 @@ def test_the_schema_in_the_docs_is_current() -> None:
 
 def test_what_is_written_fits_the_schema_and_is_read_back(tmp_path: Path) -> None:
     place = tmp_path / "bundle"
-    made = Bundling(tuned(tmp_path / "tuned"), place, options={"protocol": "LL"}).run()
+    made = Bundling(tuned(tmp_path / "tuned"), place, MscclOptions(protocol="LL")).run()
     found = json.loads((place / "index.json").read_text())
     jsonschema.Draft202012Validator(bundle_schema()).validate(found)
     assert read_bundle(place) == made

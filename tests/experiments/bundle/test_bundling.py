@@ -12,6 +12,7 @@ from experiments.bundle.bundle_check import faults_in
 from experiments.bundle.bundling import Bundling
 from experiments.bundle.tuned_index import read_tuned
 from forestcoll.errors import InvalidParameterError, VerificationError
+from forestcoll.schedule.export import GoalOptions, MscclOptions, MscclppOptions
 from forestcoll.schedule.export.msccl import executor_limits
 from forestcoll.schedule.interpret import interpret
 from forestcoll.schedule.msccl import read_algorithm
@@ -28,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_each_size_has_one_file_which_is_right(folder: Path, tmp_path: Path) -> None:
     """The runtime takes a file for sizes from minBytes to maxBytes, both included."""
-    made = Bundling(folder, tmp_path / "bundle", options={"protocol": "LL"}).run()
+    made = Bundling(folder, tmp_path / "bundle", MscclOptions(protocol="LL")).run()
     files = sorted((tmp_path / "bundle" / "msccl").iterdir())
     read = [read_algorithm(file) for file in files]
     assert [file.name for file in files] == ["01-direct.xml", "02-bfb.xml"]
@@ -43,7 +44,7 @@ def test_each_size_has_one_file_which_is_right(folder: Path, tmp_path: Path) -> 
 
 def test_a_bundle_of_plans_is_right(folder: Path, tmp_path: Path) -> None:
     """MSCCL++ takes a plan by its sizes, too."""
-    made = Bundling(folder, tmp_path / "bundle", "mscclpp").run()
+    made = Bundling(folder, tmp_path / "bundle", MscclppOptions()).run()
     files = sorted((tmp_path / "bundle" / "mscclpp").iterdir())
     read = [read_plan(file).plan for file in files]
     sizes = [(one.min_bytes, one.max_bytes) for one in read]
@@ -89,7 +90,7 @@ def test_files_that_would_not_take_all_calls_are_not_used(folder: Path, tmp_path
 
 def test_a_format_without_sizes_has_them_in_the_index(folder: Path, tmp_path: Path) -> None:
     """And one that nothing executes says so."""
-    made = Bundling(folder, tmp_path / "bundle", "goal").run()
+    made = Bundling(folder, tmp_path / "bundle", GoalOptions()).run()
     assert [one.file for one in made.ranges] == ["goal/01-direct.goal", "goal/02-bfb.goal"]
     assert not any(one.sizes_in_file or one.executed for one in made.ranges)
     assert list(faults_in(tmp_path / "bundle")) == []
@@ -148,9 +149,5 @@ def test_a_wrong_file_is_not_written(
 
 
 def test_bad_questions_are_told(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameterError, match="there is no format 'pdf'; formats are msccl"):
-        Bundling(folder, tmp_path / "bundle", "pdf")
     with pytest.raises(InvalidParameterError, match="the multiple of elements is 0"):
         Bundling(folder, tmp_path / "bundle", multiple_of=0)
-    with pytest.raises(InvalidParameterError, match="msccl has no option depth"):
-        Bundling(folder, tmp_path / "bundle", options={"depth": 3}).run()

@@ -61,9 +61,9 @@ def test_a_gpu_that_has_all_of_the_data_has_no_border_to_get_it_over() -> None:
 def test_rings_send_nearly_twice_what_must_come_into_two_boxes() -> None:
     """ForestColl figure 2: 15 shards into each box where 8 would do, as single trees send."""
     topology = load_topology("dgx_a100:boxes=2")
-    ring, low = cost(METHODS["ring"].run(topology)), cost(generate(topology, k=1))
+    ring, low = cost(METHODS["ring"].run(topology)), cost(generate(topology, k=1).schedule)
     assert box_traffic(topology, ring.loads, ring.whole) == Fraction(15, 8)
     assert box_traffic(topology, low.loads, low.whole) == 1
     alone = load_topology("dgx_a100:boxes=1")
-    made = cost(generate(alone))
+    made = cost(generate(alone).schedule)
     assert box_traffic(alone, made.loads, made.whole) is None

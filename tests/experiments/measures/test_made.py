@@ -65,7 +65,7 @@ def test_parts_are_forests_or_steps() -> None:
 
 def test_an_allreduce_says_how_it_was_made() -> None:
     topology = one_way_detour()
-    best = Made(generate(topology, collective="allreduce"), topology, "allreduce")
+    best = Made(generate(topology, collective="allreduce").schedule, topology, "allreduce")
     assert best.remark == best.schedule.remark != ""  # type: ignore[union-attr]
     assert made("ring").remark == ""
 

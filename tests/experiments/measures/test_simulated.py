@@ -92,7 +92,7 @@ def test_faster_than_the_bound_is_an_error() -> None:
 def test_rounding_is_not_an_error() -> None:
     """Without latencies a schedule that is optimal may meet its bound to the last digit."""
     topology = load_topology("dgx_a100:boxes=2")
-    made = Made(generate(topology), topology, "allgather", assumptions=Assumptions.of({}))
+    made = Made(generate(topology).schedule, topology, "allgather", assumptions=Assumptions.of({}))
     assert made.simulated is not None
     free = replace(made.simulated, assumptions=Assumptions.of({"alpha_us": 0}))
     for size in (99_991, 10**6, 10**9):
@@ -116,7 +116,7 @@ def test_what_cannot_be_lowered_has_a_remark(monkeypatch: pytest.MonkeyPatch) ->
 def test_nobody_waits_for_gpus_without_data() -> None:
     """Of a line whose middle has all of the data, two hops are the farthest, not four."""
     topology = load_topology("torus:dims=5,wrap=false")
-    forest = generate(topology, weights=[0, 0, 1, 0, 0])
+    forest = generate(topology, weights=[0, 0, 1, 0, 0]).schedule
     made = Simulated(
         forest, Assumptions(), topology, weights=(0, 0, 1, 0, 0), rate_gb_s=Fraction(1)
     )

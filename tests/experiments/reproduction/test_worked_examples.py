@@ -24,7 +24,7 @@ def test_steps_do_not_reach_the_bound_of_the_running_example() -> None:
     """
     topology = load_topology("paper_example")
     bound = Fraction(1, 8)
-    best = generate(topology)
+    best = generate(topology).schedule
     assert cost(best).time_s_per_gb == bound
     for name in ("ring", "multitree", "recursive-halving-doubling", "bruck", "direct"):
         schedule = METHODS[name].run(topology)

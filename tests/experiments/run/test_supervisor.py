@@ -12,7 +12,7 @@ from experiments.config.points import Limits, Point, Status
 from experiments.results.rows import Row
 from experiments.run.processes import runs
 from experiments.run.supervisor import run_point
-from forestcoll.generate import STAGES
+from forestcoll.generation import STAGES
 
 
 def a_point(method: str, *, limits: Limits | None = None, **parameters: str) -> Point:

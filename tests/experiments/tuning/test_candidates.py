@@ -11,7 +11,7 @@ import forestcoll
 from baselines.registry import METHODS
 from experiments.tuning import candidates
 from experiments.tuning.candidates import made
-from experiments.tuning.recipes import Recipe, forests
+from experiments.tuning.recipe import Recipe, forests
 from forestcoll.errors import SolverError, VerificationError
 from forestcoll.schedule import verify
 from forestcoll.topology import Topology, load_topology
@@ -106,7 +106,7 @@ def test_what_fails_is_kept_but_a_bug_is_raised(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_wrong_schedule_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(topology: Topology, collective: str) -> Any:
-        forest = forestcoll.generate(topology)
+        forest = forestcoll.generate(topology).schedule
         return replace(forest, parent=forest.parent[:, ::-1].copy())
 
     change(monkeypatch, "ring", wrong)

@@ -26,7 +26,7 @@ def test_one_search_finds_what_one_for_each_height_does(
     assert not low.is_settled(99)
     options = {"collective": collective, "root": root, "program_s": 1.0}
     for height in heights:
-        again = generate(spec, max_height=height, **options)  # type: ignore[call-overload]
+        again = generate(spec, max_height=height, **options).schedule  # type: ignore[call-overload]
         assert low.within(height, 60) == again
     assert low.is_settled(99) == (collective != "allreduce" or again.optimal)
 

@@ -8,7 +8,7 @@ import pytest
 
 from experiments.tuning.candidates import made
 from experiments.tuning.race import BEATEN, Entrant, race
-from experiments.tuning.recipes import recipes
+from experiments.tuning.recipe import recipes
 from forestcoll.errors import InvalidParameterError, TimeLimitError, VerificationError
 from forestcoll.lowering import lower
 from forestcoll.schedule.simulate import AlphaBeta, Simulator, best_pieces

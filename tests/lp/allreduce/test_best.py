@@ -7,7 +7,7 @@ import pytest
 
 from forestcoll.errors import SolverError
 from forestcoll.schedule import verify
-from forestcoll.schedule.verify.trees.allreduce import check_bound
+from forestcoll.schedule.verification.trees.allreduce import check_bound
 from forestcoll.topology import Topology, load_topology
 from lp.allreduce import best
 from lp.allreduce.best import improved, proved

@@ -15,7 +15,7 @@ from forestcoll.errors import (
     TimeLimitError,
 )
 from forestcoll.problem.allreduce_bound import AllreduceBound
-from forestcoll.schedule.verify.trees.allreduce import check_bound
+from forestcoll.schedule.verification.trees.allreduce import check_bound
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from forestcoll.topology.symmetry.automorphism import no_symmetry
 from lp.allreduce.best import improved
@@ -223,7 +223,7 @@ def test_awkward_bandwidths_make_a_schedule_near_the_bound() -> None:
     ):
         builder.link(gpus[a], gpus[b], bandwidth)
     topology = builder.build("awkward")
-    verdict = forestcoll.verify(forestcoll.generate(topology, collective="allreduce"))
+    verdict = forestcoll.verify(forestcoll.generate(topology, collective="allreduce").schedule)
     assert verdict.bound_gb_s * Fraction(9999, 10000) < verdict.algbw_gb_s <= verdict.bound_gb_s
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from forestcoll.schedule.verify.trees.allreduce import check_bound
+from forestcoll.schedule.verification.trees.allreduce import check_bound
 from forestcoll.topology import Topology
 from forestcoll.topology.symmetry.automorphism import find_orbits, no_symmetry
 from lp.allreduce import dual

@@ -12,7 +12,7 @@ from forestcoll.topology import Topology, load_topology
 from forestcoll.topology.symmetry.automorphism import find_orbits, no_symmetry
 from lp.allreduce.mixture import MixtureProgram
 from lp.allreduce.spans import spans_of
-from tests.multicast.adding_servers import servers
+from tests.in_network.adding_servers import servers
 
 
 def rates(topology: Topology, *, symmetry: bool = True) -> list[float]:

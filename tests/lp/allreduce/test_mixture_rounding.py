@@ -15,7 +15,7 @@ from forestcoll.topology.symmetry.automorphism import find_orbits
 from lp.allreduce.mixture import Ingredient, MixtureProgram
 from lp.allreduce.mixture_rounding import mixture_forest
 from lp.allreduce.spans import spans_of
-from tests.multicast.adding_servers import servers
+from tests.in_network.adding_servers import servers
 
 
 def mixture(

@@ -8,7 +8,7 @@ import pytest
 
 from forestcoll.errors import SolverError
 from forestcoll.schedule import verify
-from forestcoll.schedule.cost.measures import cost
+from forestcoll.schedule.cost_model.measures import cost
 from forestcoll.topology import Topology, load_topology
 from lp.allreduce.cutting_planes import allreduce_optimum
 from lp.allreduce.reference import allreduce_reference

@@ -7,7 +7,7 @@ import numpy as np
 from forestcoll.topology import TopologyBuilder, load_topology
 from forestcoll.topology.symmetry.automorphism import find_orbits
 from lp.allreduce.spans import spans_of
-from tests.multicast.adding_servers import servers
+from tests.in_network.adding_servers import servers
 
 
 def test_four_equal_servers_are_spanned_together_or_not_and_then_one_by_one() -> None:

@@ -42,7 +42,7 @@ def test_a_broken_forest_is_refused(pair: ConcurrentGroups) -> None:
         check_concurrent(replace(pair, forests=(broken, *pair.forests[1:])))
     with pytest.raises(VerificationError, match="7 forests for 8 groups"):
         check_concurrent(replace(pair, forests=pair.forests[1:]))
-    reduction = forestcoll.generate(first.topology, collective="reduce-scatter")
+    reduction = forestcoll.generate(first.topology, collective="reduce-scatter").schedule
     with pytest.raises(VerificationError, match="is no allgather"):
         check_concurrent(replace(pair, forests=(reduction, *pair.forests[1:])))
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from forestcoll import Program, generate, generate_multicast, lower
+from forestcoll import Program, generate, lower
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import Chunks, Send, stepwise, verify
 from forestcoll.schedule.export.between_gpus import between_gpus
@@ -113,12 +113,12 @@ def test_switches_that_copy_or_add_are_refused() -> None:
     adds = by_hand(star(3, multicast=True), "reduce", Chunks.equal([2], 1), reduce)
     with pytest.raises(UnsupportedError, match="switch hub adds up data "):
         between_gpus(lower(adds))
-    forest = generate_multicast(load_topology("dgx_h100:boxes=1")).schedule
+    forest = generate(load_topology("dgx_h100:boxes=1"), multicast=True).schedule
     with pytest.raises(UnsupportedError, match="copies data"):
         between_gpus(lower(forest))
 
 
 def test_forests_are_left_as_they_are() -> None:
     """Their transfers cross switches on their paths, from GPU to GPU."""
-    program = lower(generate("dgx_a100:boxes=2"))
+    program = lower(generate("dgx_a100:boxes=2").schedule)
     assert between_gpus(program) is program

@@ -83,12 +83,12 @@ def test_schedules_of_all_types_run(name: str, pieces: int) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_forests_of_random_networks_run(seed: int, collective: str) -> None:
     kind = "directed" if seed % 2 else "bidirectional"
-    check(lower(generate(random_topology(seed, kind), collective=collective)))
+    check(lower(generate(random_topology(seed, kind), collective=collective).schedule))
 
 
 def test_small_data_leave_transfers_out() -> None:
     """One byte of three GPUs' data: what is left of the allgather still runs, to both others."""
-    program = lower(generate("ring:nodes=3"))
+    program = lower(generate("ring:nodes=3").schedule)
     ranks = read_goal(goal(program, 1))
     assert run(ranks) == 0
     assert sum(sent(ranks).values()) == 2
@@ -96,7 +96,7 @@ def test_small_data_leave_transfers_out() -> None:
 
 def test_dropping_a_dependency_or_a_message_is_seen() -> None:
     """The checks of these tests, tested: a send of another size or tag finds no receive."""
-    text = goal(lower(generate("ring:nodes=3,bidirectional=false")), 9)
+    text = goal(lower(generate("ring:nodes=3,bidirectional=false").schedule), 9)
     for old, new in (("send 3b", "send 4b"), ("tag 0\n", "tag 7\n")):
         assert run(read_goal(text.replace(old, new, 1))) > 0
     with pytest.raises(AssertionError):
@@ -108,6 +108,6 @@ def test_dropping_a_dependency_or_a_message_is_seen() -> None:
     [(0, 0, "the size is 0 bytes"), (2**63, 0, "GOAL takes 1 to"), (8, -1, "gamma is -1 s/GB")],
 )
 def test_mistakes_are_told(size: int, gamma: int, message: str) -> None:
-    program = forestcoll.lower(generate("ring:nodes=3"))
+    program = forestcoll.lower(generate("ring:nodes=3").schedule)
     with pytest.raises(ExportError, match=message):
         goal(program, size, gamma)

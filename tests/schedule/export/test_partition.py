@@ -15,7 +15,7 @@ from tests.schedule.made.weighted import weighted
 
 def test_borders_are_rounded_down() -> None:
     """Ten elements in three shards: borders at 10/3 and 20/3, so 3, 3 and 4."""
-    cut = Partition(lower(generate("ring:nodes=3")), 10)
+    cut = Partition(lower(generate("ring:nodes=3").schedule), 10)
     assert [cut.length(chunk) for chunk in cut.order] == [3, 3, 4]
 
 

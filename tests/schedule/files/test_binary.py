@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from forestcoll.errors import ExportError, ForestCollError, InvalidScheduleError, VerificationError
-from forestcoll.generate import generate_factored
+from forestcoll.generation import generate
 from forestcoll.schedule.files.schedule_files import read_schedule, write_schedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.transform.factoring import as_factored
-from forestcoll.schedule.verify.dispatch import verify
+from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.topology import load_topology
 from tests.schedule.made.hand import FORESTS, leaves4
 from tests.schedule.made.types import TYPES, schedule
@@ -79,7 +79,7 @@ def test_round_trip_is_exact(make: Callable[[], Forest], tmp_path: Path) -> None
 
 @pytest.mark.parametrize("spec", ["dgx_a100:boxes=3", "mi250:boxes=2"])
 def test_factored_forests_come_back(spec: str, tmp_path: Path) -> None:
-    forest = generate_factored(load_topology(spec))
+    forest = generate(load_topology(spec), factored=True).schedule
     write_schedule(forest, tmp_path / "one.npz")
     again = read_schedule(tmp_path / "one.npz")
     assert_equal(forest, again)

@@ -24,7 +24,7 @@ from tests.core.any_network.networks import fan, half_duplex
 
 def schedule() -> Any:
     """Sixteen A100s: 16 sets of a GPU each, and three switches with potentials."""
-    return generate(load_topology("dgx_a100:boxes=2"), collective="allreduce")
+    return generate(load_topology("dgx_a100:boxes=2"), collective="allreduce").schedule
 
 
 @pytest.mark.parametrize("suffix", ["json", "npz"])
@@ -109,7 +109,7 @@ def test_a_bound_is_read_as_it_is_written() -> None:
 def test_a_file_keeps_the_prices_of_an_optimum(
     network: Topology, options: Any, ending: str, tmp_path: Path
 ):
-    forest, path = generate(network, **options), tmp_path / f"schedule{ending}"
+    forest, path = generate(network, **options).schedule, tmp_path / f"schedule{ending}"
     write_schedule(forest, path)
     known = read_schedule(path)
     assert known.optimum == forest.optimum
@@ -120,7 +120,7 @@ def test_a_file_keeps_the_prices_of_an_optimum(
 
 def test_the_schema_knows_prices(tmp_path: Path):
     path = tmp_path / "schedule.json"
-    write_schedule(generate(half_duplex()), path)
+    write_schedule(generate(half_duplex()).schedule, path)
     document = json.loads(path.read_text())
     assert set(document["optimum"]["prices"]) == {"cuts", "switches", "shared"}
     jsonschema.Draft202012Validator(
@@ -159,7 +159,7 @@ PRICE_FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
 def test_faults_of_prices_are_named_by_their_field(name: str, tmp_path: Path):
     change, message = PRICE_FAULTS[name]
     path = tmp_path / "schedule.json"
-    write_schedule(generate(half_duplex()), path)
+    write_schedule(generate(half_duplex()).schedule, path)
     document = json.loads(path.read_text())
     document["optimum"]["prices"] = change(document["optimum"]["prices"])
     path.write_text(json.dumps(document))
@@ -171,7 +171,7 @@ def test_faults_of_prices_are_named_by_their_field(name: str, tmp_path: Path):
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 def test_prices_of_shared_capacities_go_with_a_bound(suffix: str, tmp_path: Path) -> None:
     """And the schema takes them; in a bound without any they are left out."""
-    made = generate(load_topology("pcie_box:gpus=4"), collective="allreduce")
+    made = generate(load_topology("pcie_box:gpus=4"), collective="allreduce").schedule
     path = tmp_path / f"schedule.{suffix}"
     write_schedule(made, path)
     found: Any = read_schedule(path)

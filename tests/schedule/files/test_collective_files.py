@@ -17,7 +17,6 @@ from forestcoll import (
     FactoredForest,
     Forest,
     generate,
-    generate_factored,
     group,
     load_topology,
     read_schedule,
@@ -42,10 +41,10 @@ DEMANDS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def schedule_of(name: str, *, factored: bool = False) -> Any:
     collective, demand = DEMANDS[name]
-    make = generate_factored if factored else generate
     net = load_topology("dgx_a100:boxes=2")
     members = ["b0.gpu0", "b0.gpu3", "b1.gpu1", "b1.gpu2"]
-    return make(group(net, members), collective=collective, **demand)
+    made = generate(group(net, members), collective=collective, factored=factored, **demand)
+    return made.schedule
 
 
 def assert_equal(one: Any, other: Any) -> None:
@@ -89,7 +88,9 @@ def test_a_factored_allreduce_is_no_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 def test_an_empty_schedule_is_kept(suffix: str, tmp_path: Path) -> None:
     """A group of one: no trees, congestion 0."""
-    alone = generate(group(load_topology("ring:nodes=3"), ["gpu1"]), collective="allreduce")
+    alone = generate(
+        group(load_topology("ring:nodes=3"), ["gpu1"]), collective="allreduce"
+    ).schedule
     write_schedule(alone, tmp_path / f"schedule.{suffix}")
     found = read_schedule(tmp_path / f"schedule.{suffix}")
     assert isinstance(found, Allreduce)
@@ -101,7 +102,7 @@ def test_edges_of_a_reduction_run_as_the_data_does(tmp_path: Path) -> None:
     """A chain of three, all to gpu0: gpu2 sends first, then gpu1."""
     mesh = load_topology("torus:dims=3,wrap=false")
     names = [node.name for node in mesh.nodes]
-    write_schedule(generate(mesh, collective="reduce", root=0), tmp_path / "schedule.json")
+    write_schedule(generate(mesh, collective="reduce", root=0).schedule, tmp_path / "schedule.json")
     document = json.loads((tmp_path / "schedule.json").read_text())
     assert document["weights"] == [1, 0, 0]
     assert document["trees"] == [{"root": 0, "multiplicity": 1, "edges": [[2, 1], [1, 0]]}]

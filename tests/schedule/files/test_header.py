@@ -27,7 +27,7 @@ def test_fractions_stay_fractions(tmp_path: Path) -> None:
 
 def test_files_without_weights_are_those_of_before(tmp_path: Path) -> None:
     """An allgather of equal weights has the fields that version 1 has always had."""
-    write_schedule(generate(load_topology("ring:nodes=3")), tmp_path / "schedule.json")
+    write_schedule(generate(load_topology("ring:nodes=3")).schedule, tmp_path / "schedule.json")
     document = json.loads((tmp_path / "schedule.json").read_text())
     assert list(document) == [
         *("format", "version", "collective", "method", "k", "congestion", "congestion_decimal"),

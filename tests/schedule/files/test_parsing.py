@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from forestcoll.errors import InvalidScheduleError
-from forestcoll.generate import generate
-from forestcoll.multicast.pruning import multicast
+from forestcoll.generation import generate
+from forestcoll.in_network.pruning import multicast
 from forestcoll.schedule import read_schedule, write_schedule
 from forestcoll.schedule.files.header import head_document
 from forestcoll.schedule.files.parsing import parse_heads, parse_schedule, parse_stepwise_head
@@ -41,7 +41,7 @@ def test_what_is_no_schedule_at_all_is_refused(
 
 def test_phases_of_an_allreduce_are_of_one_kind(tmp_path: Path) -> None:
     """One with walks and one with routes is no schedule."""
-    whole = generate(load_topology("dgx_h100:boxes=1"), collective="allreduce")
+    whole = generate(load_topology("dgx_h100:boxes=1"), collective="allreduce").schedule
     paths = tmp_path / "routes.json", tmp_path / "walks.json"
     write_schedule(whole, paths[0])
     write_schedule(multicast(whole), paths[1])

@@ -17,7 +17,7 @@ from forestcoll.errors import ExportError, InvalidScheduleError, VerificationErr
 from forestcoll.schedule.files import schedule_files as files
 from forestcoll.schedule.files.schedule_files import read_schedule, write_schedule
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.verify.dispatch import verify
+from forestcoll.schedule.verification.dispatch import verify
 from tests.schedule.files.malformed import DOCS, MALFORMED, SCHEMA, assert_equal, refused, spoil
 from tests.schedule.made.hand import FORESTS, MUTABLE, leaves4, rails2, ring3, star3
 from tests.schedule.mutations_of.forests import MUTATIONS

@@ -12,7 +12,7 @@ import pytest
 from forestcoll.errors import ExportError
 from forestcoll.schedule import Intervals, StepSchedule, read_schedule, verify, write_schedule
 from tests.schedule.files.stepwise_files import ALL, flows
-from tests.schedule.verify.steps.test_steps import random_schedule, ticking
+from tests.schedule.verification.steps.test_steps import random_schedule, ticking
 
 DOCS = Path(__file__).parents[3] / "docs"
 

@@ -376,7 +376,7 @@ def test_every_mutant_that_the_slow_machine_finds_wrong_is_caught() -> None:
         ("paper_example", "reduce-scatter", 2),
         ("ring:nodes=4", "allgather", 1),
     ):
-        program = lower(generate(spec, collective=collective))
+        program = lower(generate(spec, collective=collective).schedule)
         algorithm = to_msccl(program, MscclOptions(channels=channels))
         calls = [True] * algorithm.in_place + [False] * algorithm.out_of_place
         for kind, mutant in mutants(algorithm, 8, seed=3):

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from functools import cache
 
 from forestcoll.errors import VerificationError
-from forestcoll.generate import generate_factored
+from forestcoll.generation import generate
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.verify.dispatch import Verdict, verify
+from forestcoll.schedule.verification.dispatch import Verdict, verify
 from forestcoll.topology import group, load_topology
 from tests.random_topologies import KINDS, random_topology
 
@@ -31,16 +31,21 @@ def factored(name: str) -> FactoredForest:
     """The factored forest of a cluster, of a collective on it, or of "kind seed"."""
     if name in RANDOM:
         kind, seed = name.split()
-        return generate_factored(random_topology(int(seed), kind))
+        return generate(random_topology(int(seed), kind), factored=True).schedule
     what, _, spec = name.rpartition(" ")
     net = load_topology(spec)
     if what == "alone":
-        return generate_factored(group(net, [net.nodes[0].name]))
+        return generate(group(net, [net.nodes[0].name]), factored=True).schedule
     if what == "weighted":
-        return generate_factored(net, weights=[v % 3 for v in range(net.num_compute)])
-    forest = generate_factored(
-        net, collective=what or "allgather", root=1 if what in ("broadcast", "reduce") else None
-    )
+        return generate(
+            net, weights=[v % 3 for v in range(net.num_compute)], factored=True
+        ).schedule
+    forest = generate(
+        net,
+        collective=what or "allgather",
+        root=1 if what in ("broadcast", "reduce") else None,
+        factored=True,
+    ).schedule
     assert isinstance(forest, FactoredForest)
     return forest
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from forestcoll.generate import generate, generate_factored, generate_multicast
+from forestcoll.generation import generate
 from forestcoll.schedule import FlowSchedule, lockstep
 from forestcoll.topology import load_topology
 from tests.schedule.literals import LITERALS
@@ -16,7 +16,7 @@ _A100, _COPYING = "dgx_a100:boxes=2", "dgx_h100:boxes=2,nvls=true"
 
 
 def _copying(collective: str) -> Any:
-    return generate_multicast(load_topology(_COPYING), collective=collective)[0]
+    return generate(load_topology(_COPYING), collective=collective, multicast=True).schedule
 
 
 def _flows() -> FlowSchedule:
@@ -26,12 +26,12 @@ def _flows() -> FlowSchedule:
 
 
 _MAKE: dict[str, Callable[[], Any]] = {
-    "forest": lambda: generate(load_topology(_A100)),
-    "factored forest": lambda: generate_factored(load_topology(_A100)),
+    "forest": lambda: generate(load_topology(_A100)).schedule,
+    "factored forest": lambda: generate(load_topology(_A100), factored=True).schedule,
     "multicast forest": lambda: _copying("allgather"),
-    "allreduce of forests": lambda: generate(load_topology(_A100), collective="allreduce"),
-    "allreduce of factored forests": lambda: generate_factored(
-        load_topology(_A100), collective="allreduce"
+    "allreduce of forests": lambda: generate(load_topology(_A100), collective="allreduce").schedule,
+    "allreduce of factored forests": lambda: (
+        generate(load_topology(_A100), collective="allreduce", factored=True).schedule
     ),
     "allreduce of multicast forests": lambda: _copying("allreduce"),
     "step schedule": lambda: lockstep(ring3()),

@@ -15,4 +15,4 @@ def ring() -> Topology:
 
 def weighted(collective: str = "allgather") -> StepSchedule:
     """A collective of a ring in which the first GPU has half of the data, hop by hop."""
-    return lockstep(generate(ring(), collective=collective, weights=WEIGHTS))
+    return lockstep(generate(ring(), collective=collective, weights=WEIGHTS).schedule)

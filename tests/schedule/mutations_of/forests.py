@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from forestcoll.problem.optimum import Optimum
-from forestcoll.schedule.cost.measures import cost
+from forestcoll.schedule.cost_model.measures import cost
 from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.topology.model import Link, Topology
 

@@ -10,8 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.generate import generate
-from forestcoll.multicast.pruning import multicast
+from forestcoll.generation import generate
+from forestcoll.in_network.pruning import multicast
 from forestcoll.schedule import MulticastForest, Walks
 from forestcoll.topology.builder import TopologyBuilder
 
@@ -30,7 +30,7 @@ def box(reduction: bool = False) -> MulticastForest:
         builder.link(gpu, "w", 9)
         builder.link(gpu, "x", 1)
     topology = builder.build("box")
-    forest = generate(topology, collective="reduce-scatter" if reduction else "allgather")
+    forest = generate(topology, collective="reduce-scatter" if reduction else "allgather").schedule
     return multicast(forest)
 
 

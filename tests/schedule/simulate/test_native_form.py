@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from forestcoll import generate, generate_multicast, load_topology, lower
+from forestcoll import generate, load_topology, lower
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import cost
 from forestcoll.schedule.simulate.native_form import NativeForm
@@ -40,14 +40,16 @@ def _both_ways(form: NativeForm, pieces: int, lockstep: bool) -> list[int]:
 def test_classes_take_what_their_transfers_take(spec: str, pieces: int, lockstep: bool) -> None:
     """Up to a few ticks: sums of the same rates round differently."""
     for collective in ("allgather", "allreduce"):
-        form = NativeForm(lower(generate(load_topology(spec), collective=collective)))
+        form = NativeForm(lower(generate(load_topology(spec), collective=collective).schedule))
         one, other = _both_ways(form, pieces, lockstep)
         assert one == pytest.approx(other, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_classes_of_random_networks_take_the_same(seed: int) -> None:
-    form = NativeForm(lower(generate(random_topology(seed, "bidirectional"), k=1 + seed % 3)))
+    form = NativeForm(
+        lower(generate(random_topology(seed, "bidirectional"), k=1 + seed % 3).schedule)
+    )
     one, other = _both_ways(form, *SETTINGS[seed % 3])
     assert one == pytest.approx(other, rel=1e-6)
 
@@ -62,7 +64,7 @@ def test_classes_of_random_networks_take_the_same(seed: int) -> None:
 )
 def test_a_symmetric_schedule_has_few_classes(spec: str, classes: int) -> None:
     """That is what makes a thousand GPUs cheap; of a ring one for each distance from the root."""
-    form = NativeForm(lower(generate(load_topology(spec))))
+    form = NativeForm(lower(generate(load_topology(spec)).schedule))
     of_transfer, of_link = form.native(adding=False).classes()
     assert len(np.unique(of_transfer)) == classes
     assert len(of_link) == len(form.program.topology.links) + form.program.topology.num_compute
@@ -72,7 +74,7 @@ def test_messages_are_simulated_one_by_one() -> None:
     made: Any = LITERALS["TACCL, contiguous"].make()
     form = NativeForm(lower(made))
     assert not form.by_class
-    assert NativeForm(lower(generate(load_topology("ring:nodes=3")))).by_class
+    assert NativeForm(lower(generate(load_topology("ring:nodes=3")).schedule)).by_class
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -87,7 +89,7 @@ def test_loads_are_those_of_the_schedule(name: str) -> None:
 def test_only_gpus_add_and_only_where_sums_come_in() -> None:
     """A switch that adds does so at the speed of its links."""
     topology = load_topology("dgx_h100:boxes=1,nvls=true")
-    made = generate_multicast(topology, collective="reduce-scatter").schedule
+    made = generate(topology, collective="reduce-scatter", multicast=True).schedule
     program = lower(made)
     adders = NativeForm(program)._adders()
     to_gpus = program.head < topology.num_compute
@@ -96,7 +98,7 @@ def test_only_gpus_add_and_only_where_sums_come_in() -> None:
 
 
 def test_a_path_over_no_link_is_refused() -> None:
-    program = lower(generate(load_topology("ring:nodes=5")))
+    program = lower(generate(load_topology("ring:nodes=5")).schedule)
     node = program.paths.node.copy()
     node[1] = (node[0] + 2) % 5
     broken = replace(program, paths=replace(program.paths, node=node))

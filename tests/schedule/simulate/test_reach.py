@@ -77,7 +77,7 @@ def test_who_has_no_data_is_not_waited_for() -> None:
     for collective, hops in hops_of.items():
         found = least_latency_s(line, collective, model, weights=weights)
         assert found == pytest.approx(hops * 10e-6)
-    forest = generate(line, weights=weights)
+    forest = generate(line, weights=weights).schedule
     assert Simulator(lower(forest)).run(1, model).time_s == pytest.approx(20e-6, rel=1e-3)
 
 
@@ -90,7 +90,7 @@ def test_a_gpu_outside_the_group_pays_alpha_when_it_forwards() -> None:
     ends = group(builder.build("line"), ["g0", "g2"])
     model = AlphaBeta(alpha_us=10)
     assert least_latency_s(ends, "allgather", model) == pytest.approx(20e-6)
-    found = Simulator(lower(generate(ends))).run(1, model)
+    found = Simulator(lower(generate(ends).schedule)).run(1, model)
     assert found.time_s == pytest.approx(20e-6, rel=1e-3)
 
 

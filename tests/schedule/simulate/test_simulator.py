@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from forestcoll import generate, generate_multicast, load_topology, lower
+from forestcoll import generate, load_topology, lower
 from forestcoll.errors import (
     CapacityOverflowError,
     InvalidParameterError,
@@ -42,7 +42,7 @@ def line(gpus: int, bandwidth: int = 1, latency: int = 0) -> Topology:
 
 
 def broadcast_along(gpus: int, **given: int) -> Simulator:
-    return Simulator(lower(generate(line(gpus, **given), collective="broadcast", root=0)))
+    return Simulator(lower(generate(line(gpus, **given), collective="broadcast", root=0).schedule))
 
 
 GB = 10**9
@@ -75,14 +75,14 @@ def test_switches_on_the_way_cost_their_links_latencies_and_no_alpha() -> None:
     a, s, t, b = builder.gpu("a"), builder.switch("s"), builder.switch("t"), builder.gpu("b")
     for tail, head, bandwidth in ((a, s, 4), (s, t, 1), (t, b, 2)):
         builder.link(tail, head, bandwidth, 1)
-    forest = generate(builder.build("two switches"), collective="broadcast", root=0)
+    forest = generate(builder.build("two switches"), collective="broadcast", root=0).schedule
     found = Simulator(lower(forest)).run(10**6, AlphaBeta(alpha_us=5))
     assert found.time_s == pytest.approx(5e-6 + 3e-6 + 1e-3, rel=EXACTLY)
 
 
 def test_sums_take_gamma_where_they_arrive() -> None:
     """A reduce along a line adds at every GPU: h (alpha + n / b + gamma n); copies add nothing."""
-    forest = generate(line(4), collective="reduce", root=0)
+    forest = generate(line(4), collective="reduce", root=0).schedule
     model = AlphaBeta(alpha_us=10, gamma_s_per_gb="1/4")
     found = Simulator(lower(forest)).run(GB, model)
     assert found.time_s == pytest.approx(3 * (10e-6 + 1.25), rel=EXACTLY)
@@ -95,7 +95,7 @@ def test_a_one_way_ring_takes_n_minus_1_steps(gpus: int) -> None:
     topology = load_topology(f"ring:nodes={gpus},bandwidth=5,bidirectional=false")
     due = (gpus - 1) * (10e-6 + 1 / (5 * gpus))
     for collective, times in (("allgather", 1), ("reduce-scatter", 1), ("allreduce", 2)):
-        simulator = Simulator(lower(generate(topology, collective=collective)))
+        simulator = Simulator(lower(generate(topology, collective=collective).schedule))
         found = simulator.run(GB)
         assert found.closed
         assert found.time_s == pytest.approx(times * due, rel=EXACTLY)
@@ -187,7 +187,7 @@ def _some(seed: int) -> tuple[Any, Any]:
     collectives = ["allgather", "broadcast", "allreduce", "reduce-scatter", "reduce"]
     collective = rng.choice(collectives[: 2 if KINDS[seed % 3] == "unbalanced" else 5])
     root = {"root": 0} if collective in ("broadcast", "reduce") else {}
-    made: Any = generate(topology, collective=collective, **root)
+    made: Any = generate(topology, collective=collective, **root).schedule
     if seed % 4 == 3:
         made = lockstep(made)
     return made, rng
@@ -242,7 +242,7 @@ def test_simpy_finds_the_same(seed: int) -> None:
     """First come, first served, and shared links, where ways are of one link."""
     rng = random.Random(seed)
     collective = rng.choice(["allgather", "reduce-scatter", "allreduce"])
-    program = lower(generate(unequal_links(seed), collective=collective, k=1))
+    program = lower(generate(unequal_links(seed), collective=collective, k=1).schedule)
     jobs, rates = jobs_of(program, 10**7, Fraction(9), Fraction(0))
     jobs = [job for job in jobs if len(job.links) == 1]
     assert len(jobs) == program.num_transfers
@@ -304,7 +304,7 @@ def _most_senders(program: Any) -> int:
 )
 def test_at_a_terabyte_many_pieces_flow(spec: str, collective: str) -> None:
     """Within one per cent of the flowing algbw."""
-    made: Any = generate(load_topology(spec), collective=collective)
+    made: Any = generate(load_topology(spec), collective=collective).schedule
     found = Simulator(lower(made)).run(10**12, pieces=1024)
     flowing = float(cost(made).algbw_gb_s)
     assert 0.99 * flowing < found.algbw_gb_s < flowing
@@ -313,7 +313,7 @@ def test_at_a_terabyte_many_pieces_flow(spec: str, collective: str) -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_how_transfers_are_cut_does_not_matter(seed: int) -> None:
     """Shares go by size: one tree of weight two and two trees of weight one take the same time."""
-    made = generate(random_topology(seed, "bidirectional"), k=2)
+    made = generate(random_topology(seed, "bidirectional"), k=2).schedule
     whole, cut = lower(made), lower(lockstep(made))
     assert Simulator(whole).run(10**6).time_s == pytest.approx(
         Simulator(cut).run(10**6).time_s, rel=EXACTLY
@@ -322,7 +322,7 @@ def test_how_transfers_are_cut_does_not_matter(seed: int) -> None:
 
 def test_links_are_used_as_much_as_they_carry() -> None:
     """The shares over all bins add up to the load; none is above 1."""
-    made = generate(load_topology("dgx_a100:boxes=2"))
+    made = generate(load_topology("dgx_a100:boxes=2")).schedule
     simulator = Simulator(lower(made))
     for sharing in Sharing:
         found = simulator.run(10**8, AlphaBeta(sharing=sharing), 3, bins=64)
@@ -352,7 +352,7 @@ def test_usage_is_that_of_the_load_where_latencies_are_all() -> None:
 def test_a_copying_switch_passes_pieces_on() -> None:
     """One alpha for both hops over it: with many pieces the broadcast nears the link's time."""
     topology = load_topology("dgx_h100:boxes=1,nvls=true")
-    made = generate_multicast(topology, collective="broadcast", root=0).schedule
+    made = generate(topology, collective="broadcast", root=0, multicast=True).schedule
     simulator = Simulator(lower(made))
     flowing = float(cost(made).time_s_per_gb)
     one, many = (simulator.run(GB, AlphaBeta(alpha_us=1), pieces).time_s for pieces in (1, 64))
@@ -361,7 +361,7 @@ def test_a_copying_switch_passes_pieces_on() -> None:
 
 
 def test_a_single_gpu_takes_no_time() -> None:
-    found = Simulator(lower(generate(line(1)))).run(GB)
+    found = Simulator(lower(generate(line(1)).schedule)).run(GB)
     assert found.time_s == 0
     with pytest.raises(UnsupportedError, match="nothing moves"):
         _ = found.algbw_gb_s
@@ -388,7 +388,7 @@ def test_what_cannot_be_simulated_is_refused() -> None:
 
 def test_slow_adders_are_timed_or_refused_never_wrong() -> None:
     """Eleven sums one after the other, each of up to a thousand million seconds."""
-    program = lower(generate(line(12), collective="reduce", root=0))
+    program = lower(generate(line(12), collective="reduce", root=0).schedule)
     for gamma in (1, 1818989, 10**9):
         for sharing in Sharing:
             model = AlphaBeta(gamma_s_per_gb=gamma, sharing=sharing)
@@ -401,7 +401,7 @@ def test_latencies_of_any_digits_and_sizes_are_taken() -> None:
     for latency in ("0.1234567890123456789012345", 10**19):
         builder = TopologyBuilder()
         builder.link(builder.gpu("a"), builder.gpu("b"), 1, latency)
-        forest = generate(builder.build("two"), collective="broadcast", root=0)
+        forest = generate(builder.build("two"), collective="broadcast", root=0).schedule
         found = Simulator(lower(forest)).run(1000, AlphaBeta(alpha_us=0))
         assert found.time_s == pytest.approx(float(Fraction(latency)) / 1e6 + 1e-6)
 
@@ -455,7 +455,7 @@ def test_no_link_waits_for_what_has_not_come(order: tuple[int, int]) -> None:
 
 def test_transfers_that_wait_for_each_other_are_told() -> None:
     """A message with a transfer that needs one that needs another of the message."""
-    program = lower(generate(line(4), collective="broadcast", root=0))
+    program = lower(generate(line(4), collective="broadcast", root=0).schedule)
     circle = replace(program, message=np.array([0, -1, 0], dtype=np.int32))
     for sharing in Sharing:
         with pytest.raises(VerificationError, match="in a circle"):
@@ -464,7 +464,7 @@ def test_transfers_that_wait_for_each_other_are_told() -> None:
 
 def test_progress_is_told_and_stops_it() -> None:
     """Whatever it raises comes through."""
-    simulator = Simulator(lower(generate(load_topology("mi250:boxes=2"))))
+    simulator = Simulator(lower(generate(load_topology("mi250:boxes=2")).schedule))
     told: list[tuple[int, int]] = []
     simulator.run(GB, pieces=20, progress=lambda done, total: told.append((done, total)))
     assert told

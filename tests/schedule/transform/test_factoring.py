@@ -11,7 +11,7 @@ import pytest
 from forestcoll.core.assembly import expand, trees
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.transform.factoring import as_factored
-from forestcoll.schedule.verify.dispatch import verify
+from forestcoll.schedule.verification.dispatch import verify
 from tests.schedule.made.factored import RANDOM, agree, factored, judged
 from tests.schedule.made.hand import FORESTS, MUTABLE
 from tests.schedule.mutations_of.forests import MUTATIONS as EXPLICIT_MUTATIONS

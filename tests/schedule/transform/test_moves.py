@@ -30,7 +30,7 @@ from tests.schedule.mutations_of.multicast import star as copying_star
 def test_whole_trees_fill_paths_in_order() -> None:
     """Of two trees over a link and two paths each takes one; of three, the second takes both."""
     net = load_topology("fat_tree:leaves=2,hosts=1,spines=2")
-    forest = generate(net)
+    forest = generate(net).schedule
     program = check(forest)
     for tail in range(2):
         mine = program.tail == tail
@@ -41,7 +41,7 @@ def test_whole_trees_fill_paths_in_order() -> None:
 
 def test_trees_without_paths_are_refused() -> None:
     """A forest that is not right cannot be followed."""
-    forest = generate(load_topology("ring:nodes=4"))
+    forest = generate(load_topology("ring:nodes=4")).schedule
     more = replace(forest.routes, multiplicity=forest.routes.multiplicity + 1)
     with pytest.raises(VerificationError, match="not as many paths as trees"):
         lower(replace(forest, routes=more))
@@ -55,8 +55,8 @@ def test_numbers_beyond_64_bits_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="more than 64-bit numbers count"):
         lower(schedule, pieces=2)
     net = line(3)
-    reduce = generate(net, collective="reduce", root=0)
-    gather = generate(net, collective="broadcast", root=1)
+    reduce = generate(net, collective="reduce", root=0).schedule
+    gather = generate(net, collective="broadcast", root=1).schedule
     with pytest.raises(UnsupportedError, match="different weights"):
         lower(Allreduce(reduce, gather))
 

@@ -36,7 +36,7 @@ def test_pieces_follow_one_another() -> None:
 def test_a_ring_of_three_passes_on_what_has_come() -> None:
     """One way round: every shard is sent twice, the second time after the first."""
     ring = load_topology("ring:nodes=3,bidirectional=false")
-    program = check(generate(ring))
+    program = check(generate(ring).schedule)
     assert rows(program) == [
         (0, 0, 1, 0, 1),
         (1, 0, 1, 1, 2),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from forestcoll import generate, generate_factored, load_topology, optimum, verify
+from forestcoll import generate, load_topology, optimum, verify
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.transform.plane_routes import paths_over_planes, split_edges
 from forestcoll.topology import Topology, TopologyBuilder
@@ -92,20 +92,20 @@ def test_a_path_twice_through_merged_planes_is_cut_at_both() -> None:
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 def test_schedules_over_planes_attain_the_optimum(topology: Topology, collective: str) -> None:
     """As many trees as the optimum asks for, explicit and factored, proved on the real network."""
-    forest = generate(topology, collective=collective, program_s=0.0)
+    forest = generate(topology, collective=collective, program_s=0.0).schedule
     verdict = verify(forest)
     best = optimum(topology)
     if collective == "allreduce":
         assert verdict.algbw_gb_s == best.algbw_gb_s / 2
         return
     assert (forest.k, verdict.time_s_per_gb) == (best.k, best.time_s_per_gb)
-    assert verify(generate_factored(topology, collective=collective)) == verdict
+    assert verify(generate(topology, collective=collective, factored=True).schedule) == verdict
 
 
 def test_weights_and_roots_over_planes() -> None:
     topology = on_planes((3, 5, 2), gpus=4)
     for asked in ({"weights": (1, 2, 0, 3)}, {"weights": (0, 1, 0, 0)}):
-        forest = generate(topology, **asked)
+        forest = generate(topology, **asked).schedule
         assert verify(forest).time_s_per_gb == optimum(topology, **asked).time_s_per_gb
 
 
@@ -113,6 +113,6 @@ def test_weights_and_roots_over_planes() -> None:
 def test_a_given_k_is_that_of_the_real_network(k: int) -> None:
     """Links that hold other whole numbers of trees than their shares are not merged."""
     topology = on_planes((125, 125, 100, 100))
-    forest = generate(topology, k=k)
+    forest = generate(topology, k=k).schedule
     verify(forest)
     assert forest.k == k

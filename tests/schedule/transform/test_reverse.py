@@ -71,7 +71,7 @@ def test_paths_are_found_again_in_turned_routes() -> None:
 
 def test_routes_that_are_not_asked_for_are_not_turned() -> None:
     """Nor found."""
-    forest = generate(load_topology("dgx_a100:boxes=2"))
+    forest = generate(load_topology("dgx_a100:boxes=2")).schedule
     back = turned(forest, forest.topology)
     assert "hop" not in vars(forest.routes)
     assert len(back.routes.hop) == len(forest.routes.hop)
@@ -83,9 +83,9 @@ def test_prices_of_an_optimum_are_turned_with_the_forest() -> None:
     ring = load_topology("ring:nodes=4")
     for v in range(4):
         ring = ring.with_shared(f"wire {v}", f"gpu{v} - gpu{(v + 1) % 4}", 1)
-    gather = generate(ring)
+    gather = generate(ring).schedule
     assert gather.optimum is not None
     assert gather.optimum.prices is not None
     back = turned(gather, ring)
     assert verify(back).optimal
-    assert verify(generate(ring, collective="allreduce")).reduce.optimal
+    assert verify(generate(ring, collective="allreduce").schedule).reduce.optimal

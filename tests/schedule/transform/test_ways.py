@@ -34,7 +34,7 @@ def test_a_transfer_is_cut_in_proportion_to_its_paths() -> None:
 
 def test_transfers_without_a_path_are_refused() -> None:
     """They are charged to no other link."""
-    schedule = lockstep(generate(load_topology("ring:nodes=4")))
+    schedule = lockstep(generate(load_topology("ring:nodes=4")).schedule)
     for head in (schedule.sends.head * 0 + 2, schedule.sends.tail):
         with pytest.raises(VerificationError, match="have no path for one of its transfers"):
             lower(replace(schedule, sends=replace(schedule.sends, head=head)))

@@ -165,6 +165,6 @@ def test_unequal_gpus_are_scheduled_at_the_rate_of_their_narrowest_cut(spec, inv
     """
     topology = load_topology(spec)
     validate(topology, "allreduce")
-    forest = generate(topology)
+    forest = generate(topology).schedule
     assert forest.optimum.inverse_rate == inverse_rate
     assert verify(forest).optimal

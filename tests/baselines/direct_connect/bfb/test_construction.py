@@ -10,7 +10,7 @@ import pytest
 from baselines.direct_connect.bfb.construction import generate
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import verify
-from forestcoll.schedule.cost import in_steps
+from forestcoll.schedule.cost_model import in_steps
 from forestcoll.topology import load_topology
 
 DE_BRUIJN = "(modified_de_bruijn:degree=4,length=2)"

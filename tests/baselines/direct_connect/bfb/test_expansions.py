@@ -16,7 +16,7 @@ from baselines.direct_connect.bfb.expansions import (
 from baselines.direct_connect.bfb.reverse_symmetry import carried_over, mirrored
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import StepSchedule, verify
-from forestcoll.schedule.cost import in_steps
+from forestcoll.schedule.cost_model import in_steps
 from forestcoll.topology import load_topology
 from tests.baselines.direct_connect.bfb.networks import random_network
 

@@ -6,7 +6,7 @@ import pytest
 
 from baselines.direct_connect.bfb.found import SEARCHED, schedule_of
 from forestcoll.schedule import verify
-from forestcoll.schedule.cost import in_steps
+from forestcoll.schedule.cost_model import in_steps
 from forestcoll.topology import load_topology
 
 

@@ -8,7 +8,7 @@ from baselines.direct_connect.bfb.optimal_search import bandwidth_optimal
 from forestcoll.errors import InfeasibleError, TimeLimitError, UnsupportedError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
-from forestcoll.schedule.cost import in_steps
+from forestcoll.schedule.cost_model import in_steps
 from forestcoll.topology import load_topology
 
 

@@ -9,7 +9,7 @@ from baselines.direct_connect.bfb.bfb import generate
 from baselines.direct_connect.bfb.reverse_symmetry import carried_over, mirrored, reduce_scatter_of
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import verify
-from forestcoll.schedule.cost import in_steps
+from forestcoll.schedule.cost_model import in_steps
 from forestcoll.topology import load_topology
 
 

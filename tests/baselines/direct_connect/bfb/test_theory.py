@@ -21,7 +21,7 @@ from baselines.direct_connect.bfb.theory import (
     why_not_optimal,
 )
 from forestcoll.errors import InvalidParameterError
-from forestcoll.schedule.cost import in_steps
+from forestcoll.schedule.cost_model import in_steps
 from forestcoll.topology import load_topology
 from tests.baselines.direct_connect.bfb.networks import hops
 

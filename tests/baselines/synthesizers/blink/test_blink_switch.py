@@ -68,7 +68,7 @@ def test_a_root_has_half_the_rate_of_an_allgather(removal: str, topology: Topolo
     forest = blink_switch.generate(topology, removal=removal)
     assert isinstance(forest, Forest)
     verified(forest, "blink-switch")
-    gathered = generate(topology).algbw_gb_s
+    gathered = generate(topology).schedule.algbw_gb_s
     assert gathered / 2 <= forest.algbw_gb_s <= least_max_flow(topology, int(forest.root[0]))
 
 
@@ -101,10 +101,10 @@ def test_forestcoll_is_ahead_of_blink_on_mi250(boxes: str, removal: str, rate: F
     ways. The best allreduce of 8 + 8 GPUs has 128 GB/s: all that the NICs of a box carry.
     """
     topology = load_topology(TWO_BOXES[boxes])
-    best = verify(generate(topology, collective="allreduce"))
+    best = verify(generate(topology, collective="allreduce").schedule)
     assert best.optimal
     assert best.algbw_gb_s == {"16+16": Fraction(2656, 15), "8+8": Fraction(128)}[boxes]
-    ours = generate(topology, collective="allreduce", program_s=0)
+    ours = generate(topology, collective="allreduce", program_s=0).schedule
     theirs = blink_switch.generate(topology, "allreduce", removal=removal)
     assert isinstance(theirs, Allreduce)
     assert ours.algbw_gb_s == {"16+16": Fraction(2656, 15), "8+8": Fraction(104)}[boxes]

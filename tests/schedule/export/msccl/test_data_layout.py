@@ -12,7 +12,7 @@ from tests.schedule.made.programs import line
 
 def layout(collective: str, instances: int = 1) -> Layout:
     """Three GPUs in a line."""
-    program = lower(generate(line(3), collective=collective))
+    program = lower(generate(line(3), collective=collective).schedule)
     return layout_of(program, pieces_of(program), instances)
 
 
@@ -40,7 +40,7 @@ def test_places_that_may_be_one_have_one_name() -> None:
 
 
 def test_unequal_shares_are_refused() -> None:
-    program = lower(generate(line(3), weights=[1, 2, 1]))
+    program = lower(generate(line(3), weights=[1, 2, 1]).schedule)
     with pytest.raises(UnsupportedError, match=r"^unsupported: the data of rank .* leave weights"):
         layout_of(program, pieces_of(program))
 

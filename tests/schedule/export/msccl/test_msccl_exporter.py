@@ -68,7 +68,7 @@ def test_no_order_of_threadblocks_deadlocks(kind: str, collective: str) -> None:
     root = 0 if collective in ("broadcast", "reduce") else None
     for seed in range(3):
         topology = random_topology(seed, kind)
-        program = lower(generate(topology, collective=collective, root=root))
+        program = lower(generate(topology, collective=collective, root=root).schedule)
         algorithm = to_msccl(program, MscclOptions(channels=1 + seed))
         check(algorithm, passes=2)
         assert interpret(algorithm, root=root).is_right
@@ -84,7 +84,7 @@ def test_any_network_comes_out_right(data: st.DataObject) -> None:
         channels=data.draw(st.integers(1, 4)), instances=data.draw(st.integers(1, 2))
     )
     try:
-        algorithm = to_msccl(lower(generate(topology, collective=collective)), options)
+        algorithm = to_msccl(lower(generate(topology, collective=collective).schedule), options)
     except ExportError:  # of a limit; nothing else may go wrong
         return
     check(algorithm)
@@ -118,7 +118,7 @@ def test_two_gpus_that_gather_are_this_file() -> None:
 
 def test_in_place_nothing_is_copied() -> None:
     """A gathering out of place copies each GPU's own part; a reduction has no need to."""
-    gather = lower(generate("ring:nodes=4"))
+    gather = lower(generate("ring:nodes=4").schedule)
     kinds = {
         in_place: {
             step.kind
@@ -129,14 +129,14 @@ def test_in_place_nothing_is_copied() -> None:
         for in_place in (False, True)
     }
     assert kinds[False] - kinds[True] == {"cpy"}
-    both = to_msccl(lower(generate("ring:nodes=4", collective="allreduce")))
+    both = to_msccl(lower(generate("ring:nodes=4", collective="allreduce").schedule))
     assert both.in_place
     assert both.out_of_place
 
 
 def test_instances_have_channels_of_their_own() -> None:
     """Twice the chunks, threadblocks and channels."""
-    program = lower(generate("torus:dims=3x3"))
+    program = lower(generate("torus:dims=3x3").schedule)
     one = to_msccl(program, MscclOptions(channels=2))
     two = to_msccl(program, MscclOptions(channels=2, instances=2))
     assert two.channels == 2 * one.channels
@@ -164,26 +164,26 @@ def test_of_many_tries_the_nearest_is_told(monkeypatch: pytest.MonkeyPatch) -> N
         r"it needs 3 threadblocks of a GPU, and 2 are the most, with 1 channel \(tried: 1, 2, 4, "
     )
     with pytest.raises(RuntimeLimitError, match=told):
-        to_msccl(lower(generate("ring:nodes=4")))
+        to_msccl(lower(generate("ring:nodes=4").schedule))
     each = r"with 1 channel for each instance \(tried: 1, 2, 4, 8\)$"
     with pytest.raises(RuntimeLimitError, match="it needs 12 threadblocks of a GPU.*" + each):
-        to_msccl(lower(generate("ring:nodes=4")), MscclOptions(instances=4))
+        to_msccl(lower(generate("ring:nodes=4").schedule), MscclOptions(instances=4))
 
 
 def test_nothing_to_send_is_refused() -> None:
     builder = TopologyBuilder()
     builder.gpu("alone")
     with pytest.raises(ExportError, match="nothing moves"):
-        to_msccl(lower(generate(builder.build("alone"))))
+        to_msccl(lower(generate(builder.build("alone")).schedule))
 
 
 def test_options_are_written() -> None:
     options = MscclOptions(protocol="LL", min_bytes=1024, max_bytes=4096)
-    found = to_msccl(lower(generate("ring:nodes=4")), options)
+    found = to_msccl(lower(generate("ring:nodes=4").schedule), options)
     assert (found.protocol, found.min_bytes, found.max_bytes) == ("LL", 1024, 4096)
 
 
 def test_the_same_program_is_the_same_file() -> None:
-    program = lower(generate(load("dgx_a100:boxes=1"), collective="allreduce"))
-    again = lower(generate(load_topology("dgx_a100:boxes=1"), collective="allreduce"))
+    program = lower(generate(load("dgx_a100:boxes=1"), collective="allreduce").schedule)
+    again = lower(generate(load_topology("dgx_a100:boxes=1"), collective="allreduce").schedule)
     assert written_algorithm(to_msccl(program)) == written_algorithm(to_msccl(again))

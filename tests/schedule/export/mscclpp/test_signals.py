@@ -20,7 +20,7 @@ def test_each_waits_for_what_it_needs() -> None:
 
 
 def test_every_signal_has_one_wait_and_nobody_waits_for_what_it_knows() -> None:
-    found, _ = actions(lower(generate("torus:dims=2x3", collective="allreduce")))
+    found, _ = actions(lower(generate("torus:dims=2x3", collective="allreduce").schedule))
     for teams in (1, 3, 100):
         phases = phases_of(found, blocks_of(found, teams, WIDE))
         sent = [

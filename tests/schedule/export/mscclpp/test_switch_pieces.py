@@ -68,7 +68,7 @@ def test_a_sum_that_is_copied_at_once_is_refused() -> None:
 
 def test_switches_between_boxes_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="between ranks 0 and 3, which are in two boxes"):
-        to_mscclpp(lower(forestcoll.multicast(generate(star(4, boxes=2)))))
+        to_mscclpp(lower(forestcoll.multicast(generate(star(4, boxes=2)).schedule)))
 
 
 def kinds(plan: Plan) -> set[str]:
@@ -77,7 +77,7 @@ def kinds(plan: Plan) -> set[str]:
 
 def copied(spec: str | Topology, collective: str) -> Program:
     root = 0 if collective == "broadcast" else None
-    made = generate(spec, collective=collective, root=root)
+    made = generate(spec, collective=collective, root=root).schedule
     return lower(forestcoll.multicast(made))
 
 
@@ -112,7 +112,7 @@ def test_between_boxes_data_is_put_and_in_them_copied() -> None:
 @pytest.mark.parametrize("collective", ["reduce-scatter", "allreduce"])
 def test_sums_for_one_gpu_alone_are_refused_with_the_reason(collective: str) -> None:
     spec = star(4) if collective == "reduce-scatter" else "dgx_h100:boxes=2"
-    made = lower(forestcoll.multicast(generate(spec, collective=collective)))
+    made = lower(forestcoll.multicast(generate(spec, collective=collective).schedule))
     with pytest.raises(UnsupportedError, match=r"adds up chunk 0 for rank \d+ alone, and MSCCL"):
         to_mscclpp(made)
 

@@ -159,7 +159,7 @@ def exported(spec: str, collective: str, options: MscclppOptions) -> Plan:
     """A plan of a network, or of four GPUs around a switch that copies and adds."""
     root = 0 if collective == "broadcast" else None
     network = star(4) if spec == "star" else spec
-    made = generate(network, collective=collective, root=root)
+    made = generate(network, collective=collective, root=root).schedule
     return to_mscclpp(lower(multicast(made) if spec == "star" else made), options)
 
 
@@ -243,7 +243,7 @@ def test_whatever_is_changed_in_a_file_it_is_refused_or_judged() -> None:
 
 def test_many_gpus_take_seconds() -> None:
     """An allgather of 64 GPUs in eight boxes, with all that is to be known of order."""
-    plan = to_mscclpp(lower(generate("dgx_a100:boxes=8")))
+    plan = to_mscclpp(lower(generate("dgx_a100:boxes=8").schedule))
     start = time.perf_counter()
     found = interpret_plan(plan)
     assert time.perf_counter() - start < 10

@@ -1,0 +1,154 @@
+"""What is tried when the best schedule of each size is looked for.
+
+Problem: the optimum is of large data; for small data low trees, few steps or a single hop win.
+Input:   a topology and a collective.
+Output:  recipes: a name, a method of :mod:`experiments.config.methods`, its parameters.
+Cost:    none.
+Source:  ours; of the peers all that make a schedule in seconds, without a search by programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from baselines.registry import METHODS
+from forestcoll.errors import UnknownMethodError
+from forestcoll.low_height.height_limit import least_height
+from forestcoll.problem.options import Options
+from forestcoll.problem.request import Request
+from forestcoll.topology.model import Topology
+from forestcoll.topology.validation import COLLECTIVES
+
+__all__ = ["PEERS", "Recipe", "forests", "recipes"]
+
+FORESTS = "forestcoll"
+"""The name under which all forests are asked for."""
+
+PEERS = (
+    "direct",
+    "bruck",
+    "recursive-halving-doubling",
+    "ring",
+    "nccl-tree",
+    "double-binary-tree",
+    "nccl-nvls",
+    "nccl-nvls-tree",
+    "bfb",
+    "torus",
+    "shifted-ring",
+    "shifted-bfb-ring",
+    "blueconnect",
+    "multitree",
+    "blink",
+    "blink-switch",
+    "unwound",
+)
+"""Of the registry those that are tried if none are named: quick ones, and the same at every run."""
+
+_FEW_TREES = (1, 2, 3, 4)
+_TALLER = (0, 1, 2, 3, 5)  # hops above the least height
+_ROOTED_TALLER = (*_TALLER, 8)  # trees of one root are few, and soon found
+_BOTH_TALLER = (0, 2, 4, 6)  # of an allreduce: both phases together
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A way to make a schedule.
+
+    Parameters
+    ----------
+    name : str
+        As tables have it; no two are alike.
+    method : str
+        "forestcoll" or a peer.
+    parameters : mapping
+        Of the method.
+    """
+
+    name: str
+    method: str
+    parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+
+    @property
+    def height(self) -> int | None:
+        """Hops that no tree may exceed, if there is such a limit."""
+        return self.parameters.get("max_height")
+
+
+def forests(
+    topology: Topology, collective: str = "allgather", root: str | int | None = None
+) -> tuple[Recipe, ...]:
+    """Return the forests to try: few trees, the optimal number, and low ones.
+
+    Where switches are marked ``multicast``, each number is tried twice: these forward, or copy and
+    add. Heights are from the least one up; of an allreduce the sum of both phases.
+
+    Raises
+    ------
+    ForestCollError
+        If the network or the root cannot be of such a collective.
+    """
+    numbers: list[tuple[str, dict[str, Any]]] = [(f"k={k}", {"k": k}) for k in _FEW_TREES]
+    numbers.append(("optimal k", {}))
+    found = [Recipe(f"forest, {text}", FORESTS, options) for text, options in numbers]
+    if collective in COLLECTIVES:
+        least = least_height(Request.of(topology, Options(collective=collective, root=root)))
+        heights = [least + more for more in _taller(collective)]
+        found += [Recipe(f"forest, height {h}", FORESTS, {"max_height": h}) for h in heights]
+    if any(node.multicast for node in topology.nodes):
+        found += [
+            Recipe(f"forest, {text}, switches copy", FORESTS, {**options, "multicast": True})
+            for text, options in numbers
+        ]
+    return tuple(found)
+
+
+def _taller(collective: str) -> tuple[int, ...]:
+    if collective == "allreduce":
+        return _BOTH_TALLER
+    return _ROOTED_TALLER if collective in ("broadcast", "reduce") else _TALLER
+
+
+def recipes(
+    topology: Topology,
+    methods: Sequence[str] | None = None,
+    collective: str = "allgather",
+    root: str | int | None = None,
+) -> tuple[Recipe, ...]:
+    """Return what to try, in the order in which ties are settled last.
+
+    Parameters
+    ----------
+    topology : Topology
+    methods : sequence of str, optional
+        "forestcoll" for all forests, and peers by name; forests and :data:`PEERS` if not given.
+    collective : str
+    root : str or int, optional
+
+    Raises
+    ------
+    UnknownMethodError
+        If there is no such method, or none is named.
+
+    Examples
+    --------
+    >>> from forestcoll.topology import load_topology
+    >>> [one.name for one in recipes(load_topology("ring:nodes=4"), ["ring", "forestcoll"])][:3]
+    ['ring', 'forest, k=1', 'forest, k=2']
+    """
+    asked = (FORESTS, *PEERS) if methods is None else tuple(dict.fromkeys(methods))
+    known = (FORESTS, *METHODS)
+    for name in asked:
+        if name not in known:
+            raise UnknownMethodError(
+                f"there is no method {name!r} to try; known: {', '.join(known)}"
+            )
+    if not asked:
+        raise UnknownMethodError(f"no method is named to try; known: {', '.join(known)}")
+    found: list[Recipe] = []
+    for name in asked:
+        found += forests(topology, collective, root) if name == FORESTS else [Recipe(name, name)]
+    return tuple(found)

@@ -1,0 +1,252 @@
+"""Schedules in which switches copy and add, for every collective.
+
+Problem: a collective in the least time where switches marked ``multicast`` copy data and add sums.
+Input:   a topology and a collective, as of :func:`forestcoll.generation.generate`.
+Output:  physical trees; of an allreduce with a bound on all whose switches do so.
+Cost:    that of the schedule without, and a pass over its trees; of an allreduce that its cuts do
+         not prove optimal that of two or three linear programs
+         (:mod:`forestcoll.core.best_allreduce`), too. Parallel planes are merged before.
+Source:  ForestColl section 5.6. Data that goes one way gains no time, as it must cross the
+         bottleneck cut, whoever copies: only traffic falls. An allreduce does gain time: in a box
+         the switch adds up what the GPUs send and copies the sum to all, so each sends and gets
+         the data once, not nearly twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from forestcoll.core.best_allreduce import PROGRAM_STAGE, best_allreduce
+from forestcoll.core.optimality import rate_bound
+from forestcoll.core.pipeline import EXPLICIT, schedule_of
+from forestcoll.core.stopwatch import Progress, Stopwatch
+from forestcoll.errors import DisconnectedError
+from forestcoll.in_network.copying import as_gpus, from_spanning
+from forestcoll.in_network.plane_trees import over_planes
+from forestcoll.in_network.pruning import Traffic, multicast, traffic
+from forestcoll.problem.optimum import Optimum
+from forestcoll.problem.request import Request
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.topology.symmetry.automorphism import find_orbits
+from forestcoll.topology.symmetry.parallel_planes import Planes, merged_planes, unmerged
+
+__all__ = ["InNetwork", "in_network"]
+
+MULTICAST_STAGE = "multicast"
+
+
+class InNetwork(NamedTuple):
+    """What came of letting switches copy and add.
+
+    Parameters
+    ----------
+    schedule : MulticastForest or Allreduce of two
+    seconds : dict
+        Of each stage.
+    saved : dict
+        "traffic" of one phase, "traffic_of_reduce" and "traffic_of_gather" of two: what runs over
+        each class of links without and with; empty where other trees were made.
+    """
+
+    schedule: MulticastForest | Allreduce[MulticastForest]
+    seconds: dict[str, float]
+    saved: dict[str, tuple[Traffic, ...]]
+
+
+def in_network(request: Request, progress: Progress | None = None) -> InNetwork:
+    """Make what is asked; of an allreduce, where switches copy, the fastest that is found.
+
+    Raises
+    ------
+    ForestCollError
+        As of :func:`forestcoll.generation.generate`.
+    """
+    routed = replace(request, options=replace(request.options, routed=True))
+    if request.collective == "allreduce" and any(n.multicast for n in request.topology.nodes):
+        return _allreduce(routed, progress)
+    clock = Stopwatch(progress)
+    plain = schedule_of(routed, EXPLICIT, clock)
+    began = time.perf_counter()
+    made = multicast(plain)
+    seconds = {**clock.seconds, MULTICAST_STAGE: time.perf_counter() - began}
+    if isinstance(plain, Forest):
+        assert isinstance(made, MulticastForest)
+        copying = any(node.multicast for node in request.topology.nodes)
+        single = _fastest_one_way(made, request, progress) if copying else made
+        seconds[MULTICAST_STAGE] = time.perf_counter() - began
+        return InNetwork(
+            single, seconds, {"traffic": traffic(plain, made)} if single is made else {}
+        )
+    assert isinstance(made, Allreduce)
+    return InNetwork(made, seconds, _saved(plain, made, None))
+
+
+def _saved(
+    plain: Allreduce[Forest], made: Allreduce[MulticastForest], planes: Planes | None
+) -> dict[str, tuple[Traffic, ...]]:
+    return {
+        "traffic_of_reduce": traffic(plain.reduce, made.reduce, planes),
+        "traffic_of_gather": traffic(plain.gather, made.gather, planes),
+    }
+
+
+def _allreduce(request: Request, progress: Progress | None) -> InNetwork:
+    """Make an allreduce where switches copy, with parallel planes merged, and lay it over them.
+
+    A given k is that of the real network, whose links hold other whole numbers of trees.
+    """
+    planes = (merged_planes if request.is_free else unmerged)(request.topology)
+    small = replace(request, topology=planes.merged)
+    clock = Stopwatch(progress)
+    plain = schedule_of(_without_program(small), EXPLICIT, clock)
+    assert isinstance(plain, Allreduce)
+    seconds = clock.seconds
+    began = time.perf_counter()
+    both = multicast(plain)
+    seconds[MULTICAST_STAGE] = time.perf_counter() - began
+    began = time.perf_counter()
+    best = _best(_spread(both, small, progress), small, progress)
+    seconds[PROGRAM_STAGE] = time.perf_counter() - began
+    began = time.perf_counter()
+    laid = over_planes(best, planes)
+    bound = None if best.bound is None else best.bound.over_planes(planes)
+    seconds[MULTICAST_STAGE] += time.perf_counter() - began
+    kept = best.gather is both.gather
+    return InNetwork(
+        replace(laid, bound=bound), seconds, _saved(plain, both, planes) if kept else {}
+    )
+
+
+def _fastest_one_way(
+    pruned: MulticastForest, request: Request, progress: Progress | None
+) -> MulticastForest:
+    """Return trees with an optimum that holds though switches copy, or as good as are found.
+
+    Where a cut proves the optimum of switches that forward, copying gains no time. Where a switch
+    sends more than it receives, it may; then trees that span the switches that copy compete.
+    """
+    claim = pruned.optimum
+    if claim is not None and claim.bound.copying:
+        return pruned
+    network = as_gpus(request.topology)
+    weight = dict(zip(request.topology.compute, request.weights, strict=True))
+    spanning = replace(
+        request,
+        topology=network,
+        weights=tuple(weight.get(node, 0) for node in network.compute),
+        root=None
+        if request.root is None
+        else network.rank_of[request.topology.compute[request.root]],
+    )
+    plain = replace(pruned, optimum=None)
+    try:
+        made = schedule_of(spanning, EXPLICIT, Stopwatch(progress))
+    except DisconnectedError:  # some switch that copies is not reached by all roots
+        return plain
+    assert isinstance(made, Forest)
+    best = min(plain, from_spanning(made, request.topology), key=lambda one: one.time_s_per_gb)
+    return _claimed(best)
+
+
+def _claimed(forest: MulticastForest) -> MulticastForest:
+    """Add the optimum, if the bound for switches that copy is attained."""
+    bound = rate_bound(
+        forest.topology, weights=forest.weights, reduction=forest.reduction, copying=True
+    )
+    if forest.congestion != forest.k * bound.inverse_rate:
+        return forest
+    claim = Optimum(
+        topology=forest.topology,
+        inverse_rate=bound.inverse_rate,
+        cut=tuple(bound.widest.nodes),
+        k=forest.k,
+        congestion=forest.congestion,
+        weights=forest.weights,
+        reduction=forest.reduction,
+        prices=bound,
+    )
+    return replace(forest, optimum=claim)
+
+
+def _spread(
+    both: Allreduce[MulticastForest], request: Request, progress: Progress | None
+) -> Allreduce[MulticastForest]:
+    """Return the same, or with a tree of each GPU for each switch beside it that copies, if faster.
+
+    Of many such switches, each should copy an equal share, whatever the number of GPUs.
+    """
+    nodes = request.topology.nodes
+    beside = Counter(e.tail for e in request.topology.links if nodes[e.head].multicast)
+    most = max((beside[gpu] for gpu in request.topology.compute), default=0)
+    if not request.is_free or most < 2 or both.optimal:
+        return both
+    finer = _copied(_without_program(request, k=most), progress, both.remark)
+    return min(both, finer, key=lambda one: one.time_s_per_gb)
+
+
+def _best(
+    both: Allreduce[MulticastForest], request: Request, progress: Progress | None
+) -> Allreduce[MulticastForest]:
+    """Return the fastest of this, of what programs make, and of sums at a single GPU.
+
+    The time for programs is for all of them together; nothing is begun after it.
+    """
+    allowed = request.options.program_s if request.is_free else 0.0
+    deadline = time.monotonic() + allowed
+    best = best_allreduce(
+        both,
+        weights=None if request.anywhere else request.weights,
+        copying=True,
+        seconds=allowed,
+    )
+    others = _others(request, deadline, progress)
+    while not best.optimal and time.monotonic() < deadline:
+        other = next(others, None)
+        if other is None:
+            break
+        if other.time_s_per_gb < best.time_s_per_gb:
+            best = replace(other, bound=best.bound)
+    return best
+
+
+def _others(
+    request: Request, deadline: float, progress: Progress | None
+) -> Iterator[Allreduce[MulticastForest]]:
+    """Yield allreduces of switches that forward, which then copy: the best, and of single roots.
+
+    Of GPUs that symmetries carry into one another one root is enough.
+    """
+    seconds = max(0.0, deadline - time.monotonic())
+    left = replace(request, options=replace(request.options, program_s=seconds))
+    yield _copied(left, progress, "best for switches that forward; then they copy")
+    if not request.anywhere:
+        return
+    left_s = max(0.0, deadline - time.monotonic())
+    orbit = find_orbits(request.topology, left_s, of_links=False).node
+    known: set[int] = set()
+    for rank, node in enumerate(request.topology.compute):
+        if int(orbit[node]) in known:
+            continue
+        known.add(int(orbit[node]))
+        at = _without_program(request.over(rank))
+        name = request.topology.nodes[node].name
+        yield _copied(at, progress, f"sums at {name}, over switches that forward; then they copy")
+
+
+def _without_program(request: Request, *, k: int | None = None) -> Request:
+    """Return the same, with a given number of trees if there is one, for cuts to judge alone."""
+    asked = request.options
+    options = replace(asked, program_s=0.0, k=asked.k if k is None else k)
+    return replace(request, options=options)
+
+
+def _copied(request: Request, progress: Progress | None, remark: str) -> Allreduce[MulticastForest]:
+    made = schedule_of(request, EXPLICIT, Stopwatch(progress))
+    assert isinstance(made, Allreduce)
+    return replace(multicast(made), remark=remark)

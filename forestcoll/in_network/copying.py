@@ -1,0 +1,89 @@
+"""Switches that copy and add as nodes of the trees, like GPUs that have no data of their own.
+
+Problem: let trees branch at switches marked ``multicast`` from the start, not only afterwards.
+Input:   a topology; a forest on the network in which these switches count as GPUs.
+Output:  that network; the forest's trees as physical trees of the topology.
+Cost:    linear in the tree edges.
+Source:  ForestColl section 5.6 drops traffic from trees of GPUs; here, beyond it, a tree spans the
+         GPUs and the switches, and the branches that serve switches only are cut off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.in_network.numbering import distinct
+from forestcoll.in_network.pruning import multicast
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.topology.model import NodeKind, Topology
+
+__all__ = ["as_gpus", "from_spanning"]
+
+
+def as_gpus(topology: Topology, switches: Collection[int] | None = None) -> Topology:
+    """Return the network in which switches marked ``multicast`` are GPUs.
+
+    Nodes and links keep their positions.
+
+    Parameters
+    ----------
+    topology : Topology
+    switches : collection of int, optional
+        Which of them, by position; all if not given.
+    """
+    nodes = tuple(
+        replace(node, kind=NodeKind.COMPUTE, multicast=False)
+        if node.multicast and (switches is None or v in switches)
+        else node
+        for v, node in enumerate(topology.nodes)
+    )
+    return topology.like(topology.name, nodes, topology.links, shared=topology.shared)
+
+
+def from_spanning(forest: Forest, topology: Topology) -> MulticastForest:
+    """Return a forest of :func:`as_gpus` as one of the topology, without needless branches.
+
+    Parameters
+    ----------
+    forest : Forest
+        Roots are GPUs of the topology.
+    topology : Topology
+    """
+    spanning = multicast(forest)
+    needed = _needed(spanning, topology)
+    batch = np.repeat(np.arange(spanning.num_batches), np.diff(spanning.first_walk))
+    counts = np.bincount(batch[needed], minlength=spanning.num_batches)
+    used, walk = distinct(spanning.walk[needed])
+    place = np.array(forest.topology.compute)[spanning.root]
+    weight = dict(zip(forest.topology.compute, forest.weights, strict=True))
+    kept = replace(
+        spanning,
+        topology=topology,
+        root=np.array([topology.rank_of[node] for node in place.tolist()], dtype=np.int32),
+        first_walk=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        walk=walk.astype(np.int32),
+        walks=spanning.walks.taken(used.astype(np.int64)),
+        weights=tuple(weight[node] for node in topology.compute),
+        optimum=None,
+    )
+    return kept.measured()
+
+
+def _needed(spanning: MulticastForest, topology: Topology) -> npt.NDArray[np.bool_]:
+    """Return which entries of ``walk`` lead to a GPU, or to a switch from which one does."""
+    size = len(topology.nodes)
+    batch = np.repeat(np.arange(spanning.num_batches), np.diff(spanning.first_walk))
+    near, far = spanning.ends()
+    entry, above = batch * size + far[spanning.walk], batch * size + near[spanning.walk]
+    is_gpu = np.array([not node.is_switch for node in topology.nodes])
+    needed: npt.NDArray[np.bool_] = is_gpu[far[spanning.walk]]
+    while True:
+        wanted = np.isin(entry, above[needed]) & ~needed
+        if not wanted.any():
+            return needed
+        needed = needed | wanted

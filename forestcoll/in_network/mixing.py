@@ -1,0 +1,105 @@
+"""Forests of several kinds of trees as one forest.
+
+Problem: some trees pass the switches that copy, others do not; each kind carries its part of the
+         data over its part of every link.
+Input:   forests on one network, and which part of the data each carries.
+Output:  one forest with the trees of all.
+Cost:    linear in the trees and their walks.
+Source:  ours.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.errors import CapacityOverflowError
+from forestcoll.in_network.numbering import distinct_rows
+from forestcoll.schedule.multicast import MulticastForest, Walks
+
+__all__ = ["mirrored", "mixed", "one_of_each"]
+
+
+def mixed(forests: Sequence[MulticastForest], parts: Sequence[Fraction]) -> MulticastForest:
+    """Return all trees as one forest.
+
+    Parameters
+    ----------
+    forests : sequence of MulticastForest
+        On one topology, all for reductions or none.
+    parts : sequence of Fraction
+        Of the data, for each forest; positive, of sum 1.
+
+    Returns
+    -------
+    MulticastForest
+        Its congestion is that of the sum of the loads.
+
+    Raises
+    ------
+    CapacityOverflowError
+        If there are more trees than 63 bits count.
+    """
+    first = forests[0]
+    each = [part / (sum(f.weights) * f.k) for f, part in zip(forests, parts, strict=True)]
+    under = math.lcm(*(one.denominator for one in each))
+    whole = [int(one * under) for one in each]
+    unit = math.gcd(*whole)
+    times = [one // unit for one in whole]
+    if under // unit >= 2**62:
+        raise CapacityOverflowError(
+            f"{first.topology.name}: a mixture of {under // unit:.3g} trees is beyond exact 64-bit "
+            f"arithmetic"
+        )
+    rooted = [
+        sum(n * f.k * f.weights[rank] for n, f in zip(times, forests, strict=True))
+        for rank in range(first.topology.num_compute)
+    ]
+    k = math.gcd(*rooted)
+    walks, number = one_of_each([forest.walks for forest in forests])
+    start = np.cumsum([0, *(len(forest.walks) for forest in forests)])
+    walk = [number[forest.walk + at] for forest, at in zip(forests, start, strict=False)]
+    counts = [np.diff(forest.first_walk) for forest in forests]
+    made = replace(
+        first,
+        k=k,
+        weights=tuple(trees // k for trees in rooted),
+        root=np.concatenate([forest.root for forest in forests]).astype(np.int32),
+        multiplicity=np.concatenate(
+            [forest.multiplicity * n for n, forest in zip(times, forests, strict=True)]
+        ),
+        first_walk=np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.int64),
+        walk=np.concatenate(walk).astype(np.int32),
+        walks=walks,
+        optimum=None,
+    )
+    return made.measured()
+
+
+def mirrored(gather: MulticastForest) -> MulticastForest:
+    """Return the reduction over the same trees, where every link has an equal one the other way."""
+    return replace(gather, walks=gather.walks.backwards(), reduction=True, optimum=None)
+
+
+def one_of_each(several: Sequence[Walks]) -> tuple[Walks, npt.NDArray[np.int64]]:
+    """Return the distinct walks of all, and for each walk, one after the other, which it is."""
+    length = np.concatenate([np.diff(walks.first_node) for walks in several])
+    node = np.concatenate([walks.node for walks in several])
+    first = np.concatenate([[0], np.cumsum(length)])
+    number = np.zeros(len(length), dtype=np.int64)
+    rows: list[npt.NDArray[np.int32]] = []
+    lengths: list[int] = []
+    for size in np.unique(length).tolist():
+        which = np.flatnonzero(length == size)
+        table = node[first[which][:, None] + np.arange(size)]
+        found, place = distinct_rows(table)
+        number[which] = place + len(lengths)
+        rows.append(found.ravel().astype(np.int32))
+        lengths += [size] * len(found)
+    ends = np.cumsum([0, *lengths], dtype=np.int64)
+    return Walks(ends, np.concatenate([np.zeros(0, dtype=np.int32), *rows])), number

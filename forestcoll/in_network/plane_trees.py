@@ -1,0 +1,239 @@
+"""Physical trees of a network with merged planes, laid over the real planes.
+
+Problem: trees run through a switch that stands for several; each tree must take one of them, such
+         that every plane carries its share.
+Input:   an allreduce of physical trees on the merged network.
+Output:  one on the real network, as fast.
+Cost:    linear in the entries of the trees, times the planes where whole batches do not share out.
+Source:  ours; :mod:`.parallel_planes` of symmetries says why equal shares are as fast.
+
+First whole batches take a plane each, that with the least for its share. If some link then carries
+more than its part, each batch is shared out over all planes, with as many times the trees.
+
+Merged switches of one *layer* have no links with one another, so a tree may take the same plane, or
+planes of the same place, in all of them. A link between two merged switches has the product of
+their shares, so layers are shared out independently.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise, product
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.errors import CapacityOverflowError
+from forestcoll.in_network.numbering import distinct
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.multicast import MulticastForest, Walks
+from forestcoll.topology.symmetry.parallel_planes import Planes
+
+__all__ = ["over_planes"]
+
+_Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """Merged switches without links to one another.
+
+    ``member`` holds, for each piece of the whole, the real node of each merged node, -1 of nodes
+    outside of the layer; ``weight`` how much each piece is of their sum.
+    """
+
+    member: _Ints
+    weight: tuple[int, ...]
+
+    @property
+    def inside(self) -> npt.NDArray[np.bool_]:
+        """Whether each merged node is in the layer."""
+        return np.asarray(self.member[0] >= 0)
+
+
+def over_planes(schedule: Allreduce[MulticastForest], planes: Planes) -> Allreduce[MulticastForest]:
+    """Return a schedule of the merged network as one of the real network.
+
+    Parameters
+    ----------
+    schedule : Allreduce of MulticastForest
+        On ``planes.merged``.
+    planes : Planes
+
+    Returns
+    -------
+    Allreduce of MulticastForest
+        On ``planes.topology``, in the same time; without a bound.
+
+    Raises
+    ------
+    CapacityOverflowError
+        If there are more trees than 63 bits count.
+    """
+    if planes.is_trivial:
+        return schedule
+    layers = _layers(planes)
+    for lay in (_whole, _shared):
+        reduce, gather = (lay(forest, planes, layers) for forest in schedule.phases)
+        made = Allreduce(reduce, gather, None, schedule.remark)
+        if made.time_s_per_gb <= schedule.time_s_per_gb:
+            break
+    return made
+
+
+# --- layers ------------------------------------------------------------------------------------
+
+
+def _layers(planes: Planes) -> list[_Layer]:
+    """Put every merged switch into the first layer without a neighbour of it."""
+    beside: dict[int, set[int]] = {
+        v: set() for v, members in enumerate(planes.members) if len(members) > 1
+    }
+    for link in planes.merged.links:
+        if link.tail in beside and link.head in beside:
+            beside[link.tail].add(link.head)
+            beside[link.head].add(link.tail)
+    layers: list[list[int]] = []
+    for switch, around in beside.items():
+        free = next((layer for layer in layers if around.isdisjoint(layer)), None)
+        if free is None:
+            layers.append([switch])
+        else:
+            free.append(switch)
+    return [_layer(planes, switches) for switches in layers]
+
+
+def _layer(planes: Planes, switches: Sequence[int]) -> _Layer:
+    """Cut the whole wherever a plane of one of the switches ends."""
+    ends = {switch: _ends(planes, switch) for switch in switches}
+    cuts = sorted({Fraction(0), *(end for row in ends.values() for end in row)})
+    under = math.lcm(*(cut.denominator for cut in cuts))
+    weight = [int((end - start) * under) for start, end in pairwise(cuts)]
+    member = np.full((len(weight), len(planes.members)), -1, dtype=np.int64)
+    for switch in switches:
+        plane = 0
+        for piece, start in enumerate(cuts[:-1]):
+            while ends[switch][plane] <= start:
+                plane += 1
+            member[piece, switch] = planes.members[switch][plane]
+    divisor = math.gcd(*weight)
+    return _Layer(member, tuple(one // divisor for one in weight))
+
+
+def _ends(planes: Planes, switch: int) -> list[Fraction]:
+    """Return where each plane's share ends, if they are laid one behind the other."""
+    ends, upto = [], Fraction(0)
+    for member in planes.members[switch]:
+        upto += planes.share[member]
+        ends.append(upto)
+    return ends
+
+
+# --- whole batches -----------------------------------------------------------------------------
+
+
+def _whole(forest: MulticastForest, planes: Planes, layers: Sequence[_Layer]) -> MulticastForest:
+    return _laid(forest, planes, layers, _chosen(forest, layers))
+
+
+def _chosen(forest: MulticastForest, layers: Sequence[_Layer]) -> list[_Ints]:
+    """Choose a piece of each layer for each batch that passes it, in the order of the batches."""
+    batch = np.repeat(np.arange(forest.num_batches), np.diff(forest.first_walk))
+    chosen = []
+    for layer in layers:
+        passing = np.zeros(forest.num_batches, dtype=bool)
+        passing[batch[_touching(forest.walks, layer)[forest.walk]]] = True
+        piece = np.zeros(forest.num_batches, dtype=np.int64)
+        used = [0] * len(layer.weight)
+        total = math.lcm(*layer.weight)
+        cost = [total // weight for weight in layer.weight]  # of a tree, on each piece
+        for at in np.flatnonzero(passing).tolist():
+            trees = int(forest.multiplicity[at])
+            best = min(range(len(used)), key=lambda i: (used[i] + trees * cost[i], i))
+            used[best] += trees * cost[best]
+            piece[at] = best
+        chosen.append(piece)
+    return chosen
+
+
+def _touching(walks: Walks, layer: _Layer) -> npt.NDArray[np.bool_]:
+    """Whether each walk visits a node of a layer."""
+    return np.asarray(np.logical_or.reduceat(layer.inside[walks.node], walks.first_node[:-1]))
+
+
+def _laid(
+    forest: MulticastForest, planes: Planes, layers: Sequence[_Layer], piece: Sequence[_Ints]
+) -> MulticastForest:
+    """Return the forest with each batch on its piece of each layer."""
+    batch = np.repeat(np.arange(forest.num_batches), np.diff(forest.first_walk))
+    code = forest.walk.astype(np.int64)
+    for layer, chosen in zip(layers, piece, strict=True):
+        touched = _touching(forest.walks, layer)[forest.walk]
+        code = code * len(layer.weight) + np.where(touched, chosen[batch], 0)
+    used, walk = distinct(code)
+    made = replace(
+        forest,
+        topology=planes.topology,
+        walk=walk.astype(np.int32),
+        walks=_walks(forest.walks, planes, layers, used),
+        optimum=None,
+    )
+    return made.measured()
+
+
+def _walks(walks: Walks, planes: Planes, layers: Sequence[_Layer], code: _Ints) -> Walks:
+    """Return the real walks of codes, which tell the merged walk and a piece of each layer."""
+    pieces = []
+    for layer in reversed(layers):
+        code, piece = np.divmod(code, len(layer.weight))
+        pieces.append(piece)
+    length = np.diff(walks.first_node)[code]
+    first = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+    row = np.repeat(np.arange(len(code)), length)
+    node = walks.node[walks.first_node[code][row] + np.arange(first[-1]) - first[row]]
+    real = np.array([members[0] for members in planes.members], dtype=np.int64)[node]
+    for layer, piece in zip(reversed(layers), pieces, strict=True):
+        real = np.where(layer.inside[node], layer.member[piece[row], node], real)
+    return Walks(first, real.astype(np.int32))
+
+
+# --- batches in shares -------------------------------------------------------------------------
+
+
+def _shared(forest: MulticastForest, planes: Planes, layers: Sequence[_Layer]) -> MulticastForest:
+    """Return the forest with every batch on all pieces, each with its share of the trees."""
+    total = math.prod(sum(layer.weight) for layer in layers)
+    if forest.num_trees * total >= 2**62:
+        raise CapacityOverflowError(
+            f"{forest.topology.name}: {forest.num_trees * total:.3g} trees over the planes are "
+            f"beyond exact 64-bit arithmetic"
+        )
+    copies, piece = [], []
+    for pieces, weight in _combinations(layers):
+        copies.append(replace(forest, multiplicity=forest.multiplicity * weight))
+        piece.append([np.full(forest.num_batches, one, dtype=np.int64) for one in pieces])
+    entries = [len(one.walk) for one in copies]
+    starts = np.cumsum([0, *entries])
+    together = replace(
+        forest,
+        k=forest.k * total,
+        root=np.concatenate([one.root for one in copies]),
+        multiplicity=np.concatenate([one.multiplicity for one in copies]),
+        first_walk=np.concatenate(
+            [[0], *(one.first_walk[1:] + at for one, at in zip(copies, starts, strict=False))]
+        ).astype(np.int64),
+        walk=np.concatenate([one.walk for one in copies]),
+        optimum=None,
+    )
+    chosen = [np.concatenate([row[layer] for row in piece]) for layer in range(len(layers))]
+    return _laid(together, planes, layers, chosen)
+
+
+def _combinations(layers: Sequence[_Layer]) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Yield a piece of every layer, with the product of their weights."""
+    for pieces in product(*(range(len(layer.weight)) for layer in layers)):
+        weights = (layer.weight[piece] for layer, piece in zip(layers, pieces, strict=True))
+        yield pieces, math.prod(weights)

@@ -1,0 +1,301 @@
+"""In-network multicast: let switches that can copy do so, and drop what GPUs sent in vain.
+
+Problem: in every tree, data that a multicast switch already holds must not be sent into it again.
+Input:   a forest and its physical paths; switches marked ``multicast``, mixed with others.
+Output:  physical trees of no more load on any link; the traffic removed per class of links.
+Cost:    O(N) steps, each linear in the batches.
+Source:  ForestColl section 5.6 and figure 8. Beyond it: paths through several switches, and equal
+         trees whose links take several paths. Batches are cut where their paths change: the trees
+         over a logical link, batch after batch, fill its paths one after the other.
+
+The rule. GPUs get the data in the order of their depth in the tree. On the path from its parent,
+the data start at the last node that has them already: a switch that copies, or else the parent.
+What lies before on the path is not sent, nor is a loop back into a switch that copies. From there
+on the data visit no switch that has them, so each copying node gets them once, and from a node
+that had them before: no cycle can arise. Every hop that is left was in the tree before, so no load
+rises. The time of an optimal forest stays: every tree still crosses the bottleneck cut. Two phases
+of an allreduce that share the links can take less than before.
+
+A reduction is the mirror image: what runs from a GPU ends at the first switch on its way that adds
+up and sends on the sum anyway.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.in_network.mixing import mirrored, one_of_each
+from forestcoll.in_network.numbering import distinct
+from forestcoll.in_network.path_choice import PathChoice
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.cost_model.measures import cost
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.multicast import MulticastForest, Walks
+from forestcoll.topology.describe import LinkClass, decimal, link_classes, link_groups
+from forestcoll.topology.model import Link
+from forestcoll.topology.symmetry.parallel_planes import Planes, unmerged
+
+__all__ = ["Traffic", "multicast", "traffic"]
+
+_BLOCK_ENTRIES = 2**20  # GPUs of batches looked at together
+
+_Ints = npt.NDArray[Any]
+
+
+@overload
+def multicast(schedule: Forest) -> MulticastForest: ...
+@overload
+def multicast(schedule: Allreduce[Forest]) -> Allreduce[MulticastForest]: ...
+@overload
+def multicast(
+    schedule: Forest | Allreduce[Forest],
+) -> MulticastForest | Allreduce[MulticastForest]: ...
+def multicast(
+    schedule: Forest | Allreduce[Forest],
+) -> MulticastForest | Allreduce[MulticastForest]:
+    """Let the switches marked ``multicast`` copy and add, and drop the traffic that this saves.
+
+    Parameters
+    ----------
+    schedule : Forest or Allreduce
+        Assumed to be right; :func:`forestcoll.schedule.verify` proves that.
+
+    Returns
+    -------
+    MulticastForest or Allreduce
+        The same trees, batches of several paths cut; its congestion is measured, and of an
+        optimal forest the same. No link carries more than before. Without marked switches the
+        loads are the same. The bound of an allreduce is dropped where switches copy: it is for
+        such as forward (:mod:`forestcoll.in_network.collectives` finds another).
+
+    Raises
+    ------
+    VerificationError
+        If a tree uses a link without paths, or as many paths as trees are not there.
+
+    Notes
+    -----
+    The total traffic falls, but a further marked switch need not make it fall further: the rule
+    takes paths as they are and does not search for the least set of hops, which is a Steiner
+    tree.
+    """
+    if isinstance(schedule, Allreduce):
+        gather = _multicast(schedule.gather)
+        both = mirrored(gather) if _are_mirrored(schedule) else _multicast(schedule.reduce), gather
+        copying = any(node.multicast for node in schedule.topology.nodes)
+        return Allreduce(*both, None if copying else schedule.bound, schedule.remark)
+    return _multicast(schedule)
+
+
+def _are_mirrored(schedule: Allreduce[Forest]) -> bool:
+    """Whether the core made one phase as the mirror image of the other."""
+    topology = schedule.topology
+    same = schedule.reduce.parent is schedule.gather.parent
+    return same and topology.reversed() == topology
+
+
+def _multicast(forest: Forest) -> MulticastForest:
+    choice, pieces = PathChoice(forest), _Pieces(forest)
+    depths = forest.depths()
+    rows, counts = [np.zeros(0, dtype=np.int64)], [np.zeros(1, dtype=np.int64)]
+    for start, stop in choice.blocks(_BLOCK_ENTRIES):
+        order = np.argsort(depths[choice.batch[start:stop]], axis=1, kind="stable")[:, 1:]
+        path = np.take_along_axis(choice.paths(start, stop), order, axis=1)
+        kept = pieces.kept(path)
+        rows.append(pieces.walk_of(path.ravel(), kept.ravel()))
+        counts.append(kept.sum(axis=1, dtype=np.int64))
+    used, walk = distinct(np.concatenate(rows))
+    result = MulticastForest(
+        topology=forest.topology,
+        method=forest.method,
+        k=forest.k,
+        congestion=forest.congestion,
+        root=forest.root[choice.batch].astype(np.int32),
+        multiplicity=choice.multiplicity,
+        first_walk=np.cumsum(np.concatenate(counts)),
+        walk=walk.astype(np.int32),
+        walks=pieces.walks(used),
+        optimum=forest.optimum,
+        weights=forest.weights,
+        reduction=forest.reduction,
+    )
+    return result.measured()
+
+
+class _Pieces:
+    """Paths cut at the switches that copy, all seen from the roots outwards.
+
+    A piece leads from one copying node to the next. Those of path j end before ``_end[j]``;
+    ``_inner[j]`` are the switches between them, by their place among the switches that copy. They
+    stand at the right end of the row; what is left of it holds one number more, that of a
+    switch that has all data from the start.
+    """
+
+    def __init__(self, forest: Forest) -> None:
+        routes = forest.routes
+        self._turned = forest.reduction
+        copies = np.array([node.multicast for node in forest.topology.nodes], dtype=bool)
+        self._switches = int(copies.sum())
+        first, node = _without_loops(routes.first_hop, routes.hop, copies)
+        length = np.diff(first)
+        path = np.repeat(np.arange(len(length)), length)
+        if self._turned:
+            node = node[np.repeat(first[:-1] + first[1:] - 1, length) - np.arange(len(node))]
+        stop = copies[node]
+        stop[first[:-1]] = stop[first[1:] - 1] = True
+        at = np.flatnonzero(stop)
+        joined = path[at[:-1]] == path[at[1:]]
+        self._walks, self._walk = _cut(node, at[:-1][joined], at[1:][joined] + 1)
+        pieces = np.bincount(path[at[:-1]][joined], minlength=len(length))
+        self._end = np.cumsum(pieces)
+        self._inner = self._between(copies, node[at[1:][joined]], pieces)
+
+    def _between(self, copies: _Ints, head: _Ints, pieces: _Ints) -> _Ints:
+        """Lay the switches out at the right ends of their rows."""
+        width = int(pieces.max(initial=1))
+        number = np.cumsum(copies) - 1
+        inner = np.full((len(pieces), width), self._switches, dtype=np.int64)
+        path = np.repeat(np.arange(len(pieces)), pieces)
+        column = width - self._end[path] + 1 + np.arange(len(path))
+        between = column < width
+        inner[path[between], column[between]] = number[head[between]]
+        return inner
+
+    def kept(self, path: _Ints) -> npt.NDArray[np.int64]:
+        """Return how many pieces at the end of each path are sent, the others being in vain.
+
+        Row by row ``path`` holds the paths of one tree, in the order in which GPUs get the data.
+        """
+        kept = np.ones(path.shape, dtype=np.int64)
+        width = self._inner.shape[1]
+        if width == 1:
+            return kept
+        backwards = self._inner[:, ::-1]
+        rows = np.arange(len(path))[:, None]
+        has_data = np.zeros((len(path), self._switches + 1), dtype=bool)
+        has_data[:, -1] = True
+        for step in range(path.shape[1]):
+            switch = backwards[path[:, step]]
+            behind = has_data[rows, switch].argmax(axis=1)[:, None]  # the last that has the data
+            kept[:, step] += behind[:, 0]
+            has_data[rows, np.where(np.arange(width) < behind, switch, self._switches)] = True
+        return kept
+
+    def walk_of(self, path: _Ints, kept: _Ints) -> npt.NDArray[np.int64]:
+        """Return the walks of the last pieces of each path, so many as are kept."""
+        upto = np.cumsum(kept)
+        piece = np.repeat(self._end[path] - upto, kept) + np.arange(upto[-1] if len(upto) else 0)
+        walk: npt.NDArray[np.int64] = self._walk[piece]
+        return walk
+
+    def walks(self, used: _Ints) -> Walks:
+        """Return the walks of these numbers, in the direction of the data."""
+        walks = self._walks.taken(used)
+        return walks.backwards() if self._turned else walks
+
+
+def _cut(node: _Ints, start: _Ints, stop: _Ints) -> tuple[Walks, npt.NDArray[np.int64]]:
+    """Return the distinct rows node[start:stop], and which each one is."""
+    first = np.concatenate([[0], np.cumsum(stop - start)]).astype(np.int64)
+    row = np.repeat(np.arange(len(start)), stop - start)
+    entries = start[row] + np.arange(first[-1]) - first[row]
+    return one_of_each([Walks(first, node[entries].astype(np.int32))])
+
+
+def _without_loops(first: _Ints, node: _Ints, copies: _Ints) -> tuple[_Ints, _Ints]:
+    """Cut out of paths what leads from a switch that copies back into it; return rows and nodes."""
+    path = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    visits = (path * len(copies) + node)[copies[node]]
+    if len(np.unique(visits)) == len(visits):
+        return first, node
+    rows: list[list[int]] = []
+    for start, stop in zip(first[:-1].tolist(), first[1:].tolist(), strict=True):
+        row: list[int] = []
+        for v in node[start:stop].tolist():
+            if copies[v] and v in row:
+                del row[row.index(v) :]
+            row.append(v)
+        rows.append(row)
+    starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    return starts, np.concatenate([np.array(row, dtype=np.int32) for row in rows])
+
+
+# --- what it saves -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What runs over the links of one class before and after the switches copy.
+
+    Parameters
+    ----------
+    links : LinkClass
+    before, after : Fraction
+        Bytes over all links of the class together, by bytes of data (in all, over all GPUs).
+    """
+
+    links: LinkClass
+    before: Fraction
+    after: Fraction
+
+    @property
+    def factor(self) -> Fraction | None:
+        """Traffic after over traffic before, from 0 to 1; None where there was none."""
+        return self.after / self.before if self.before else None
+
+    def as_facts(self) -> dict[str, object]:
+        """Return the fields and the factor, for :mod:`forestcoll.cli.facts`."""
+        amounts = {"before": self.before, "after": self.after, "factor": self.factor}
+        return {"links": self.links, **amounts}
+
+    def __str__(self) -> str:
+        if self.factor is None:
+            return f"{self.links}: no traffic"
+        share = "unchanged" if self.factor == 1 else f"{decimal(100 * self.factor, 4)} %"
+        amounts = f"{decimal(self.before)} -> {decimal(self.after)}"
+        return f"{self.links}: {amounts} bytes per byte of data ({share})"
+
+
+def traffic(
+    before: Forest, after: MulticastForest, planes: Planes | None = None
+) -> tuple[Traffic, ...]:
+    """Compare the traffic over every class of links, those of the greatest bandwidth first.
+
+    Parameters
+    ----------
+    before : Forest
+    after : MulticastForest
+        What :func:`multicast` made of it.
+    planes : Planes, optional
+        If both are on its merged network: the classes are those of the real one.
+
+    Raises
+    ------
+    VerificationError
+        If the paths of the forest use a link that its topology does not have.
+    """
+    topology, trees = before.topology, sum(before.weights) * before.k
+    loads = cost(before).loads if len(before.routes.tail) else (0,) * len(topology.links)
+    old: dict[tuple[int, int], Fraction] = {}
+    new: dict[tuple[int, int], Fraction] = {}
+    spread = unmerged(topology) if planes is None else planes
+    for share, load, less in zip(spread.link_shares(), loads, after.loads(), strict=True):
+        for i, part in share:
+            link = spread.topology.links[i]
+            old[link.tail, link.head] = load * part
+            new[link.tail, link.head] = less * part
+
+    def bytes_over(loads: dict[tuple[int, int], Fraction], group: tuple[Link, ...]) -> Fraction:
+        return sum((loads[link.tail, link.head] for link in group), Fraction(0)) / trees
+
+    real = spread.topology
+    groups = link_groups(real, real.links)
+    return tuple(
+        Traffic(kind, bytes_over(old, group), bytes_over(new, group))
+        for kind, group in zip(link_classes(real, real.links), groups, strict=True)
+    )

@@ -1,0 +1,173 @@
+"""How many trees per root are worth it: every k up to a limit, with what it gives and costs.
+
+Problem: the optimal k may be in the hundreds, where a few trees do nearly as well.
+Input:   a topology, a collective, and the largest k.
+Output:  data rate, distinct trees and height for each k; those that no other k dominates; of the
+         best rate the smallest k, and the lowest trees.
+Cost:    a search and a packing for each k.
+Source:  ForestColl section 5.5 (scan k < 10) and table 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from forestcoll.core.assembly import heights
+from forestcoll.errors import UnsupportedError
+from forestcoll.generation import Progress, generate
+from forestcoll.problem.options import Options, check_k
+from forestcoll.schedule.allreduce import Allreduce, AnyForest, TreeSchedule
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.topology.model import Topology
+from forestcoll.topology.spec import Network, as_topology
+
+__all__ = ["BestK", "Choice", "best_k"]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A number of trees per root, and what comes of it.
+
+    Parameters
+    ----------
+    k : int
+        Trees per unit of weight.
+    algbw_gb_s : Fraction
+        Algorithmic bandwidth, in GB/s.
+    trees : int
+        Distinct trees; of an allreduce, in both of its forests.
+    height : int
+        Hops from GPU to GPU in the tallest tree; of an allreduce, the sum over both forests.
+    optimal : bool
+        Whether no number of trees does better.
+    """
+
+    k: int
+    algbw_gb_s: Fraction
+    trees: int
+    height: int
+    optimal: bool
+
+    def dominates(self, other: Choice) -> bool:
+        """Whether it is as good in everything, a smaller k included; of equals, the first is."""
+        return (
+            self.k <= other.k
+            and self.algbw_gb_s >= other.algbw_gb_s
+            and self.trees <= other.trees
+            and self.height <= other.height
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BestK:
+    """All choices of k up to a limit.
+
+    Parameters
+    ----------
+    choices : tuple of Choice
+        In the order of k, from 1.
+    """
+
+    choices: tuple[Choice, ...]
+
+    @property
+    def pareto(self) -> tuple[Choice, ...]:
+        """The choices that no other one dominates, in the order of k.
+
+        The first is k = 1; every further one is faster than all before it, or has fewer or
+        lower trees.
+        """
+        return tuple(
+            one
+            for one in self.choices
+            if not any(other.dominates(one) for other in self.choices if other.k < one.k)
+        )
+
+    @property
+    def fastest(self) -> Choice:
+        """The choice of the greatest bandwidth; of several the one with the fewest trees a root."""
+        return max(self.choices, key=lambda one: (one.algbw_gb_s, -one.k))
+
+    @property
+    def lowest(self) -> Choice:
+        """The choice of the lowest trees at the greatest bandwidth; of several the smallest k."""
+        return max(self.choices, key=lambda one: (one.algbw_gb_s, -one.height, -one.k))
+
+
+def best_k(
+    topology: Network,
+    max_k: int,
+    options: Options | None = None,
+    *,
+    progress: Progress | None = None,
+    **given: Any,
+) -> BestK:
+    """Try every k up to a limit.
+
+    Parameters
+    ----------
+    topology : Topology, or its specification, path or networkx graph
+        Of two GPUs or more.
+    max_k : int
+        The largest number of trees per unit of weight.
+    options : Options, optional
+        As of :func:`forestcoll.generation.generate`, but for ``k``.
+    progress : callable, optional
+        Told (stage, done, total), for each k.
+    **given
+        Single options by name.
+
+    Returns
+    -------
+    BestK
+
+    Raises
+    ------
+    InvalidParameterError
+        If max_k is not a whole number from 1 up.
+    UnsupportedError
+        If there is a single GPU.
+    ForestCollError
+        As of :func:`forestcoll.generation.generate`.
+
+    Examples
+    --------
+    >>> from forestcoll.topology import load_topology
+    >>> tried = best_k(load_topology("mi250:boxes=2"), 4)
+    >>> [(one.k, one.algbw_gb_s.limit_denominator(99)) for one in tried.pareto]
+    [(1, Fraction(320, 1)), (2, Fraction(1024, 3)), (3, Fraction(2400, 7))]
+    >>> tried.fastest.k
+    3
+    """
+    check_k(max_k, "the largest k")
+    asked, topology = Options.of(options, given), as_topology(topology)
+    if topology.num_compute == 1:
+        raise UnsupportedError("the schedule of a single GPU is empty, whatever the k")
+    # Trees that are not written out are enough for their heights, and sooner made.
+    asked = replace(asked, factored=not asked.multicast, routed=False)
+    tried = (replace(asked, k=k) for k in range(1, max_k + 1))
+    return BestK(tuple(_tried(topology, one, progress) for one in tried))
+
+
+def _tried(topology: Topology, options: Options, progress: Progress | None) -> Choice:
+    schedule = generate(topology, options, progress=progress).schedule
+    forests = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
+    tall = [_heights(forest) for forest in forests]
+    assert options.k is not None
+    return _choice(options.k, schedule, tall)
+
+
+def _heights(forest: AnyForest) -> Any:
+    return heights(forest)[1] if isinstance(forest, FactoredForest) else forest.heights()
+
+
+def _choice(k: int, schedule: TreeSchedule, tall: list[Any]) -> Choice:
+    return Choice(
+        k=k,
+        algbw_gb_s=schedule.algbw_gb_s,
+        trees=sum(len(each) for each in tall),
+        height=sum(int(each.max()) for each in tall),
+        optimal=schedule.optimal if isinstance(schedule, Allreduce) else bool(schedule.optimum),
+    )

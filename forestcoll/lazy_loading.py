@@ -1,0 +1,48 @@
+"""Lazy loading of a package's public names.
+
+Problem: ``import forestcoll`` and ``forestcoll --help`` must start in milliseconds.
+Input:   a package whose stub ``__init__.pyi`` has a line ``from HOME import NAME as NAME`` a name.
+Output:  ``__getattr__`` and ``__dir__`` of the package (PEP 562).
+Cost:    the stub is read at the first name; a module is imported at the first of its names.
+Source:  as ``attach_stub`` of lazy_loader (SPEC 1 of scientific-python.org).
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+TYPE_CHECKING = False  # importing typing takes longer than the rest of this
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+__all__ = ["attach", "homes"]
+
+
+def homes(package: str) -> dict[str, str]:
+    """Return where each public name of a package comes from, as its stub lists them."""
+    stub = f"{str(sys.modules[package].__file__).removesuffix('.py')}.pyi"
+    with open(stub, encoding="utf-8") as lines:
+        words = [line.split() for line in lines if line.startswith("from ")]
+    return {name: home for _, home, _, name, *_ in words}
+
+
+def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Make ``__getattr__`` and ``__dir__`` of a package.
+
+    A name is set in the package when it is found, so that it is looked for once.
+    """
+
+    def find(name: str) -> Any:
+        if name == "__all__":
+            return sorted(homes(package))
+        home = None if name.startswith("__") else homes(package).get(name)
+        if home is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = import_module(f"{package}.{name}" if home == package else home)
+        value = module if home == package else getattr(module, name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return find, lambda: sorted({*vars(sys.modules[package]), *homes(package)})

@@ -1,0 +1,217 @@
+"""What a schedule costs in theory: the same three measures for every method.
+
+Problem: seconds for a gigabyte, latencies left out, *flowing*: M max over links of load / b, where
+         the data is cut into pieces that are all under way at once and the phases of an allreduce
+         share the links (a shared capacity counts as a link that bears the loads of all of its
+         links); *in steps*: M times the sum over the steps of their slowest links, where nothing is
+         passed on before a step has ended; and the *finish* of a clock, where a schedule has one.
+Input:   a schedule; a forest's claimed congestion is not used.
+Output:  exact times, algorithmic bandwidths, the load of every link.
+Cost:    one pass over the hops of the physical paths, in each step.
+Source:  flowing: ForestColl sections 2 and 5.7 (:mod:`forestcoll.schedule.flowing`). In steps: T_B
+         of Zhao et al. (BFB, NSDI 2025), section 3.
+
+Flowing is what "algbw" means without a word before it. Every step schedule can flow: cut into
+pieces, each of which goes through the steps one behind the other, so in the limit a link works all
+the time for what it carries in all steps. Every forest can go in steps: hop by hop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from forestcoll.errors import UnsupportedError, VerificationError
+from forestcoll.problem.collective import algbw_of
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.cost_model.step_loads import measure_hops, measure_steps
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.flowing import AnyForest, Flow, flow_of_loads, flowing, loads_of_routes
+from forestcoll.schedule.flows import FlowSchedule
+from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.unsupported import not_taken
+
+__all__ = ["Cost", "Steps", "cost", "finish_s_per_gb", "in_steps"]
+
+_BYTES_PER_GB = 10**9
+
+_Tree = AnyForest | Allreduce[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """The theoretical time of a schedule whose data flows.
+
+    Parameters
+    ----------
+    time_s_per_gb : Fraction
+        Seconds for one gigabyte of data (in all, over all GPUs; in an all-to-all, that each GPU
+        sends).
+    busiest_link : tuple of str
+        Tail and head of the (first) link that is busy for longest, or the name of a shared
+        capacity.
+    loads : tuple of int
+        Over each link of the topology, in its order: ``loads[i] / whole`` of the data. Of a single
+        forest, in trees.
+    whole : int
+    """
+
+    time_s_per_gb: Fraction
+    busiest_link: tuple[str, ...]
+    loads: tuple[int, ...] = field(repr=False)
+    whole: int = field(repr=False)
+
+    @property
+    def algbw_gb_s(self) -> Fraction:
+        """Algorithmic bandwidth in GB/s: data size (over all GPUs) by time."""
+        return 1 / self.time_s_per_gb
+
+    def time_s(self, size_bytes: int) -> Fraction:
+        """Seconds for ``size_bytes`` of data in all, over all GPUs."""
+        return self.time_s_per_gb * size_bytes / _BYTES_PER_GB
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The theoretical time of a schedule that goes step by step.
+
+    Parameters
+    ----------
+    time_s_per_gb : Fraction
+        The sum over the steps of what their slowest links take for one gigabyte of data.
+    steps : int
+        How many follow one another; of forests, hops from GPU to GPU in the tallest tree.
+    """
+
+    time_s_per_gb: Fraction
+    steps: int
+
+    @property
+    def algbw_gb_s(self) -> Fraction:
+        """Data size by time.
+
+        Raises
+        ------
+        UnsupportedError
+            If nothing moves.
+        """
+        return algbw_of(self.time_s_per_gb)
+
+
+def cost(schedule: _Tree | StepSchedule | FlowSchedule) -> Cost:
+    """Compute the time of a schedule whose data flows, from the loads of its physical paths.
+
+    Parameters
+    ----------
+    schedule : any
+        Assumed to do what it claims; :func:`forestcoll.schedule.verify` proves that. The phases of
+        an allreduce share the links: a link's loads in both are added. One after the other, they
+        take ``schedule.in_turn_s_per_gb``.
+
+    Raises
+    ------
+    VerificationError
+        If nothing moves, or the paths use a link that the topology does not have.
+    UnsupportedError
+        If it is given anything but a schedule.
+    """
+    flow = _flow(schedule)
+    if flow.busiest_link is None:
+        raise VerificationError("the paths of this schedule are empty; verify it before costing it")
+    return Cost(flow.time_s_per_gb, flow.busiest_link, flow.loads, flow.whole)
+
+
+def _flow(schedule: _Tree | StepSchedule | FlowSchedule) -> Flow:
+    if isinstance(schedule, StepSchedule):
+        traffic = measure_steps(schedule)
+        return flow_of_loads(schedule.topology, traffic.loads, traffic.whole)
+    if isinstance(schedule, FlowSchedule):
+        topology = schedule.topology
+        whole = schedule.whole * topology.num_compute
+        return flow_of_loads(topology, loads_of_routes(topology, schedule.routes), whole)
+    return flowing(_phases("cost", schedule))
+
+
+def _phases(operation: str, schedule: _Tree) -> tuple[AnyForest, ...]:
+    """Return the forests of a schedule.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is none.
+    """
+    if isinstance(schedule, AnyForest):
+        return (schedule,)
+    if not isinstance(schedule, Allreduce):
+        raise not_taken(operation, schedule)
+    for phase in schedule.phases:
+        if not isinstance(phase, AnyForest):
+            raise not_taken(operation, phase, "forests as the phases of an allreduce")
+    return schedule.phases
+
+
+def in_steps(schedule: _Tree | StepSchedule | FlowSchedule) -> Steps:
+    """Compute the time of a schedule that passes nothing on before a step has ended.
+
+    Parameters
+    ----------
+    schedule : any but an all-to-all of flows
+        A forest goes hop by hop (:func:`forestcoll.schedule.lockstep`), the gathering of an
+        allreduce after its reduction; where switches copy, a hop leads from one node that copies to
+        the next. Of a schedule with a clock the steps are those in which transfers start.
+
+    Raises
+    ------
+    UnsupportedError
+        Of a factored forest, whose trees are not known one by one; expand it. Of a flow schedule,
+        all of whose data flows at once, and of anything but a schedule.
+    """
+    if isinstance(schedule, FlowSchedule):
+        raise UnsupportedError(
+            "unsupported: a flow schedule has no steps, as all of its data flows at once; take its "
+            "cost"
+        )
+    if isinstance(schedule, StepSchedule):
+        traffic = measure_steps(schedule)
+        return Steps(traffic.time_s_per_gb, traffic.steps)
+    times = [_hop_by_hop(phase) for phase in _phases("in_steps", schedule)]
+    total = sum((one.time_s_per_gb for one in times), start=Fraction(0))
+    return Steps(total, sum(one.steps for one in times))
+
+
+def finish_s_per_gb(schedule: _Tree | StepSchedule | FlowSchedule) -> Fraction | None:
+    """Return the finish of a schedule with a clock, over its size; None if there is no clock.
+
+    Latencies count, as far as the topology has any.
+    """
+    clock = schedule.clock if isinstance(schedule, StepSchedule) else None
+    return None if clock is None else clock.finish_us * 1000 / clock.size_bytes
+
+
+def _hop_by_hop(forest: AnyForest) -> Steps:
+    if isinstance(forest, FactoredForest):
+        raise UnsupportedError(
+            "unsupported: a factored forest does not say which tree takes which link, so its steps "
+            "are not known; expand it first"
+        )
+    if isinstance(forest, MulticastForest):
+        return _walk_by_walk(forest)
+    traffic = measure_hops(forest)
+    return Steps(traffic.time_s_per_gb, traffic.steps)
+
+
+def _walk_by_walk(forest: MulticastForest) -> Steps:
+    """Add up the slowest links of each depth; that of a reduction's walks counts from the leaves.
+
+    What a tree does first in a reduction is what it does last when it sends out, so the loads of
+    the steps are the same ones in reverse order: all trees end together.
+    """
+    whole, total = sum(forest.weights) * forest.k, Fraction(0)
+    depths = forest.depths()
+    height = int(depths.max(initial=0))
+    for depth in range(1, height + 1):
+        loads = forest.loads(depths == depth)
+        total += flow_of_loads(forest.topology, loads, whole).time_s_per_gb
+    return Steps(total, height)

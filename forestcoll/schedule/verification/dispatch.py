@@ -1,0 +1,116 @@
+"""Independent proof that a schedule does what its collective asks and attains what it claims.
+
+Problem: does every tree span, does every shard reach every GPU (in a reduction, every contribution
+         its root exactly once), is load(e) <= U b(e) on every link e, and is the time the optimum
+         where that is claimed?
+Input:   a forest, explicit or factored: batches of trees over the GPUs or over the items of tight
+         sets, and the physical paths of their edges; or physical trees, in which switches copy; or
+         two of one kind, an allreduce.
+Output:  a verdict with the congestion measured exactly, or the first violation, by name.
+Cost:    O(log height) passes over the B x N parents for B batches over N GPUs, and one sort-free
+         look-up per hop of a path.
+Source:  ForestColl sections 2 and 4: out-trees that span the compute nodes, the cost model
+         max load(e) / b(e), and the cut bound (*). Shares no code with what makes forests.
+"""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+from forestcoll.errors import VerificationError
+from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule, TreeSchedule
+from forestcoll.schedule.flows import FlowSchedule
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.unsupported import not_taken
+from forestcoll.schedule.verification.flows import FlowVerdict, verify_flows
+from forestcoll.schedule.verification.naming import fail
+from forestcoll.schedule.verification.steps.steps import StepVerdict, verify_steps
+from forestcoll.schedule.verification.trees.allreduce import PhaseLoads, check_allreduce
+from forestcoll.schedule.verification.trees.forest import verify_forest
+from forestcoll.schedule.verification.verdict import AllreduceVerdict, Verdict
+
+__all__ = ["verify"]
+
+
+@overload
+def verify(schedule: AnyForest) -> Verdict: ...
+@overload
+def verify(schedule: Allreduce[Any]) -> AllreduceVerdict: ...
+@overload
+def verify(schedule: StepSchedule) -> StepVerdict: ...
+@overload
+def verify(schedule: FlowSchedule) -> FlowVerdict: ...
+@overload
+def verify(schedule: TreeSchedule) -> Verdict | AllreduceVerdict: ...
+@overload
+def verify(schedule: TreeSchedule | StepSchedule) -> Verdict | AllreduceVerdict | StepVerdict: ...
+@overload
+def verify(schedule: AnySchedule) -> Verdict | AllreduceVerdict | StepVerdict | FlowVerdict: ...
+def verify(
+    schedule: AnySchedule,
+) -> Verdict | AllreduceVerdict | StepVerdict | FlowVerdict:
+    """Prove that a schedule does what its collective asks, within its claims.
+
+    Parameters
+    ----------
+    schedule : Forest, FactoredForest, MulticastForest, Allreduce, StepSchedule or FlowSchedule
+        From anywhere: nothing in it is believed. A factored forest is proved as it is, not
+        expanded; its verdict is that of the forest it stands for.
+
+    Returns
+    -------
+    Verdict, AllreduceVerdict, StepVerdict or FlowVerdict
+
+    Raises
+    ------
+    VerificationError
+        At the first violation, with a counter-example in the topology's names. Trees are
+        numbered as batches, from 0.
+    UnsupportedError
+        If it is given anything but a schedule.
+
+    Notes
+    -----
+    Checked in this order: arrays, roots and multiplicities, trees, paths, the paths' multiplicities
+    against the trees, link loads against the claimed congestion, the claimed optimum. Of a step
+    schedule: arrays, chunks, paths, steps, delivery (with a clock: times before it, rates after).
+    Of a flow schedule: arrays, pairs, paths, and that those of each pair carry the whole of its
+    part.
+    """
+    if isinstance(schedule, FlowSchedule):
+        return verify_flows(schedule)
+    if isinstance(schedule, StepSchedule):
+        return verify_steps(schedule)
+    if isinstance(schedule, Allreduce):
+        return _verify_phases(schedule)
+    if not isinstance(schedule, AnyForest):
+        raise not_taken("verify", schedule)
+    return verify_forest(schedule)[0]
+
+
+def _verify_phases(schedule: Allreduce[Any]) -> AllreduceVerdict:
+    """Both phases do their part, what the first sums up the second sends out, the bound holds."""
+    verdicts, loads = [], []
+    for phase in schedule.phases:
+        if not isinstance(phase, AnyForest):
+            raise not_taken("verify", phase, "forests as the phases of an allreduce")
+    for name, phase in zip(("reduce", "gather"), schedule.phases, strict=True):
+        try:
+            verdict, load = verify_forest(phase)
+        except VerificationError as error:
+            fail(f"phase {name}: {error}")
+        verdicts.append(verdict)
+        loads.append(PhaseLoads(load, sum(phase.weights) * phase.k))
+    shared = check_allreduce(schedule, *loads)
+    reduce, gather = verdicts
+    return AllreduceVerdict(
+        reduce=reduce,
+        gather=gather,
+        time_s_per_gb=shared.time_s_per_gb,
+        algbw_gb_s=1 / shared.time_s_per_gb if shared.time_s_per_gb else None,
+        busiest_link=shared.busiest,
+        in_turn_s_per_gb=reduce.time_s_per_gb + gather.time_s_per_gb,
+        bound_gb_s=shared.bound_gb_s,
+        model=schedule.bound.model if schedule.bound is not None else None,
+        optimal=shared.optimal,
+    )

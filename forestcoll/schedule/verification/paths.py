@@ -1,0 +1,161 @@
+"""Whether the physical paths of a forest are walks of the network, and what they load.
+
+Part of :func:`forestcoll.schedule.verify`; the same for explicit and factored forests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.schedule.exact_sums import Ints, exact, first
+from forestcoll.schedule.protocols import Claims, Routed, Schedule
+from forestcoll.schedule.verification.naming import fail, link_name, path_name
+from forestcoll.topology.model import Topology
+
+__all__ = [
+    "busiest_group",
+    "busiest_link",
+    "check_congestion",
+    "check_loads",
+    "check_paths",
+    "link_loads",
+]
+
+
+def check_paths(forest: Routed, *, through_gpus: bool = False, ends: bool = False) -> Ints:
+    """Paths join their GPUs over links of the topology; return the link of every hop.
+
+    Between its ends a path visits switches only, unless it may go through GPUs; it always may where
+    links join ``ends``, which are any nodes.
+    """
+    _check_ends(forest)
+    if not (through_gpus or ends):
+        _check_interior(forest)
+    return _check_hops(forest)
+
+
+def _check_ends(forest: Routed) -> None:
+    """Every path has a positive multiplicity and joins the two ends of its logical link."""
+    routes, nodes = forest.routes, np.array(forest.topology.ends)
+    if (path := first(routes.multiplicity < 1)) is not None:
+        name, found = path_name(forest, path), routes.multiplicity[path]
+        fail(f"{name}: multiplicity is {found}; it must be positive")
+    paths = np.diff(routes.first_path)
+    for verb, rank, node in (
+        ("starts", routes.tail, routes.hop[routes.first_hop[:-1]]),
+        ("ends", routes.head, routes.hop[routes.first_hop[1:] - 1]),
+    ):
+        right = np.repeat(nodes[rank], paths)
+        if (path := first(node != right)) is not None:
+            there, due = (forest.topology.nodes[i[path]].name for i in (node, right))
+            fail(f"{path_name(forest, path)} {verb} at {there}; it must {verb[:-1]} at {due}")
+
+
+def _check_interior(forest: Routed) -> None:
+    """Between its ends a path visits switches only."""
+    routes = forest.routes
+    is_gpu = np.array([not node.is_switch for node in forest.topology.nodes])
+    through = is_gpu[routes.hop]
+    through[routes.first_hop[:-1]] = False
+    through[routes.first_hop[1:] - 1] = False
+    if (hop := first(through)) is not None:
+        name = path_name(forest, _path_of(forest, hop))
+        gpu = forest.topology.nodes[routes.hop[hop]].name
+        fail(f"{name} passes through {gpu}, which is a GPU; between its ends only switches may be")
+
+
+def _check_hops(forest: Routed) -> Ints:
+    """Every hop of a path is a link of the topology; return the links, hop by hop."""
+    routes, topology = forest.routes, forest.topology
+    size = len(topology.nodes)
+    known = np.array([link.tail * size + link.head for link in topology.links], dtype=np.int64)
+    start = np.delete(np.arange(len(routes.hop)), routes.first_hop[1:] - 1)
+    wanted = routes.hop[start].astype(np.int64) * size + routes.hop[start + 1]
+    place = np.searchsorted(known, wanted)
+    if (missing := first(np.append(known, -1)[place] != wanted)) is not None:
+        hop = int(start[missing])
+        name = path_name(forest, _path_of(forest, hop))
+        tail, head = (topology.nodes[i].name for i in routes.hop[hop : hop + 2].tolist())
+        fail(f"{name} hops from {tail} to {head}, but {topology.name} has no such link")
+    return place
+
+
+def check_loads(forest: Schedule, needed: npt.NDArray[Any]) -> None:
+    """As many paths as trees run over every logical link, counted with multiplicity."""
+    carried = exact(forest.routes.multiplicity, len(forest.routes.multiplicity))
+    upto = np.concatenate([[0], np.cumsum(carried)])
+    given = upto[forest.routes.first_path[1:]] - upto[forest.routes.first_path[:-1]]
+    if (link := first(needed != given)) is not None:
+        where = f"logical link {link_name(forest, link)}"
+        if needed[link] == 0:
+            fail(f"{where} has physical paths, but no tree uses it; leave it out")
+        fail(f"{where} carries {needed[link]} trees, but its paths carry {given[link]}")
+
+
+def link_loads(forest: Schedule, links: Ints) -> npt.NDArray[Any]:
+    """Add up the trees over each physical link, given the link of every hop."""
+    routes = forest.routes
+    amounts = exact(routes.multiplicity, len(links))
+    load = np.zeros(len(forest.topology.links), dtype=amounts.dtype)
+    np.add.at(load, links, np.repeat(amounts, np.diff(routes.first_hop) - 1))
+    return load
+
+
+def busiest_link(topology: Topology, load: npt.NDArray[Any]) -> tuple[Fraction, tuple[str, ...]]:
+    """Return the largest load / bandwidth and the first link that has it, exactly.
+
+    Shared capacities come behind the links; they carry what all their links carry, and are named
+    by their name alone.
+    """
+    most, per, busiest = 0, 1, topology.links[0]
+    for link, trees in zip(topology.links, load.tolist(), strict=True):
+        above = trees * link.bandwidth_gb_s.denominator
+        below = link.bandwidth_gb_s.numerator
+        if above * per > most * below:
+            most, per, busiest = above, below, link
+    fullest, group = busiest_group(topology, load.tolist())
+    if group is not None and fullest > Fraction(most, per):
+        return fullest, (group,)
+    ends = (topology.nodes[busiest.tail].name, topology.nodes[busiest.head].name)
+    return Fraction(most, per), ends
+
+
+def busiest_group(topology: Topology, load: Sequence[Any]) -> tuple[Fraction, str | None]:
+    """Return the largest load / capacity of a shared capacity, and the first one's name.
+
+    The load of a group is the sum over its links: data that passes two of them counts twice.
+    """
+    place = {(link.tail, link.head): i for i, link in enumerate(topology.links)}
+    fullest, name = Fraction(0), None
+    for group in topology.shared:
+        carried = sum(load[place[ends]] for ends in group.links)
+        if carried > fullest * group.bandwidth_gb_s:
+            fullest, name = carried / group.bandwidth_gb_s, group.name
+    return fullest, name
+
+
+def check_congestion(forest: Claims, congestion: Fraction, busiest: tuple[str, ...]) -> None:
+    """No link or shared capacity carries more than U trees per GB/s of its bandwidth."""
+    if congestion > forest.congestion:
+        topology = forest.topology
+        if len(busiest) == 1:
+            what = f"shared capacity {busiest[0]!r}"
+            many = {one.name: one.bandwidth_gb_s for one in topology.shared}[busiest[0]]
+        else:
+            tail, head = (topology.position_of[name] for name in busiest)
+            what = f"link {busiest[0]} -> {busiest[1]}"
+            many = topology.link_between[tail, head].bandwidth_gb_s
+        fail(
+            f"{what} is overloaded: {congestion * many} trees over {many} GB/s make {congestion} "
+            f"trees per GB/s; the congestion claimed is {forest.congestion}"
+        )
+
+
+def _path_of(forest: Routed, hop: int) -> int:
+    """Return the path that a place in ``routes.hop`` belongs to."""
+    return int(np.searchsorted(forest.routes.first_hop, hop, side="right")) - 1

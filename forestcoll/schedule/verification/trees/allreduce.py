@@ -1,0 +1,267 @@
+"""Whether two phases make an allreduce, how long both take at once, and the bound that is claimed.
+
+Part of :func:`forestcoll.schedule.verify`. The bound is added up from its sets, prices and
+potentials alone: no allreduce of its model is faster, by weak duality
+(:mod:`forestcoll.problem.allreduce_bound` says why; nothing else of it is used here).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.problem.allreduce_bound import AllreduceBound
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.schedule.verification.naming import fail, gpu_name
+from forestcoll.schedule.verification.paths import busiest_group
+from forestcoll.topology.model import Topology
+
+__all__ = ["PhaseLoads", "Shared", "check_allreduce", "check_bound"]
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseLoads:
+    """What a phase puts on each link, in trees, and how many trees the data is shared out over."""
+
+    trees: Sequence[int]
+    whole: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What was proved of two phases that share the links.
+
+    ``time_s_per_gb`` with the first link or shared capacity that takes so long (None if nothing
+    moves), the bound in GB/s if one is claimed, and whether it is attained.
+    """
+
+    time_s_per_gb: Fraction
+    busiest: tuple[str, ...] | None
+    bound_gb_s: Fraction | None
+    optimal: bool
+
+
+def check_allreduce(schedule: Allreduce[Any], reduce: PhaseLoads, gather: PhaseLoads) -> Shared:
+    """What the first phase sums up the second sends out; add up loads, and check the bound."""
+    _check_parts(schedule)
+    time, busiest = _time(schedule.topology, reduce, gather)
+    bound = schedule.bound
+    if bound is None:
+        return Shared(time, busiest, None, optimal=time == 0)
+    _check_claim(schedule, bound)
+    proved = check_bound(bound)
+    if time * proved < 1:
+        fail(f"the schedule takes {time} s per GB, less than its bound of {proved} GB/s admits")
+    return Shared(time, busiest, proved, optimal=time * proved == 1)
+
+
+def _check_parts(schedule: Allreduce[Any]) -> None:
+    reduce, gather = schedule.phases
+    if reduce.topology != gather.topology:
+        fail(
+            f"the phases run on different topologies, {reduce.topology.name} and "
+            f"{gather.topology.name}"
+        )
+    for name, phase, is_reduction in (("reduce", reduce, True), ("gather", gather, False)):
+        if phase.reduction != is_reduction:
+            does, due = phase.collective, "sum up" if is_reduction else "send out"
+            fail(f"phase {name} is a forest that does {does}; it must {due}")
+    for rank, (summed, sent) in enumerate(zip(reduce.weights, gather.weights, strict=True)):
+        if summed != sent:
+            fail(
+                f"{gpu_name(reduce, rank)} gets the sums of {summed} parts, but sends out {sent}; "
+                f"the weights of both phases must be equal"
+            )
+
+
+def _time(
+    topology: Topology, reduce: PhaseLoads, gather: PhaseLoads
+) -> tuple[Fraction, tuple[str, ...] | None]:
+    """Return the time of the slowest link, which carries its trees of both phases.
+
+    A shared capacity carries those of all its links.
+    """
+    slowest: Fraction = Fraction(0)
+    busiest: tuple[str, ...] | None = None
+    most: dict[int, int] = {}  # of each bandwidth, so that few fractions are compared
+    whole = reduce.whole * gather.whole
+    parts = [
+        int(one) * gather.whole + int(other) * reduce.whole
+        for one, other in zip(reduce.trees, gather.trees, strict=True)
+    ]
+    for link, part, width in zip(topology.links, parts, topology.whole_bandwidths[1], strict=True):
+        if part <= most.get(width, 0):
+            continue
+        most[width] = part
+        time = Fraction(part, whole) / link.bandwidth_gb_s
+        if time > slowest:
+            slowest = time
+            busiest = topology.nodes[link.tail].name, topology.nodes[link.head].name
+    fullest, group = busiest_group(topology, parts)
+    if group is not None and fullest / whole > slowest:
+        return fullest / whole, (group,)
+    return slowest, busiest
+
+
+# --- the bound ---------------------------------------------------------------------------------
+
+
+def _check_claim(schedule: Allreduce[Any], bound: AllreduceBound) -> None:
+    """The bound is about this network and schedules like this one."""
+    nodes = bound.topology.nodes
+    if bound.topology != schedule.topology:
+        fail(f"the bound is that of another topology, {bound.topology.name}")
+    if bound.weights and bound.weights != schedule.gather.weights:
+        fail("the bound is for other weights than those of the schedule")
+    copies = any(isinstance(phase, MulticastForest) for phase in schedule.phases)
+    if copies and any(node.multicast for node in nodes) and not bound.copying:
+        fail("the bound is for switches that only forward; in this schedule they copy and add")
+
+
+def check_bound(bound: AllreduceBound) -> Fraction:
+    """Return the rate that a bound claims and its prices prove.
+
+    Raises
+    ------
+    VerificationError
+        If its numbers cannot be prices, or prove another rate.
+    """
+    _check_numbers(bound)
+    proved = _proved(bound)
+    if bound.algbw_gb_s != proved:
+        fail(f"the bound claims {bound.algbw_gb_s} GB/s, but its prices prove {proved}")
+    return proved
+
+
+def _check_numbers(bound: AllreduceBound) -> None:
+    """Sets have GPUs, potentials are of switches that forward, and prices are from 0 up."""
+    _check_sets(bound)
+    _check_potentials(bound)
+    _check_shared(bound)
+    if any(price < 0 for one in _priced(bound) for price in _of(one)):
+        fail("the bound has a price or potential below 0")
+
+
+def _check_shared(bound: AllreduceBound) -> None:
+    known = {group.name for group in bound.topology.shared}
+    names = [one.name for one in bound.shared]
+    if len(set(names)) != len(names):
+        fail("the bound gives a shared capacity two prices")
+    if strangers := set(names) - known:
+        fail(f"the bound prices {min(strangers)!r}, which is no shared capacity")
+    if any(one.price < 0 for one in bound.shared):
+        fail("the bound has a price of a shared capacity below 0")
+
+
+def _check_sets(bound: AllreduceBound) -> None:
+    nodes = bound.topology.nodes
+    for one in bound.sets:
+        if not one.nodes or not 0 <= min(one.nodes) <= max(one.nodes) < len(nodes):
+            fail(f"the bound names a set of nodes that are not all among 0 to {len(nodes) - 1}")
+        if len(set(one.nodes)) != len(one.nodes):
+            fail("the bound names a set with a node twice")
+        if all(nodes[v].is_switch for v in one.nodes):
+            fail("the bound names a set without a GPU, which data need not enter")
+
+
+def _check_potentials(bound: AllreduceBound) -> None:
+    nodes = bound.topology.nodes
+    switches = [one.switch for one in bound.potentials]
+    if len(set(switches)) != len(switches):
+        fail("the bound gives a switch two potentials")
+    for v in switches:
+        if not 0 <= v < len(nodes) or not nodes[v].is_switch:
+            fail("the bound gives a potential to what is no switch")
+        if bound.copying and nodes[v].multicast:
+            fail(f"the bound gives a potential to {nodes[v].name}, which may copy and add")
+
+
+def _of(one: Any) -> tuple[Fraction, Fraction]:
+    return one.gather, one.reduce
+
+
+def _proved(bound: AllreduceBound) -> Fraction:
+    """Add up the dual of the allreduce program, in whole units of the prices and bandwidths."""
+    least = _least(bound)
+    if least <= 0:
+        fail("the bound proves nothing: some root is inside every set that has a price")
+    unit = math.lcm(
+        *(price.denominator for one in _priced(bound) for price in _of(one)),
+        *(one.price.denominator for one in bound.shared),
+    )
+    rise, fall = _rises(bound, unit)
+    share, widths = bound.topology.whole_bandwidths
+    limits, paid = _charged(bound, unit)
+    spent = sum(
+        max(up - less, down - less, 0) * width
+        for width, up, down, less in zip(widths, rise.tolist(), fall.tolist(), paid, strict=True)
+    )
+    return (limits + Fraction(spent, unit * share)) / least
+
+
+def _charged(bound: AllreduceBound, unit: int) -> tuple[Fraction, list[int]]:
+    """Return what shared capacities cost, and what they pay on each link for both phases."""
+    links, limits = bound.topology.links, Fraction(0)
+    paid = [0] * len(links)
+    place = {(link.tail, link.head): i for i, link in enumerate(links)}
+    price = {one.name: one.price for one in bound.shared}
+    for group in bound.topology.shared:
+        each = price.get(group.name, Fraction(0))
+        limits += each * group.bandwidth_gb_s
+        for ends in group.links:
+            paid[place[ends]] += int(each * unit)
+    return limits, paid
+
+
+def _rises(bound: AllreduceBound, unit: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return what the gathering and the reduction pay on each link, in parts of the unit."""
+    nodes, links = bound.topology.nodes, bound.topology.links
+    most = sum(int(price * unit) for one in _priced(bound) for price in _of(one))
+    kind = np.dtype(np.int64 if most < 2**62 else object)  # no sum is beyond that of all prices
+    tail = np.array([link.tail for link in links], dtype=np.int64)
+    head = np.array([link.head for link in links], dtype=np.int64)
+    rise, fall = np.zeros(len(links), dtype=kind), np.zeros(len(links), dtype=kind)
+    for one in bound.sets:
+        inside = np.zeros(len(nodes), dtype=bool)
+        inside[list(one.nodes)] = True
+        near, far = inside[tail], inside[head]
+        rise[far & ~near] += int(one.gather * unit)
+        fall[near & ~far] += int(one.reduce * unit)
+    for held in bound.potentials:
+        into, out = head == held.switch, tail == held.switch
+        rise[into] += int(held.gather * unit)
+        rise[out] -= int(held.gather * unit)
+        fall[into] -= int(held.reduce * unit)
+        fall[out] += int(held.reduce * unit)
+    return rise, fall
+
+
+def _priced(bound: AllreduceBound) -> tuple[Any, ...]:
+    return (*bound.sets, *bound.potentials)
+
+
+def _least(bound: AllreduceBound) -> Fraction:
+    """Return the prices of the sets that the cheapest root is outside of; of given weights all."""
+    nodes, compute = bound.topology.nodes, bound.topology.compute
+    unit = math.lcm(*(price.denominator for one in bound.sets for price in _of(one)))
+    crossed, total = [0] * len(nodes), 0
+    for one in bound.sets:
+        price = int((one.gather + one.reduce) * unit)
+        total += price
+        for v in one.nodes:
+            crossed[v] -= price
+    if bound.weights:
+        shares = zip(compute, bound.weights, strict=True)
+        within = sum(crossed[v] * w for v, w in shares)
+        return Fraction(total * sum(bound.weights) + within, unit * sum(bound.weights))
+    roots = list(compute)
+    if bound.copying:
+        roots += [v for v, node in enumerate(nodes) if node.is_switch and node.multicast]
+    return Fraction(total + min(crossed[v] for v in roots), unit)

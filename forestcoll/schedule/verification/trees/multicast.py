@@ -1,0 +1,256 @@
+"""Whether physical trees, in which marked switches copy or add, deliver what they must.
+
+Part of :func:`forestcoll.schedule.verify`. Switches that are not marked cannot do wrong: they stand
+only inside walks, and each walk carries what it carries from its start to its end.
+
+Walks back from a switch to a GPU that the same tree sends to that switch (in a reduction from a GPU
+to the switch that sends it its sum) are loopback: NVLS copies to the sender too, and adds the
+receiver's part in the switch. They count as load alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.schedule.exact_sums import Ints, exact, first
+from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.schedule.verification.arrays import check_array, check_ranks, check_rows
+from forestcoll.schedule.verification.naming import arrows, fail, tree_name
+
+__all__ = ["PhysicalTrees", "check_multicast", "check_multicast_arrays"]
+
+_BLOCK_ENTRIES = 2**22  # nodes of trees looked at together
+
+
+@dataclass(frozen=True, slots=True)
+class PhysicalTrees:
+    """What was proved about physical trees.
+
+    ``edges`` counts the walks of all batches, ``pairs`` the distinct (start, end) of walks;
+    ``height`` is the greatest number of walks from a root to a node, ``loads`` are the trees over
+    each link.
+    """
+
+    edges: int
+    pairs: int
+    height: int
+    loads: npt.NDArray[Any]
+
+
+def check_multicast_arrays(forest: MulticastForest) -> None:
+    """Arrays are integers of matching shapes, with rows in order and ids in range."""
+    topology, batches = forest.topology, np.size(forest.root)
+    check_ranks(forest)
+    check_array("root", forest.root, (batches,), 0, topology.num_compute - 1)
+    check_array("multiplicity", forest.multiplicity, (batches,))
+    walks, entries = max(np.size(forest.walks.first_node) - 1, 0), np.size(forest.walk)
+    nodes = np.size(forest.walks.node)
+    check_array("walk", forest.walk, (entries,), 0, walks - 1)
+    check_array("walks.node", forest.walks.node, (nodes,), 0, len(topology.nodes) - 1)
+    check_rows("first_walk", forest.first_walk, batches, entries, least=0)
+    check_rows("walks.first_node", forest.walks.first_node, walks, nodes, least=2)
+
+
+def check_multicast(forest: MulticastForest) -> PhysicalTrees:
+    """Walks lead between nodes that copy, trees reach every GPU; add up the loads."""
+    _check_walks(forest)
+    links = _check_links(forest)
+    height = _check_trees(forest)
+    walks = forest.walks
+    pairs = walks.tail.astype(np.int64) * len(forest.topology.nodes) + walks.head
+    return PhysicalTrees(len(forest.walk), len(np.unique(pairs)), height, _loads(forest, links))
+
+
+# --- walks -------------------------------------------------------------------------------------
+
+
+def _check_walks(forest: MulticastForest) -> None:
+    """Walks start and end at nodes that copy, pass through no GPU, and are all in use."""
+    nodes, walks = forest.topology.nodes, forest.walks
+    copies = np.array([not node.is_switch or node.multicast for node in nodes], dtype=bool)
+    for verb, end in (("starts", walks.tail), ("ends", walks.head)):
+        if (walk := first(~copies[end])) is not None:
+            node = nodes[end[walk]]
+            kind = "relay, which only forwards" if node.is_gpu else "switch that is not marked"
+            fail(
+                f"{_walk_name(forest, walk)} {verb} at {node.name}, a {kind}; walks start and end "
+                "at GPUs and at switches marked multicast"
+            )
+    through = np.array([not node.is_switch for node in nodes], dtype=bool)[walks.node]
+    through[walks.first_node[:-1]] = through[walks.first_node[1:] - 1] = False
+    if (at := first(through)) is not None:
+        walk = int(np.searchsorted(walks.first_node, at, side="right")) - 1
+        gpu = nodes[walks.node[at]].name
+        fail(f"{_walk_name(forest, walk)} passes through {gpu}, which is a GPU; it must end there")
+    used = np.zeros(len(walks), dtype=bool)
+    used[forest.walk] = True
+    if (walk := first(~used)) is not None:
+        fail(f"{_walk_name(forest, walk)} belongs to no tree; leave it out")
+
+
+def _check_links(forest: MulticastForest) -> Ints:
+    """Every step of a walk is a link of the topology; return the links, step by step."""
+    walks, topology = forest.walks, forest.topology
+    place = {(link.tail, link.head): i for i, link in enumerate(topology.links)}
+    node, ends = walks.node.tolist(), set((walks.first_node[1:] - 1).tolist())
+    links = []
+    for at in range(len(node) - 1):
+        if at in ends:
+            continue
+        step = (node[at], node[at + 1])
+        if step not in place:
+            walk = int(np.searchsorted(walks.first_node, at, side="right")) - 1
+            tail, head = (topology.nodes[i].name for i in step)
+            fail(
+                f"{_walk_name(forest, walk)} hops from {tail} to {head}, but {topology.name} has "
+                "no such link"
+            )
+        links.append(place[step])
+    return np.array(links, dtype=np.int64)
+
+
+def _loads(forest: MulticastForest, links: Ints) -> npt.NDArray[Any]:
+    """Add up the trees over each link, given the link of every step."""
+    trees = exact(forest.multiplicity, len(forest.walk))
+    over = np.zeros(len(forest.walks), dtype=trees.dtype)
+    np.add.at(over, forest.walk, np.repeat(trees, np.diff(forest.first_walk)))
+    over = exact(over, len(links))
+    load = np.zeros(len(forest.topology.links), dtype=over.dtype)
+    np.add.at(load, links, np.repeat(over, np.diff(forest.walks.first_node) - 1))
+    return load
+
+
+# --- trees -------------------------------------------------------------------------------------
+
+
+def _check_trees(forest: MulticastForest) -> int:
+    """Every batch is a tree over its copying nodes that holds every GPU; return the height."""
+    return max((_check_block(forest, first, last) for first, last in _blocks(forest)), default=0)
+
+
+def _blocks(forest: MulticastForest) -> Iterator[tuple[int, int]]:
+    rows = max(1, _BLOCK_ENTRIES // len(forest.topology.nodes))
+    for start in range(0, forest.num_batches, rows):
+        yield start, min(start + rows, forest.num_batches)
+
+
+def _check_block(forest: MulticastForest, start: int, stop: int) -> int:
+    """Check some batches by a table: for each of their nodes the node nearer the root."""
+    size = len(forest.topology.nodes)
+    entry = slice(int(forest.first_walk[start]), int(forest.first_walk[stop]))
+    walk = forest.walk[entry]
+    row = np.repeat(np.arange(stop - start), np.diff(forest.first_walk[start : stop + 1])) * size
+    near, far = forest.walks.tail[walk], forest.walks.head[walk]
+    if forest.reduction:
+        near, far = far, near
+    kept = ~_loopback(forest, start, row, near, far, stop - start)
+    row, near, far = row[kept], near[kept], far[kept]
+    _check_once(forest, start, row + far)
+    above = np.full((stop - start) * size, -1, dtype=np.int64)
+    above[row + far] = row + near
+    _check_members(forest, start, above)
+    return _check_rooted(forest, start, above)
+
+
+def _loopback(
+    forest: MulticastForest, start: int, row: Ints, near: Ints, far: Ints, batches: int
+) -> npt.NDArray[np.bool_]:
+    """Find walks from switches back to GPUs that send to them; each is in its tree once.
+
+    A switch to which two send is refused later, whichever of them is looked at here.
+    """
+    size = len(forest.topology.nodes)
+    switch = np.array([node.is_switch for node in forest.topology.nodes], dtype=bool)
+    source = np.full(batches * size, -1, dtype=np.int64)
+    into = switch[far]
+    source[(row + far)[into]] = near[into]
+    found = switch[near] & ~into & (source[row + near] == far)
+    walks, counts = np.unique(((row + near) * size + far)[found], return_counts=True)
+    if (at := first(counts > 1)) is not None:
+        fault = "sends its part" if forest.reduction else "gets its data back"
+        where = int(walks[at]) // size // size * size + int(walks[at]) % size
+        fail(f"{_where(forest, start, where)} {fault} {counts[at]} times; once is enough")
+    return np.asarray(found)
+
+
+def _check_once(forest: MulticastForest, start: int, far: Ints) -> None:
+    """No node of a batch is at the far end of two walks."""
+    counts = np.bincount(far)
+    if (at := first(counts > 1)) is not None:
+        fault = "sends its sum" if forest.reduction else "gets the data"
+        fail(f"{_where(forest, start, at)} {fault} {counts[at]} times; once is enough")
+
+
+def _check_members(forest: MulticastForest, start: int, above: Ints) -> None:
+    """The root and only the root has nobody above it, and only GPUs have nobody below."""
+    nodes, size = forest.topology.nodes, len(forest.topology.nodes)
+    gpu = np.array(forest.topology.compute)
+    rows = len(above) // size
+    root = np.arange(rows) * size + gpu[forest.root[start : start + rows]]
+    if (row := first(above[root] >= 0)) is not None:
+        fault = "sends its sum on" if forest.reduction else "gets the data back"
+        fail(f"{_where(forest, start, int(root[row]))} is the root and {fault}")
+    alone = above.reshape(rows, size)[:, gpu] < 0
+    alone[np.arange(rows), forest.root[start : start + rows]] = False
+    if (lost := first(alone)) is not None:
+        row, rank = divmod(lost, len(gpu))
+        fault = "never sends its part" if forest.reduction else "never gets the data"
+        fail(f"{_where(forest, start, row * size + int(gpu[rank]))} {fault}")
+    switch = np.tile(np.array([node.is_switch for node in nodes], dtype=bool), rows)
+    parent = np.zeros(len(above), dtype=bool)
+    parent[above[above >= 0]] = True
+    if (at := first(switch & parent & (above < 0))) is not None:
+        fault = "adds up but sends nothing" if forest.reduction else "copies what it never gets"
+        fail(f"{_where(forest, start, at)} {fault}")
+    if (at := first(switch & ~parent & (above >= 0))) is not None:
+        fault = "sends a sum of nothing" if forest.reduction else "gets data that it passes to none"
+        fail(f"{_where(forest, start, at)} {fault}; leave it out")
+
+
+def _check_rooted(forest: MulticastForest, start: int, above: Ints) -> int:
+    """Whoever has somebody above comes to the root; return the greatest number of steps."""
+    size = len(forest.topology.nodes)
+    jump = np.append(np.where(above < 0, len(above), above), len(above))
+    depth = np.append((above >= 0).astype(np.int32), np.int32(0))
+    for _ in range(size.bit_length()):
+        if (jump == len(above)).all():
+            break
+        depth, jump = depth + depth[jump], jump[jump]
+    if (lost := first(jump[:-1] != len(above))) is not None:
+        ring = _ring(above, lost)
+        names = [forest.topology.nodes[at % size].name for at in ring]
+        listed = arrows(names if forest.reduction else reversed(names))
+        fail(f"{_tree(forest, start, lost)}: {listed} is a cycle, apart from the root")
+    return int(depth.max())
+
+
+def _ring(above: Ints, at: int) -> list[int]:
+    """Return the cycle above an entry, its first member also last."""
+    seen: dict[int, int] = {}
+    while at not in seen:
+        seen[at] = len(seen)
+        at = int(above[at])
+    return [*list(seen)[seen[at] :], at]
+
+
+# --- names -------------------------------------------------------------------------------------
+
+
+def _walk_name(forest: MulticastForest, walk: int) -> str:
+    names = (forest.topology.nodes[i].name for i in forest.walks.nodes(walk))
+    return f"walk {arrows(names)}"
+
+
+def _tree(forest: MulticastForest, start: int, at: int) -> str:
+    return tree_name(forest, start + at // len(forest.topology.nodes))
+
+
+def _where(forest: MulticastForest, start: int, at: int) -> str:
+    """Name the tree and the node of an entry of the table of a block."""
+    node = forest.topology.nodes[at % len(forest.topology.nodes)]
+    return f"{_tree(forest, start, at)}: {node.name}"

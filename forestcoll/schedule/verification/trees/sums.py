@@ -1,0 +1,113 @@
+"""Whether the trees of a reduction sum up everything exactly once.
+
+Part of :func:`forestcoll.schedule.verify`. In a reduction a GPU adds what it receives to what it
+has, and sends the sum to its parent once. So a contribution is counted exactly once at the root if
+it gets there at all: it has one way to go. It gets there unless a GPU on its way sends to nobody
+or the way runs into a cycle, and the sum stays there if the root sends to nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from forestcoll.schedule.exact_sums import Ints, first
+from forestcoll.schedule.verification.naming import arrows, fail
+
+__all__ = ["are_one_cycle", "check_summing", "rows_together"]
+
+_BLOCK_ENTRIES = 2**18  # parents looked at together: few enough to stay in the cache
+
+_Name = Callable[[int], str]
+
+
+def check_summing(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int:
+    """In every row the contributions of all nodes reach the root; return the greatest height.
+
+    ``tree`` and ``node`` name a row and a column for the counter-example.
+    """
+    height, ranks = 0, parent.shape[1]
+    step = rows_together(ranks, _BLOCK_ENTRIES)
+    for start in range(0, len(parent), step):
+        rows, roots = parent[start : start + step], root[start : start + step]
+
+        def named(row: int, start: int = start) -> str:
+            return tree(start + row)
+
+        _check_receivers(rows, roots, named, node)
+        around = are_one_cycle(rows, roots)
+        height = max(height, ranks - 1 if around else _follow(rows, roots, named, node))
+    return height
+
+
+def rows_together(ranks: int, entries: int) -> int:
+    """Return how many rows to look at together: all roots of a ring, if these are not too many."""
+    rows = max(1, entries // ranks)
+    if rows >= ranks:
+        return rows - rows % ranks
+    return ranks if 4 * rows >= ranks else rows
+
+
+def are_one_cycle(parent: Ints, root: Ints) -> bool:
+    """Whether all rows are one cycle through all nodes, each cut at its root: paths from there.
+
+    A shortcut for rings, whose long paths take many passes otherwise. Each root must be the only
+    node of its row without a parent.
+    """
+    rows, ranks = parent.shape
+    if rows < 2 or root[0] == root[1]:
+        return False
+    cycle = parent[0].copy()
+    cycle[root[0]] = parent[1, root[0]]
+    same = parent == cycle
+    same[np.arange(rows), root] = True
+    if not same.all():
+        return False
+    onward, at = cycle.tolist(), 0
+    for _ in range(ranks - 1):
+        at = onward[at]
+        if at == 0:
+            return False
+    return bool(onward[at] == 0)
+
+
+def _check_receivers(parent: Ints, root: Ints, tree: _Name, node: _Name) -> None:
+    """Every node but the root sends its sum to another; the root keeps its own."""
+    onward = parent[np.arange(len(root)), root]
+    if (row := first(onward >= 0)) is not None:
+        to = node(int(onward[row]))
+        fail(f"{tree(row)}: the root sends its sum on to {to}, so the sum does not end there")
+    silent = (parent < 0) & (np.arange(parent.shape[1]) != root[:, None])
+    if (at := first(silent)) is not None:
+        row, rank = divmod(at, parent.shape[1])
+        fail(f"{tree(row)}: {node(rank)} sends its sum to nobody, so its contribution is lost")
+
+
+def _follow(parent: Ints, root: Ints, tree: _Name, node: _Name) -> int:
+    """Follow all contributions, twice as far each time; return the hops of the longest way."""
+    rows, ranks = parent.shape
+    first_of_row = np.arange(rows, dtype=np.intp)[:, None] * ranks  # in the block, laid out flat
+    goal = np.broadcast_to(first_of_row + root[:, None], parent.shape)
+    at = np.where(parent < 0, goal, first_of_row + parent)
+    hops = (parent >= 0).astype(np.int32)
+    for _ in range(ranks.bit_length()):
+        if (at == goal).all():
+            break
+        hops += hops.take(at)
+        at = at.take(at)
+    if (lost := first(at != goal)) is not None:
+        row, rank = divmod(lost, ranks)
+        ring = arrows(map(node, _ring(parent[row].tolist(), rank)))
+        fail(f"{tree(row)}: {ring} is a cycle, whose contributions never reach the root")
+    return int(hops.max()) if rows else 0
+
+
+def _ring(parent: list[int], rank: int) -> list[int]:
+    """Return the cycle that the contribution of a rank runs into, as the data runs."""
+    for _ in parent:
+        rank = parent[rank]
+    ring = [rank]
+    while (rank := parent[rank]) != ring[0]:
+        ring.append(rank)
+    return [*ring, ring[0]]

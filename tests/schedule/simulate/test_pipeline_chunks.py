@@ -1,0 +1,126 @@
+"""The number of pieces: the formula where there is one, and never worse than what was tried."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+
+from forestcoll import generate, load_topology, lower
+from forestcoll.errors import InvalidParameterError
+from forestcoll.schedule.simulate import (
+    MOST_PIECES,
+    AlphaBeta,
+    Sharing,
+    Simulator,
+    best_pieces,
+)
+from forestcoll.topology import TopologyBuilder
+from tests.schedule.literals import LITERALS
+
+GB = 10**9
+
+
+def chain(gpus: int) -> Simulator:
+    builder = TopologyBuilder()
+    names = [builder.gpu(f"g{i}") for i in range(gpus)]
+    for i in range(gpus - 1):
+        builder.link(names[i], names[i + 1], 1)
+    return Simulator(
+        lower(generate(builder.build("chain"), collective="broadcast", root=0).schedule)
+    )
+
+
+@pytest.mark.parametrize("size", [10**3, 10**6, 10**9])
+def test_a_chain_is_cut_as_the_formula_says(size: int) -> None:
+    """C = sqrt((h - 1) T / alpha), up to the grid; within 2 % of the time at that."""
+    found = best_pieces(chain(9), size)
+    ideal = max(1.0, math.sqrt(7 * size / GB / 10e-6))
+    assert ideal / 1.5 <= found.pieces <= 1.5 * ideal
+    due = (8 + ideal - 1) * (10e-6 + size / GB / ideal)
+    assert found.time_s <= 1.02 * due
+
+
+@pytest.mark.parametrize("sharing", Sharing)
+def test_no_power_of_two_is_better(sharing: Sharing) -> None:
+    """On machines the valley is single, as far as these sizes go."""
+    simulator = Simulator(lower(generate(load_topology("mi250:boxes=2,gpus_per_box=8")).schedule))
+    model = AlphaBeta(sharing=sharing)
+    for size in (10**6, 10**8):
+        found = best_pieces(simulator, size, model)
+        for pieces in (1, 2, 4, 8, 16, 32, 64):
+            assert found.time_s <= simulator.run(size, model, pieces).time_s
+
+
+def test_a_start_that_is_far_off_is_no_end() -> None:
+    """With steps numbered by hundreds it starts where one piece is better; fewer are best."""
+    simulator = Simulator(lower(generate(load_topology("dgx_a100:boxes=2")).schedule))
+    program = simulator.program
+    steps = (program.step * ((program.num_transfers - 1) // program.step.max())).astype(np.int32)
+    far_off = Simulator(replace(program, step=steps))
+    for size in (2 * 10**7, 4 * 10**7):
+        found = best_pieces(far_off, size)
+        assert 1 < found.pieces == best_pieces(simulator, size).pieces
+
+
+def test_without_latencies_as_many_as_allowed_are_best() -> None:
+    found = best_pieces(chain(3), GB, AlphaBeta(alpha_us=0), most=100)
+    assert found.pieces == 96
+    assert best_pieces(chain(3), GB, AlphaBeta(alpha_us=0), most=1).pieces == 1
+
+
+@pytest.mark.parametrize(("size", "pieces"), [(1, 1), (5, 4), (100, 96)])
+def test_no_piece_is_smaller_than_a_byte(size: int, pieces: int) -> None:
+    """Without latencies more pieces are always better; over a chain each transfer is of all."""
+    assert best_pieces(chain(9), size, AlphaBeta(alpha_us=0)).pieces == pieces
+
+
+def test_one_piece_where_nothing_else_can_be() -> None:
+    """A clock is for one; of nothing there are no two."""
+    made: Any = LITERALS["TACCL, contiguous"].make()
+    model = AlphaBeta(alpha_us=0, keep_clock=True)
+    assert best_pieces(Simulator(lower(made)), made.clock.size_bytes, model).pieces == 1
+    builder = TopologyBuilder()
+    builder.gpu("alone")
+    assert best_pieces(Simulator(lower(generate(builder.build("one")).schedule)), GB).time_s == 0
+
+
+@pytest.mark.parametrize("alpha", [0, "0.01"])
+def test_latencies_of_links_count_as_alpha_does(alpha: int | str) -> None:
+    """A guess from alpha alone would start, and end, far off."""
+    builder = TopologyBuilder()
+    names = [builder.gpu(f"g{i}") for i in range(9)]
+    for i in range(8):
+        builder.link(names[i], names[i + 1], 1, 10)
+    simulator = Simulator(
+        lower(generate(builder.build("late"), collective="broadcast", root=0).schedule)
+    )
+    found = best_pieces(simulator, 10**6, AlphaBeta(alpha_us=alpha))
+    assert found.pieces == 24
+    assert found.time_s == pytest.approx(31 * (10e-6 + float(alpha) / 1e6 + 1e-3 / 24))
+
+
+def test_a_search_ends_where_simulations_would_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what events look at: a star of unequal links divides all lanes anew at each of them."""
+    module = import_module("forestcoll.schedule.simulate.pipeline_chunks")
+    monkeypatch.setattr(module, "_MOST_WORK", 2**20)
+    rng = random.Random(1)
+    builder = TopologyBuilder()
+    hub = builder.switch("hub")
+    for i in range(12):
+        builder.link(builder.gpu(f"g{i}"), hub, rng.randint(1000, 9999))
+    simulator = Simulator(lower(generate(builder.build("star"), k=1).schedule))
+    found = best_pieces(simulator, 10**12, AlphaBeta(alpha_us=1))
+    assert 0 < found.work < 2**21
+    assert found.pieces < MOST_PIECES
+
+
+def test_the_most_must_be_a_number() -> None:
+    for most in (0, -1, True, 1e3):
+        with pytest.raises(InvalidParameterError, match=r"^most is"):
+            best_pieces(chain(3), GB, most=most)  # type: ignore[arg-type]

@@ -1,0 +1,66 @@
+"""Paths: over links of the network, as many as trees, none overloaded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from forestcoll.schedule.forest import Path, Routes
+from forestcoll.schedule.verification.dispatch import verify
+from forestcoll.schedule.verification.paths import busiest_link
+from tests.schedule.made.hand import leaves4, star3
+from tests.schedule.verification.rejecting import rejected
+
+
+def test_overload_shows_load_bandwidth_and_claim() -> None:
+    """At half the bandwidth claimed for, leaf x to leaf y carries 2 trees over 1 GB/s."""
+    correct = leaves4()
+    links = [
+        replace(e, bandwidth_gb_s=Fraction(1)) if (e.tail, e.head) == (4, 5) else e
+        for e in correct.topology.links
+    ]
+    narrow = replace(correct, topology=replace(correct.topology, links=tuple(links)))
+    assert rejected(narrow) == (
+        "link x -> y is overloaded: 2 trees over 1 GB/s make 2 trees per GB/s; "
+        "the congestion claimed is 1"
+    )
+
+
+def test_overload_by_the_smallest_step_is_found() -> None:
+    """Loads are compared exactly: U below the truth by 1e-30 is too little."""
+    correct = replace(star3(), optimum=None)
+    assert verify(correct).congestion == 1
+    assert "overloaded" in rejected(replace(correct, congestion=1 - Fraction(1, 10**30)))
+
+
+def test_route_without_use_is_an_error() -> None:
+    """No tree of the star runs from a to c, so no path may."""
+    correct = star3()
+    paths = correct.routes.paths()
+    paths[0, 2] = (Path((0, 3, 2), 1),)
+    message = rejected(replace(correct, routes=Routes.from_paths(paths)))
+    assert message == "logical link a -> c has physical paths, but no tree uses it; leave it out"
+
+
+def test_path_from_a_gpu_to_itself_is_an_error() -> None:
+    """A walk a -> w -> a serves no tree edge."""
+    correct = star3()
+    paths = correct.routes.paths()
+    paths[0, 0] = (Path((0, 3, 0), 1),)
+    message = rejected(replace(correct, routes=Routes.from_paths(paths)))
+    assert "logical link a -> a" in message
+
+
+def test_the_first_of_the_links_that_are_loaded_most_is_told() -> None:
+    """Loads over bandwidths, exactly; where nothing is loaded, the first link."""
+    net = star3().topology
+    names = [(net.nodes[link.tail].name, net.nodes[link.head].name) for link in net.links]
+    nothing = np.zeros(len(net.links), dtype=np.int64)
+    assert busiest_link(net, nothing) == (0, names[0])
+    for busy in range(len(net.links)):
+        load = nothing.copy()
+        load[busy:] = 3
+        most = Fraction(3) / net.links[busy].bandwidth_gb_s
+        assert busiest_link(net, load) == (most, names[busy])

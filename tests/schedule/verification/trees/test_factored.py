@@ -1,0 +1,84 @@
+"""Factored forests: proved as they are, with the verdict of what they stand for."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from forestcoll import generate
+from forestcoll.core.assembly import expand
+from forestcoll.errors import VerificationError
+from forestcoll.schedule.cost_model.measures import cost
+from forestcoll.schedule.verification.dispatch import verify
+from forestcoll.topology import load_topology
+from tests.schedule.made.factored import CLUSTERS, RANDOM, agree, factored, judged
+from tests.schedule.mutations_of.factored import MUTATIONS, Mutation
+
+
+@pytest.mark.parametrize("name", [*CLUSTERS, *RANDOM])
+def test_factored_and_expanded_form_get_the_same_verdict(name: str) -> None:
+    """Both are optimal allgathers, with the same loads; the height bound holds."""
+    forest = factored(name)
+    explicit = expand(forest)
+    verdict = verify(forest)
+    assert verdict.optimal
+    assert agree(verdict, verify(explicit))
+    assert verdict.height >= explicit.heights().max(initial=0)
+    assert forest.num_trees == explicit.num_trees
+    assert forest.time_s_per_gb == explicit.time_s_per_gb == verdict.time_s_per_gb
+    if forest.num_trees:
+        assert cost(explicit).time_s_per_gb == verdict.time_s_per_gb
+        assert forest.algbw_gb_s == explicit.algbw_gb_s == verdict.algbw_gb_s
+
+
+@pytest.mark.parametrize("mutate", MUTATIONS, ids=lambda mutate: mutate.__name__)
+def test_changed_forests_get_the_verdict_of_their_expansion(mutate: Mutation) -> None:
+    """An expansion that is refused counts as rejected. 22 kinds of change, 24 each."""
+    names = ("dgx_a100:boxes=3", "mi250:boxes=2", "paper_example", *RANDOM[::7])
+    done = rejected = 0
+    for seed in range(24 * 20):
+        draw = random.Random(f"{mutate.__name__} {seed}")
+        changed = mutate(factored(draw.choice(names)), draw)
+        if changed is None:
+            continue
+        verdict = judged(lambda changed=changed: changed)
+        assert agree(verdict, judged(lambda changed=changed: expand(changed))), seed
+        done += 1
+        rejected += verdict is None
+        if done == 24:
+            break
+    assert done == 24
+    assert (rejected == 0) == (mutate.__name__ == "split_batch")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        ({"parent": (1, -1)}, r"^batch 0 of set 0 \(8 GPUs from b0\.gpu0 on\): "),
+        ({"multiplicity": (0, 0)}, r"^batch 0 of set 0 .*: multiplicity is 0; it must be positive"),
+        (
+            {"multiplicity": (0, 10**6)},
+            r"^set 0 .*: 1000000 trees are packed from b0\.gpu0, but 1 start there and 2 come in",
+        ),
+        ({"items": (0, 7)}, r"shapes\.parent has shape"),
+    ],
+)
+def test_messages_name_the_set(spoil: dict[str, tuple[int, int]], message: str) -> None:
+    """Three A100 boxes: a GPU starts one tree, and one of each other box comes in there."""
+    forest = factored("dgx_a100:boxes=3")
+    changes = {}
+    for name, (at, value) in spoil.items():
+        changes[name] = getattr(forest.shapes, name).copy()
+        changes[name][at] = value
+    with pytest.raises(VerificationError, match=message):
+        verify(replace(forest, shapes=replace(forest.shapes, **changes)))
+
+
+def test_heights_of_nested_sets_are_bounded() -> None:
+    """A ring of four is one set: two hops. Of three boxes the outer trees have one hop, as those in
+    a box: one hop inside, one between boxes, and one inside again.
+    """
+    assert verify(generate(load_topology("ring:nodes=4"), factored=True)).height == 2
+    assert verify(factored("dgx_a100:boxes=3")).height == 3

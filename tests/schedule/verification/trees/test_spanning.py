@@ -1,0 +1,137 @@
+"""Trees: each spans, from its root, as often as it is to."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from forestcoll.errors import VerificationError
+from forestcoll.schedule.cost_model.measures import cost
+from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.schedule.verification.dispatch import verify
+from forestcoll.schedule.verification.trees.spanning import check_spanning
+from tests.schedule.made.hand import FORESTS, MUTABLE, forest, leaves4, ring3, star3, topology
+from tests.schedule.mutations_of.forests import MUTATIONS
+from tests.schedule.verification.rejecting import rejected
+
+
+def test_dropped_edge_names_tree_root_and_gpu() -> None:
+    """Tree 1 of the star is b -> c -> a; without its last edge the shard of b misses a."""
+    correct = star3()
+    parent = correct.parent.copy()
+    parent[1, 0] = -1
+    message = rejected(replace(correct, parent=parent))
+    assert message == "tree 1, rooted at b: a has no parent, so the shard does not reach it"
+
+
+def test_cycle_is_spelt_out_in_the_direction_of_the_data() -> None:
+    """In tree 0 of the leaves, b -> d -> c -> b hangs in the air."""
+    correct = leaves4()
+    parent = correct.parent.copy()
+    parent[0] = [-1, 2, 3, 1]
+    message = rejected(replace(correct, parent=parent))
+    assert message.startswith("tree 0, rooted at a: ")
+    cycles = ("b -> d -> c -> b", "d -> c -> b -> d", "c -> b -> d -> c")
+    assert any(f" {cycle} is a cycle" in message for cycle in cycles)
+
+
+def test_shards_sum_without_wrapping_round() -> None:
+    """Four batches of 2^62, 2^62, 2^62 and 2^62 + 1 trees make 2^64 + 1, not the k = 1 claimed."""
+    correct = ring3()
+    stars = [0, 0, 0, 0, 1, 2]
+    forged = replace(
+        correct,
+        root=np.array(stars, dtype=np.int32),
+        multiplicity=np.array([2**62, 2**62, 2**62, 2**62 + 1, 1, 1], dtype=np.int64),
+        parent=correct.parent[stars],
+    )
+    assert f"add up to {2**64 + 1}; they must add up to k = 1" in rejected(forged)
+
+
+@pytest.mark.parametrize("make", MUTABLE.values(), ids=MUTABLE)
+@pytest.mark.parametrize("name", ["cycle", "dropped edge", "missing route"])
+def test_trees_keep_their_numbers_when_looked_at_in_blocks(
+    name: str, make: Callable[[], Forest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A message does not depend on how many trees are looked at together."""
+    mutate, _ = MUTATIONS[name]
+    together = rejected(mutate(make()))
+    module = importlib.import_module("forestcoll.schedule.verification.trees.spanning")
+    monkeypatch.setattr(module, "_BLOCK_ENTRIES", 1)
+    assert verify(make()).optimal
+    assert rejected(mutate(make())) == together
+
+
+@pytest.mark.parametrize("make", FORESTS.values(), ids=FORESTS)
+def test_height_agrees_with_the_forest_s_own(make: Callable[[], Forest]) -> None:
+    assert verify(make()).height == make().heights().max()
+
+
+def test_long_chain_is_no_cycle() -> None:
+    """Chains of 64 hops round a ring of 65 GPUs: deep, but every GPU is reached.
+
+    Each link carries every tree but the one that ends at its tail: U = 64.
+    """
+    size = 65
+    letters = [chr(0x4E00 + i) for i in range(size)]
+    duplex = [(letters[i], letters[(i + 1) % size], 1) for i in range(size)]
+    net = topology("long ring", "".join(letters), "", duplex)
+    trees = [
+        (r, 1, [((r + i) % size, (r + i + 1) % size) for i in range(size - 1)]) for r in range(size)
+    ]
+    paths = {one + other: size - 1 for one, other, _ in duplex}
+    chain = forest(net, trees, paths, k=1, congestion=size - 1)
+    verdict = verify(chain)
+    assert verdict.height == verdict.congestion == 64
+    assert cost(chain).time_s_per_gb == verdict.time_s_per_gb
+
+
+CHAIN, STAR = [-1, 0, 1, 2], [-1, 0, 0, 0]
+
+
+@pytest.mark.parametrize("entries", [1, 8, 2**20])
+def test_the_tree_that_is_wrong_is_named_in_whichever_block_it_is(
+    entries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three trees of four nodes; height 3 of the chain, wherever it is; faults in each of them."""
+    module = importlib.import_module("forestcoll.schedule.verification.trees.spanning")
+    monkeypatch.setattr(module, "_BLOCK_ENTRIES", entries)
+
+    def height(*rows: list[int]) -> int:
+        root = np.zeros(len(rows), dtype=np.int32)
+        return check_spanning(np.array(rows), root, tree="tree {}".format, node="v{}".format)
+
+    for at in range(3):
+        rows = [STAR] * 3
+        rows[at] = CHAIN
+        assert height(*rows) == 3
+        for fault, message in (
+            ([-1, 0, -1, 2], f"tree {at}: v2 has no parent"),
+            ([3, 0, 1, 2], f"tree {at}: the root has the parent v3"),
+            ([-1, 2, 1, 0], f"tree {at}: v. -> v. -> v. is a cycle"),
+        ):
+            rows[at] = fault
+            with pytest.raises(VerificationError, match=message):
+                height(*rows)
+
+
+@pytest.mark.parametrize("entries", [1, 2**20])
+@pytest.mark.parametrize("root", range(3))
+def test_the_tree_with_an_edge_that_has_no_path_is_named(
+    root: int, entries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the ring of three each tree has the two links out of its root for itself."""
+    module = importlib.import_module("forestcoll.schedule.verification.trees.spanning")
+    monkeypatch.setattr(module, "_BLOCK_ENTRIES", entries)
+    correct = ring3()
+    for head in {0, 1, 2} - {root}:
+        paths = correct.routes.paths()
+        del paths[root, head]
+        message = rejected(replace(correct, routes=Routes.from_paths(paths)))
+        name, other = "abc"[root], "abc"[head]
+        edge = f"the edge {name} -> {other} has no physical path"
+        assert message == f"tree {root}, rooted at {name}: {edge}"

@@ -1,0 +1,376 @@
+"""The checker on every collective: whatever is spoilt is found, and named as the data runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from forestcoll import Allreduce, FactoredForest, Forest, generate, group, load_topology, verify
+from forestcoll.errors import VerificationError
+from forestcoll.schedule.transform.factoring import as_factored
+from forestcoll.schedule.transform.reverse import turned_routes
+from forestcoll.schedule.verification.trees import sums
+from forestcoll.schedule.verification.trees.sums import are_one_cycle, check_summing, rows_together
+from forestcoll.topology import Topology
+from tests.random_topologies import random_topology
+
+DEMANDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "allgather": ("allgather", {}),
+    "weighted allgather": ("allgather", {"weights": [2, 0, 1, 3, 0]}),
+    "broadcast": ("broadcast", {"root": 1}),
+    "reduce-scatter": ("reduce-scatter", {}),
+    "weighted reduce-scatter": ("reduce-scatter", {"weights": [2, 0, 1, 3, 0]}),
+    "reduce": ("reduce", {"root": 1}),
+}
+
+REDUCTIONS = [name for name, (collective, _) in DEMANDS.items() if "reduce" in collective]
+
+
+@cache
+def network() -> Topology:
+    """Five GPUs and three switches, directed, balanced, with unequal ways there and back."""
+    return next(
+        topology
+        for topology in (random_topology(seed, "directed") for seed in range(1000))
+        if (topology.num_compute, len(topology.switches)) == (5, 3)
+    )
+
+
+@cache
+def made(name: str) -> Forest:
+    collective, demand = DEMANDS[name]
+    forest = generate(network(), collective=collective, **demand).schedule
+    assert isinstance(forest, Forest)
+    assert verify(forest).optimal
+    return forest
+
+
+def _with_parent(forest: Forest, rank: int, parent: int) -> Forest:
+    parents = forest.parent.copy()
+    parents[0, rank] = parent
+    return replace(forest, parent=parents)
+
+
+def _others(forest: Forest) -> list[int]:
+    return [rank for rank in range(5) if rank != forest.root[0]]
+
+
+def more_trees_at_a_root(forest: Forest) -> Forest:
+    """The first batch stands for a tree more."""
+    return replace(forest, multiplicity=forest.multiplicity + (np.arange(forest.num_batches) == 0))
+
+
+def other_weights(forest: Forest) -> Forest:
+    """One part more is claimed for the last GPU."""
+    return replace(forest, weights=(*forest.weights[:-1], forest.weights[-1] + 1))
+
+
+def too_few_weights(forest: Forest) -> Forest:
+    return replace(forest, weights=forest.weights[:-1])
+
+
+def negative_weight(forest: Forest) -> Forest:
+    return replace(forest, weights=(*forest.weights[:-1], -1))
+
+
+def scaled_weights(forest: Forest) -> Forest:
+    return replace(forest, weights=tuple(3 * weight for weight in forest.weights))
+
+
+def no_weight_at_all(forest: Forest) -> Forest:
+    return replace(forest, weights=(0,) * 5)
+
+
+def lost(forest: Forest) -> Forest:
+    """A GPU of the first tree loses its parent."""
+    return _with_parent(forest, _others(forest)[-1], -1)
+
+
+def cycle(forest: Forest) -> Forest:
+    """Two GPUs of the first tree become each other's parents."""
+    one, other = _others(forest)[:2]
+    return _with_parent(_with_parent(forest, one, other), other, one)
+
+
+def root_goes_on(forest: Forest) -> Forest:
+    return _with_parent(forest, int(forest.root[0]), _others(forest)[0])
+
+
+def other_direction(forest: Forest) -> Forest:
+    """The same trees and paths, said to run the other way."""
+    return replace(forest, reduction=not forest.reduction, optimum=None)
+
+
+def turned_paths(forest: Forest) -> Forest:
+    """Every logical link and path is turned round."""
+    return replace(forest, routes=turned_routes(forest.routes), optimum=None)
+
+
+def claim_of_another_direction(forest: Forest) -> Forest:
+    assert forest.optimum is not None
+    claim = replace(forest.optimum, reduction=not forest.reduction)
+    return replace(forest, optimum=claim)
+
+
+def claim_of_other_weights(forest: Forest) -> Forest:
+    assert forest.optimum is not None
+    weights = (*forest.weights[:-1], forest.weights[-1] + 1)
+    return replace(forest, optimum=replace(forest.optimum, weights=weights))
+
+
+def cut_the_wrong_way_round(forest: Forest) -> Forest:
+    """What is outside the cut is claimed to be inside."""
+    assert forest.optimum is not None
+    nodes = range(len(forest.topology.nodes))
+    rest = tuple(v for v in nodes if v not in forest.optimum.cut)
+    return replace(forest, optimum=replace(forest.optimum, cut=rest))
+
+
+MUTATIONS: dict[Callable[[Forest], Forest], tuple[str, str]] = {
+    # what a gathering is told, and what a reduction
+    more_trees_at_a_root: (r"rooted at \S+ add up to \d+; they must add up to",) * 2,
+    other_weights: (r"add up to|is the root of no tree",) * 2,
+    too_few_weights: (r"^the weights are 4; they must be a tuple of 5 ints",) * 2,
+    negative_weight: (r"^the weight of \S+ is -1; it must be an int from 0 up",) * 2,
+    scaled_weights: (r"^the weights have the common divisor 3; divide them by it",) * 2,
+    no_weight_at_all: (r"^all weights are 0, so there is no data",) * 2,
+    lost: (
+        r"^tree 0, rooted at \S+: \S+ has no parent, so the shard does not reach it",
+        r"^tree 0, rooted at \S+: \S+ sends its sum to nobody, so its contribution is lost",
+    ),
+    cycle: (
+        r"^tree 0, rooted at \S+: (\S+) -> \S+ -> \1 is a cycle, which the root does not reach",
+        r"^tree 0, .*: (\S+) -> \S+ -> \1 is a cycle, whose contributions never reach the root",
+    ),
+    root_goes_on: (
+        r"^tree 0, rooted at \S+: the root has the parent \S+",
+        r"^tree 0, rooted at \S+: the root sends its sum on to \S+, so the sum does not end there",
+    ),
+    other_direction: (r"has no physical path|its paths carry|no tree uses it",) * 2,
+    turned_paths: (r"hops from \S+ to \S+, but \S+ has no such link",) * 2,
+    claim_of_another_direction: (r"^the optimum claimed is that of another collective",) * 2,
+    claim_of_other_weights: (r"^the optimum claimed is that of another collective: .*weights",) * 2,
+    cut_the_wrong_way_round: (r"its cut proves|it proves nothing|cut contains every GPU",) * 2,
+}
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.__name__)
+@pytest.mark.parametrize("name", DEMANDS)
+def test_a_spoilt_forest_is_rejected(name: str, mutation: Callable[[Forest], Forest]) -> None:
+    """Every fault in every collective, in the direction of its data."""
+    with pytest.raises(VerificationError, match=MUTATIONS[mutation]["reduce" in name]):
+        verify(mutation(made(name)))
+
+
+@pytest.mark.parametrize("name", DEMANDS)
+@pytest.mark.parametrize("mutation", [more_trees_at_a_root, other_weights, lost, cycle])
+def test_the_factored_form_of_a_spoilt_forest_is_rejected(
+    name: str, mutation: Callable[[Forest], Forest]
+) -> None:
+    """The same faults, as one set of all GPUs."""
+    message = MUTATIONS[mutation]["reduce" in name]
+    whole = r"trees are packed (from|into) \S+, but \d+ (start|end) there"
+    spoilt = as_factored(mutation(made(name)))
+    with pytest.raises(VerificationError) as caught:
+        verify(spoilt)
+    words = message.replace("^tree 0, rooted at \\S+", "^batch 0 of set 0 .*")
+    words = words.replace("^tree 0, .*:", "^batch 0 of set 0 .*:")
+    assert _found(words, str(caught.value)) or _found(whole, str(caught.value))
+
+
+def _found(pattern: str, text: str) -> bool:
+    return re.search(pattern, text) is not None
+
+
+@pytest.mark.parametrize("name", DEMANDS)
+def test_loads_of_a_factored_forest_are_compared_as_the_data_runs(name: str) -> None:
+    """Links turned round, without their trees, are found out by name."""
+    factored = generate(
+        network(), collective=DEMANDS[name][0], **DEMANDS[name][1], factored=True
+    ).schedule
+    assert isinstance(factored, FactoredForest)
+    assert verify(factored).optimal
+    with pytest.raises(VerificationError, match=r"but|no physical path|trees go from"):
+        verify(replace(factored, reduction=not factored.reduction, optimum=None))
+    load = factored.links.load.copy()
+    load[0] += 1
+    with pytest.raises(VerificationError, match=r"the links there carry|trees are packed"):
+        verify(replace(factored, links=replace(factored.links, load=load)))
+
+
+def test_every_contribution_is_followed_to_the_root() -> None:
+    """Of a reduction into a GPU, each of the others contributes once to each of its parts."""
+    verdict = verify(made("reduce"))
+    assert (verdict.collective, verdict.roots, verdict.deliveries) == ("reduce", 1, 4)
+    verdict = verify(made("weighted reduce-scatter"))
+    assert (verdict.collective, verdict.roots, verdict.deliveries) == ("reduce-scatter", 3, 12)
+    assert verdict.trees == 6 * verdict.k
+
+
+def test_time_is_per_gigabyte_of_all_parts() -> None:
+    """Weights 2, 0, 1, 3, 0: a GPU of weight 2 roots a third of the data."""
+    forest = made("weighted allgather")
+    verdict = verify(forest)
+    assert verdict.time_s_per_gb == forest.congestion / (6 * forest.k) == forest.time_s_per_gb
+
+
+# --- groups ---------------------------------------------------------------------------------------
+
+
+def test_relays_are_passed_through_but_never_part_of_a_tree() -> None:
+    """A path may run through a relay; it can neither start nor end there."""
+    cluster = load_topology("dgx_a100:boxes=2")
+    net = group(cluster, ["b0.gpu0", "b0.gpu1", "b1.gpu0"])
+    forest = generate(net).schedule
+    assert verify(forest).optimal
+    relays = {v for v in net.switches if net.nodes[v].is_gpu}
+    assert relays & set(forest.routes.hop.tolist())
+    routes = forest.routes
+    last = int(routes.first_hop[1]) - 1
+    hop = routes.hop.copy()
+    hop[last] = net.position_of["b1.gpu7"]
+    with pytest.raises(VerificationError, match=r"ends at b1\.gpu7; it must end at"):
+        verify(replace(forest, routes=replace(routes, hop=hop)))
+    everybody = replace(forest, topology=cluster, weights=(1,) * 16, optimum=None)
+    with pytest.raises(VerificationError, match=r"array parent has shape \(\d+, 3\)"):
+        verify(everybody)
+    members = group(cluster, ["b0.gpu0", "b0.gpu2", "b1.gpu0"])
+    with pytest.raises(VerificationError, match=r"(starts|ends) at b0\.gpu1|through b0\.gpu2"):
+        verify(replace(forest, topology=members, optimum=None))
+
+
+# --- allreduces -----------------------------------------------------------------------------------
+
+
+@cache
+def allreduce() -> Allreduce[Forest]:
+    return generate(network(), collective="allreduce", weights=[1, 2, 0, 1, 1]).schedule
+
+
+def swapped(both: Allreduce[Forest]) -> Allreduce[Forest]:
+    return Allreduce(both.gather, both.reduce)
+
+
+def gathered_twice(both: Allreduce[Forest]) -> Allreduce[Forest]:
+    return Allreduce(both.gather, both.gather)
+
+
+def of_other_parts(both: Allreduce[Forest]) -> Allreduce[Forest]:
+    """The sums of equal parts, sent out as unequal ones."""
+    return Allreduce(made("reduce-scatter"), both.gather)
+
+
+def elsewhere(both: Allreduce[Forest]) -> Allreduce[Forest]:
+    """The first phase runs on twice the bandwidth."""
+    faster = network().scaled("*", 2)
+    reduce = generate(faster, collective="reduce-scatter", weights=[1, 2, 0, 1, 1]).schedule
+    assert isinstance(reduce, Forest)
+    return Allreduce(reduce, both.gather)
+
+
+def losing(both: Allreduce[Forest]) -> Allreduce[Forest]:
+    return Allreduce(lost(both.reduce), both.gather)
+
+
+def overloading(both: Allreduce[Forest]) -> Allreduce[Forest]:
+    tighter = replace(both.gather, congestion=both.gather.congestion * Fraction(9, 10))
+    return Allreduce(both.reduce, tighter)
+
+
+ALLREDUCE_MUTATIONS: dict[Callable[[Allreduce[Forest]], Allreduce[Forest]], str] = {
+    swapped: r"^phase reduce is a forest that does allgather; it must sum up",
+    gathered_twice: r"^phase reduce is a forest that does allgather; it must sum up",
+    of_other_parts: r"^\S+ gets the sums of 1 parts, but sends out 2; the weights of both",
+    elsewhere: r"^the phases run on different topologies",
+    losing: r"^phase reduce: tree 0, .* its contribution is lost",
+    overloading: r"^phase gather: link \S+ -> \S+ is overloaded",
+}
+
+
+@pytest.mark.parametrize("mutation", ALLREDUCE_MUTATIONS, ids=lambda mutation: mutation.__name__)
+def test_a_spoilt_allreduce_is_rejected(
+    mutation: Callable[[Allreduce[Forest]], Allreduce[Forest]],
+) -> None:
+    """Both phases are proved, and that the second sends out what the first has summed up."""
+    assert verify(allreduce()).optimal
+    with pytest.raises(VerificationError, match=ALLREDUCE_MUTATIONS[mutation]):
+        verify(mutation(allreduce()))
+
+
+def test_rows_of_one_cycle_are_told_from_those_that_are_almost_one() -> None:
+    """Around 0, 1, 2, 3, cut at the root of each row; two cycles of two; a row of another way."""
+    ring = np.array([3, 0, 1, 2])
+    rows, roots = np.tile(ring, (4, 1)), np.arange(4)
+    rows[roots, roots] = -1
+    assert are_one_cycle(rows, roots)
+    assert are_one_cycle(rows[2:], roots[2:])
+    assert not are_one_cycle(rows[:1], roots[:1])  # where the root would get it is not known
+    assert not are_one_cycle(rows[[0, 0]], roots[[0, 0]])
+    pairs = np.tile([1, 0, 3, 2], (4, 1))
+    pairs[roots, roots] = -1
+    assert not are_one_cycle(pairs, roots)
+    into = np.tile([3, 0, 1, 1], (4, 1))  # 3 and 2 after 1, none after 2: a cycle of three
+    into[roots, roots] = -1
+    assert not are_one_cycle(into, roots)
+    for row in range(4):
+        other = rows.copy()
+        rank = (row + 2) % 4
+        other[row, rank] = row if rows[row, rank] != row else (row + 1) % 4
+        assert not are_one_cycle(other, roots)
+
+
+def test_all_roots_of_a_ring_are_looked_at_together() -> None:
+    """Whole rings in a block, or one larger than it by little; never more than four blocks."""
+    assert rows_together(8, 2**10) == 128
+    assert rows_together(24, 2**10) == 24
+    assert rows_together(60, 2**10) == 60
+    assert rows_together(100, 2**10) == 10
+    assert rows_together(5000, 2**10) == 1
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
+def test_a_ring_has_the_height_of_its_paths_and_its_faults_are_found(collective: str) -> None:
+    """Five GPUs one way round: four hops; a row that is spoilt is named as ever."""
+    forest = generate(
+        load_topology("ring:nodes=5,bidirectional=false"), collective=collective
+    ).schedule
+    assert isinstance(forest, Forest)
+    assert verify(forest).height == 4
+    parents = forest.parent.copy()
+    rank = int(np.flatnonzero(np.arange(5) != forest.root[3])[0])
+    parents[3, rank] = rank
+    with pytest.raises(VerificationError, match="tree 3"):
+        verify(replace(forest, parent=parents))
+
+
+@pytest.mark.parametrize("entries", [1, 8, 2**18])
+def test_the_sum_that_is_wrong_is_named_in_whichever_block_it_is(
+    entries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three reductions of four nodes; the way of the chain has 3 hops; faults in each of them."""
+    monkeypatch.setattr(sums, "_BLOCK_ENTRIES", entries)
+
+    def height(*rows: list[int]) -> int:
+        root = np.zeros(len(rows), dtype=np.int32)
+        return check_summing(np.array(rows), root, tree="tree {}".format, node="v{}".format)
+
+    for at in range(3):
+        rows = [[-1, 0, 0, 0]] * 3
+        assert height(*rows) == 1
+        rows[at] = [-1, 0, 1, 2]
+        assert height(*rows) == 3
+        for fault, message in (
+            ([-1, 0, -1, 2], f"tree {at}: v2 sends its sum to nobody"),
+            ([3, 0, 1, 2], f"tree {at}: the root sends its sum on to v3"),
+            ([-1, 2, 1, 0], f"tree {at}: v. -> v. -> v. is a cycle"),
+        ):
+            rows[at] = fault
+            with pytest.raises(VerificationError, match=message):
+                height(*rows)

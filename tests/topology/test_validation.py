@@ -1,0 +1,148 @@
+"""What a network must be before a schedule is made for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from forestcoll.errors import (
+    DisconnectedError,
+    InvalidTopologyError,
+    UnbalancedError,
+    UnsupportedError,
+)
+from forestcoll.topology import Topology, TopologyBuilder, validate
+from forestcoll.topology.families.machines import dgx_a100
+from forestcoll.topology.validation import COLLECTIVES, check_balanced, uses_all_bandwidth
+
+
+def two_gpus_on_a_switch(into: int, out: int) -> Topology:
+    """A switch with 2 x into GB/s in and 2 x out GB/s out."""
+    builder = TopologyBuilder()
+    switch = builder.switch("hub")
+    for name in ("a", "b"):
+        builder.gpu(name)
+        builder.arc(name, switch, into)
+        builder.arc(switch, name, out)
+    return builder.build("hub and two")
+
+
+def test_fewer_than_two_gpus():
+    builder = TopologyBuilder()
+    with pytest.raises(InvalidTopologyError, match="has no GPUs; a collective needs at least 2"):
+        validate(builder.build("nothing"))
+    builder.link(builder.gpu("a"), builder.switch("w"), 1)
+    with pytest.raises(InvalidTopologyError, match="has 1 GPU;"):
+        validate(builder.build("lonely"))
+
+
+def test_a_gpu_that_cannot_be_reached():
+    """A -> b only: the search from a finds b, but b does not find a."""
+    builder = TopologyBuilder()
+    builder.arc(builder.gpu("a"), builder.gpu("b"), 1)
+    with pytest.raises(DisconnectedError, match="GPU 'b' cannot reach GPU 'a'"):
+        validate(builder.build("one way"))
+
+
+def test_a_gpu_that_cannot_reach():
+    builder = TopologyBuilder()
+    builder.gpu("a"), builder.gpu("b")
+    builder.arc("b", "a", 1)
+    with pytest.raises(DisconnectedError, match="GPU 'a' cannot reach GPU 'b'"):
+        validate(builder.build("one way"))
+
+
+def test_two_islands():
+    """Boxes 0 and 1 with no network between them."""
+    builder = TopologyBuilder()
+    for box in range(2):
+        switch = builder.switch(f"w{box}")
+        for i in range(2):
+            builder.link(builder.gpu(f"b{box}.gpu{i}"), switch, 1)
+    with pytest.raises(DisconnectedError, match=r"'b0\.gpu0' cannot reach GPU 'b1\.gpu0'"):
+        validate(builder.build("islands"))
+
+
+def test_gpus_forward_too():
+    """A directed ring of three GPUs: everyone is reached through the others."""
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(name) for name in "abc"]
+    for i in range(3):
+        builder.arc(gpus[i], gpus[(i + 1) % 3], 1)
+    for collective in COLLECTIVES:
+        validate(builder.build("ring"), collective)
+
+
+@pytest.mark.parametrize("collective", ["allgather", "broadcast", "allreduce"])
+def test_a_switch_that_sends_more_than_it_receives(collective):
+    """2 x 10 in, 2 x 15 out: both sums and both remedies are named, where balance is needed."""
+    validate(two_gpus_on_a_switch(10, 15), collective)
+    assert not uses_all_bandwidth(two_gpus_on_a_switch(10, 15), reduction=False)
+    with pytest.raises(UnbalancedError) as caught:
+        check_balanced(two_gpus_on_a_switch(10, 15), collective)
+    message = str(caught.value)
+    assert "switch 'hub' has 20 GB/s in and 30 GB/s out" in message
+    assert "lower its out-links to 20 GB/s in all or raise its in-links to 30 GB/s" in message
+
+
+@pytest.mark.parametrize("collective", ["reduce-scatter", "reduce", "allreduce"])
+def test_a_switch_that_receives_more_than_it_sends(collective):
+    """The mirror image, for collectives that gather sums."""
+    assert not uses_all_bandwidth(two_gpus_on_a_switch(15, 10), reduction=True)
+    with pytest.raises(UnbalancedError, match="lower its in-links to 20 GB/s in all"):
+        check_balanced(two_gpus_on_a_switch(15, 10), collective)
+
+
+def test_one_direction_of_imbalance_is_harmless_to_the_other_collectives():
+    for collective in ("allgather", "broadcast"):
+        check_balanced(two_gpus_on_a_switch(15, 10), collective)
+    assert uses_all_bandwidth(two_gpus_on_a_switch(15, 10), reduction=False)
+    for collective in ("reduce-scatter", "reduce"):
+        check_balanced(two_gpus_on_a_switch(10, 15), collective)
+    assert uses_all_bandwidth(two_gpus_on_a_switch(10, 15), reduction=True)
+
+
+def test_a_switch_that_copies_may_send_more_than_it_receives():
+    """2 x 10 in, 2 x 15 out, marked multicast: balance counts only if it may not copy."""
+    topology = two_gpus_on_a_switch(10, 15)
+    nodes = tuple(replace(node, multicast=node.is_switch) for node in topology.nodes)
+    copying = replace(topology, nodes=nodes)
+    assert uses_all_bandwidth(copying, reduction=False, copying=True)
+    assert not uses_all_bandwidth(copying, reduction=False)
+
+
+def test_a_shared_capacity_leaves_bandwidth_unused():
+    """Links of 1 GB/s that share 1 GB/s cannot both be full; methods that need balance say so."""
+    builder = TopologyBuilder()
+    builder.link(builder.gpu("a"), builder.gpu("b"), 1)
+    builder.share("wire", "a - b", 1)
+    topology = builder.build("half duplex")
+    assert not uses_all_bandwidth(topology, reduction=False)
+    with pytest.raises(UnbalancedError, match="share a capacity \\('wire'\\)"):
+        check_balanced(topology)
+
+
+def test_gpus_may_be_unbalanced():
+    """B receives 3 and sends 1 GB/s."""
+    builder = TopologyBuilder()
+    a, b = builder.gpu("a"), builder.gpu("b")
+    builder.arc(a, b, 3)
+    builder.arc(b, a, 1)
+    for collective in COLLECTIVES:
+        validate(builder.build("uneven"), collective)
+
+
+def test_a_dead_end_switch_is_harmless():
+    """Links into a switch that leads nowhere are no fault for allgather."""
+    builder = TopologyBuilder()
+    a, b = builder.gpu("a"), builder.gpu("b")
+    builder.link(a, b, 1)
+    builder.arc(a, builder.switch("dead end"), 1)
+    builder.switch("on its own")
+    validate(builder.build("dead end"))
+
+
+def test_an_unknown_collective():
+    with pytest.raises(UnsupportedError, match="'gather'; it must be one of allgather, reduce-sc"):
+        validate(dgx_a100(1), "gather")
