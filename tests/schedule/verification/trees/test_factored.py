@@ -80,5 +80,5 @@ def test_heights_of_nested_sets_are_bounded() -> None:
     """A ring of four is one set: two hops. Of three boxes the outer trees have one hop, as those in
     a box: one hop inside, one between boxes, and one inside again.
     """
-    assert verify(generate(load_topology("ring:nodes=4"), factored=True)).height == 2
+    assert verify(generate(load_topology("ring:nodes=4"), factored=True).schedule).height == 2
     assert verify(factored("dgx_a100:boxes=3")).height == 3
