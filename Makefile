@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo` sets up and runs the main job, `make test` sets up and
 # passes the tests. Both need python3 (3.11 or later), g++ and make only.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-web lint types arrows cpp python bench fuzz figures-quick figures \
+.PHONY: help setup demo test test-all test-web lint types arrows cpp python bench fuzz figures-quick figures \
   format stub clean
 
 VENV := .venv
@@ -15,6 +15,7 @@ BUILD := CMakeLists.txt pyproject.toml $(NATIVE)
 help:
 	@echo "make demo    set up, then generate schedules for A100, H100 and MI250 clusters and draw them"
 	@echo "make test    set up, then lint, type-check and test everything"
+	@echo "make test-all  the same, with the tests marked slow: every method, collective and network"
 	@echo "make test-web  set up, get a browser, then test the page of results in it"
 	@echo "make bench   set up, then measure the core and the paper's algorithms beside it (minutes)"
 	@echo "make fuzz    set up, then try random networks for MINUTES=10, beginning at SEED=1, and let"
@@ -62,6 +63,9 @@ demo: setup
 test: setup
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target cpp checks suite
 
+test-all:
+	@$(MAKE) --no-print-directory test MARKED=
+
 .PHONY: checks suite
 checks: setup
 	@$(MAKE) --no-print-directory --jobs 1 lint types arrows
@@ -107,8 +111,9 @@ cpp: setup
 	  $(BIN)/ctest --test-dir $$dir --output-on-failure || exit 1; \
 	done
 
+MARKED ?= not slow
 python: setup
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 -m '$(MARKED)'
 
 bench: setup
 	$(BIN)/python -m benchmarks.bench_core
