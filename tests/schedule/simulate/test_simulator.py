@@ -253,7 +253,9 @@ def test_simpy_finds_the_same(seed: int) -> None:
         assert fifo.time_s == pytest.approx(first_come_s(jobs, rates, pieces), rel=1e-7)
 
 
-@pytest.mark.parametrize("seed", range(500))
+@pytest.mark.parametrize(
+    "seed", [*range(200), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(200, 500))]
+)
 def test_no_simulation_beats_the_bounds(seed: int) -> None:
     """Neither the latency of the way to the farthest GPU, nor what the busiest link carries."""
     made, rng = _some(seed)
