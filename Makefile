@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo` sets up and runs the main job, `make test` sets up and
 # passes the tests. Both need python3 (3.11 or later), g++ and make only.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-web lint types arrows cpp python bench fuzz figures-quick figures \
+.PHONY: help setup demo test test-all test-web lint types arrows cpp python bench fuzz figures-quick figures \
   format stub clean
 
 VENV := .venv
@@ -18,6 +18,7 @@ BUILD := CMakeLists.txt pyproject.toml $(NATIVE)
 help:
 	@echo "make demo    set up, then generate schedules for A100, H100 and MI250 clusters; figures in recomputed/"
 	@echo "make test    set up, then lint, type-check and test everything"
+	@echo "make test-all  the same, with the tests marked slow: every method, collective and network"
 	@echo "make test-web  set up, get a browser, then test the page of results in it"
 	@echo "make bench   set up, then measure the core and the paper's algorithms beside it (minutes)"
 	@echo "make fuzz    set up, then try random networks for MINUTES=10, beginning at SEED=1, and let"
@@ -65,6 +66,9 @@ demo: setup
 test: setup
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target cpp checks suite
 
+test-all:
+	@$(MAKE) --no-print-directory test MARKED=
+
 .PHONY: checks suite
 checks: setup
 	@$(MAKE) --no-print-directory --jobs 1 lint types arrows
@@ -110,8 +114,23 @@ cpp: setup
 	  $(BIN)/ctest --test-dir $$dir --output-on-failure || exit 1; \
 	done
 
+# Two halves side by side, of about equal time. Each collects its own tests only, where workers of
+# one session would collect all. What is in no list is in the other half.
+MARKED ?= not slow
+HALF := $(addprefix tests/,across baselines core fuzz in_network lp low_height problem reference topology)
+PYTEST = $(BIN)/python -m pytest -m '$(MARKED)'
+
+.PHONY: half other-half
 python: setup
-	$(BIN)/python -m pytest -n 2
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=none half other-half
+
+half: setup
+	$(PYTEST) -o cache_dir=.pytest_cache/half $(HALF)
+
+# Shown at its end, so that two do not write into one line.
+other-half: setup
+	@$(PYTEST) -o cache_dir=.pytest_cache/other $(HALF:%=--ignore=%) > build/other-half.txt 2>&1; \
+	  status=$$?; cat build/other-half.txt; exit $$status
 
 bench: setup
 	$(BIN)/python -m benchmarks.bench_core

@@ -20,6 +20,9 @@ import random
 from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
+
+import pytest
 
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 
@@ -29,6 +32,7 @@ __all__ = [
     "MAX_SWITCHES",
     "build_topology",
     "random_topology",
+    "seeds",
     "sized_topology",
 ]
 
@@ -38,6 +42,12 @@ MAX_SWITCHES = 4
 
 Integer = Callable[[int, int], int]
 Bandwidths = dict[tuple[int, int], Fraction]
+
+
+def seeds(most: int, soon: int) -> list[Any]:
+    """Return so many seeds as parameters of a test; those from ``soon`` on are slow."""
+    slow = (pytest.param(seed, marks=pytest.mark.slow) for seed in range(soon, most))
+    return [*range(soon), *slow]
 
 
 def random_topology(seed: int, kind: str) -> Topology:

@@ -1,7 +1,8 @@
 """Files that no reader should fall for, and the process that gives them to the command line.
 
-``python -m tests.across.hostile_files`` reads a list of commands as JSON on its standard input,
-runs each with bounded time and memory, and prints what came of them: exit code, output, seconds.
+``python -m tests.across.hostile_files`` reads lists of commands on its standard input, each a line
+of JSON. It runs the first list only to import what the others need. Every other list runs in a fork
+with bounded time and memory, which prints a line: exit code, output, seconds of each command.
 """
 
 from __future__ import annotations
@@ -34,9 +35,22 @@ class TooSlowError(BaseException):
 
 def main() -> None:
     """Run the commands within the memory, in MB, that the first argument gives."""
-    commands: list[list[str]] = json.load(sys.stdin)
     runner = CliRunner()
-    runner.invoke(cli.app, ["verify", "none.json"])  # imports what the others need
+    for command in json.loads(sys.stdin.readline()):
+        runner.invoke(cli.app, command)
+    gc.collect()
+    gc.freeze()  # a collection after each command then looks at what that command made
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            _run(runner, json.loads(line))
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        if status != 0:
+            print(json.dumps(f"the process ended with status {status}"), flush=True)
+
+
+def _run(runner: CliRunner, commands: list[list[str]]) -> None:
     mapped = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     most = mapped * resource.getpagesize() + int(sys.argv[1]) * 10**6
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
@@ -49,7 +63,7 @@ def main() -> None:
         signal.alarm(0)
         found.append([code, output, time.perf_counter() - begin])
         gc.collect()  # of what an exception has kept
-    print(json.dumps(found))
+    print(json.dumps(found), flush=True)
 
 
 def _outcome(runner: CliRunner, command: list[str]) -> tuple[int, str]:

@@ -32,6 +32,7 @@ from forestcoll.schedule.steps import COLLECTIVES
 from forestcoll.topology import Node, NodeKind, SharedCapacity, Topology, load_topology
 from tests.baselines.claims import CLAIMS, TOPOLOGIES, examples, fingerprint, load, make, run
 from tests.baselines.dead_nics import without
+from tests.baselines.once_each import once_each, others_slow
 from tests.baselines.planes import split
 from tests.baselines.spoiling import spoil
 
@@ -54,7 +55,19 @@ def test_every_method_has_a_row_for_each_of_its_collectives() -> None:
             assert {*claim.does, *claim.untried} <= set(TOPOLOGIES)
 
 
-@pytest.mark.parametrize(("method", "collective", "name"), DONE)
+def test_what_runs_by_default_has_every_method_on_every_network_and_every_collective() -> None:
+    """``make test-all`` runs the other rows too."""
+    for rows in (DONE, IN_PLANES, EXAMPLES):
+        chosen = once_each(rows)
+        assert chosen <= set(rows)
+        for pair in ((0, 1), (0, 2)):
+            assert {(row[pair[0]], row[pair[1]]) for row in chosen} == {
+                (row[pair[0]], row[pair[1]]) for row in rows
+            }
+    assert len(once_each(DONE)) < len(DONE) / 2
+
+
+@pytest.mark.parametrize(("method", "collective", "name"), others_slow(DONE))
 def test_schedules_verify_and_claim_what_is_measured(
     method: str, collective: str, name: str
 ) -> None:
@@ -90,7 +103,7 @@ IN_PLANES = [row for row in DONE if row[2] in SPLIT and row[:2] != ("taccl", "al
 """All that is done there, but what takes seconds for each network."""
 
 
-@pytest.mark.parametrize(("method", "collective", "name"), IN_PLANES)
+@pytest.mark.parametrize(("method", "collective", "name"), others_slow(IN_PLANES))
 def test_planes_change_no_rate(method: str, collective: str, name: str) -> None:
     """A switch in planes is the same switch: flowing, in steps and by the clock."""
     whole = make(method, collective, name)
@@ -168,7 +181,7 @@ def test_a_schedule_comes_back_equal_from_its_files(
         assert read_schedule(path) == made
 
 
-@pytest.mark.parametrize(("method", "collective", "name"), EXAMPLES)
+@pytest.mark.parametrize(("method", "collective", "name"), others_slow(EXAMPLES))
 def test_the_same_input_gives_the_same_schedule(method: str, collective: str, name: str) -> None:
     """Twice from scratch: no set order, no randomness, no memory of the call before."""
     again = run(method, collective, load(name))
@@ -322,21 +335,30 @@ def test_solvers_are_imported_when_they_are_needed(module: str) -> None:
     assert (done.returncode, done.stdout.strip()) == (0, "[]")
 
 
-@pytest.mark.parametrize(
-    "name", ["ring", "torus", "bfb", "all-to-all-lp", "sccl", "blink", "tacos", "multitree"]
-)
-def test_a_method_names_the_libraries_that_it_loads(name: str) -> None:
-    """So that experiments load them before they look at the clock."""
+LOADING = ("ring", "torus", "bfb", "all-to-all-lp", "sccl", "blink", "tacos", "multitree")
+
+
+def test_methods_name_the_libraries_that_they_load() -> None:
+    """So that experiments load them before they look at the clock. Each runs in its own fork."""
     program = f"""
-import sys
+import os, sys
 from baselines import METHODS
 from forestcoll import load_topology
-method, topology = METHODS[{name!r}], load_topology("torus:dims=2x3")
-method.load_libraries()
-before = set(sys.modules)
-method.run(topology, parameters={{"symmetry": True}} if {name!r} == "bfb" else {{}})
-loaded = {{module.partition(".")[0] for module in set(sys.modules) - before}}
-print(sorted(loaded & {{"ortools", "pandas", "scipy", "networkx", "highspy", "cvxpy"}}))
+topology = load_topology("torus:dims=2x3")
+for name in {LOADING!r}:
+    child = os.fork()
+    if child:
+        assert os.waitpid(child, 0)[1] == 0, name
+        continue
+    method = METHODS[name]
+    method.load_libraries()
+    before = set(sys.modules)
+    method.run(topology, parameters={{"symmetry": True}} if name == "bfb" else {{}})
+    loaded = {{module.partition(".")[0] for module in set(sys.modules) - before}}
+    found = loaded & {{"ortools", "pandas", "scipy", "networkx", "highspy", "cvxpy"}}
+    print(name, sorted(found), flush=True)
+    os._exit(0)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [f"{name} []" for name in LOADING]

@@ -39,7 +39,13 @@ TABLE_1 = {
 }
 """GB/s on two MI250 boxes; the paper's table 1 rounds the first five and the last (354.133)."""
 
-RANDOM = [(kind, seed) for kind in KINDS for seed in range(40)]
+RANDOM = [
+    pytest.param(kind, seed, k, marks=() if (1, 2, 3, 7)[seed % 4] == k else pytest.mark.slow)
+    for k in (1, 2, 3, 7)
+    for kind in KINDS
+    for seed in range(40)
+]
+"""Each network with one k; with the others too in ``make test-all``."""
 
 
 def bandwidths(topology):
@@ -177,8 +183,7 @@ def test_a_switch_is_trimmed_where_a_flow_does_not_need_it():
     assert verify(generate(topology, k=1).schedule).congestion == 1
 
 
-@pytest.mark.parametrize(("kind", "seed"), RANDOM)
-@pytest.mark.parametrize("k", [1, 2, 3, 7])
+@pytest.mark.parametrize(("kind", "seed", "k"), RANDOM)
 def test_theorem_12_bound_is_the_least_of_all_candidates(kind, seed, k):
     """By enumeration of every cut at every U at which a floor(U b) changes, up to the bound."""
     topology = random_topology(seed, kind)

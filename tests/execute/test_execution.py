@@ -31,8 +31,18 @@ from tests.schedule.made.types import schedule
 from tests.schedule.made.weighted import weighted
 
 
-@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
-@pytest.mark.parametrize("boxes", [1, 2])
+@pytest.mark.parametrize(
+    ("boxes", "collective"),
+    [
+        (1, "allgather"),
+        (1, "reduce-scatter"),
+        (2, "allreduce"),
+        *(
+            pytest.param(boxes, collective, marks=pytest.mark.slow)
+            for boxes, collective in ((1, "allreduce"), (2, "allgather"), (2, "reduce-scatter"))
+        ),
+    ],
+)
 def test_schedules_of_dgx_boxes_give_what_mpi_gives(boxes: int, collective: str) -> None:
     """8 and 16 processes, bit for bit, 64-bit integers over their whole range."""
     made = generate(f"dgx_a100:boxes={boxes}", collective=collective).schedule

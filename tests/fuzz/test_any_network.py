@@ -1,4 +1,7 @@
-"""200 networks damaged one way, or with shared capacities; more of them in ``make fuzz``."""
+"""100 networks damaged one way, or with shared capacities.
+
+``make test-all`` has 200, and ``make fuzz`` many more.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,14 @@ from tests.fuzz import any_network
 BLOCKS, SEEDS = 10, 20
 """Networks of all kinds in turn, in so many blocks."""
 
+SOON = 5
+"""Blocks that are not left to ``make test-all``."""
 
-@pytest.mark.parametrize("block", range(BLOCKS))
+
+@pytest.mark.parametrize(
+    "block",
+    [*range(SOON), *(pytest.param(block, marks=pytest.mark.slow) for block in range(SOON, BLOCKS))],
+)
 def test_what_is_claimed_of_any_network_holds(block: int) -> None:
     """Optimum, schedule, fixed k, certificate; less bandwidth is never faster."""
     kinds = list(any_network.KINDS)

@@ -16,6 +16,9 @@ from tests.lp.networks import BETTER
 BLOCKS, SEEDS = 4, 1
 """Of each kind of network so many in a block."""
 
+SOON = 2
+"""Blocks that are not left to ``make test-all``."""
+
 SHAPES = [
     "dgx_a100:boxes=2",
     "dgx_h100:boxes=2,sharp=true",
@@ -26,17 +29,26 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize("block", range(BLOCKS))
+@pytest.mark.parametrize(
+    "block",
+    [*range(SOON), *(pytest.param(block, marks=pytest.mark.slow) for block in range(SOON, BLOCKS))],
+)
 def test_no_method_beats_a_bound_or_an_optimum(block: int) -> None:
-    """20 random networks: directed, boxes with dead NICs, with switches that copy, groups."""
+    """10 random networks: directed, boxes with dead NICs, with switches that copy, groups."""
     for seed in range(block * SEEDS, (block + 1) * SEEDS):
         for kind in contest.KINDS:
             outcome = contest.examine(kind, seed, lambda *_: None)
             assert not outcome.failure, f"{outcome.command}: {outcome.failure}"
 
 
-@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
-@pytest.mark.parametrize("spec", SHAPES)
+@pytest.mark.parametrize(
+    ("spec", "collective"),
+    [
+        pytest.param(spec, collective, marks=() if (at + turn) % 2 else pytest.mark.slow)
+        for at, spec in enumerate(SHAPES)
+        for turn, collective in enumerate(["allgather", "allreduce"])
+    ],
+)
 def test_no_method_beats_a_bound_on_clusters(spec: str, collective: str) -> None:
     assert contest.contest(load_topology(spec), collective, {}) >= 8
 

@@ -23,7 +23,7 @@ from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulator, least_latency_s
 from forestcoll.topology import Topology, TopologyBuilder
 from tests.baselines.claims import CLAIMS, examples, make
-from tests.random_topologies import KINDS, random_topology
+from tests.random_topologies import KINDS, random_topology, seeds
 from tests.reference.simulation import fair_finish_s, jobs_of
 from tests.reference.simulation_simpy import first_come_s, shared_links_s
 from tests.schedule.literals import LITERALS
@@ -193,7 +193,7 @@ def _some(seed: int) -> tuple[Any, Any]:
     return made, rng
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60, 30))
 def test_fair_shares_are_those_of_an_exact_reference(seed: int) -> None:
     """Rates, rounds, classes and all: against fractions, transfer by transfer."""
     made, rng = _some(seed)
@@ -253,7 +253,7 @@ def test_simpy_finds_the_same(seed: int) -> None:
         assert fifo.time_s == pytest.approx(first_come_s(jobs, rates, pieces), rel=1e-7)
 
 
-@pytest.mark.parametrize("seed", range(500))
+@pytest.mark.parametrize("seed", seeds(500, 200))
 def test_no_simulation_beats_the_bounds(seed: int) -> None:
     """Neither the latency of the way to the farthest GPU, nor what the busiest link carries."""
     made, rng = _some(seed)

@@ -15,6 +15,7 @@ from forestcoll.schedule.interpret import interpret
 from forestcoll.schedule.msccl import Algorithm, parse_algorithm, written_algorithm
 from forestcoll.topology import TopologyBuilder, load_topology
 from tests.baselines.claims import CLAIMS, load, make
+from tests.baselines.once_each import others_slow
 from tests.random_topologies import KINDS, build_topology, random_topology
 from tests.schedule.made.programs import COLLECTIVES, by_hand, line
 from tests.schedule.made.run_msccl import RIGHT, carried_out
@@ -44,7 +45,7 @@ def check(algorithm: Algorithm, passes: int = 1) -> None:
             assert carried_out(algorithm, in_place, passes=passes, seed=seed) == RIGHT
 
 
-@pytest.mark.parametrize(("method", "collective", "name"), CASES)
+@pytest.mark.parametrize(("method", "collective", "name"), others_slow(CASES))
 def test_what_methods_make_comes_out_right(method: str, collective: str, name: str) -> None:
     """Trees, steps and clocks; also read again, in two instances and in place."""
     schedule = make(method, collective, name)

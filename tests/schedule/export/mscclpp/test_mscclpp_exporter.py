@@ -28,8 +28,11 @@ from tests.schedule.made.run_mscclpp import RIGHT, carried_out
 SMALL = ("ring:nodes=7", "complete:nodes=6", "torus:dims=3x3", "dgx_a100:boxes=1", "paper_example")
 """Where methods are tried: the first that each claims."""
 
+SMALLER = {"ring:nodes=7": "ring:nodes=5"}
+"""As odd, and executed in a third of the time."""
+
 CASES = [
-    (method, collective, name)
+    (method, collective, SMALLER.get(name, name))
     for method, claims in CLAIMS.items()
     for collective, claim in claims.items()
     if collective != "all-to-all"

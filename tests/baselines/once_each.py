@@ -1,0 +1,35 @@
+"""Tests of a whole product, of which most are left to ``make test-all``."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+__all__ = ["once_each", "others_slow"]
+
+Row = tuple[str, str, str]
+"""A method, a collective, a network."""
+
+
+def once_each(rows: Sequence[Row]) -> set[Row]:
+    """Choose rows so that each method has each of its networks and each of its collectives once.
+
+    Its collectives take turns from network to network.
+    """
+    chosen: set[Row] = set()
+    for method in dict.fromkeys(row[0] for row in rows):
+        own = [row for row in rows if row[0] == method]
+        for turn, name in enumerate(dict.fromkeys(row[2] for row in own)):
+            there = [row for row in own if row[2] == name]
+            chosen.add(there[turn % len(there)])
+        for collective in dict.fromkeys(row[1] for row in own):
+            first, *_ = (row for row in own if row[1] == collective)
+            if not any(row[:2] == first[:2] for row in chosen):
+                chosen.add(first)
+    return chosen
+
+
+def others_slow(rows: Sequence[Row]) -> list[Any]:
+    """Return all rows as parameters of a test; those not chosen above are slow."""
+    chosen = once_each(rows)
+    return [row if row in chosen else pytest.param(*row, marks=pytest.mark.slow) for row in rows]
